@@ -1,0 +1,60 @@
+"""How tests run the program: in a process of its own, with exact streams and exit status."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+STAND_IN = Path(__file__).parent / "fixtures" / "stand_in.py"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a process left behind."""
+
+    status: int
+    raw: bytes
+    stderr: str
+
+    @property
+    def stdout(self) -> str:
+        return self.raw.decode()
+
+
+Program = Callable[..., Ran]
+
+
+def _runner(folder: Path, *command: str) -> Program:
+    def run(*arguments: str, stdin: bytes = b"", **environment: str) -> Ran:
+        kept = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR", "PRE_COMMIT")}
+        done = subprocess.run(
+            [sys.executable, *command, *arguments],
+            cwd=folder,
+            input=stdin,
+            capture_output=True,
+            env={**kept, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", **environment},
+            check=False,
+            timeout=300,
+        )
+        return Ran(done.returncode, done.stdout, done.stderr.decode())
+
+    return run
+
+
+@pytest.fixture
+def torchlint(tmp_path: Path) -> Program:
+    """The real program, started in the test's own folder."""
+    return _runner(tmp_path, "-m", "torchlint")
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path) -> Program:
+    """The program with three plain rules in place of the real ones."""
+    return _runner(tmp_path, str(STAND_IN))

@@ -1,0 +1,146 @@
+"""The words everything else is said in: edits, fixes, findings, settings and the result for one file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torchlint.source import Source
+
+
+class Applicability(IntEnum):
+    """How far a fix may be trusted, weakest first, in ruff's words."""
+
+    DISPLAY = 0
+    """Shown as a choice, never applied."""
+    UNSAFE = 1
+    """Better, but something observable may differ; applied with ``--unsafe-fixes`` only."""
+    SAFE = 2
+    """Wherever the old code ran the new code does the same; applied with ``--fix``."""
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+class Confidence(IntEnum):
+    """How strong the evidence behind a finding is, weakest first."""
+
+    POSSIBLE = 0
+    """A tensor for which the fault cannot be excluded."""
+    LIKELY = 1
+    """Evidence across functions, classes or files, or strong naming evidence."""
+    CERTAIN = 2
+    """The function's own text shows the fault."""
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace the text between two offsets; an insertion where both are equal.
+
+    ``start`` and ``end`` are byte offsets into :attr:`Source.utf8`. A newline in ``text`` is written as ``\\n`` and
+    becomes the file's own newline when the edit is applied.
+    """
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """One repair: all of its edits are applied, or none."""
+
+    title: str
+    edits: tuple[Edit, ...]
+    applicability: Applicability
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One fault at one place.
+
+    ``start`` and ``end`` are byte offsets into :attr:`Source.utf8` and span the word at fault. ``why`` holds the steps
+    that led to the finding, in reading order, one sentence each.
+    """
+
+    code: str
+    name: str
+    start: int
+    end: int
+    message: str
+    confidence: Confidence
+    why: tuple[str, ...] = ()
+    fix: Fix | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a rule may know of the user's configuration."""
+
+    strict: bool = False
+    """Report by the letter: every ``.numpy()`` without its own ``.detach()`` and ``.cpu()``."""
+    numpy_style: str = "chain"
+    """``"chain"`` writes ``.detach().cpu().numpy()``, ``"force"`` writes ``.numpy(force=True)``."""
+    target_torch: tuple[int, int] | None = None
+    """The oldest torch the code must run on, as (major, minor); None where it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Something that kept the run itself from doing its work; the exit status is 2 where there is one."""
+
+    path: str
+    message: str
+    """Names the cause and the remedy in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """All that a check of one file gave.
+
+    ``source`` is None only where the file could not be read, and then ``troubles`` says why. ``suppressed`` holds the
+    findings that a comment silenced.
+    """
+
+    path: str
+    source: Source | None
+    findings: tuple[Finding, ...] = ()
+    suppressed: tuple[Finding, ...] = ()
+    troubles: tuple[Trouble, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FixResult:
+    """All that fixing one file gave: its new bytes, the findings that were repaired, and what remains.
+
+    ``raw`` equals the bytes that were read where nothing was repaired. ``remaining`` refers to ``raw``.
+    """
+
+    raw: bytes
+    fixed: tuple[Finding, ...]
+    remaining: FileResult
+
+
+def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Sort findings by place, then by code."""
+    return tuple(sorted(findings, key=lambda each: (each.start, each.code, each.end, each.message)))
+
+
+__all__ = [
+    "Applicability",
+    "Confidence",
+    "Edit",
+    "FileResult",
+    "Finding",
+    "Fix",
+    "FixResult",
+    "Settings",
+    "Trouble",
+    "in_order",
+]

@@ -1,0 +1,127 @@
+"""One file's bytes and text: encoding, byte-order mark, newlines, and offsets to rows and columns and back."""
+
+from __future__ import annotations
+
+import bisect
+import codecs
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+_CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_BLANK = re.compile(rb"^[ \t\f]*(?:#.*)?$")
+
+
+class SourceError(Exception):
+    """The bytes are no Python text: ``message`` says why, ``offset`` is the byte in the file where it shows."""
+
+    def __init__(self, message: str, offset: int = 0) -> None:
+        super().__init__(message)
+        self.message = message
+        self.offset = offset
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file as it was read.
+
+    All offsets in torchlint count bytes of :attr:`utf8`, whatever the file's own encoding is: both parsers count that
+    way. ``raw`` alone is in the file's encoding.
+    """
+
+    path: str
+    raw: bytes
+    text: str
+    """The decoded text without byte-order mark, newlines untouched."""
+    encoding: str = "utf-8"
+    bom: bool = False
+
+    @cached_property
+    def utf8(self) -> bytes:
+        """The text as UTF-8."""
+        return self.text.encode("utf-8")
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """The offset at which each line begins; the first is 0."""
+        return [0, *(match.end() for match in _LINE_END.finditer(self.utf8))]
+
+    @cached_property
+    def newline(self) -> str:
+        """The newline of the first line, ``"\\n"`` in a file of one line."""
+        found = _LINE_END.search(self.utf8)
+        return found.group().decode() if found else "\n"
+
+    @cached_property
+    def lossless(self) -> bool:
+        """Whether the text can be written back to the same bytes; only then may the file be fixed."""
+        return self.encode(self.text) == self.raw
+
+    def encode(self, text: str) -> bytes:
+        """Turn text back into the file's encoding, with its byte-order mark.
+
+        :raises UnicodeEncodeError: where a character has no place in the encoding.
+        """
+        return (codecs.BOM_UTF8 if self.bom else b"") + text.encode(self.encoding)
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Give the row and the column of an offset, both from 1, the column in characters."""
+        row = bisect.bisect_right(self.line_starts, offset)
+        start = self.line_starts[row - 1]
+        return row, len(self.utf8[start:offset].decode("utf-8", "replace")) + 1
+
+    def offset(self, row: int, byte_column: int) -> int:
+        """Give the offset of a row (from 1) and a column in UTF-8 bytes (from 0), as ``ast`` counts them."""
+        return self.line_starts[row - 1] + byte_column
+
+    def line(self, row: int) -> str:
+        """Give the text of a row (from 1) without its newline."""
+        start = self.line_starts[row - 1]
+        end = self.line_starts[row] if row < len(self.line_starts) else len(self.utf8)
+        return self.utf8[start:end].decode("utf-8").rstrip("\r\n")
+
+    def slice(self, start: int, end: int) -> str:
+        """Give the text between two offsets."""
+        return self.utf8[start:end].decode("utf-8")
+
+
+def decode(path: str, raw: bytes) -> Source:
+    """Read bytes as Python does: byte-order mark, coding line, UTF-8 otherwise.
+
+    :raises SourceError: on an unknown or contradicted encoding, on bytes that the encoding refuses, on NUL bytes.
+    """
+    if 0 in raw:
+        raise SourceError("source contains a NUL byte", raw.index(0))
+    bom = raw.startswith(codecs.BOM_UTF8)
+    body = raw[len(codecs.BOM_UTF8) :] if bom else raw
+    shift = len(raw) - len(body)
+    codec = _codec(body, bom)
+    try:
+        text = body.decode(codec)
+    except UnicodeDecodeError as error:
+        message = f"byte 0x{body[error.start]:02x} is not {codec}: save the file as UTF-8 or declare its encoding"
+        raise SourceError(message, error.start + shift) from None
+    except (LookupError, UnicodeError) as error:
+        raise SourceError(f"`{codec}` is no encoding for source text: {error}") from None
+    if _SURROGATE.search(text):
+        raise SourceError(f"`{codec}` gives a lone surrogate, which is no character")
+    return Source(path, raw, text, codec, bom)
+
+
+def _codec(body: bytes, bom: bool) -> str:
+    """Give the encoding that one of the first two lines declares, as PEP 263 has it; UTF-8 where none does."""
+    for line in _LINE_END.split(body, maxsplit=2)[:2]:
+        if found := _CODING.match(line):
+            declared = found.group(1).decode("ascii")
+            try:
+                codec = codecs.lookup(declared).name
+            except LookupError:
+                raise SourceError(f"unknown encoding `{declared}`") from None
+            if bom and codec not in ("utf-8", "utf-8-sig"):
+                raise SourceError(f"the file begins with a UTF-8 mark but declares `{declared}`")
+            return "utf-8" if codec == "utf-8-sig" else codec
+        if not _BLANK.match(line):
+            break
+    return "utf-8"
