@@ -1,0 +1,64 @@
+"""Every rule as plain data, so that codes and names are known without importing LibCST."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_TENSORS = frozenset(
+    f"{kind}Tensor"
+    for kind in ("", "Float", "Double", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One rule: its code, its name (the fault), and the identifiers without which it can have nothing to say."""
+
+    code: str
+    name: str
+    words: frozenset[str] = frozenset()
+    default: bool = True
+    """Whether it is on unless deselected."""
+    tidies: frozenset[str] = frozenset()
+    """Rules after whose fixes this one's is applied too, selected or not: it removes what they leave behind."""
+
+    @property
+    def module(self) -> str:
+        """The module below ``torchlint.rules`` that holds the rule."""
+        return self.name.replace("-", "_")
+
+
+def _entry(code: str, name: str, *words: str, default: bool = True, tidies: str = "") -> Entry:
+    return Entry(code, name, frozenset(words), default, frozenset(tidies.split()))
+
+
+CATALOGUE: tuple[Entry, ...] = (
+    _entry("TNS101", "numpy-on-grad-tensor", "numpy"),
+    _entry("TNS102", "numpy-on-accelerator-tensor", "numpy"),
+    _entry("TNS103", "numpy-on-unproven-tensor", "numpy"),
+    _entry("TNS104", "cpu-before-detach", "detach", default=False),
+    _entry("TNS107", "numpy-roundtrip-to-scalar", "numpy"),
+    _entry("TNS108", "nonblocking-copy-to-host", "non_blocking"),
+    _entry("TNS201", "data-read", "data"),
+    _entry("TNS202", "data-mutation", "data"),
+    _entry("TNS203", "data-rebinding", "data"),
+    _entry("TNS204", "data-as-scalar", "data"),
+    _entry("TNS205", "data-for-metadata", "data"),
+    _entry("TNS301", "legacy-constructor-from-data", *_TENSORS),
+    _entry("TNS302", "legacy-constructor-from-size", *_TENSORS),
+    _entry("TNS303", "legacy-constructor-ambiguous", *_TENSORS),
+    _entry("TNS304", "legacy-typed-constructor", *_TENSORS),
+    _entry("TNS305", "legacy-constructor-keyword", *_TENSORS),
+    _entry("TNS306", "tensor-new", "new"),
+    _entry("TNS307", "legacy-type-conversion", "type", "type_as"),
+    _entry("TNS308", "tensor-from-tensor", "tensor"),
+    _entry("TNS310", "legacy-default-tensor-type", "set_default_tensor_type"),
+    _entry("TNS401", "variable-wrapper", "Variable"),
+    _entry("TNS402", "variable-volatile", "volatile", "Variable"),
+    _entry("TNS403", "variable-type-check", "Variable"),
+    _entry("TNS404", "variable-import", "Variable", tidies="TNS401 TNS402 TNS403"),
+    _entry("TNS900", "syntax-error"),
+)
+
+BY_CODE: dict[str, Entry] = {entry.code: entry for entry in CATALOGUE}
+BY_NAME: dict[str, Entry] = {entry.name: entry for entry in CATALOGUE}

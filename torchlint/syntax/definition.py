@@ -1,0 +1,187 @@
+"""The LibCST tree of one stretch of a file: its nodes by type, their parents, and their exact byte spans."""
+
+from __future__ import annotations
+
+import bisect
+import dataclasses
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property, lru_cache
+
+import libcst as cst
+from libcst._nodes.internal import CodegenState
+
+from torchlint.source import Source
+from torchlint.syntax.outline import Stretch
+
+_WRAP = "if 1:\n"
+"""Stands before an indented stretch, so that it parses as it is: dedenting would change multi-line strings."""
+
+_FORM_FEED = re.compile(r"(?:(?<=[\r\n])|\A)[ \t\f]*\f")
+"""At a line's start, where Python forgets the indentation before it and LibCST's printer loses it."""
+
+_LAYOUT = frozenset(
+    "lpar rpar lbracket rbracket lbrace rbrace comma semicolon equal dot colon star leading_lines lines_after_decorators "
+    "trailing_whitespace header footer indent lines_after_as asynchronous_whitespace".split()
+)
+
+Span = tuple[int, int]
+
+
+class NotParsed(Exception):
+    """LibCST refuses the text; ``row`` counts from 1 and ``column`` from 1, both within the text given."""
+
+    def __init__(self, message: str, row: int, column: int) -> None:
+        super().__init__(message)
+        self.message, self.row, self.column = message, row, column
+
+
+class Definition:
+    """A stretch as a LibCST tree.
+
+    :raises NotParsed: where LibCST refuses the text.
+    """
+
+    def __init__(self, source: Source, stretch: Stretch) -> None:
+        self.source = source
+        self.stretch = stretch
+        text = source.slice(stretch.start, stretch.end)
+        self._prefix = _WRAP if text[:1] in (" ", "\t") else ""
+        self._dropped = _form_feeds(self._prefix + text)
+        self._text = _FORM_FEED.sub("", self._prefix + text)
+        self.module = _parse(self._text)
+
+    @cached_property
+    def parents(self) -> dict[cst.CSTNode, cst.CSTNode]:
+        """The node above each node; whitespace and punctuation left out."""
+        above: dict[cst.CSTNode, cst.CSTNode] = {}
+        stack: list[cst.CSTNode] = [self.module]
+        while stack:
+            node = stack.pop()
+            below = list(semantic_children(node))
+            for child in below:
+                above[child] = node
+            stack.extend(reversed(below))
+        return above
+
+    @cached_property
+    def by_type(self) -> dict[type[cst.CSTNode], list[cst.CSTNode]]:
+        """All nodes by their type, in the order of the text."""
+        found: dict[type[cst.CSTNode], list[cst.CSTNode]] = defaultdict(list)
+        stack: list[cst.CSTNode] = [self.module]
+        while stack:
+            node = stack.pop()
+            found[type(node)].append(node)
+            stack.extend(reversed(list(semantic_children(node))))
+        return found
+
+    @cached_property
+    def _spans(self) -> _Spans:
+        """From one code generation of the stretch, asked for only when something is to be said."""
+        recorder = _Spans(default_indent=self.module.default_indent, default_newline=self.module.default_newline)
+        self.module._codegen(recorder)
+        return recorder
+
+    def span(self, node: cst.CSTNode) -> Span:
+        """Give where a node stands in :attr:`Source.utf8`, parentheses around it not counted."""
+        return self._placed(self._spans.inner.get(node) or self._spans.outer[node])
+
+    def outer_span(self, node: cst.CSTNode) -> Span:
+        """Give where a node stands in :attr:`Source.utf8` with the parentheses around it."""
+        return self._placed(self._spans.outer[node])
+
+    def _placed(self, span: Span) -> Span:
+        shift = self.stretch.start - len(self._prefix)
+        start, end = span
+        if self._dropped:
+            start += bisect.bisect_right(self._dropped, start)
+            end += bisect.bisect_left(self._dropped, end)
+        return start + shift, end + shift
+
+    @property
+    def faithful(self) -> bool:
+        """Whether LibCST prints the text as it was read; only then can its spans be trusted."""
+        return self._spans.printed.rstrip() == self._text.encode().rstrip()
+
+
+def _form_feeds(text: str) -> list[int]:
+    """Give where bytes are taken out before parsing, each as an offset in what remains."""
+    dropped: list[int] = []
+    for found in _FORM_FEED.finditer(text):
+        at = len(text[: found.start()].encode())
+        for _ in found.group():
+            dropped.append(at - len(dropped))
+            at += 1
+    return dropped
+
+
+class _Spans(CodegenState):
+    """Prints a tree and notes the bytes at which each node begins and ends, with and without its parentheses."""
+
+    def __init__(self, default_indent: str, default_newline: str) -> None:
+        super().__init__(default_indent, default_newline)
+        self.inner: dict[cst.CSTNode, Span] = {}
+        self.outer: dict[cst.CSTNode, Span] = {}
+        self._at = 0
+        self._open: list[int] = []
+
+    @cached_property
+    def printed(self) -> bytes:
+        """All that was printed."""
+        return "".join(self.tokens).encode()
+
+    def add_indent_tokens(self) -> None:
+        super().add_indent_tokens()
+        self._at += sum(len(token.encode()) for token in self.indent_tokens)
+
+    def add_token(self, value: str) -> None:
+        super().add_token(value)
+        self._at += len(value) if value.isascii() else len(value.encode())
+
+    def before_codegen(self, node: cst.CSTNode) -> None:
+        self._open.append(self._at)
+
+    def after_codegen(self, node: cst.CSTNode) -> None:
+        self.outer[node] = (self._open.pop(), self._at)
+
+    @contextmanager
+    def record_syntactic_position(
+        self,
+        node: cst.CSTNode,
+        *,
+        start_node: cst.CSTNode | None = None,
+        end_node: cst.CSTNode | None = None,
+    ) -> Iterator[None]:
+        start = self._at
+        yield
+        first = self.outer[start_node][0] if start_node in self.outer else start
+        last = self.outer[end_node][1] if end_node in self.outer else self._at
+        self.inner[node] = (first, last)
+
+
+def semantic_children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """Give the nodes right below a node in the order of the text, whitespace and punctuation left out."""
+    for name in _semantic_fields(type(node)):
+        value = getattr(node, name)
+        if isinstance(value, cst.CSTNode):
+            yield value
+        elif isinstance(value, Sequence) and not isinstance(value, str):
+            yield from value
+
+
+@lru_cache(maxsize=None)
+def _semantic_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+    return tuple(
+        each.name
+        for each in dataclasses.fields(kind)
+        if each.name not in _LAYOUT and "whitespace" not in each.name and not each.name.startswith("_")
+    )
+
+
+def _parse(text: str) -> cst.Module:
+    try:
+        return cst.parse_module(text)
+    except cst.ParserSyntaxError as error:
+        raise NotParsed(error.message, error.raw_line, error.raw_column + 1) from None

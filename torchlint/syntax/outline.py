@@ -1,0 +1,179 @@
+"""What the stdlib's parser sees in a file: its tree, and the stretches of text that hold a candidate for a rule."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from torchlint.source import Source
+
+_BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Whole lines of a file that parse on their own: a function, or a run of statements between functions.
+
+    ``start`` and ``end`` are offsets into :attr:`Source.utf8`; ``statements`` are the stdlib's nodes for it, empty
+    where the stretch is a whole file that the stdlib's parser refuses.
+    """
+
+    start: int
+    end: int
+    statements: tuple[ast.stmt, ...]
+
+
+@dataclass
+class Outline:
+    """The stdlib's tree of a file, with the identifiers that import or assignment made of the words asked for."""
+
+    source: Source
+    tree: ast.Module
+    parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
+
+    def start(self, node: ast.expr | ast.stmt) -> int:
+        """Give the offset at which a node begins, parentheses around it not counted."""
+        return self.source.offset(node.lineno, node.col_offset)
+
+    def end(self, node: ast.expr | ast.stmt) -> int:
+        """Give the offset behind a node's last byte, parentheses around it not counted."""
+        assert node.end_lineno is not None and node.end_col_offset is not None
+        return self.source.offset(node.end_lineno, node.end_col_offset)
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """Give the nodes around a node, innermost first; the module is last."""
+        while (above := self.parents.get(node)) is not None:
+            yield above
+            node = above
+
+    def whole(self) -> Stretch:
+        """Give the file as one stretch."""
+        return Stretch(0, len(self.source.utf8), tuple(self.tree.body))
+
+
+def outline(source: Source) -> Outline:
+    """Parse a file with the stdlib's parser.
+
+    :raises SyntaxError: where that parser refuses the text.
+    :raises RecursionError: where the text is nested too deeply for it.
+    :raises MemoryError: likewise.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # invalid escapes in the user's strings are not ours to report
+        tree = ast.parse(source.text)
+    made = Outline(source, tree)
+    stack: list[ast.AST] = [tree]
+    while stack:
+        node = stack.pop()
+        for child in ast.iter_child_nodes(node):
+            made.parents[child] = node
+            stack.append(child)
+    return made
+
+
+def stretches(made: Outline, words: frozenset[str]) -> list[Stretch]:
+    """Find the stretches that hold a candidate: one of the words as a name, an attribute, a keyword or an import.
+
+    Names that stand for such a word (``from torch import Tensor as T``, ``T = torch.Tensor if cpu else ...``) count too.
+    """
+    wanted = words | _aliases(made.tree, words)
+    marked: set[ast.AST] = set()
+    for node in made.parents:
+        if _word(node) in wanted and not _is_package_path(made, node):
+            marked.add(_home(made, node))
+    return list(_runs(made, made.tree.body, marked)) if marked else []
+
+
+def _word(node: ast.AST) -> str | None:
+    match node:
+        case ast.Attribute(attr=word) | ast.Name(id=word) | ast.keyword(arg=word):
+            return word
+        case ast.alias(name=word):
+            return word.rpartition(".")[2]
+        case ast.Constant(value=str(word)) if "Tensor" in word and word.startswith("torch."):
+            return "type"
+    return None
+
+
+def _is_package_path(made: Outline, node: ast.AST) -> bool:
+    """``torch.utils.data`` is a package, not a tensor's attribute."""
+    match node:
+        case ast.Attribute(attr="data", value=ast.Attribute(attr="utils")):
+            return True
+        case ast.alias():
+            return _word(node) == "data"
+    return False
+
+
+def _aliases(tree: ast.Module, words: frozenset[str]) -> frozenset[str]:
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.ImportFrom(names=names):
+                found.update(each.asname for each in names if each.asname and each.name in words)
+            case ast.Assign(targets=targets, value=value) if _names_a_type(value, words):
+                found.update(word for target in targets if (word := _word(target)))
+            case ast.AnnAssign(target=single, value=ast.expr() as value) if _names_a_type(value, words):
+                found.update(word for word in (_word(single),) if word)
+    return frozenset(found)
+
+
+def _names_a_type(value: ast.expr, words: frozenset[str]) -> bool:
+    """``torch.FloatTensor``, ``FloatTensor if cpu else torch.cuda.FloatTensor``: a class, not a call of it."""
+    match value:
+        case ast.IfExp(body=one, orelse=other):
+            return _names_a_type(one, words) or _names_a_type(other, words)
+        case ast.Attribute(attr=word) | ast.Name(id=word):
+            return word[:1].isupper() and word in words
+    return False
+
+
+def _home(made: Outline, node: ast.AST) -> ast.AST:
+    """Climb to the statement that is a stretch of its own or part of a run: not inside a function."""
+    home = node
+    for above in made.ancestors(node):
+        if isinstance(above, ast.ClassDef | ast.Module) and isinstance(home, ast.stmt):
+            owner = next(made.ancestors(above), None) if isinstance(above, ast.ClassDef) else None
+            if owner is None or all(isinstance(each, ast.ClassDef | ast.Module) for each in made.ancestors(above)):
+                return home
+        home = above if isinstance(above, ast.stmt) else home
+    return home
+
+
+def _runs(made: Outline, body: list[ast.stmt], marked: set[ast.AST]) -> Iterator[Stretch]:
+    run: list[ast.stmt] = []
+    for statement in body:
+        if isinstance(statement, _BLOCKS):
+            yield from _trimmed(made, run, marked)
+            run = []
+            if statement in marked:
+                yield _stretch(made, [statement])
+            elif isinstance(statement, ast.ClassDef):
+                yield from _runs(made, statement.body, marked)
+        else:
+            run.append(statement)
+    yield from _trimmed(made, run, marked)
+
+
+def _trimmed(made: Outline, run: list[ast.stmt], marked: set[ast.AST]) -> Iterator[Stretch]:
+    at = [index for index, statement in enumerate(run) if statement in marked]
+    if not at:
+        return
+    first, last = at[0], at[-1]
+    while first and run[first - 1].end_lineno == run[first].lineno:  # `a = 1; b = 2`
+        first -= 1
+    while last + 1 < len(run) and run[last + 1].lineno == run[last].end_lineno:
+        last += 1
+    yield _stretch(made, run[first : last + 1])
+
+
+def _stretch(made: Outline, statements: list[ast.stmt]) -> Stretch:
+    source = made.source
+    first, last = statements[0], statements[-1]
+    decorators = getattr(first, "decorator_list", [])
+    row = min([first.lineno, *(each.lineno for each in decorators)])
+    assert last.end_lineno is not None
+    end = source.line_starts[last.end_lineno] if last.end_lineno < len(source.line_starts) else len(source.utf8)
+    return Stretch(source.line_starts[row - 1], end, tuple(statements))
