@@ -1,0 +1,136 @@
+"""What an annotation says of a value: torch, NumPy and typing forms, also as strings and comments."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from torchlint.inference.facts import (
+    ANY_GRAD,
+    ANY_PLACE,
+    OTHER,
+    UNKNOWN,
+    Dtype,
+    Grad,
+    Kind,
+    Value,
+    join,
+    join_all,
+    of_kind,
+    tensor,
+)
+from torchlint.inference.operations import LEGACY_DTYPES, leaf
+from torchlint.inference.tensors import dtype_bits
+
+Resolve = Callable[[ast.expr], frozenset[str]]
+"""Gives what an expression is by name."""
+
+_SCALARS = {"int": Kind.INTEGER, "float": Kind.SCALAR | Kind.INTEGER, "bool": Kind.SCALAR, "complex": Kind.SCALAR}
+_CONTAINERS = frozenset(
+    "list List tuple Tuple Sequence Iterable Iterator Generator set Set dict Dict Mapping MutableMapping defaultdict "
+    "OrderedDict DefaultDict deque Deque Collection MutableSequence FrozenSet frozenset AsyncIterator".split()
+)
+_WRAPPERS = frozenset("Optional Annotated Final ClassVar Required NotRequired Union ReadOnly InitVar".split())
+_JAXTYPING = {"Float": "float32", "Int": "int64", "Bool": "bool", "Integer": "int64", "Num": None, "Shaped": None}
+
+
+def value_of(annotation: ast.expr | None, resolve: Resolve, depth: int = 6) -> Value | None:
+    """Give the value that an annotation describes; None where it says nothing of the kind."""
+    if annotation is None or depth == 0:
+        return None
+    match annotation:
+        case ast.Constant(value=None):
+            return of_kind(Kind.NONE)
+        case ast.Constant(value=str(text)):
+            return _text(text, resolve, depth)
+        case ast.BinOp(left=one, op=ast.BitOr(), right=other):
+            return _union([one, other], resolve, depth)
+        case ast.Subscript(value=base, slice=inner):
+            return _generic(base, inner, resolve, depth)
+        case ast.Name() | ast.Attribute():
+            return _plain(resolve(annotation), annotation)
+    return None
+
+
+def _text(text: str, resolve: Resolve, depth: int) -> Value | None:
+    try:
+        parsed = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+    return value_of(parsed, resolve, depth - 1)
+
+
+def _union(parts: list[ast.expr], resolve: Resolve, depth: int) -> Value | None:
+    values = [value_of(part, resolve, depth - 1) for part in parts]
+    if any(value is None for value in values):
+        return None
+    return join_all(value for value in values if value is not None)
+
+
+def _generic(base: ast.expr, inner: ast.expr, resolve: Resolve, depth: int) -> Value | None:
+    names = resolve(base)
+    word = leaf(next(iter(names), "")) or _word(base)
+    parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+    if any(name.startswith("jaxtyping.") for name in names) and word in _JAXTYPING:
+        made = value_of(parts[0], resolve, depth - 1)
+        return made.having(dtype=dtype_bits(_JAXTYPING[word] or "")) if made else None
+    if word in _WRAPPERS:
+        wanted = parts[:1] if word != "Union" else parts
+        made = _union(wanted, resolve, depth)
+        return join(made, of_kind(Kind.NONE)) if made and word == "Optional" else made
+    if word in _CONTAINERS:
+        members = [value_of(part, resolve, depth - 1) or UNKNOWN for part in parts if not _is_ellipsis(part)]
+        if word in ("tuple", "Tuple") and len(members) == len(parts):
+            return of_kind(Kind.SEQUENCE, items=tuple(members))
+        return of_kind(Kind.SEQUENCE, member=members[-1] if members else UNKNOWN)
+    return _plain(names, base)
+
+
+def _is_ellipsis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is Ellipsis
+
+
+def _word(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _plain(names: frozenset[str], node: ast.expr) -> Value | None:
+    for name in names or frozenset({_word(node)}):
+        word = leaf(name)
+        if name in ("torch.Tensor", "torch.cuda.Tensor") or name == "torch.autograd.Variable":
+            return tensor(ANY_GRAD, ANY_PLACE)
+        if name == "torch.nn.Parameter":
+            return tensor(Grad.ATTACHED, ANY_PLACE, Dtype.FLOATING, instance=frozenset({name}))
+        if word in LEGACY_DTYPES and name.startswith("torch."):
+            return _legacy(word, name)
+        if name.startswith("numpy.") or word in ("ndarray", "NDArray", "ArrayLike"):
+            return of_kind(Kind.ARRAY)
+        if name in ("torch.device", "torch.dtype"):
+            return of_kind(Kind.DEVICE, place=ANY_PLACE) if word == "device" else of_kind(Kind.DTYPE)
+        if name.startswith("builtins."):
+            return _builtin(word)
+        if name.startswith(("torch.nn.Module", "lightning.LightningModule")):
+            return Value(Kind.MODULE, Grad.ATTACHED, ANY_PLACE)
+        if name == "torch.utils.data.DataLoader":
+            return None
+        if name.startswith(("pandas.", "PIL.", "pathlib.", "argparse.", "logging.", "tensorflow.", "jax.")):
+            return OTHER
+        if name == "torch.Size":
+            return of_kind(Kind.SIZE, member=of_kind(Kind.INTEGER))
+    return None
+
+
+def _legacy(word: str, name: str) -> Value:
+    dtype = LEGACY_DTYPES[word]
+    grad = ANY_GRAD if dtype_bits(dtype) & Dtype.FLOATING else Grad.DETACHED
+    return tensor(grad, ANY_PLACE, dtype_bits(dtype), exact=dtype)
+
+
+def _builtin(word: str) -> Value | None:
+    if word in _SCALARS:
+        return of_kind(_SCALARS[word])
+    if word in ("str", "bytes"):
+        return of_kind(Kind.STRING)
+    if word in _CONTAINERS:
+        return of_kind(Kind.SEQUENCE, member=UNKNOWN)
+    return OTHER if word == "type" else None

@@ -1,0 +1,226 @@
+"""The value of a call: of a library's function, of a class, of the file's own functions, of a method."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from torchlint.inference import containers, library, modules, tensors
+from torchlint.inference.arguments import Arguments
+from torchlint.inference.devices import last_word, seems_device
+from torchlint.inference.env import Env
+from torchlint.inference.facts import (
+    ANY,
+    ANY_PLACE,
+    UNKNOWN,
+    Grad,
+    Kind,
+    Mode,
+    Place,
+    Reason,
+    Value,
+    join_all,
+    of_kind,
+    tensor,
+)
+from torchlint.inference.names import path_of
+from torchlint.inference.operations import DISTINCTIVE, operations
+
+if TYPE_CHECKING:
+    from torchlint.inference.expressions import Expressions
+
+_HANDING_ON = frozenset(
+    "tqdm.tqdm tqdm.auto.tqdm tqdm.notebook.tqdm tqdm.trange tqdm.tqdm_notebook rich.progress.track builtins.iter "
+    "tqdm.autonotebook.tqdm itertools.cycle itertools.islice".split()
+)
+_CHAINING = frozenset("cuda cpu to float half double long int".split())
+"""Methods that tensors, modules and many holders of tensors share, each giving its own kind back."""
+
+_LOSS_WORD = frozenset("criterion loss_fn loss_func loss_function lossfn criterion_fn".split())
+
+
+class Calls:
+    """Evaluates calls for one scope."""
+
+    def __init__(self, expressions: Expressions) -> None:
+        self._of = expressions
+        self._file = expressions.file
+
+    def call(self, node: ast.Call, env: Env) -> Value:
+        """Give a call's value; what it changes in place is changed in ``env``."""
+        if isinstance(node.func, ast.Attribute):
+            receiver = self._of.evaluate(node.func.value, env)
+            callee = self._of.evaluate(node.func, env)
+            if not _is_import(receiver):
+                return self._method_call(node, node.func, receiver, callee, env)
+        else:
+            callee = self._of.evaluate(node.func, env)
+        given = self._arguments(node, env)
+        return self._called(callee, given, env)
+
+    def _arguments(self, node: ast.Call, env: Env) -> Arguments:
+        positional = tuple(self._of.evaluate(each, env) for each in node.args if not isinstance(each, ast.Starred))
+        starred = len(positional) < len(node.args)
+        for each in node.args:
+            if isinstance(each, ast.Starred):
+                self._of.evaluate(each, env)
+        keywords: dict[str, Value] = {}
+        for keyword in node.keywords:
+            value = self._of.evaluate(keyword.value, env)
+            if keyword.arg is not None:
+                keywords[keyword.arg] = value
+        return Arguments(node, positional, keywords, starred or len(keywords) < len(node.keywords))
+
+    # ------------------------------------------------------------------ functions
+    def _called(self, callee: Value, given: Arguments, env: Env) -> Value:
+        if callee.must(Kind.MODULE) or callee.instance and callee.may(Kind.MODULE):
+            return self._module(callee, given, env)
+        if callee.names and callee.must(Kind.OTHER):
+            return join_all(self._named(name, callee, given, env) for name in sorted(callee.names))
+        if isinstance(callee.node, ast.Lambda):
+            return callee.member or UNKNOWN
+        if callee.instance:
+            return self._object(callee, given, env)
+        return self._unknown(given, env)
+
+    def _named(self, name: str, callee: Value, given: Arguments, env: Env) -> Value:
+        if name in _HANDING_ON:
+            first = given.find(0, "iterable")
+            return first if first is not None else UNKNOWN
+        if name in ("builtins.map", "itertools.starmap"):
+            return of_kind(Kind.SEQUENCE, member=self._mapped(given, env))
+        if name == "torch.set_grad_enabled" and self._is_statement(given.node):
+            wanted = given.find(0, "mode")
+            on = wanted.const if wanted else None
+            env.mode = (Mode.ON if on else Mode.OFF) if isinstance(on, bool) else Mode.ON | Mode.OFF
+        for known in (
+            modules.made(name, given),
+            library.call(name, given, env.mode),
+            self._file.call(name, callee, given, env.mode),
+        ):
+            if known is not None:
+                return known
+        return self._unknown(given, env)
+
+    def _is_statement(self, node: ast.AST) -> bool:
+        return isinstance(self._file.outline.parents.get(node), ast.Expr)
+
+    def _mapped(self, given: Arguments, env: Env) -> Value:
+        """Give what ``map(function, values)`` gives for each value."""
+        if len(given.positional) < 2:
+            return UNKNOWN
+        function, *sources = given.positional
+        each = Arguments(given.node, tuple(source.element() for source in sources))
+        if isinstance(function.node, ast.Lambda):
+            inner = env.layer()
+            for argument, value in zip(function.node.args.args, each.positional, strict=False):
+                inner.assign(argument.arg, value)
+            return self._of.evaluate(function.node.body, inner)
+        return self._called(function, each, env)
+
+    def _module(self, callee: Value, given: Arguments, env: Env) -> Value:
+        known = self._file.call_method(callee, "forward", given, env.mode)
+        return known if known is not None else modules.called(callee, given, env.mode, "")
+
+    def _object(self, callee: Value, given: Arguments, env: Env) -> Value:
+        if any(name.startswith("torchvision.transforms.") for name in callee.instance):
+            return tensor(Grad.DETACHED, Place.HOST).having(kind=Kind.TENSOR | Kind.OTHER)
+        known = self._file.call_method(callee, "__call__", given, env.mode)
+        return known if known is not None else self._unknown(given, env)
+
+    def _unknown(self, given: Arguments, env: Env) -> Value:
+        """The result of a function of which nothing is known but its name."""
+        function = given.node.func if isinstance(given.node, ast.Call) else None
+        word = last_word(function)
+        if word in _LOSS_WORD:
+            return tensors.computed(given.tensors(), env.mode, given.node).having(rank=0)
+        if modules.MODEL_WORD.search(word):
+            module = Value(Kind.MODULE, Grad.ATTACHED, ANY_PLACE)
+            return modules.called(module, given, env.mode, word)
+        if not env.mode & Mode.ON:
+            return UNKNOWN.having(grad=Grad.DETACHED, place=ANY_PLACE)
+        if seems_device(function):
+            return of_kind(Kind.DEVICE, place=Place.HOST | Place.ACCELERATOR)
+        return UNKNOWN.having(
+            why_grad=Reason("nothing shows that {code} is detached", given.node),
+            why_place=Reason("nothing shows that {code} is on the host", given.node),
+        )
+
+    # ------------------------------------------------------------------ methods
+    def _method_call(self, node: ast.Call, function: ast.Attribute, receiver: Value, callee: Value, env: Env) -> Value:
+        given = self._arguments(node, env)
+        word = function.attr
+        self._change(function.value, receiver, word, given, env)
+        if (path := path_of(function)) is not None and env.find(path) is not None:
+            return self._called(callee, given, env)
+        if callee.node is not None or callee.must(Kind.MODULE):
+            return self._called(callee, given, env)
+        if callee.names and callee.must(Kind.OTHER):
+            return self._called(callee, given, env)
+        return self.method(receiver, word, given, env)
+
+    def method(self, receiver: Value, word: str, given: Arguments, env: Env) -> Value:
+        """Give ``receiver.word(...)``."""
+        if any(name.startswith("torch.distributions.") for name in receiver.instance):
+            return modules.distribution(receiver, word, given, env.mode) or UNKNOWN
+        if (known := self._file.call_method(receiver, word, given, env.mode)) is not None:
+            return known
+        if receiver.must(Kind.MODULE) or (receiver.unknown and word in _MODULE_METHODS):
+            found = modules.method(receiver, word, given, env.mode)
+            return found if found is not None else self._unknown(given, env)
+        if receiver.must(Kind.SEQUENCE) and (found := containers.method(receiver, word, given)) is not None:
+            return found
+        if receiver.may(Kind.TENSOR):
+            return self._of_tensor(receiver, word, given, env)
+        if receiver.may(Kind.ARRAY) and receiver.must(Kind.ARRAY | Kind.SCALAR | Kind.INTEGER | Kind.NONE):
+            return of_kind(Kind.SEQUENCE if word == "tolist" else Kind.ARRAY | Kind.SCALAR)
+        if receiver.may(Kind.MODULE) or receiver.instance or not receiver.kind:
+            return self._unknown(given, env)
+        return of_kind(Kind.OTHER | Kind.ARRAY | Kind.SCALAR | Kind.STRING | Kind.SEQUENCE)
+
+    def _of_tensor(self, receiver: Value, word: str, given: Arguments, env: Env) -> Value:
+        if not receiver.is_tensor and receiver.may(Kind.SEQUENCE):
+            held = receiver if receiver.member is not None else receiver.having(member=containers.part(receiver))
+            if (found := containers.method(held, word, given)) is not None and word not in ("copy", "index"):
+                return found
+        found = tensors.method(receiver, word, given, env.mode)
+        if found is None:
+            return self._unknown(given, env)
+        if receiver.is_tensor or not found.may(Kind.TENSOR):
+            return found
+        if word in _CHAINING:
+            return found.having(kind=receiver.kind)
+        if word in DISTINCTIVE:
+            return found.having(kind=Kind.TENSOR) if found.must(Kind.TENSOR) else found
+        return found.having(kind=ANY, rank=None)
+
+    def _change(self, target: ast.expr, receiver: Value, word: str, given: Arguments, env: Env) -> None:
+        """Carry out what a method changes in its receiver."""
+        if receiver.may(Kind.MODULE) and word in ("cuda", "cpu", "to", "requires_grad_"):
+            if receiver.must(Kind.MODULE) or (receiver.unknown and self._is_statement(given.node)):
+                module = receiver if receiver.must(Kind.MODULE) else receiver.having(kind=Kind.MODULE, grad=Grad.ATTACHED)
+                self.set(target, modules.moved(module, word, given, env.mode), env)
+        elif receiver.may(Kind.SEQUENCE) and (after := containers.grown(receiver, word, given)) is not None:
+            self.set(target, after, env)
+        elif receiver.is_tensor and word.endswith("_") and word[:-1] in operations().methods | {"zero", "fill", "copy"}:
+            changed = tensors.method(receiver, word, given, env.mode)
+            if changed is not None:
+                self.set(target, changed, env)
+
+    def set(self, target: ast.expr, value: Value, env: Env) -> None:
+        """Say what the thing that an expression names has become, and what holds it with it."""
+        path = path_of(target)
+        if path is not None:
+            env.refine(path, value)
+            self._file.note_attribute(path, value)
+        if isinstance(target, ast.Subscript):
+            base = self._of.evaluate(target.value, env)
+            if base.may(Kind.SEQUENCE) and (base.member is not None or base.items is not None):
+                self.set(target.value, containers.holding(base, value), env)
+
+
+_MODULE_METHODS = frozenset("parameters named_parameters buffers named_buffers state_dict modules named_modules".split())
+
+
+def _is_import(value: Value) -> bool:
+    return bool(value.names) and value.must(Kind.OTHER) and not value.instance

@@ -1,0 +1,297 @@
+"""A file's classes: their bases, methods and attributes, and what an object of one is."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from torchlint.inference import modules
+from torchlint.inference.arguments import Arguments
+from torchlint.inference.facts import (
+    ANY_PLACE,
+    NOTHING,
+    UNKNOWN,
+    Dtype,
+    Grad,
+    Kind,
+    Mode,
+    Place,
+    Reason,
+    Value,
+    join,
+    of_kind,
+)
+from torchlint.inference.operations import leaf
+
+if TYPE_CHECKING:
+    from torchlint.inference.scope import File, Function
+
+_MODULE_BASES = frozenset("Module LightningModule PreTrainedModel ScriptModule PyroModule".split())
+
+
+@dataclass
+class Class:
+    """A class of the file: what it derives from and where its attributes are set."""
+
+    node: ast.ClassDef
+    name: str
+    bases: tuple[str, ...]
+    methods: dict[str, Function] = field(default_factory=dict)
+    setters: dict[str, list[Function]] = field(default_factory=dict)
+    """The methods that set an attribute of ``self``, by the attribute."""
+    fields: dict[str, ast.AnnAssign | ast.Assign] = field(default_factory=dict)
+    """The assignments of the class body."""
+    above: list[Class] = field(default_factory=list)
+    """The base classes that stand in this file."""
+
+    @property
+    def is_module(self) -> bool:
+        """Whether objects are ``nn.Module`` objects."""
+        return any(_is_module_name(each) for each in self.bases) or any(each.is_module for each in self.above)
+
+    @property
+    def is_lightning(self) -> bool:
+        """Whether a trainer of Lightning calls the hooks."""
+        return any(leaf(each) == "LightningModule" for each in self.bases) or any(e.is_lightning for e in self.above)
+
+    @property
+    def is_autograd_function(self) -> bool:
+        """Whether this is a ``torch.autograd.Function``, whose passes run without grad mode."""
+        return any(each.startswith("torch.autograd.") and leaf(each) == "Function" for each in self.bases)
+
+    @property
+    def holds_fields(self) -> bool:
+        """Whether calling the class fills its annotated fields: a dataclass or a named tuple."""
+        decorators = {_last(each) for each in self.node.decorator_list}
+        return bool(decorators & {"dataclass", "dataclasses.dataclass", "define", "frozen"}) or any(
+            leaf(each) == "NamedTuple" for each in self.bases
+        )
+
+
+def _is_module_name(name: str) -> bool:
+    return name.startswith("torch.nn.") or leaf(name) in _MODULE_BASES
+
+
+def _last(node: ast.expr) -> str:
+    inner = node.func if isinstance(node, ast.Call) else node
+    return inner.attr if isinstance(inner, ast.Attribute) else inner.id if isinstance(inner, ast.Name) else ""
+
+
+class Classes:
+    """The classes of one file."""
+
+    def __init__(self, file: File) -> None:
+        self._file = file
+        self._known: dict[ast.ClassDef, Class] = {}
+        self._attributes: dict[tuple[ast.ClassDef, str], Value | None] = {}
+        self._asking: set[tuple[ast.ClassDef, str]] = set()
+
+    def of(self, node: ast.ClassDef) -> Class:
+        """Give what is known of a class."""
+        if node not in self._known:
+            known = Class(node, f"here.{node.name}@{node.lineno}", ())
+            self._known[node] = known
+            self._file.definitions.setdefault(known.name, node)
+            flow = self._file.module
+            values = [flow.values.get(each, UNKNOWN) for each in node.bases]
+            known.bases = tuple(sorted(name for value in values for name in value.names))
+            for name in known.bases:
+                base = self._file.definitions.get(name)
+                if isinstance(base, ast.ClassDef) and base is not node:
+                    known.above.append(self.of(base))
+            _read_body(known)
+        return self._known[node]
+
+    def _named(self, name: str) -> Class | None:
+        node = self._file.definitions.get(name)
+        return self.of(node) if isinstance(node, ast.ClassDef) else None
+
+    # ------------------------------------------------------------------ objects
+    def self_value(self, function: Function) -> Value:
+        """Give the first argument of a method as its own class sees it."""
+        owner = self._file.outline.parents.get(function)
+        if not isinstance(owner, ast.ClassDef):
+            return UNKNOWN
+        known = self.of(owner)
+        if any(isinstance(each, ast.Name) and each.id == "classmethod" for each in function.decorator_list):
+            return of_kind(Kind.OTHER, names=frozenset((known.name,)))
+        return self._object(known, ANY_PLACE)
+
+    def _object(self, known: Class, place: Place) -> Value:
+        instance = frozenset((known.name,))
+        if known.is_module:
+            return Value(Kind.MODULE, Grad.ATTACHED, place, Dtype(0), instance=instance)
+        if any(leaf(base) == "Tensor" for base in known.bases):
+            return Value(Kind.TENSOR, instance=instance)
+        return of_kind(Kind.OTHER, instance=instance)
+
+    def made(self, name: str, node: ast.ClassDef, given: Arguments) -> Value:
+        """Give the object that calling a class of the file makes."""
+        known = self.of(node)
+        place = ANY_PLACE if _moves_itself(known) else Place.HOST
+        value = self._object(known, place)
+        if known.holds_fields and not given.starred:
+            words = list(known.fields)
+            keys = dict(zip(words, given.positional, strict=False)) | given.keywords
+            return value.having(keys=tuple(keys.items()))
+        return value
+
+    def instance_of(self, names: frozenset[str]) -> Value | None:
+        """Give an object of a class of the file, as an annotation names it; None for other names."""
+        known = [self._named(name) for name in names]
+        if len(known) != 1 or known[0] is None:
+            return None
+        return self._object(known[0], ANY_PLACE)
+
+    def method(self, name: str, word: str) -> Function | None:
+        """Give a method by its class's name; bases in the file are searched."""
+        known = self._named(name)
+        return _method(known, word) if known is not None else None
+
+    # ------------------------------------------------------------------ attributes
+    def member(self, name: str, node: ast.ClassDef, word: str) -> Value | None:
+        """Give ``Class.word``."""
+        known = self.of(node)
+        if (method := _method(known, word)) is not None:
+            return self._bound(method, None)
+        return self._field(known, word, UNKNOWN)
+
+    def _bound(self, method: Function, receiver: Value | None) -> Value:
+        name = f"here.{method.name}@{method.lineno}"
+        self._file.definitions.setdefault(name, method)
+        return of_kind(Kind.OTHER, names=frozenset((name,)), self_value=receiver)
+
+    def attribute(self, base: Value, word: str) -> Value | None:
+        """Give an attribute of an object; None where its classes are not of this file or do not say."""
+        found: Value = NOTHING
+        for name in base.instance:
+            known = self._named(name)
+            value = self._of_class(known, word, base) if known is not None else None
+            if value is None:
+                return None
+            found = join(found, value)
+        return found if found.kind else None
+
+    def _of_class(self, known: Class, word: str, base: Value) -> Value | None:
+        if (method := _method(known, word)) is not None:
+            if any(_last(each) in ("property", "cached_property") for each in method.decorator_list):
+                return self._file.summary(method, Arguments(method), base, Mode.ON)
+            return self._bound(method, base)
+        value = self._set(known, word)
+        if value is None and known.is_module and word == "training":
+            return of_kind(Kind.SCALAR)
+        return _moved_along(value, base, word) if value is not None else None
+
+    def _set(self, known: Class, word: str) -> Value | None:
+        """Give the join of all that the methods of a class and of its bases set an attribute to."""
+        key = (known.node, word)
+        if key in self._attributes:
+            return self._attributes[key]
+        if key in self._asking:
+            return NOTHING
+        self._asking.add(key)
+        try:
+            found, complete = self._collect(known, word)
+        finally:
+            self._asking.discard(key)
+        if found is not None and found.must(Kind.NONE):
+            found = UNKNOWN  # a placeholder: it is set from outside
+        if complete:
+            self._attributes[key] = found
+        return found
+
+    def _collect(self, known: Class, word: str) -> tuple[Value | None, bool]:
+        found, complete = NOTHING, True
+        for method in known.setters.get(word, ()):
+            if self._file.is_running(method):
+                complete = False
+                continue
+            found = join(found, self._file.general(method).attributes.get(word, NOTHING))
+        field_value = self._field(known, word, NOTHING)
+        if field_value is not None and not (field_value.must(Kind.NONE) and found.kind):
+            found = join(found, field_value)
+        for base in known.above:
+            inherited = self._set(base, word)
+            if inherited is not None:
+                found = join(found, inherited)
+        if not found.kind:
+            return (UNKNOWN, False) if known.setters.get(word) else (None, complete)
+        return found, complete
+
+    def _field(self, known: Class, word: str, otherwise: Value) -> Value | None:
+        statement = known.fields.get(word)
+        if statement is None:
+            return otherwise if otherwise.kind else None
+        flow = self._file.module
+        if isinstance(statement, ast.AnnAssign):
+            said = self._file.annotated(statement.annotation, flow.env, flow)
+            if said is not None:
+                return said
+        if statement.value is None or known.holds_fields:
+            return UNKNOWN
+        return flow.values.get(statement.value, UNKNOWN)
+
+
+def _method(known: Class, word: str) -> Function | None:
+    if word in known.methods:
+        return known.methods[word]
+    for base in known.above:
+        if (found := _method(base, word)) is not None:
+            return found
+    return None
+
+
+def _moved_along(value: Value, base: Value, word: str) -> Value:
+    """A module's submodules, parameters and buffers are where the module is."""
+    if not base.must(Kind.MODULE) or not value.kind:
+        return _from_class(value, word)
+    if value.must(Kind.MODULE) or "torch.nn.Parameter" in value.instance or "buffer" in value.instance:
+        place = base.place if value.place == Place.HOST else value.place | base.place
+        value = value.having(place=place, why_place=base.why_place or value.why_place)
+    return _from_class(value, word)
+
+
+def _from_class(value: Value, word: str) -> Value:
+    def step(reason: Reason | None) -> Reason | None:
+        return Reason(f"`self.{word}` holds it", None, reason, weak=True) if reason is not None else None
+
+    return value.having(why_grad=step(value.why_grad), why_place=step(value.why_place))
+
+
+def _moves_itself(known: Class) -> bool:
+    start = known.methods.get("__init__")
+    if start is None:
+        return any(_moves_itself(base) for base in known.above)
+    return any(isinstance(each, ast.Attribute) and each.attr in ("to", "cuda", "device") for each in ast.walk(start))
+
+
+def _read_body(known: Class) -> None:
+    for statement in known.node.body:
+        match statement:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                known.methods[statement.name] = statement
+                _read_setters(known, statement)
+            case ast.AnnAssign(target=ast.Name(id=word)):
+                known.fields[word] = statement
+            case ast.Assign(targets=[ast.Name(id=word)]):
+                known.fields[word] = statement
+
+
+def _read_setters(known: Class, method: Function) -> None:
+    first = [*method.args.posonlyargs, *method.args.args][:1]
+    if not first:
+        return
+    words: set[str] = set()
+    for node in ast.walk(method):
+        match node:
+            case ast.Attribute(value=ast.Name(id=owner), attr=word, ctx=ast.Store()) if owner == first[0].arg:
+                words.add(word)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=attr), args=[ast.Constant(value=str(word)), *_]):
+                if owner == first[0].arg and attr in ("register_buffer", "register_parameter", "add_module"):
+                    words.add(word)
+    for word in words:
+        known.setters.setdefault(word, []).append(method)
+
+
+__all__ = ["Class", "Classes", "modules"]

@@ -1,0 +1,114 @@
+"""What lists, dicts and other holders of values give back, and what they hold after a change."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.inference.arguments import Arguments
+from torchlint.inference.facts import ANY, UNKNOWN, Kind, Value, join, join_all, of_kind
+
+_GROWING = {"append": 0, "add": 0, "appendleft": 0, "insert": 1, "extend": 0, "update": 0, "setdefault": 1}
+
+
+def part(value: Value) -> Value:
+    """Give what iterating over a value, or taking one of its parts, may give."""
+    if value.items is not None or value.member is not None:
+        return value.element() if value.items != () else UNKNOWN
+    if value.must(Kind.TENSOR):
+        return value.having(rank=None, names=frozenset(), instance=frozenset(), const=None)
+    if value.must(Kind.ARRAY):
+        return of_kind(Kind.ARRAY | Kind.SCALAR)
+    if value.must(Kind.SIZE):
+        return of_kind(Kind.INTEGER)
+    if value.must(Kind.STRING):
+        return of_kind(Kind.STRING)
+    if value.may(Kind.TENSOR):
+        return Value(ANY, value.grad, value.place, value.dtype, why_grad=value.why_grad, why_place=value.why_place)
+    if value.must(Kind.OTHER) and not value.names and not value.instance:
+        return of_kind(Kind.OTHER | Kind.ARRAY | Kind.SCALAR | Kind.STRING | Kind.SEQUENCE)
+    return UNKNOWN
+
+
+def element(base: Value, where: ast.expr, index: Value) -> Value:
+    """Give ``base[where]``."""
+    if isinstance(where, ast.Slice):
+        return _sliced(base, where)
+    if base.items is not None and isinstance(index.const, int) and not isinstance(index.const, bool):
+        if -len(base.items) <= index.const < len(base.items):
+            return base.items[index.const]
+    if isinstance(index.const, str):
+        for key, value in base.keys:
+            if key == index.const:
+                return value
+        if base.keys and base.must(Kind.SEQUENCE) and base.member is None:
+            return UNKNOWN
+    if base.must(Kind.SIZE):
+        return of_kind(Kind.INTEGER)
+    return part(base)
+
+
+def _sliced(base: Value, where: ast.Slice) -> Value:
+    if base.must(Kind.SEQUENCE | Kind.SIZE):
+        if base.must(Kind.SIZE):
+            return base
+        return of_kind(Kind.SEQUENCE, member=base.element())
+    if base.must(Kind.STRING):
+        return of_kind(Kind.STRING)
+    if base.items is not None or base.member is not None:
+        return base.having(items=None, member=base.element(), rank=None)
+    return part(base).having(kind=base.kind) if base.may(Kind.TENSOR) else part(base)
+
+
+def method(base: Value, name: str, given: Arguments) -> Value | None:
+    """Give the result of a method of a list, dict, set or other Python container; None for other names."""
+    held = base.element() if base.items != () else UNKNOWN
+    match name:
+        case "items":
+            return of_kind(Kind.SEQUENCE, member=of_kind(Kind.SEQUENCE, items=(_key(), held)))
+        case "values" | "copy" | "__iter__":
+            return base.having(items=None, member=held) if name == "copy" else of_kind(Kind.SEQUENCE, member=held)
+        case "keys":
+            return of_kind(Kind.SEQUENCE, member=_key())
+        case "pop" | "popleft" | "get" | "setdefault" | "popitem":
+            return _taken(base, held, given, name)
+        case "index" | "count":
+            return of_kind(Kind.INTEGER)
+        case "append" | "extend" | "insert" | "update" | "clear" | "sort" | "reverse" | "remove" | "add" | "appendleft":
+            return of_kind(Kind.NONE)
+    return None
+
+
+def _key() -> Value:
+    return of_kind(Kind.STRING | Kind.INTEGER | Kind.SCALAR | Kind.OTHER)
+
+
+def _taken(base: Value, held: Value, given: Arguments, name: str) -> Value:
+    wanted = given.find(0, "key")
+    for key, value in base.keys:
+        if wanted is not None and wanted.const == key:
+            return value
+    default = given.find(1, "default")
+    if default is not None and not default.must(Kind.NONE):
+        return join(held, default)
+    return held
+
+
+def grown(base: Value, name: str, given: Arguments) -> Value | None:
+    """Give a container after a method that puts something into it; None for other methods."""
+    if name not in _GROWING or not given.positional[_GROWING[name] :]:
+        return None
+    new = given.positional[_GROWING[name]]
+    if name in ("extend", "update"):
+        new = new.element()
+    return holding(base, new)
+
+
+def holding(base: Value, new: Value) -> Value:
+    """Give a container after something was put into it."""
+    if base.items is not None:
+        held: Value | None = join_all(base.items)
+    else:
+        held = base.member
+    if held is None:
+        return base  # nothing is known of what else it holds
+    return base.having(items=None, member=join(held, new))

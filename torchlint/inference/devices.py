@@ -1,0 +1,88 @@
+"""Where a device argument puts a tensor: on the host, on an accelerator, or on what nobody can say."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from torchlint.inference.facts import Kind, Place, Reason, Value, of_kind
+
+_ACCELERATORS = ("cuda", "mps", "xpu", "hip", "xla", "npu", "hpu", "privateuseone", "ipu", "vulkan", "mtia")
+
+_DEVICE_WORD = re.compile(r"(^|_)(dev|device|devices|gpu|gpus|cuda|gpu_ids?|rank)\d*$", re.IGNORECASE)
+_DTYPE_WORD = re.compile(r"(^|_)(dtype|type|float_type|precision|dt)\d*$", re.IGNORECASE)
+
+DTYPES = {
+    **{each: "floating" for each in "float16 float32 float64 bfloat16 half float double cfloat cdouble chalf".split()},
+    **{each: "floating" for each in "complex32 complex64 complex128 float8_e4m3fn float8_e5m2".split()},
+    **{each: "integral" for each in "int8 int16 int32 int64 uint8 uint16 uint32 uint64 short int long".split()},
+    "bool": "bool",
+}
+"""The dtypes of torch by their attribute's name, and what their elements are."""
+
+
+def string(text: str) -> Value:
+    """Give the value of a string constant; one that names a device knows its place."""
+    return of_kind(Kind.STRING, const=text, place=place_named(text))
+
+
+def place_named(text: str) -> Place:
+    """Give the place that a device string names; no place for other strings."""
+    kind = text.partition(":")[0]
+    if kind == "cpu":
+        return Place.HOST
+    if kind in _ACCELERATORS:
+        return Place.ACCELERATOR
+    return Place.HOST | Place.ACCELERATOR if kind == "auto" else Place(0)
+
+
+def is_dtype(value: Value) -> bool:
+    """Whether an argument is a dtype beyond doubt."""
+    return value.must(Kind.DTYPE)
+
+
+def seems_device(node: ast.AST | None) -> bool:
+    """Whether an expression's name says that it is a device."""
+    return bool(_DEVICE_WORD.search(last_word(node)))
+
+
+def seems_dtype(node: ast.AST | None) -> bool:
+    """Whether an expression's name says that it is a dtype."""
+    return bool(_DTYPE_WORD.search(last_word(node)))
+
+
+def last_word(node: ast.AST | None) -> str:
+    """Give the last identifier of an expression: ``device`` for ``self.args.device``, ``get_device`` for its call."""
+    match node:
+        case ast.Name(id=word) | ast.Attribute(attr=word):
+            return word
+        case ast.Subscript(slice=ast.Constant(value=str(word))):
+            return word
+        case ast.Subscript(value=inner) | ast.Call(func=inner):
+            return last_word(inner)
+    return ""
+
+
+def place_of(device: Value, node: ast.AST) -> tuple[Place, Reason | None]:
+    """Give the place that a device argument means; what is not known to be the host may be an accelerator."""
+    if device.must(Kind.NONE):
+        return Place.HOST, None
+    if device.must(Kind.INTEGER):
+        return Place.ACCELERATOR, Reason("{code} puts it on an accelerator", node)
+    if device.must(Kind.STRING | Kind.DEVICE | Kind.NONE) and device.place & (Place.HOST | Place.ACCELERATOR):
+        place = device.place | (Place.HOST if device.may(Kind.NONE) else Place(0))
+        if place & Place.ACCELERATOR:
+            said = "puts it on an accelerator" if place == Place.ACCELERATOR else "may put it on an accelerator"
+            return place, Reason("{code} " + said, node, device.why_place, weak=device.place != Place.ACCELERATOR)
+        if place & Place.UNKNOWN:
+            return place, device.why_place
+        return place, None
+    return Place.HOST | Place.ACCELERATOR, Reason("{code} may put it on an accelerator", node, weak=True)
+
+
+def device_value(argument: Value | None, node: ast.AST) -> Value:
+    """Give the value of ``torch.device(argument)``."""
+    if argument is None:
+        return of_kind(Kind.DEVICE, place=Place.HOST | Place.ACCELERATOR)
+    place, why = place_of(argument, node)
+    return of_kind(Kind.DEVICE, place=place, why_place=why)

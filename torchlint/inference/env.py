@@ -1,0 +1,134 @@
+"""What is known of names at a point of the program: layers, so that a branch costs only what it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from torchlint.inference.facts import Mode, Value, join
+
+
+class Env:
+    """The values of paths (``x``, ``self.net``, ``batch['image']``) and the grad mode at one point.
+
+    A branch works on a layer over the environment before it; only changed paths are joined afterwards.
+    """
+
+    __slots__ = ("_changed", "_gone", "_under", "dead", "mode")
+
+    def __init__(self, under: Env | None = None, mode: Mode = Mode.ON) -> None:
+        self._under = under
+        self._changed: dict[str, Value] = {}
+        self._gone: set[str] = set()
+        self.mode = under.mode if under else mode
+        self.dead = False
+        """Whether this point is never reached: behind ``return``, ``raise``, ``break`` or ``continue``."""
+
+    def layer(self) -> Env:
+        """Begin a branch."""
+        return Env(self)
+
+    def find(self, path: str) -> Value | None:
+        """Give the value of a path; None where nothing was assigned to it here."""
+        env: Env | None = self
+        while env is not None:
+            if path in env._changed:
+                return env._changed[path]
+            if env._gone and (path in env._gone or _hidden(path, env._gone)):
+                return None
+            env = env._under
+        return None
+
+    def assign(self, path: str, value: Value) -> None:
+        """Bind a path; what was known of the parts of its old value is forgotten."""
+        self.forget_parts(path)
+        self._changed[path] = value
+
+    def refine(self, path: str, value: Value) -> None:
+        """Say more of a path's value; what is known of its parts stays."""
+        self._changed[path] = value
+
+    def forget_parts(self, path: str) -> None:
+        """Forget what is known of ``path.attribute`` and ``path[key]``."""
+        for known in [each for each in self._changed if _is_part(each, path)]:
+            del self._changed[known]
+        self._gone.add(path)
+
+    def remove(self, path: str) -> None:
+        """Unbind a path."""
+        self.forget_parts(path)
+        self._changed.pop(path, None)
+
+    def changes(self) -> Iterator[tuple[str, Value]]:
+        """Give what this layer changed."""
+        yield from self._changed.items()
+
+    def flat(self) -> dict[str, Value]:
+        """Give everything that is known, inner layers first."""
+        known = self._under.flat() if self._under else {}
+        if self._gone:
+            known = {path: value for path, value in known.items() if not _hidden(path, self._gone)}
+        return {**known, **self._changed}
+
+    def merge(self, branches: Iterable[Env]) -> None:
+        """Continue behind branches that began here: each is a layer over this environment."""
+        alive = [branch for branch in branches if not branch.dead]
+        if not alive:
+            self.dead = True
+            return
+        if len(alive) == 1:
+            self._take(alive[0])
+            return
+        paths = {path: None for branch in alive for path in branch._changed}
+        merged = {path: _joined(path, alive) for path in paths}
+        for gone in {path for branch in alive for path in branch._gone}:
+            self.forget_parts(gone)
+        self._changed.update((path, value) for path, value in merged.items() if value is not None)
+        self.mode = Mode(0)
+        for branch in alive:
+            self.mode |= branch.mode
+
+    def _take(self, branch: Env) -> None:
+        for gone in branch._gone:
+            self.forget_parts(gone)
+        self._changed.update(branch._changed)
+        self.mode = branch.mode
+
+
+def _is_part(path: str, of: str) -> bool:
+    return path.startswith(of) and path[len(of) : len(of) + 1] in (".", "[")
+
+
+def _hidden(path: str, gone: set[str]) -> bool:
+    """Whether a prefix of the path was rebound in a layer above the one that knows it."""
+    for at, letter in enumerate(path):
+        if letter in ".[" and path[:at] in gone:
+            return True
+    return False
+
+
+def _joined(path: str, branches: list[Env]) -> Value | None:
+    """A path that one branch binds and another leaves unbound is only what the first says: else the name is an error."""
+    values = [branch.find(path) for branch in branches]
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    if len(known) < len(values) and ("." in path or "[" in path):
+        return None  # an attribute may have been set elsewhere
+    joined = known[0]
+    for value in known[1:]:
+        joined = join(joined, value)
+    return joined
+
+
+def lifted(branch: Env, base: Env) -> Env:
+    """Give a branch that was begun some layers above ``base`` as one layer over ``base``."""
+    layers: list[Env] = []
+    env: Env | None = branch
+    while env is not None and env is not base:
+        layers.append(env)
+        env = env._under
+    flat = Env(base)
+    for layer in reversed(layers):
+        flat._take(layer)
+    flat.mode, flat.dead = branch.mode, branch.dead
+    return flat

@@ -1,0 +1,328 @@
+"""The lattice: what an expression's value may be, on the axes kind, grad, place and dtype, each a set of possibilities.
+
+Every axis is a set of bits joined by union, so loops settle. ``UNKNOWN`` bits say that nothing excludes the bad case;
+``ATTACHED`` and ``ACCELERATOR`` say that something in the code speaks for it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import IntFlag
+from typing import Final
+
+
+class Kind(IntFlag):
+    """What sort of thing a value is."""
+
+    TENSOR = 1
+    ARRAY = 2
+    """A NumPy array."""
+    SEQUENCE = 4
+    """A list, tuple, range, dict, set, generator: Python data that holds other values."""
+    SIZE = 8
+    """A ``torch.Size``."""
+    INTEGER = 16
+    SCALAR = 32
+    """Any other Python or NumPy scalar: float, bool, complex."""
+    STRING = 64
+    NONE = 128
+    MODULE = 256
+    """An ``nn.Module`` object."""
+    DEVICE = 512
+    DTYPE = 1024
+    OTHER = 2048
+    """Known to be something else: a class, a function, an object of a class that is none of the above."""
+
+
+ANY: Final = Kind(4095)
+
+
+class Grad(IntFlag):
+    """Whether a tensor requires grad."""
+
+    DETACHED = 1
+    UNKNOWN = 2
+    ATTACHED = 4
+
+
+class Place(IntFlag):
+    """Where a tensor's memory is."""
+
+    HOST = 1
+    UNKNOWN = 2
+    ACCELERATOR = 4
+    """On a device that is, or by the code's own words may be, an accelerator."""
+
+
+class Dtype(IntFlag):
+    """What a tensor's elements are, as far as it matters here; integral and bool tensors never require grad."""
+
+    FLOATING = 1
+    INTEGRAL = 2
+    BOOL = 4
+
+
+class Mode(IntFlag):
+    """Grad mode at a point of the program."""
+
+    ON = 1
+    OFF = 2
+
+
+ANY_GRAD: Final = Grad.DETACHED | Grad.UNKNOWN
+ANY_PLACE: Final = Place.HOST | Place.UNKNOWN
+ANY_DTYPE: Final = Dtype.FLOATING | Dtype.INTEGRAL | Dtype.BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One step of an explanation: what happened at a node, after what.
+
+    ``text`` may hold ``{code}``, which stands for the node's source.
+    """
+
+    text: str
+    node: ast.AST | None = None
+    after: Reason | None = None
+    path: str | None = None
+    """The file of the node, where it is another than the one being checked."""
+    weak: bool = False
+    """Whether this step rests on a name or on another function's text, not on this function's own."""
+
+    def chain(self) -> Iterator[Reason]:
+        """Give the steps, first cause first."""
+        if self.after is not None:
+            yield from self.after.chain()
+        yield self
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Value:
+    """What is known of an expression's value.
+
+    ``kind`` alone says nothing of the other axes; ``grad``, ``place`` and ``dtype`` speak of the tensors among the
+    possibilities (or of those inside a container, through :meth:`element`).
+    """
+
+    kind: Kind = ANY
+    grad: Grad = ANY_GRAD
+    place: Place = ANY_PLACE
+    dtype: Dtype = ANY_DTYPE
+    exact: str | None = None
+    """The exact dtype as ``"float32"`` where known."""
+    rank: int | None = None
+    """The number of dimensions where known; 0 for a loss or another full reduction."""
+    names: frozenset[str] = frozenset()
+    """What this may be by name: ``torch.FloatTensor``, ``numpy.asarray``, ``project.module.function``."""
+    instance: frozenset[str] = frozenset()
+    """The names of the classes this may be an object of."""
+    const: object = None
+    """The constant's value, for strings, numbers and booleans; None where it is not one."""
+    items: tuple[Value, ...] | None = None
+    """The members of a tuple or list of known length, in order."""
+    member: Value | None = None
+    """The join of all members of a container of unknown length."""
+    keys: tuple[tuple[str, Value], ...] = ()
+    """The members of a dict by constant key, or the fields of a named tuple."""
+    self_value: Value | None = None
+    """For a bound method: the object it is bound to."""
+    node: ast.AST | None = None
+    """For a lambda or a local function: where it is defined."""
+    contiguous_alias: bool = False
+    """Whether the value may share memory with another name's."""
+    why_grad: Reason | None = None
+    why_place: Reason | None = None
+    why_kind: Reason | None = None
+    array_dtype: str | None = None
+    """For an array: its NumPy dtype where known."""
+
+    # ------------------------------------------------------------------ questions
+    def must(self, kind: Kind) -> bool:
+        """Whether the value is of one of these kinds beyond doubt."""
+        return bool(self.kind) and not self.kind & ~kind
+
+    def may(self, kind: Kind) -> bool:
+        """Whether the value may be of one of these kinds."""
+        return bool(self.kind & kind)
+
+    @property
+    def unknown(self) -> bool:
+        """Whether nothing at all is known of the kind."""
+        return self.kind == ANY
+
+    @property
+    def may_require_grad(self) -> bool:
+        """Whether a tensor here may require grad: an integral tensor cannot."""
+        return bool(self.grad & (Grad.UNKNOWN | Grad.ATTACHED)) and bool(self.dtype & Dtype.FLOATING)
+
+    @property
+    def may_be_on_accelerator(self) -> bool:
+        """Whether a tensor here may be on an accelerator."""
+        return bool(self.place & (Place.UNKNOWN | Place.ACCELERATOR))
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether this is a torch tensor beyond doubt."""
+        return self.must(Kind.TENSOR)
+
+    def element(self) -> Value:
+        """Give the join of what iterating over or indexing into this may give."""
+        if self.items is not None:
+            return join_all(self.items) if self.items else UNKNOWN
+        if self.member is not None:
+            return self.member
+        return UNKNOWN
+
+    def having(self, **changes: object) -> Value:
+        """Give this value with some facts replaced."""
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+    def same(self, other: Value) -> bool:
+        """Whether both say the same, reasons aside: a loop that changes nothing has settled."""
+        if self is other:
+            return True
+        return (
+            self._plain() == other._plain()
+            and _same_all(self.items, other.items)
+            and _same_one(self.member, other.member)
+            and [key for key, _ in self.keys] == [key for key, _ in other.keys]
+            and all(one.same(two) for (_, one), (_, two) in zip(self.keys, other.keys, strict=True))
+        )
+
+    def _plain(self) -> tuple[object, ...]:
+        return (
+            self.kind,
+            self.grad,
+            self.place,
+            self.dtype,
+            self.exact,
+            self.rank,
+            self.names,
+            self.instance,
+            self.const,
+            type(self.const),
+            self.node,
+            self.array_dtype,
+        )
+
+
+def _same_one(one: Value | None, other: Value | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one.same(other)
+
+
+def _same_all(one: tuple[Value, ...] | None, other: tuple[Value, ...] | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return len(one) == len(other) and all(a.same(b) for a, b in zip(one, other, strict=True))
+
+
+UNKNOWN: Final = Value()
+"""Nothing is known: it may be a tensor, it may require grad, it may be on an accelerator."""
+
+NOTHING: Final = Value(Kind(0), Grad(0), Place(0), Dtype(0))
+"""No possibility at all: the value of code that is never reached."""
+
+NONE: Final = Value(Kind.NONE, Grad(0), Place(0), Dtype(0))
+OTHER: Final = Value(Kind.OTHER, Grad(0), Place(0), Dtype(0))
+
+
+def of_kind(kind: Kind, **facts: object) -> Value:
+    """Make a value that is no tensor."""
+    return Value(kind, Grad(0), Place(0), Dtype(0)).having(**facts)
+
+
+def tensor(
+    grad: Grad = ANY_GRAD, place: Place = ANY_PLACE, dtype: Dtype = ANY_DTYPE, **facts: object
+) -> Value:
+    """Make a value that is a tensor beyond doubt."""
+    return Value(Kind.TENSOR, grad, place, dtype).having(**facts)
+
+
+def join(one: Value, other: Value, depth: int = 4) -> Value:
+    """Give what is known where either value may stand."""
+    if one is other or not other.kind:
+        return one
+    if not one.kind:
+        return other
+    if depth == 0:
+        return UNKNOWN
+    return Value(
+        kind=one.kind | other.kind,
+        grad=one.grad | other.grad,
+        place=one.place | other.place,
+        dtype=one.dtype | other.dtype,
+        exact=_agreed(one, other, "exact"),
+        rank=_agreed(one, other, "rank"),
+        names=_joined_names(one, other),
+        instance=one.instance | other.instance,
+        const=one.const if one.const == other.const and type(one.const) is type(other.const) else None,
+        items=_joined_items(one, other, depth),
+        member=_joined_member(one, other, depth),
+        keys=_joined_keys(one, other, depth),
+        self_value=one.self_value or other.self_value,
+        node=one.node if one.node is other.node else None,
+        contiguous_alias=one.contiguous_alias or other.contiguous_alias,
+        why_grad=_why(one.grad, one.why_grad, other.grad, other.why_grad),
+        why_place=_why(one.place, one.why_place, other.place, other.why_place),
+        why_kind=one.why_kind or other.why_kind,
+        array_dtype=one.array_dtype if one.array_dtype == other.array_dtype else None,
+    )
+
+
+def _agreed(one: Value, other: Value, axis: str) -> object:
+    """A fact of tensors survives a join with something that is no tensor."""
+    if not one.may(Kind.TENSOR):
+        return getattr(other, axis)
+    if not other.may(Kind.TENSOR):
+        return getattr(one, axis)
+    mine, theirs = getattr(one, axis), getattr(other, axis)
+    return mine if mine == theirs else None
+
+
+def _joined_names(one: Value, other: Value) -> frozenset[str]:
+    if one.unknown and not one.names or other.unknown and not other.names:
+        return frozenset()
+    return one.names | other.names
+
+
+def _why(mine: int, reason: Reason | None, theirs: int, other: Reason | None) -> Reason | None:
+    """Keep the reason of the stronger evidence; ``mine`` and ``theirs`` are bit sets in which evidence is highest."""
+    if reason is None or other is None:
+        return reason or other
+    return other if theirs & 4 and not mine & 4 else reason
+
+
+def _joined_items(one: Value, other: Value, depth: int) -> tuple[Value, ...] | None:
+    if one.items is None or other.items is None or len(one.items) != len(other.items):
+        return None
+    return tuple(join(a, b, depth - 1) for a, b in zip(one.items, other.items, strict=True))
+
+
+def _joined_member(one: Value, other: Value, depth: int) -> Value | None:
+    mine, theirs = _members(one), _members(other)
+    if mine is None or theirs is None:
+        return None if one.may(Kind.SEQUENCE) and other.may(Kind.SEQUENCE) else mine or theirs
+    return join(mine, theirs, depth - 1)
+
+
+def _members(value: Value) -> Value | None:
+    if value.member is not None:
+        return value.member
+    return join_all(value.items) if value.items is not None else None
+
+
+def _joined_keys(one: Value, other: Value, depth: int) -> tuple[tuple[str, Value], ...]:
+    theirs = dict(other.keys)
+    return tuple((key, join(mine, theirs[key], depth - 1)) for key, mine in one.keys if key in theirs)
+
+
+def join_all(values: Iterable[Value]) -> Value:
+    """Give what is known where any of the values may stand."""
+    joined = NOTHING
+    for value in values:
+        joined = join(joined, value)
+    return joined

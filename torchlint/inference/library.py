@@ -1,0 +1,324 @@
+"""What a function of torch, NumPy, Python or another known library gives, by its full name."""
+
+from __future__ import annotations
+
+import sys
+
+from torchlint.inference.arguments import Arguments
+from torchlint.inference.devices import DTYPES, device_value, place_of
+from torchlint.inference.facts import (
+    ANY_DTYPE,
+    ANY_PLACE,
+    UNKNOWN,
+    Dtype,
+    Grad,
+    Kind,
+    Mode,
+    Place,
+    Reason,
+    Value,
+    join,
+    join_all,
+    of_kind,
+    tensor,
+)
+from torchlint.inference.operations import (
+    FULL_REDUCTIONS,
+    LEGACY_DTYPES,
+    LOSSES,
+    PAIRS,
+    PAIRS_WITH_DIM,
+    SEVERAL,
+    leaf,
+    operations,
+)
+from torchlint.inference.tensors import computed, detached, dtype_bits, dtype_name, pair, with_dtype
+
+MODES = {
+    "torch.no_grad": Mode.OFF,
+    "torch.inference_mode": Mode.OFF,
+    "torch.enable_grad": Mode.ON,
+    "torch._C._AutoDispatchBelowAutograd": Mode.OFF,
+}
+
+OTHER_FRAMEWORKS = frozenset(
+    "tensorflow tf jax paddle mxnet cupy keras flax tensorflow_probability tensorflow_datasets tensorflow_hub "
+    "tensorflow_addons oneflow mindspore chainer theano sympy cvxpy onnxruntime openvino polars pyspark".split()
+)
+"""Packages whose objects have a ``numpy`` method, ``data`` or ``Variable`` of their own, or none of a tensor's."""
+
+_ARRAYS = frozenset("numpy scipy cv2 imageio skimage librosa soundfile h5py".split())
+_NO_TENSORS = frozenset(
+    "pandas PIL matplotlib sklearn requests yaml tqdm click absl argparse seaborn plotly wandb networkx nltk".split()
+)
+_PASSING = frozenset("copy functools itertools collections random pickle contextlib multiprocessing queue".split())
+"""Modules of the standard library that hand on what they are given."""
+
+_STANDARD = frozenset(sys.stdlib_module_names) - _PASSING
+
+_LIKE = frozenset("zeros_like ones_like empty_like full_like rand_like randn_like randint_like".split())
+
+
+def call(name: str, given: Arguments, mode: Mode) -> Value | None:
+    """Give the result of calling a thing by its full name; None where nothing is known of it."""
+    package, _, rest = name.partition(".")
+    if package == "torch":
+        return _torch(name, given, mode)
+    if package == "builtins":
+        return _builtin(rest, given, mode)
+    if package in _ARRAYS:
+        return of_kind(Kind.ARRAY | Kind.SCALAR if package != "numpy" else _numpy_kind(rest, given))
+    if package in OTHER_FRAMEWORKS or package in _NO_TENSORS or package in _STANDARD:
+        return of_kind(Kind.OTHER | Kind.ARRAY | Kind.SCALAR | Kind.STRING | Kind.SEQUENCE)
+    if name in ("copy.deepcopy", "copy.copy"):
+        return given.find(0, "x")
+    if name in ("torchvision.transforms.functional.to_tensor", "torchvision.transforms.functional.pil_to_tensor"):
+        return tensor(Grad.DETACHED, Place.HOST)
+    if name in ("torchvision.io.read_image", "torchvision.io.decode_image"):
+        return tensor(Grad.DETACHED, Place.HOST, Dtype.INTEGRAL)
+    if name == "torchaudio.load":
+        return of_kind(Kind.SEQUENCE, items=(tensor(Grad.DETACHED, Place.HOST), of_kind(Kind.INTEGER)))
+    if name.startswith("torchvision.utils."):
+        return computed(given.tensors(), Mode.OFF, given.node)
+    return None
+
+
+def _numpy_kind(rest: str, given: Arguments) -> Kind:
+    if leaf(rest) in ("shape", "ndim", "size"):
+        return Kind.SEQUENCE | Kind.INTEGER
+    if rest.startswith("random.") and not given.every():
+        return Kind.SCALAR
+    if leaf(rest) in ("array", "asarray", "zeros", "ones", "empty", "arange", "linspace", "stack", "concatenate"):
+        return Kind.ARRAY
+    if leaf(rest) in ("array_split", "split", "meshgrid", "where", "nonzero", "unique"):
+        return Kind.ARRAY | Kind.SEQUENCE
+    return Kind.ARRAY | Kind.SCALAR
+
+
+# ---------------------------------------------------------------------- torch
+def _torch(name: str, given: Arguments, mode: Mode) -> Value | None:
+    word = leaf(name)
+    if name == "torch.device":
+        return device_value(given.find(0, "device", "type"), given.node)
+    if name in MODES or name in ("torch.set_grad_enabled", "torch.autocast", "torch.cuda.amp.autocast"):
+        return of_kind(Kind.OTHER, instance=frozenset((name,)), items=given.positional)
+    if name in ("torch.autograd.Variable", "torch.Variable"):
+        return _variable(given)
+    if word in LEGACY_DTYPES or name in ("torch.Tensor", "torch.cuda.Tensor"):
+        return _legacy(name, word, given)
+    if name == "torch.nn.Parameter":
+        return _parameter(given)
+    if name in _ALIASES:
+        return _alias(name, given)
+    if name in operations().factories or word in _LIKE and name.startswith("torch."):
+        return _factory(word, given)
+    return _function(name, word, given, mode)
+
+
+def _variable(given: Arguments) -> Value:
+    source = given.find(0, "data") or UNKNOWN
+    result = detached(source).having(kind=Kind.TENSOR, names=frozenset(), instance=frozenset())
+    return _asked_for_grad(result, given, given.find(1, "requires_grad"))
+
+
+def _asked_for_grad(value: Value, given: Arguments, wanted: Value | None) -> Value:
+    if wanted is None or wanted.const is False:
+        return value
+    why = Reason("{code} asks for requires_grad", given.node)
+    if wanted.const is True:
+        return value.having(grad=Grad.ATTACHED, why_grad=why)
+    return value.having(grad=value.grad | Grad.UNKNOWN, why_grad=why)
+
+
+def _legacy(name: str, word: str, given: Arguments) -> Value:
+    place = Place.ACCELERATOR if ".cuda." in name else Place.HOST
+    why = Reason("{code} makes it on an accelerator", given.node) if place & Place.ACCELERATOR else None
+    exact = LEGACY_DTYPES.get(word)
+    made = tensor(Grad.DETACHED, place, dtype_bits(exact or "float32"), exact=exact, why_place=why)
+    source = given.find(0, "data")
+    if source is not None and source.is_tensor and word == "Tensor":
+        return source  # an alias of any dtype that keeps the graph
+    return made
+
+
+def _parameter(given: Arguments) -> Value:
+    source = given.find(0, "data") or tensor(Grad.DETACHED, Place.HOST)
+    place = source.place or Place.HOST
+    made = tensor(Grad.DETACHED, place, Dtype.FLOATING, why_place=source.why_place, instance=frozenset({"torch.nn.Parameter"}))
+    wanted = given.find(1, "requires_grad")
+    if wanted is not None and wanted.const is False:
+        return made
+    return made.having(grad=Grad.ATTACHED, why_grad=Reason("{code} is a parameter", given.node))
+
+
+_ALIASES = frozenset("torch.as_tensor torch.asarray torch.from_numpy torch.from_dlpack".split())
+
+
+def _alias(name: str, given: Arguments) -> Value:
+    source = given.find(0, "data", "obj", "ndarray")
+    result = tensor(Grad.DETACHED, Place.HOST)
+    if source is not None and source.may(Kind.TENSOR) and name != "torch.from_numpy":
+        result = source.having(kind=Kind.TENSOR)
+        if not source.is_tensor:
+            result = join(result, tensor(Grad.DETACHED, Place.HOST))
+    return _placed_and_cast(result, given)
+
+
+def _placed_and_cast(value: Value, given: Arguments) -> Value:
+    dtype = given.keywords.get("dtype")
+    if dtype is not None:
+        name = dtype_name(dtype)
+        value = with_dtype(value, name) if name else value.having(dtype=ANY_DTYPE, exact=None)
+    device = given.keywords.get("device")
+    if device is not None:
+        place, why = place_of(device, given.node)
+        value = value.having(place=place, why_place=why)
+    return value
+
+
+def _factory(word: str, given: Arguments) -> Value:
+    dtype = {"randint": Dtype.INTEGRAL, "randperm": Dtype.INTEGRAL, "tril_indices": Dtype.INTEGRAL}.get(word)
+    result = tensor(Grad.DETACHED, Place.HOST, dtype or _factory_dtype(word, given))
+    if word.endswith("_like"):
+        source = given.find(0, "input") or UNKNOWN
+        result = tensor(Grad.DETACHED, source.place or Place.HOST, source.dtype or ANY_DTYPE, why_place=source.why_place)
+    if word in ("tensor", "scalar_tensor") and given.positional and given.positional[0].must(Kind.SCALAR | Kind.INTEGER):
+        result = result.having(rank=0)
+    return _asked_for_grad(_placed_and_cast(result, given), given, given.keywords.get("requires_grad"))
+
+
+def _factory_dtype(word: str, given: Arguments) -> Dtype:
+    if word in ("tensor", "arange", "full"):
+        values = given.positional[:1] if word != "full" else given.positional[1:2]
+        return join_all(_scalars(each) for each in values).dtype or ANY_DTYPE
+    return Dtype.FLOATING
+
+
+def _scalars(value: Value) -> Value:
+    """Give the dtype that ``torch.tensor`` would take from Python data, as a tensor's."""
+    if value.must(Kind.SEQUENCE) and (value.items is not None or value.member is not None):
+        return _scalars(value.element())
+    if isinstance(value.const, bool):
+        return tensor(dtype=Dtype.BOOL)
+    if value.must(Kind.INTEGER):
+        return tensor(dtype=Dtype.INTEGRAL)
+    if isinstance(value.const, float):
+        return tensor(dtype=Dtype.FLOATING)
+    return tensor(dtype=ANY_DTYPE)
+
+
+def _function(name: str, word: str, given: Arguments, mode: Mode) -> Value | None:
+    table = operations()
+    if name in table.no_tensor:
+        return of_kind(table.no_tensor[name])
+    if name == "torch.is_grad_enabled" or name.startswith(("torch.cuda.is_", "torch.backends.")):
+        return of_kind(Kind.SCALAR)
+    if name in ("torch.cuda.device_count", "torch.cuda.current_device", "torch.get_num_threads"):
+        return of_kind(Kind.INTEGER)
+    if name == "torch.nn.utils.clip_grad_norm_":
+        return tensor(Grad.DETACHED, ANY_PLACE, rank=0)
+    if name in ("torch.load", "torch.jit.load", "torch.hub.load"):
+        return _loaded(given)
+    if name == "torch.autograd.grad":
+        grad = Grad.UNKNOWN | Grad.DETACHED if "create_graph" in given.keywords else Grad.DETACHED
+        return of_kind(Kind.SEQUENCE, member=tensor(grad, given.tensors().place or Place.HOST))
+    if not table.knows(name) and not name.startswith(("torch.nn.functional.", "torch.nn.utils.rnn.", "torch.fft.")):
+        return None
+    return _operation(name, word, given, mode)
+
+
+
+
+def _loaded(given: Arguments) -> Value:
+    where = given.find(1, "map_location")
+    if where is None:
+        return UNKNOWN
+    place, why = place_of(where, given.node)
+    return UNKNOWN.having(place=place, why_place=why)
+
+
+def _operation(name: str, word: str, given: Arguments, mode: Mode) -> Value:
+    table = operations()
+    inputs = given.tensors()
+    if name in table.never:
+        dtype = Dtype.FLOATING if name in table.float_but_never else Dtype.BOOL | Dtype.INTEGRAL
+        result = tensor(Grad.DETACHED, inputs.place or Place.HOST, dtype, why_place=inputs.why_place)
+        return result.having(rank=0) if word in FULL_REDUCTIONS and len(given.every()) == 1 else result
+    if name in table.keeps_grad:
+        result = inputs.having(kind=Kind.TENSOR, names=frozenset(), instance=frozenset(), rank=None, const=None)
+    else:
+        result = computed(inputs, mode, given.node)
+    if (dtype_given := given.keywords.get("dtype")) is not None and (cast := dtype_name(dtype_given)):
+        result = with_dtype(result, cast)
+    if word in PAIRS or (word in PAIRS_WITH_DIM and len(given.every()) > 1 and not _elementwise(given)):
+        return pair(result, table.partial.get(name, ()))
+    if word in SEVERAL or (word == "where" and len(given.every()) == 1):
+        return of_kind(Kind.SEQUENCE, member=result)
+    if word in LOSSES:
+        return result.having(rank=None if given.keywords.keys() & {"reduction", "reduce", "size_average"} else 0)
+    if word in FULL_REDUCTIONS and len(given.every()) == 1:
+        return result.having(rank=0)
+    return result
+
+
+def _elementwise(given: Arguments) -> bool:
+    """``torch.max(a, b)`` of two tensors is a tensor; ``torch.max(a, 1)`` is a pair."""
+    return len(given.positional) > 1 and given.positional[1].may(Kind.TENSOR) and not given.positional[1].unknown
+
+
+# ---------------------------------------------------------------------- Python
+def _builtin(word: str, given: Arguments, mode: Mode) -> Value | None:
+    first = given.find(0)
+    if word in ("len", "int", "id", "hash", "ord"):
+        return of_kind(Kind.INTEGER)
+    if word in ("float", "bool", "complex", "isinstance", "hasattr", "callable", "issubclass", "any", "all"):
+        return of_kind(Kind.SCALAR)
+    if word in ("str", "repr", "format", "chr", "input", "ascii"):
+        return of_kind(Kind.STRING)
+    if word == "range":
+        return of_kind(Kind.SEQUENCE, member=of_kind(Kind.INTEGER))
+    if word in ("list", "tuple", "sorted", "reversed", "set", "iter", "frozenset", "filter"):
+        source = given.find(1) if word == "filter" else first
+        return of_kind(Kind.SEQUENCE, **_contents(source))
+    if word == "dict":
+        keys = tuple(given.keywords.items())
+        return of_kind(Kind.SEQUENCE, keys=keys, member=join_all(value for _, value in keys) if keys else None)
+    if word == "enumerate":
+        member = of_kind(Kind.SEQUENCE, items=(of_kind(Kind.INTEGER), first.element() if first else UNKNOWN))
+        return of_kind(Kind.SEQUENCE, member=member)
+    if word == "zip":
+        return of_kind(Kind.SEQUENCE, member=of_kind(Kind.SEQUENCE, items=tuple(e.element() for e in given.positional)))
+    if word == "next":
+        return first.element() if first else None
+    if word in ("sum", "max", "min", "abs", "round", "pow", "divmod"):
+        return _reduced(word, given, mode)
+    return of_kind(Kind.NONE) if word in ("print", "setattr", "delattr", "exec") else None
+
+
+def _contents(source: Value | None) -> dict[str, object]:
+    if source is None:
+        return {"items": ()}
+    if source.items is not None:
+        return {"items": source.items}
+    return {"member": source.element()}
+
+
+def _reduced(word: str, given: Arguments, mode: Mode) -> Value:
+    inputs = given.every()
+    if len(inputs) == 1 and word in ("sum", "max", "min"):
+        inputs = [inputs[0].element()] if not inputs[0].must(Kind.TENSOR) else inputs
+    joined = join_all(inputs)
+    if joined.must(Kind.TENSOR):
+        return computed(joined, mode, given.node)
+    if not joined.may(Kind.TENSOR):
+        return joined.having(const=None, items=None)
+    return joined.having(names=frozenset(), instance=frozenset(), const=None)
+
+
+def attribute(name: str) -> Value | None:
+    """Give what a dotted name of torch stands for where it is no function: a dtype, a constant."""
+    if name.startswith("torch.") and name.count(".") == 1 and leaf(name) in DTYPES:
+        return of_kind(Kind.DTYPE, names=frozenset((name,)))
+    if name in ("numpy.pi", "math.pi", "numpy.inf", "math.inf", "numpy.nan", "math.nan", "math.e", "numpy.e"):
+        return of_kind(Kind.SCALAR)
+    return None

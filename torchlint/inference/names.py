@@ -1,0 +1,95 @@
+"""Names: what imports bind, and the one spelling under which a thing of torch is known here."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+
+from torchlint.inference.facts import Kind, Value, of_kind
+
+BUILTINS = frozenset(dir(builtins))
+
+_CANONICAL = {
+    "torch.autograd.variable.Variable": "torch.autograd.Variable",
+    "torch.nn.parameter.Parameter": "torch.nn.Parameter",
+    "torch.nn.modules.module.Module": "torch.nn.Module",
+    "torch.nn.modules.Module": "torch.nn.Module",
+    "torch.tensor.Tensor": "torch.Tensor",
+    "torch._tensor.Tensor": "torch.Tensor",
+    "torch.autograd.no_grad": "torch.no_grad",
+    "torch.autograd.grad_mode.no_grad": "torch.no_grad",
+    "torch.autograd.enable_grad": "torch.enable_grad",
+    "torch.autograd.set_grad_enabled": "torch.set_grad_enabled",
+    "torch.autograd.inference_mode": "torch.inference_mode",
+    "torch.utils.data.dataloader.DataLoader": "torch.utils.data.DataLoader",
+}
+
+_PREFIXES = (
+    ("torch.nn.modules.", "torch.nn."),
+    ("torch.nn.utils.clip_grad.", "torch.nn.utils."),
+    ("pytorch_lightning.", "lightning."),
+    ("lightning.pytorch.", "lightning."),
+)
+
+
+def canonical(name: str) -> str:
+    """Give the one spelling of a dotted name: ``torch.autograd.variable.Variable`` is ``torch.autograd.Variable``."""
+    if name in _CANONICAL:
+        return _CANONICAL[name]
+    for prefix, short in _PREFIXES:
+        if name.startswith(prefix):
+            rest = name[len(prefix) :]
+            if short == "torch.nn.":  # torch.nn.modules.linear.Linear
+                return short + rest.rpartition(".")[2] if rest else name
+            return short + rest
+    return name
+
+
+def named(name: str) -> Value:
+    """Give the value of something imported."""
+    return of_kind(Kind.OTHER, names=frozenset((canonical(name),)))
+
+
+def bindings(statement: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Value]]:
+    """Give each name that an import statement binds and what it stands for.
+
+    Relative modules keep their dots: ``from .nets import Net`` binds ``.nets.Net``.
+    """
+    if isinstance(statement, ast.Import):
+        for alias in statement.names:
+            bound = alias.asname or alias.name.partition(".")[0]
+            yield bound, named(alias.name if alias.asname else bound)
+        return
+    module = "." * statement.level + (statement.module or "")
+    for alias in statement.names:
+        if alias.name != "*":
+            joint = "" if module.endswith(".") or not module else "."
+            yield alias.asname or alias.name, named(f"{module}{joint}{alias.name}")
+
+
+def star_modules(tree: ast.Module) -> list[str]:
+    """Give the modules that a file imports everything from."""
+    return [
+        "." * node.level + (node.module or "")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names)
+    ]
+
+
+def path_of(node: ast.expr) -> str | None:
+    """Spell a place that flow can follow: ``x``, ``self.net``, ``batch['image']``, ``out[0]``; None for others."""
+    match node:
+        case ast.Name(id=word):
+            return word
+        case ast.Attribute(value=base, attr=word):
+            root = path_of(base)
+            return f"{root}.{word}" if root else None
+        case ast.Subscript(value=base, slice=ast.Constant(value=str() | int() as key)) if not isinstance(key, bool):
+            root = path_of(base)
+            return f"{root}[{key!r}]" if root else None
+        case ast.Starred(value=inner):
+            return path_of(inner)
+    return None
+
+
