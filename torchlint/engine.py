@@ -1,0 +1,237 @@
+"""The straight line: bytes to findings, and findings to repaired bytes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from torchlint.catalogue import BY_CODE, CATALOGUE, Entry
+from torchlint.edits import splice
+from torchlint.model import Applicability, Confidence, FileResult, Finding, FixResult, Trouble, in_order
+from torchlint.source import Source, SourceError, decode
+from torchlint.suppress import split
+from torchlint.syntax.outline import Outline, Stretch, outline, stretches
+
+if TYPE_CHECKING:
+    from torchlint.config import Config
+    from torchlint.rule import Draft, FileContext
+
+ROUNDS = 10
+"""Fixes are looped until nothing is left to fix, at most this often."""
+
+_DEPTH = 10_000
+"""Python frames allowed while a file is looked at: both trees are walked by recursion in places."""
+
+SYNTAX_ERROR = "TNS900"
+
+
+def check_bytes(path: str, raw: bytes, config: Config) -> FileResult:
+    """Check a file's bytes; code that does not parse is a finding, never an exception."""
+    codes = config.codes(path)
+    try:
+        source = decode(path, raw)
+    except SourceError as error:
+        return _unreadable(path, raw, error)
+    with _deep_recursion():
+        found, troubles = _check(source, codes, config)
+    wanted = in_order(each for each in found if each.confidence >= config.min_confidence)
+    kept, suppressed = split(source, wanted)
+    return FileResult(path, source, kept, suppressed, troubles)
+
+
+def fix_bytes(path: str, raw: bytes, config: Config) -> FixResult:
+    """Apply the fixes that the configuration allows, round after round, until none is left.
+
+    The bytes are returned unchanged where a repaired text would not parse; a trouble then names the rule.
+    """
+    fixed: list[Finding] = []
+    troubles: list[Trouble] = []
+    refused: set[str] = set()
+    for _ in range(ROUNDS):
+        current = check_bytes(path, raw, _tidying(config, fixed))
+        chosen = [each for each in _fixable(current, config) if each.code not in refused]
+        if not chosen or current.source is None:
+            break
+        outcome = splice(current.source, chosen)
+        if _parses(path, outcome.raw):
+            raw = outcome.raw
+            fixed.extend(outcome.taken)
+            continue
+        culprits = {each.code for each in outcome.taken if not _parses(path, splice(current.source, [each]).raw)}
+        refused |= culprits or {each.code for each in outcome.taken}
+        troubles.extend(_broken_fix(path, code) for code in sorted(refused))
+    remaining = check_bytes(path, raw, config)
+    return FixResult(raw, tuple(fixed), replace(remaining, troubles=(*remaining.troubles, *troubles)))
+
+
+def _fixable(result: FileResult, config: Config) -> Iterator[Finding]:
+    if result.source is None or not result.source.lossless:
+        return
+    least = Applicability.UNSAFE if config.unsafe_fixes else Applicability.SAFE
+    for finding in result.findings:
+        if finding.fix and finding.fix.applicability >= least and config.fixable(finding.code):
+            yield finding
+
+
+@dataclass(frozen=True)
+class _Tidying:
+    """A configuration that also lets the rules work that clean up behind the fixes already applied."""
+
+    config: Config
+    extra: frozenset[str]
+
+    def codes(self, path: str) -> frozenset[str]:
+        return self.config.codes(path) | self.extra
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.config, name)
+
+
+def _tidying(config: Config, fixed: list[Finding]) -> Config:
+    done = {each.code for each in fixed}
+    extra = frozenset(entry.code for entry in CATALOGUE if entry.tidies & done)
+    return _Tidying(config, extra) if extra else config  # type: ignore[return-value]
+
+
+def _broken_fix(path: str, code: str) -> Trouble:
+    return Trouble(path, f"the fix of {code} would leave code that does not parse and was not applied: please report it")
+
+
+def _parses(path: str, raw: bytes) -> bool:
+    try:
+        source = decode(path, raw)
+    except SourceError:
+        return False
+    try:
+        outline(source)
+    except (SyntaxError, ValueError):
+        return _libcst_accepts(source)
+    except (RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _libcst_accepts(source: Source) -> bool:
+    from torchlint.syntax.definition import Definition, NotParsed
+
+    try:
+        Definition(source, Stretch(0, len(source.utf8), ()))
+    except NotParsed:
+        return False
+    return True
+
+
+# ---------------------------------------------------------------------- one file
+def _check(source: Source, codes: frozenset[str], config: Config) -> tuple[list[Finding], tuple[Trouble, ...]]:
+    entries = [entry for entry in CATALOGUE if entry.code in codes and entry.words]
+    words = frozenset[str]().union(*(entry.words for entry in entries))
+    triggered = any(word.encode() in source.utf8 for word in words)
+    try:
+        made = outline(source)
+    except (SyntaxError, ValueError) as error:
+        return _check_without_outline(source, error, entries if triggered else [], config)
+    except (RecursionError, MemoryError):
+        return [_syntax_error(source, 0, "the code is nested too deeply to be parsed")], ()
+    places = stretches(made, words) if triggered else []
+    return _check_stretches(source, made, places, entries, config) if places else ([], ())
+
+
+def _check_stretches(
+    source: Source, made: Outline, places: list[Stretch], entries: list[Entry], config: Config
+) -> tuple[list[Finding], tuple[Trouble, ...]]:
+    from torchlint.inference.analysis import Analysis
+    from torchlint.rule import FileContext
+    from torchlint.syntax.definition import Definition, NotParsed
+
+    analysis = Analysis(made, config.settings)
+    try:
+        definitions = [Definition(source, place) for place in places]
+    except NotParsed:
+        try:
+            definitions = [Definition(source, made.whole())]
+        except NotParsed as error:
+            at = source.offset(min(error.row, len(source.line_starts)), 0)
+            return [_syntax_error(source, at, f"LibCST cannot parse this file: {error.message}")], ()
+    findings: list[Finding] = []
+    troubles: list[Trouble] = []
+    for definition in definitions:
+        _run_rules(FileContext(made, definition, analysis, config.settings), entries, findings, troubles)
+    return findings, tuple(troubles)
+
+
+def _check_without_outline(
+    source: Source, error: SyntaxError | ValueError, entries: list[Entry], config: Config
+) -> tuple[list[Finding], tuple[Trouble, ...]]:
+    """The stdlib's parser refuses the text: code newer than this Python is looked at by LibCST alone."""
+    from torchlint.rule import FileContext
+    from torchlint.syntax.definition import Definition, NotParsed
+
+    row, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
+    message = getattr(error, "msg", None) or str(error)
+    failure = _syntax_error(source, _offset(source, row, column), message)
+    if "too many nested" in message:  # LibCST's parser would overflow the stack on it
+        return [failure], ()
+    try:
+        definition = Definition(source, Stretch(0, len(source.utf8), ()))
+    except NotParsed:
+        return [failure], ()
+    findings: list[Finding] = []
+    troubles: list[Trouble] = []
+    _run_rules(FileContext(None, definition, None, config.settings), entries, findings, troubles)
+    return findings, tuple(troubles)
+
+
+def _run_rules(
+    context: FileContext, entries: list[Entry], findings: list[Finding], troubles: list[Trouble]
+) -> None:
+    from torchlint.rule import load
+
+    for entry in entries:
+        try:
+            for kind, visit in load(entry.code).visit.items():
+                for node in context.definition.by_type.get(kind, ()):
+                    findings.extend(_finding(entry, draft, context) for draft in list(visit(node, context)))
+        except Exception as error:  # one crashing rule never takes the run down
+            troubles.append(_crash(context, entry, error))
+
+
+def _finding(entry: Entry, draft: Draft, context: FileContext) -> Finding:
+    start, end = context.definition.span(draft.at)
+    fix = draft.fix if context.definition.faithful else None
+    return Finding(entry.code, entry.name, start, end, draft.message, draft.confidence, draft.why, fix)
+
+
+def _crash(context: FileContext, entry: Entry, error: Exception) -> Trouble:
+    cause = f"{type(error).__name__}: {error}"
+    return Trouble(context.source.path, f"rule {entry.code} ({entry.name}) failed here, please report it: {cause}")
+
+
+# ---------------------------------------------------------------------- text that is no Python
+def _unreadable(path: str, raw: bytes, error: SourceError) -> FileResult:
+    before = raw[: error.offset].decode("utf-8", "replace")
+    source = Source(path, raw, before + raw[error.offset :].decode("utf-8", "replace"))
+    return FileResult(path, source, (_syntax_error(source, len(before.encode()), error.message),))
+
+
+def _offset(source: Source, row: int, column: int) -> int:
+    row = max(1, min(row, len(source.line_starts)))
+    return source.line_starts[row - 1] + len(source.line(row)[: max(column - 1, 0)].encode())
+
+
+def _syntax_error(source: Source, at: int, message: str) -> Finding:
+    entry = BY_CODE[SYNTAX_ERROR]
+    return Finding(entry.code, entry.name, at, at, f"{message}", Confidence.CERTAIN)
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _DEPTH))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
