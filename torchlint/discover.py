@@ -1,0 +1,215 @@
+"""Which files a run is about: the folders walked, what they leave out, and what could not be looked at."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from pathspec import GitIgnoreSpec
+
+from torchlint.config import Config, ConfigError, Finder
+from torchlint.model import Trouble
+
+SUFFIXES = (".py", ".pyi")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A file to look at: the path to show, the absolute path to open, and the options that hold for it.
+
+    ``writable`` is False for a link that leads out of the folder that was given: such a file is checked, never fixed.
+    """
+
+    path: str
+    real: str
+    config: Config
+    writable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something left out that the user may want to know, but that is no failure."""
+
+    path: str
+    message: str
+
+
+Found = Target | Trouble | Notice
+
+
+@dataclass(frozen=True, slots=True)
+class _Ignores:
+    """One ``.gitignore``: its patterns and the folder they start from."""
+
+    folder: str
+    spec: GitIgnoreSpec
+
+    def verdict(self, path: str, folder: bool) -> bool | None:
+        relative = os.path.relpath(path, self.folder).replace(os.sep, "/")
+        return self.spec.check_file(relative + "/" if folder else relative).include
+
+
+class Discovery:
+    """Turns the paths of the command line into files, each real file once."""
+
+    def __init__(self, finder: Finder, cwd: str, force_exclude: bool = False, respect_gitignore: bool = True) -> None:
+        self._finder = finder
+        self._cwd = cwd
+        self._force_exclude = force_exclude
+        self._respect_gitignore = respect_gitignore
+        self._seen: set[str] = set()
+
+    def find(self, paths: Iterable[str]) -> Iterator[Found]:
+        """Give every file that the paths mean, folders in the order of their names, and what went wrong on the way."""
+        for path in paths:
+            absolute = os.path.normpath(os.path.join(self._cwd, path))
+            try:
+                mode = os.stat(absolute).st_mode
+            except OSError as error:
+                yield Trouble(path, _reason(absolute, error))
+                continue
+            if stat.S_ISDIR(mode):
+                if not self.forced_out(absolute):
+                    yield from self._walk(absolute)
+            elif stat.S_ISREG(mode):
+                yield from self._named(absolute)
+            else:
+                yield Trouble(path, "not a regular file: give a file or a folder, or `-` for standard input")
+
+    def forced_out(self, absolute: str) -> bool:
+        """Tell whether ``--force-exclude`` leaves out a path that was named."""
+        if not self._force_exclude:
+            return False
+        try:
+            config = self._finder.of_folder(os.path.dirname(absolute))
+        except ConfigError:
+            return False
+        top = (config.root or self._cwd).rstrip(os.sep) + os.sep
+        while absolute.startswith(top):
+            if config.excludes(absolute):
+                return True
+            absolute = os.path.dirname(absolute)
+        return False
+
+    def shown(self, absolute: str) -> str:
+        """Give the path to show: relative to the current folder where it lies below it."""
+        return absolute.removeprefix(self._cwd.rstrip(os.sep) + os.sep)
+
+    def _named(self, absolute: str) -> Iterator[Found]:
+        if self.forced_out(absolute):
+            return
+        try:
+            config = self._finder.of_folder(os.path.dirname(absolute))
+        except ConfigError as error:
+            yield Trouble(self.shown(absolute), str(error))
+            return
+        yield from self._once(Target(self.shown(absolute), os.path.realpath(absolute), config))
+
+    def _once(self, target: Target) -> Iterator[Target]:
+        if target.real not in self._seen:
+            self._seen.add(target.real)
+            yield target
+
+    def _walk(self, top: str) -> Iterator[Found]:
+        """Walk a folder without recursion, so that no depth of folders can end the run."""
+        inside = os.path.realpath(top).rstrip(os.sep) + os.sep
+        stack = [(top, os.path.realpath(top), self._above(top))]
+        while stack:
+            folder, real, ignores = stack.pop()
+            try:
+                config = self._finder.of_folder(folder)
+                entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+            except ConfigError as error:
+                yield Trouble(self.shown(folder), f"left out: {error}")
+                continue
+            except OSError as error:
+                yield Trouble(self.shown(folder), _reason(folder, error))
+                continue
+            ignores = [*ignores, *self._here(folder)]
+            kept = [each for each in entries if not self._left_out(each, config, ignores)]
+            yield from self._files(kept, config, real, inside)
+            below = (each for each in reversed(kept) if each.is_dir(follow_symlinks=False))
+            stack.extend((each.path, os.path.join(real, each.name), ignores) for each in below)
+
+    def _files(self, entries: list[os.DirEntry[str]], config: Config, real: str, inside: str) -> Iterator[Found]:
+        # Real files first: a link beside its own target must not take the target's place.
+        for entry in sorted(entries, key=lambda each: each.is_symlink()):
+            if not entry.name.endswith(SUFFIXES) or entry.is_dir(follow_symlinks=False):
+                continue
+            shown = self.shown(entry.path)
+            if entry.is_symlink():
+                yield from self._linked(entry, shown, config, inside)
+            elif entry.is_file(follow_symlinks=False):
+                yield from self._once(Target(shown, os.path.join(real, entry.name), config))
+            else:
+                yield Notice(shown, "skipped: not a regular file")
+
+    def _linked(self, entry: os.DirEntry[str], shown: str, config: Config, inside: str) -> Iterator[Found]:
+        try:
+            mode = os.stat(entry.path).st_mode
+        except OSError as error:
+            yield Trouble(shown, _reason(entry.path, error))
+            return
+        if stat.S_ISREG(mode):
+            target = os.path.realpath(entry.path)
+            yield from self._once(Target(shown, target, config, target.startswith(inside)))
+        elif not stat.S_ISDIR(mode):
+            yield Notice(shown, "skipped: not a regular file")
+
+    def _left_out(self, entry: os.DirEntry[str], config: Config, ignores: list[_Ignores]) -> bool:
+        folder = entry.is_dir(follow_symlinks=False)
+        if not folder and not entry.name.endswith(SUFFIXES):
+            return True
+        if config.excludes(entry.path):
+            return True
+        verdicts = (each.verdict(entry.path, folder) for each in reversed(ignores))
+        return next((each for each in verdicts if each is not None), False)
+
+    def _above(self, top: str) -> list[_Ignores]:
+        """Give the ignores of the folders above, up to the repository's own, outermost first.
+
+        Those that would leave out the folder itself are dropped: it was named.
+        """
+        found: list[_Ignores] = []
+        folder = top
+        while not os.path.exists(os.path.join(folder, ".git")):
+            parent = os.path.dirname(folder)
+            if parent == folder:
+                return []  # no repository: the folders above have no say
+            folder = parent
+            found[:0] = self._here(folder)
+        return [each for each in found if not each.verdict(top, folder=True)]
+
+    def _here(self, folder: str) -> Iterator[_Ignores]:
+        if not self._respect_gitignore:
+            return
+        for name in (os.path.join(".git", "info", "exclude"), ".gitignore"):
+            try:
+                with open(os.path.join(folder, name), encoding="utf-8", errors="surrogateescape") as stream:
+                    lines = stream.read().splitlines()
+            except OSError:
+                continue
+            yield _Ignores(folder, _spec(lines))
+
+
+def _spec(lines: list[str]) -> GitIgnoreSpec:
+    try:
+        return GitIgnoreSpec.from_lines(lines)
+    except ValueError:  # git steps over a pattern that means nothing, pathspec refuses the file
+        return GitIgnoreSpec.from_lines([line for line in lines if _valid(line)])
+
+
+def _valid(line: str) -> bool:
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except ValueError:
+        return False
+    return True
+
+
+def _reason(path: str, error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return f"broken link to `{os.readlink(path)}`" if os.path.islink(path) else "no such file or folder"
+    return f"cannot be read: {error.strerror or error}"

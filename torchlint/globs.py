@@ -1,0 +1,68 @@
+"""How the patterns of ``exclude`` and ``per-file-ignores`` match: by name, or by path below the project's root."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_TOKEN = re.compile(r"\*\*/|\*\*?|\?|\[!?\]?[^\]]*\]|\{[^{}]*\}|.", re.DOTALL)
+
+
+def matches(path: str, patterns: Iterable[str], root: str) -> bool:
+    """Tell whether one of the patterns means this absolute path.
+
+    As in ruff, a pattern is held against the last part of the path and, anchored at ``root``, against all of it;
+    ``*`` crosses folders, ``{a,b}`` gives choices.
+    """
+    posix = path.replace(os.sep, "/")
+    name = posix.rsplit("/", 1)[-1]
+    anchor = root.replace(os.sep, "/").rstrip("/")
+    return any(_compiled(each, anchor).matches(name, posix) for each in patterns)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    name: re.Pattern[str]
+    path: re.Pattern[str]
+
+    def matches(self, name: str, path: str) -> bool:
+        return bool(self.name.fullmatch(name) or self.path.fullmatch(path))
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(pattern: str, anchor: str) -> _Pattern:
+    plain = pattern.replace(os.sep, "/").rstrip("/").removeprefix("./")
+    whole = _translated(plain) if plain.startswith("/") else f"{re.escape(anchor)}/{_translated(plain)}"
+    return _Pattern(re.compile(_translated(plain), re.DOTALL), re.compile(whole, re.DOTALL))
+
+
+def _translated(pattern: str) -> str:
+    return "".join(_token(each.group()) for each in _TOKEN.finditer(pattern))
+
+
+def _token(part: str) -> str:
+    if part == "**/":
+        return "(?:.*/)?"
+    if part in ("*", "**"):
+        return ".*"
+    if part == "?":
+        return "[^/]"
+    if part.startswith("{") and len(part) > 1:
+        return "(?:" + "|".join(_translated(each) for each in part[1:-1].split(",")) + ")"
+    if part.startswith("[") and len(part) > 1:
+        return _bracket(part[1:-1])
+    return re.escape(part)
+
+
+def _bracket(inside: str) -> str:
+    negated = inside.startswith("!")
+    body = re.sub(r"([\\\[\]^&~|])", r"\\\1", inside[negated:])
+    choice = f"[{'^' if negated else ''}{body}]"
+    try:
+        re.compile(choice)
+    except re.error:
+        return re.escape(f"[{inside}]")
+    return choice

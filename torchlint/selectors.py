@@ -1,0 +1,81 @@
+"""Which rule codes a selector means: a code, a prefix of codes, a rule's name, or ``ALL``."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+
+from torchlint.catalogue import BY_CODE, BY_NAME
+
+ALL = "ALL"
+EVERY_CODE: frozenset[str] = frozenset(BY_CODE)
+DEFAULT_CODES: frozenset[str] = frozenset(code for code, entry in BY_CODE.items() if entry.default)
+
+_PREFIX = re.compile(r"TNS\d*")
+
+
+class UnknownSelector(ValueError):
+    """A selector that means no rule; the text says which and names the nearest spelling."""
+
+
+def codes_of(selector: str) -> frozenset[str]:
+    """Give the codes that a selector means, an empty set where it means none."""
+    folded = selector.strip().upper()
+    if folded == ALL:
+        return EVERY_CODE
+    if folded in BY_CODE:
+        return frozenset((folded,))
+    named = BY_NAME.get(selector.strip().lower())
+    if named is not None:
+        return frozenset((named.code,))
+    if _PREFIX.fullmatch(folded):
+        return frozenset(code for code in BY_CODE if code.startswith(folded))
+    return frozenset()
+
+
+def codes_meant(selector: str) -> frozenset[str]:
+    """Give the codes that a selector means.
+
+    :raises UnknownSelector: where it means none.
+    """
+    found = codes_of(selector)
+    if not found:
+        near = nearest(selector, (*BY_CODE, *BY_NAME, ALL))
+        raise UnknownSelector(f"unknown rule `{selector}`{near}")
+    return found
+
+
+def selection(
+    start: frozenset[str], select: Iterable[str] | None, extend: Iterable[str], ignore: Iterable[str]
+) -> frozenset[str]:
+    """Lay one layer of selectors over the codes that the layers below selected.
+
+    ``select`` starts anew where it is given. The more specific selector wins, as in ruff: ``TNS101`` over ``TNS1``
+    over ``ALL``; between equals, ignoring wins.
+
+    :raises UnknownSelector: where a selector means no rule.
+    """
+    chosen = set(start if select is None else ())
+    ranked = [(_rank(each), False, each) for each in (*(select or ()), *extend)]
+    ranked += [(_rank(each), True, each) for each in ignore]
+    for _, ignored, selector in sorted(ranked):
+        if ignored:
+            chosen -= codes_meant(selector)
+        else:
+            chosen |= codes_meant(selector)
+    return frozenset(chosen)
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Give ``"; did you mean `x`?"`` for the known word that is spelled most like this one, or nothing."""
+    spelled = {each.lower(): each for each in known}
+    close = difflib.get_close_matches(word.lower(), spelled, n=1, cutoff=0.6)
+    return f"; did you mean `{spelled[close[0]]}`?" if close else ""
+
+
+def _rank(selector: str) -> int:
+    folded = selector.strip().upper()
+    if folded == ALL:
+        return 0
+    return len(folded) if _PREFIX.fullmatch(folded) else len("TNS000")
