@@ -1,0 +1,59 @@
+"""Writing: all at once or not at all, and no temporary file left behind."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from torchlint.writing import NotWritten, replace
+
+
+def refuse(number: int) -> object:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    return fail
+
+
+def test_the_mode_is_kept_and_nothing_else_is_left(tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_bytes(b"old")
+    file.chmod(0o640)
+    replace(str(file), b"old", b"new")
+    assert (file.read_bytes(), stat.S_IMODE(file.stat().st_mode)) == (b"new", 0o640)
+    assert os.listdir(tmp_path) == ["a.py"]
+
+
+@pytest.mark.parametrize(
+    ("call", "number", "reason"),
+    [
+        ("torchlint.writing.tempfile.mkstemp", errno.EACCES, "cannot be written: Permission denied"),
+        ("torchlint.writing.os.fsync", errno.ENOSPC, "cannot be written: No space left on device"),
+        ("torchlint.writing.os.replace", errno.EROFS, "cannot be written: Read-only file system"),
+        ("torchlint.writing.os.chmod", errno.EPERM, "cannot be written: Operation not permitted"),
+    ],
+)
+def test_a_failure_at_any_step_leaves_the_file_as_it_was(
+    call: str, number: int, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "a.py"
+    file.write_bytes(b"old")
+    monkeypatch.setattr(call, refuse(number))
+    with pytest.raises(NotWritten) as raised:
+        replace(str(file), b"old", b"new")
+    assert str(raised.value) == reason
+    assert (file.read_bytes(), os.listdir(tmp_path)) == (b"old", ["a.py"])
+
+
+def test_a_file_that_is_gone_or_changed_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    with pytest.raises(NotWritten, match="cannot be written: No such file or directory"):
+        replace(str(file), b"old", b"new")
+    file.write_bytes(b"other")
+    with pytest.raises(NotWritten, match="changed while it was being checked"):
+        replace(str(file), b"old", b"new")
+    assert (file.read_bytes(), os.listdir(tmp_path)) == (b"other", ["a.py"])

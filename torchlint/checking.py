@@ -1,0 +1,280 @@
+"""The `check` command: from flags to targets, from outcomes to a report and an exit status."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import BinaryIO, TextIO
+
+from torchlint.config import SYNTAX_ERROR, Config, ConfigError, Finder
+from torchlint.discover import Discovery, Notice, Target
+from torchlint.flags import SUBCOMMANDS, UsageError, options
+from torchlint.model import Trouble
+from torchlint.output import renderer
+from torchlint.output.report import Place, Report
+from torchlint.output.screen import Screen, printable
+from torchlint.progress import progress
+from torchlint.runner import Mode, Outcome, examine, run
+from torchlint.selectors import nearest
+
+CLEAN, FINDINGS, FAILED = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """All that a run may touch of the world around it."""
+
+    cwd: str
+    stdin: BinaryIO
+    stdout: TextIO
+    stderr: TextIO
+    screen: Screen
+    jobs: int
+
+    def say(self, kind: str, message: str) -> None:
+        """Write a line for the person at the terminal."""
+        print(f"torchlint: {kind}: {printable(message)}", file=self.stderr)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What the flags and the current folder's configuration say about the run as a whole."""
+
+    flags: argparse.Namespace
+    mode: Mode
+    report_findings: bool
+    unsafe_fixes: bool
+    show_fixes: bool
+    output_format: str
+
+
+def check(flags: argparse.Namespace, session: Session) -> int:
+    """Do the run and give its exit status.
+
+    :raises UsageError: where flags contradict each other.
+    :raises ConfigError: where the configuration of the run cannot be used.
+    """
+    _consistent(flags)
+    finder = Finder(options(flags), session.cwd, flags.config, flags.isolated)
+    config = finder.of_folder(session.cwd)
+    plan = _plan(flags, config)
+    if flags.show_settings:
+        return _show_settings(config, session)
+    discovery = Discovery(
+        finder, session.cwd, bool(config.run.force_exclude), config.run.respect_gitignore is not False
+    )
+    with ExitStack() as stack:
+        out = _output(flags.output_file, session, stack)
+        if "-" in flags.paths:
+            return _standard_input(plan, finder, discovery, session, out)
+        return _files(plan, discovery, session, out)
+
+
+def _consistent(flags: argparse.Namespace) -> None:
+    if "-" in flags.paths and len(flags.paths) > 1:
+        raise UsageError("`-` reads standard input and cannot be given beside other paths")
+    if flags.isolated and flags.config:
+        raise UsageError("--isolated and --config cannot be used together")
+
+
+def _plan(flags: argparse.Namespace, config: Config) -> _Plan:
+    run_options = config.run
+    fixing = run_options.fix or run_options.fix_only
+    mode = Mode.DIFF if flags.diff else Mode.FIX if fixing else Mode.CHECK
+    return _Plan(
+        flags=flags,
+        mode=mode,
+        report_findings=mode is not Mode.DIFF and not run_options.fix_only,
+        unsafe_fixes=config.unsafe_fixes,
+        show_fixes=bool(run_options.show_fixes),
+        output_format=run_options.output_format or "full",
+    )
+
+
+def _files(plan: _Plan, discovery: Discovery, session: Session, out: TextIO) -> int:
+    found = list(discovery.find(plan.flags.paths or ["."]))
+    targets = [each for each in found if isinstance(each, Target)]
+    troubles = [_hinted(each) for each in found if isinstance(each, Trouble)]
+    for notice in (each for each in found if isinstance(each, Notice)):
+        session.say("warning", f"{notice.path}: {notice.message}")
+    if plan.flags.show_files:
+        for target in targets:
+            print(printable(target.path), file=out)
+        return _closed(troubles, CLEAN, session)
+    if not targets and not troubles and not plan.flags.quiet:
+        session.say("warning", "no Python files found under the given paths")
+    if plan.flags.verbose:
+        _narrate(targets, session)
+    with progress(len(targets), session.stderr, not plan.flags.quiet) as done:
+        outcomes = run(targets, plan.mode, session.jobs, done)
+    return _conclude(plan, outcomes, troubles, session, out)
+
+
+def _standard_input(plan: _Plan, finder: Finder, discovery: Discovery, session: Session, out: TextIO) -> int:
+    name = plan.flags.stdin_filename or "-"
+    place = os.path.normpath(os.path.join(session.cwd, plan.flags.stdin_filename or "stdin.py"))
+    config = finder.of_folder(os.path.dirname(place))
+    raw = session.stdin.read()
+    if plan.flags.stdin_filename and discovery.forced_out(place):
+        if plan.mode is Mode.FIX:
+            _write_bytes(session.stdout, raw)
+        return CLEAN
+    outcome = examine(name, raw, config, plan.mode)
+    if plan.mode is not Mode.FIX:
+        return _conclude(plan, [outcome], [], session, out)
+    # The repaired source goes to standard output, so what there is to say goes beside it.
+    _write_bytes(session.stdout, outcome.after or raw)
+    beside = out if plan.flags.output_file else session.stderr
+    return _conclude(plan, [outcome], [], session, beside)
+
+
+def _conclude(plan: _Plan, outcomes: list[Outcome], troubles: list[Trouble], session: Session, out: TextIO) -> int:
+    outcomes = sorted(outcomes, key=lambda each: each.path)
+    troubles = [*troubles, *(trouble for each in outcomes for trouble in each.result.troubles)]
+    for outcome in outcomes:
+        if outcome.linked_out and not plan.flags.quiet:
+            session.say("warning", f"{outcome.path}: a link out of the given folder, so not fixed")
+    report = Report(
+        results=tuple(each.result for each in outcomes),
+        fixed=tuple((each.path, each.fixed) for each in outcomes if each.fixed and not each.linked_out),
+        unsafe_fixes=plan.unsafe_fixes,
+    )
+    if plan.mode is Mode.DIFF:
+        changed = _show_diff(plan, outcomes, report, session, out)
+        _warn_unparsed(report, session)
+        return _closed(troubles, FINDINGS if changed and not plan.flags.exit_zero else CLEAN, session)
+    for line in _lines(plan, report, session.screen, bool(troubles)):
+        print(line, file=out)
+    if not plan.report_findings:
+        _warn_unparsed(report, session)
+    return _closed(troubles, _status(plan, report), session)
+
+
+def _lines(plan: _Plan, report: Report, screen: Screen, troubled: bool) -> Iterator[str]:
+    if plan.flags.output_file and plan.flags.color == "auto":
+        screen = replace(screen, color=False, width=80)
+    machine = plan.output_format in ("json", "github")
+    if plan.report_findings:
+        yield from _body(plan, report, screen)
+    if machine or (plan.flags.quiet and not plan.show_fixes):
+        return
+    from torchlint.output import summary
+
+    if plan.show_fixes:
+        yield from summary.fixes(report, screen)
+    clean = plan.report_findings and not report.counts()["found"] and not report.fixed
+    if not plan.flags.quiet and plan.report_findings and not (clean and troubled):
+        yield from summary.render(report, screen)
+    elif not plan.flags.quiet and not plan.report_findings and report.fixed:
+        yield summary.did_fix(report)
+
+
+def _body(plan: _Plan, report: Report, screen: Screen) -> Iterator[str]:
+    if not plan.flags.statistics:
+        yield from renderer(plan.output_format)(report, screen)
+        return
+    from torchlint.output import statistics
+
+    if plan.output_format == "json":
+        yield statistics.as_json(report)
+    else:
+        yield from statistics.render(report, screen)
+
+
+def _show_diff(plan: _Plan, outcomes: list[Outcome], report: Report, session: Session, out: TextIO) -> bool:
+    from torchlint.output import diff, summary
+
+    changed = [each for each in outcomes if each.after != each.before and not each.linked_out]
+    for outcome in changed:
+        text = diff.unified(outcome.path, outcome.before, outcome.after)
+        if session.screen.color and out is session.stdout:
+            print(diff.shown(text, session.screen), file=out, end="")
+        else:
+            _write_bytes(out, text)
+    if not plan.flags.quiet:
+        count = sum(len(findings) for _, findings in report.fixed)
+        print(summary.would_fix(count, len(changed)), file=session.stderr)
+    return bool(changed)
+
+
+def _status(plan: _Plan, report: Report) -> int:
+    if plan.flags.exit_non_zero_on_fix and report.fixed:
+        return FINDINGS
+    if plan.flags.exit_zero or not plan.report_findings:
+        return CLEAN
+    return FINDINGS if report.counts()["found"] else CLEAN
+
+
+def _closed(troubles: Iterable[Trouble], status: int, session: Session) -> int:
+    for trouble in troubles:
+        status = FAILED
+        session.say("error", f"{trouble.path}: {trouble.message}")
+    return status
+
+
+def _warn_unparsed(report: Report, session: Session) -> None:
+    """Say which files could not be looked at, where findings are not shown otherwise."""
+    from torchlint.output.concise import line
+
+    for place in report.places:
+        if place.finding.code == SYNTAX_ERROR:
+            session.say("warning", line(Place(place.path, place.source, place.finding), Screen()))
+
+
+def _hinted(trouble: Trouble) -> Trouble:
+    hint = nearest(trouble.path, SUBCOMMANDS) if os.sep not in trouble.path and "." not in trouble.path else ""
+    return replace(trouble, message=trouble.message + hint.replace("did you mean `", "did you mean `torchlint "))
+
+
+def _narrate(targets: list[Target], session: Session) -> None:
+    configurations = {each.config.path for each in targets}
+    for path in sorted(each or "none" for each in configurations):
+        session.say("info", f"configuration: {path}")
+    session.say("info", f"{len(targets)} files, {session.jobs} processes at most")
+
+
+def _show_settings(config: Config, session: Session) -> int:
+    target = config.settings.target_torch
+    rows = {
+        "configuration": config.path or "none",
+        "rules": ", ".join(config.select or ()),
+        "fixable": ", ".join(sorted(config.repaired)),
+        "per-file-ignores": "; ".join(f"{each}: {', '.join(codes)}" for each, codes in config.per_file_ignores)
+        or "none",
+        "min-confidence": str(config.min_confidence),
+        "target-torch": "unknown" if target is None else f"{target[0]}.{target[1]}",
+        "numpy-style": config.settings.numpy_style,
+        "strict": str(config.settings.strict).lower(),
+        "unsafe-fixes": str(config.unsafe_fixes).lower(),
+        "exclude": ", ".join(config.exclude),
+        "respect-gitignore": str(config.run.respect_gitignore is not False).lower(),
+        "force-exclude": str(bool(config.run.force_exclude)).lower(),
+        "output-format": config.run.output_format or "full",
+    }
+    for key, value in rows.items():
+        print(f"{key} = {printable(value)}", file=session.stdout)
+    return CLEAN
+
+
+def _output(path: str | None, session: Session, stack: ExitStack) -> TextIO:
+    if path is None:
+        return session.stdout
+    try:
+        return stack.enter_context(
+            open(os.path.join(session.cwd, path), "w", encoding="utf-8", errors="backslashreplace", newline="")
+        )
+    except OSError as error:
+        raise ConfigError(f"--output-file {path}: {error.strerror}") from None
+
+
+def _write_bytes(stream: TextIO, raw: bytes) -> None:
+    stream.flush()
+    buffer = getattr(stream, "buffer", None)
+    if buffer is None:
+        stream.write(raw.decode("utf-8", "replace"))
+    else:
+        buffer.write(raw)
+        buffer.flush()

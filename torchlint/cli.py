@@ -1,0 +1,137 @@
+"""The command line: where arguments, streams, environment and current folder come in, and the exit status goes out."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import TextIO
+
+from torchlint.config import ConfigError
+from torchlint.flags import SUBCOMMANDS, UsageError, check_parser, parse
+from torchlint.output.screen import Screen, printable
+from torchlint.selectors import UnknownSelector
+from torchlint.version import VERSION
+
+FAILED = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the program and give its exit status: 0 clean, 1 findings, 2 the run itself failed."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError):
+            # A name or a line that the terminal's encoding lacks must not end the run.
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # absent under a test's stand-in
+    try:
+        status = _dispatch(given)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader had enough, as `head` has
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except OSError as error:
+        _complain(f"output cannot be written: {error.strerror or error}")
+        with suppress(OSError):  # else the interpreter complains a second time when it flushes
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except KeyboardInterrupt:
+        _complain("interrupted")
+        return FAILED
+    return status
+
+
+def _dispatch(given: list[str]) -> int:
+    command, rest = (given[0], given[1:]) if given and given[0] in SUBCOMMANDS else ("check", given)
+    try:
+        if command == "explain":
+            return _explain(rest)
+        if command == "rules":
+            return _rules(rest)
+        return _check(rest)
+    except (UsageError, ConfigError, UnknownSelector) as error:
+        _complain(str(error))
+        return FAILED
+
+
+def _check(given: list[str]) -> int:
+    if "-h" in given or "--help" in given:
+        print(check_parser().format_help(), end="")
+        return 0
+    found = parse(given)
+    if found.version:
+        print(f"torchlint {VERSION}")
+        return 0
+    from torchlint.checking import Session, check  # here: --version and --help need none of it
+
+    screen = _screen(sys.stdout, found.color, os.environ)
+    jobs = found.jobs or (1 if os.environ.get("PRE_COMMIT") else _processors())
+    session = Session(os.getcwd(), sys.stdin.buffer, sys.stdout, sys.stderr, screen, jobs)
+    return check(found, session)
+
+
+def _explain(given: list[str]) -> int:
+    from torchlint.catalogue import BY_CODE
+    from torchlint.pages import page
+    from torchlint.selectors import codes_meant
+
+    wanted = [each for each in given if each != "--all"]
+    flags = [each for each in wanted if each.startswith("-")]
+    if flags or not given:
+        print("usage: torchlint explain CODE|NAME|--all")
+        if flags in (["-h"], ["--help"]):
+            return 0
+        raise UsageError(f"unknown flag `{flags[0]}`" if flags else "say which rule, or --all")
+    codes = set(BY_CODE) if "--all" in given else set().union(*(codes_meant(each) for each in wanted))
+    screen = _screen(sys.stdout, "auto", os.environ)
+    for number, code in enumerate(sorted(codes)):
+        entry = BY_CODE[code]
+        print("\n" * (number > 0) + screen.paint(f"# {entry.name} ({code})", "bold") + "\n")
+        print(page(entry).strip())
+    return 0
+
+
+def _rules(given: list[str]) -> int:
+    from torchlint.catalogue import CATALOGUE
+    from torchlint.pages import summary
+
+    if given:
+        print("usage: torchlint rules")
+        if given in (["-h"], ["--help"]):
+            return 0
+        raise UsageError(f"unexpected `{given[0]}`")
+    screen = _screen(sys.stdout, "auto", os.environ)
+    width = max(len(entry.name) for entry in CATALOGUE)
+    print(f"{'code':<8}{'name':<{width + 2}}{'default':<9}summary")
+    for entry in CATALOGUE:
+        default = "on" if entry.default else "off"
+        print(f"{screen.paint(entry.code, 'red')}  {entry.name:<{width + 2}}{default:<9}{summary(entry)}")
+    return 0
+
+
+def _screen(stream: TextIO, color: str, environment: Mapping[str, str]) -> Screen:
+    terminal = stream.isatty()
+    width = min(shutil.get_terminal_size().columns, 100) if terminal else 80
+    return Screen(_colored(terminal, color, environment), max(width, 40))
+
+
+def _colored(terminal: bool, color: str, environment: Mapping[str, str]) -> bool:
+    if color != "auto":
+        return color == "always"
+    if environment.get("NO_COLOR"):
+        return False
+    if environment.get("FORCE_COLOR", "0") != "0":
+        return True
+    return terminal and environment.get("TERM") != "dumb"
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _complain(message: str) -> None:
+    with suppress(OSError):
+        print(f"torchlint: error: {printable(message)}", file=sys.stderr)

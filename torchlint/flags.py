@@ -1,0 +1,221 @@
+"""The command line's words: every flag, its help, and the options it stands for."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from torchlint.options import NUMPY_STYLES, OUTPUT_FORMATS, OptionError, Options, Patterns, confidence, version
+from torchlint.selectors import UnknownSelector, codes_meant, nearest
+
+SUBCOMMANDS = ("check", "explain", "rules")
+
+
+class UsageError(Exception):
+    """The command line makes no sense; the text says what to write instead."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message)
+
+
+class Help(argparse.HelpFormatter):
+    """Help that keeps to 80 columns."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=28, width=80)
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read the arguments of ``torchlint check``.
+
+    :raises UsageError: on an unknown flag, with the nearest spelling, and on a value that a flag does not take.
+    """
+    parser = check_parser()
+    names = [name for action in parser._actions for name in action.option_strings]
+    found, unknown = parser.parse_known_intermixed_args(arguments)
+    if unknown:
+        flag = unknown[0].split("=", 1)[0]
+        raise UsageError(f"unknown flag `{flag}`{nearest(flag, names)}")
+    return found
+
+
+def check_parser() -> argparse.ArgumentParser:
+    """Build the parser of ``torchlint check``."""
+    parser = _Parser(
+        prog="torchlint",
+        usage="torchlint [check] [PATH ...] [FLAGS]\n       torchlint explain CODE|NAME|--all\n       torchlint rules",
+        description="Find the places where PyTorch code converts tensors unsafely, say why, and repair them.",
+        epilog="Exit status: 0 nothing left to report, 1 findings, 2 the run itself failed.",
+        formatter_class=Help,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", help="files and folders (default: .); - reads standard input"
+    )
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    _fixing(parser.add_argument_group("fixing"))
+    _selecting(parser.add_argument_group("rules"))
+    _judging(parser.add_argument_group("judgement"))
+    _discovering(parser.add_argument_group("files"))
+    _showing(parser.add_argument_group("output"))
+    return parser
+
+
+def _switch(group: argparse._ArgumentGroup, name: str, text: str) -> None:
+    group.add_argument(f"--{name}", action="store_const", const=True, default=None, help=text)
+    against = name.removeprefix("no-") if name.startswith("no-") else f"no-{name}"
+    destination = name.replace("-", "_")
+    group.add_argument(
+        f"--{against}", dest=destination, action="store_const", const=False, default=None, help=argparse.SUPPRESS
+    )
+
+
+def _fixing(group: argparse._ArgumentGroup) -> None:
+    _switch(group, "fix", "apply safe fixes, then report what remains")
+    _switch(group, "unsafe-fixes", "let fixes through that may change something observable")
+    _switch(group, "fix-only", "apply fixes and report nothing")
+    group.add_argument("--diff", action="store_true", help="print what --fix would change; write nothing")
+    _switch(group, "show-fixes", "list what was fixed")
+
+
+def _selecting(group: argparse._ArgumentGroup) -> None:
+    def add(name: str, text: str) -> None:
+        group.add_argument(f"--{name}", type=_selectors, action="extend", metavar="RULES", help=text)
+
+    add("select", "the rules to use: codes, prefixes, names or ALL, with commas")
+    add("ignore", "rules to leave out")
+    add("extend-select", "rules to use besides those of the configuration")
+    add("extend-ignore", "rules to leave out besides those of the configuration")
+    add("fixable", "rules whose fixes may be applied (default: ALL)")
+    add("unfixable", "rules whose fixes may not be applied")
+    group.add_argument(
+        "--per-file-ignores",
+        type=_patterns,
+        action="extend",
+        metavar="GLOB:RULE,...",
+        help="rules to leave out by file",
+    )
+
+
+def _judging(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--min-confidence", type=_read(confidence), metavar="LEVEL", help="certain, likely or possible (default)"
+    )
+    group.add_argument(
+        "--target-torch",
+        type=_read(version),
+        metavar="X.Y",
+        help="oldest torch the code must run on (default: from the project's dependencies)",
+    )
+    group.add_argument(
+        "--numpy-style", choices=NUMPY_STYLES, help="write .detach().cpu().numpy() or .numpy(force=True)"
+    )
+    _switch(group, "strict", "report every .numpy() without its own .detach() and .cpu()")
+
+
+def _discovering(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--config", metavar="FILE", help="use this configuration file")
+    group.add_argument("--isolated", action="store_true", help="use no configuration file")
+    group.add_argument(
+        "--exclude", type=_texts, action="extend", metavar="GLOBS", help="leave out, instead of the usual"
+    )
+    group.add_argument("--extend-exclude", type=_texts, action="extend", metavar="GLOBS", help="leave out these too")
+    _switch(group, "force-exclude", "leave out excluded files even if they are named")
+    group.add_argument(
+        "--no-respect-gitignore",
+        dest="respect_gitignore",
+        action="store_const",
+        const=False,
+        help="look at ignored files",
+    )
+    group.add_argument("--respect-gitignore", action="store_const", const=True, default=None, help=argparse.SUPPRESS)
+    group.add_argument("--stdin-filename", metavar="PATH", help="the name of what standard input holds")
+    group.add_argument("--jobs", "-j", type=_jobs, metavar="N", help="processes (default: one per CPU)")
+
+
+def _showing(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--output-format", choices=OUTPUT_FORMATS, help="full is the default")
+    group.add_argument("--output-file", "-o", metavar="FILE", help="write the report there")
+    group.add_argument("--statistics", action="store_true", help="count findings by rule")
+    group.add_argument("--show-files", action="store_true", help="list the files that would be checked")
+    group.add_argument("--show-settings", action="store_true", help="print the options that hold")
+    group.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    group.add_argument("--exit-zero", action="store_true", help="exit 0 even with findings")
+    group.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit 1 if anything was fixed")
+    group.add_argument("--quiet", "-q", action="store_true", help="print findings and nothing else")
+    group.add_argument("--verbose", "-v", action="store_true", help="say what is done")
+
+
+def options(found: argparse.Namespace) -> Options:
+    """Give the options that the flags stand for."""
+
+    def several(name: str) -> tuple[str, ...] | None:
+        value = getattr(found, name)
+        return None if value is None else tuple(value)
+
+    patterns: Patterns | None = None if found.per_file_ignores is None else tuple(found.per_file_ignores)
+    return Options(
+        select=several("select"),
+        ignore=several("ignore"),
+        extend_select=several("extend_select"),
+        extend_ignore=several("extend_ignore"),
+        fixable=several("fixable"),
+        unfixable=several("unfixable"),
+        per_file_ignores=patterns,
+        min_confidence=found.min_confidence,
+        target_torch=found.target_torch,
+        numpy_style=found.numpy_style,
+        strict=found.strict,
+        exclude=several("exclude"),
+        extend_exclude=several("extend_exclude"),
+        force_exclude=found.force_exclude,
+        respect_gitignore=found.respect_gitignore,
+        fix=found.fix,
+        fix_only=found.fix_only,
+        unsafe_fixes=found.unsafe_fixes,
+        show_fixes=found.show_fixes,
+        output_format=found.output_format,
+    )
+
+
+def _read(reader: Callable[[object], object]) -> Callable[[str], object]:
+    def read(text: str) -> object:
+        try:
+            return reader(text)
+        except OptionError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return read
+
+
+def _texts(text: str) -> list[str]:
+    return [each.strip() for each in text.split(",") if each.strip()]
+
+
+def _selectors(text: str) -> list[str]:
+    found = _texts(text)
+    try:
+        for selector in found:
+            codes_meant(selector)
+    except UnknownSelector as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return found
+
+
+def _patterns(text: str) -> list[tuple[str, tuple[str, ...]]]:
+    pairs = []
+    for each in _texts(text):
+        pattern, colon, selector = each.rpartition(":")
+        if not (pattern and colon):
+            raise argparse.ArgumentTypeError(f"expected `GLOB:RULE`, got `{each}`")
+        pairs.append((pattern, tuple(_selectors(selector))))
+    return pairs
+
+
+def _jobs(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 1, got `{text}`")
+    return int(text)

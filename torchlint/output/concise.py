@@ -1,0 +1,23 @@
+"""One line per finding, as compilers and editors read it: ``path:row:column: CODE message``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchlint.output.report import Place, Report
+from torchlint.output.screen import Screen, printable
+
+
+def render(report: Report, screen: Screen) -> Iterator[str]:
+    """Give the lines of the report."""
+    for place in report.places:
+        yield line(place, screen)
+
+
+def line(place: Place, screen: Screen) -> str:
+    """Give the line of one finding."""
+    row, column = place.start
+    colon = screen.paint(":", "cyan")
+    path = screen.paint(printable(place.path), "bold")
+    rule = screen.paint(place.finding.code, "red")
+    return f"{path}{colon}{row}{colon}{column}{colon} {rule} {printable(place.finding.message)}"

@@ -1,0 +1,170 @@
+"""The report for people: the source line with a caret, the steps that led there, and the fix as a small diff."""
+
+from __future__ import annotations
+
+import os
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torchlint.model import Applicability, Confidence, Edit, Fix
+from torchlint.output.report import Place, Report
+from torchlint.output.screen import Screen, code, columns, printable
+from torchlint.source import Source
+
+_DIFF_LINES = 12
+_FOCUS = 24
+"""Characters behind the first difference that are shown of a line too long to be shown whole."""
+_CONFIDENCE = {Confidence.CERTAIN: "red", Confidence.LIKELY: "yellow", Confidence.POSSIBLE: "cyan"}
+_PROMISE = {
+    Applicability.SAFE: "",
+    Applicability.UNSAFE: " (unsafe: with --unsafe-fixes)",
+    Applicability.DISPLAY: " (shown only, never applied)",
+}
+
+
+def render(report: Report, screen: Screen) -> Iterator[str]:
+    """Give the lines of the report, an empty one behind each finding."""
+    for place in report.places:
+        yield from _finding(place, report, screen)
+        yield ""
+
+
+def _finding(place: Place, report: Report, screen: Screen) -> Iterator[str]:
+    finding, (row, column) = place.finding, place.start
+    mark = "[*] " if report.fixable(finding) else ""
+    head = f"{finding.code} {mark}{printable(finding.message)}"
+    first, *others = _wrapped(head, screen.width, "  ")
+    painted = screen.paint(finding.code, "red") + (" " + screen.paint("[*]", "cyan") if mark else "")
+    yield first.replace(f"{finding.code} {mark}".rstrip(), painted, 1)
+    yield from others
+    gutter = " " * max(len(str(row)), len(str(place.end[0])))
+    arrow = screen.paint(f"{gutter}-->", "blue")
+    rating = screen.paint(str(finding.confidence), _CONFIDENCE[finding.confidence])
+    yield f"{arrow} {printable(place.path)}:{row}:{column} {screen.paint(finding.name, 'dim')} ({rating})"
+    if place.source is not None:
+        yield from _excerpt(place.source, place, gutter, screen)
+    for step in finding.why:
+        yield from _note("why", step, gutter, screen)
+    if finding.fix is not None:
+        yield from _fix(place, finding.fix, gutter, screen)
+
+
+def _excerpt(source: Source, place: Place, gutter: str, screen: Screen) -> Iterator[str]:
+    (row, column), (end_row, end_column) = place.start, place.end
+    bar = screen.paint("|", "blue")
+    line = source.line(row)
+    stop = end_column - 1 if end_row == row else len(line)
+    before, word, after = code(line[: column - 1]), code(line[column - 1 : stop]), code(line[stop:])
+    before, word, after = _cropped(before, word, after, screen.width - len(gutter) - 3)
+    yield f"{gutter} {bar}"
+    yield f"{screen.paint(str(row).rjust(len(gutter)), 'blue')} {bar} {before}{word}{after}".rstrip()
+    caret = screen.paint("^" * max(columns(word), 1), "red")
+    yield f"{gutter} {bar} {' ' * columns(before)}{caret}"
+
+
+def _cropped(before: str, word: str, after: str, width: int) -> tuple[str, str, str]:
+    """Cut a long line so that the word is seen, with an ellipsis where something was cut."""
+    word = _head(word, width)
+    room = width - columns(word)
+    right = min(columns(after), max(room // 2, room - columns(before)))
+    return _tail(before, room - right), word, _head(after, right)
+
+
+def _head(text: str, room: int) -> str:
+    if columns(text) <= room:
+        return text
+    while columns(text) > max(room - 1, 0):
+        text = text[: max(room - 1, 0)] if len(text) > room else text[:-1]
+    return f"{text}…" if room > 0 else ""
+
+
+def _tail(text: str, room: int) -> str:
+    return _head(text[::-1], room)[::-1]
+
+
+def _note(label: str, text: str, gutter: str, screen: Screen, style: str = "bold") -> Iterator[str]:
+    lines = _wrapped(printable(text), screen.width - len(gutter) - len(label) - 5, "")
+    lead = f"{gutter} {screen.paint('=', 'blue')} {screen.paint(f'{label}:', style)} "
+    for line in lines:
+        yield lead + line
+        lead = " " * (len(gutter) + len(label) + 5)
+
+
+def _wrapped(text: str, width: int, indent: str) -> list[str]:
+    lines = textwrap.wrap(
+        text, max(width, 20), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    return lines or [""]
+
+
+def _fix(place: Place, fix: Fix, gutter: str, screen: Screen) -> Iterator[str]:
+    yield from _note("fix", fix.title + _PROMISE[fix.applicability], gutter, screen, "green")
+    if place.source is None:
+        return
+    shown = 0
+    for hunk in _hunks(place.source, fix):
+        changed = list(hunk.lines())
+        focus = len(os.path.commonprefix([line for _, line in changed])) if len(changed) > 1 else 0  # noqa: RUF071  # characters are meant
+        for sign, line in changed:
+            shown += 1
+            if shown > _DIFF_LINES:
+                yield f"{gutter}   …"
+                return
+            seen = (code(line[:focus]), code(line[focus : focus + _FOCUS]), code(line[focus + _FOCUS :]))
+            text = "".join(_cropped(*seen, screen.width - len(gutter) - 5))
+            yield f"{gutter}   {screen.paint(f'{sign} {text}'.rstrip(), 'red' if sign == '-' else 'green')}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Hunk:
+    """Some neighbouring rows before and after the edits that fall on them."""
+
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """Give what changes, without the rows that are alike at the top and the bottom."""
+        shared = 0
+        shortest = min(len(self.before), len(self.after))
+        while shared < shortest and self.before[shared] == self.after[shared]:
+            shared += 1
+        tail = 0
+        while tail < shortest - shared and self.before[-1 - tail] == self.after[-1 - tail]:
+            tail += 1
+        yield from (("-", line) for line in self.before[shared : len(self.before) - tail])
+        yield from (("+", line) for line in self.after[shared : len(self.after) - tail])
+
+
+def _hunks(source: Source, fix: Fix) -> Iterator[_Hunk]:
+    """Apply a fix to the rows it touches and to no others: a report must not cost a copy of the file per finding."""
+    group: list[Edit] = []
+    last = 0
+    for edit in sorted(fix.edits, key=lambda each: (each.start, each.end)):
+        row = source.position(edit.start)[0]
+        if group and row > last + 1:
+            yield _hunk(source, group)
+            group = []
+        group.append(edit)
+        last = max(source.position(edit.end)[0], last)
+    if group:
+        yield _hunk(source, group)
+
+
+def _hunk(source: Source, edits: list[Edit]) -> _Hunk:
+    first = source.position(edits[0].start)[0]
+    final = source.position(max(edit.end for edit in edits))[0]
+    at = source.line_starts[first - 1]
+    stop = source.line_starts[final] if final < len(source.line_starts) else len(source.utf8)
+    parts, last = [], at
+    for edit in edits:
+        parts += [source.slice(last, edit.start), edit.text]
+        last = max(last, edit.end)
+    parts.append(source.slice(last, stop))
+    return _Hunk(_rows(source.slice(at, stop)), _rows("".join(parts)))
+
+
+def _rows(text: str) -> tuple[str, ...]:
+    rows = re.split(r"\r\n|\r|\n", text)
+    return tuple(rows if rows[-1] else rows[:-1])

@@ -1,0 +1,56 @@
+"""The report as a list of objects with ruff's field names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from torchlint.model import Fix
+from torchlint.output.report import Place, Report, page
+from torchlint.output.screen import Screen
+
+
+def render(report: Report, screen: Screen) -> Iterator[str]:
+    """Give the document, one string per finding."""
+    del screen
+    # ASCII, so that a file name that is no valid text can still be written.
+    objects = [json.dumps(described(each), indent=2).replace("\n", "\n  ") for each in report.places]
+    yield "[\n  " + ",\n  ".join(objects) + "\n]" if objects else "[]"
+
+
+def described(place: Place) -> dict[str, object]:
+    """Give one finding as plain data."""
+    finding = place.finding
+    return {
+        "cell": None,
+        "code": finding.code,
+        "confidence": str(finding.confidence),
+        "end_location": _location(place.end),
+        "filename": place.path,
+        "fix": _fix(place, finding.fix) if finding.fix else None,
+        "location": _location(place.start),
+        "message": finding.message,
+        "name": finding.name,
+        "noqa_row": place.start[0],
+        "url": page(finding.name),
+        "why": list(finding.why),
+    }
+
+
+def _fix(place: Place, fix: Fix) -> dict[str, object]:
+    return {
+        "applicability": str(fix.applicability),
+        "edits": [
+            {
+                "content": edit.text,
+                "end_location": _location(place.position(edit.end)),
+                "location": _location(place.position(edit.start)),
+            }
+            for edit in fix.edits
+        ],
+        "message": fix.title,
+    }
+
+
+def _location(position: tuple[int, int]) -> dict[str, int]:
+    return {"column": position[1], "row": position[0]}

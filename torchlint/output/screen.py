@@ -1,0 +1,52 @@
+"""What may be written to a terminal: colours where wanted, and nothing that a file could smuggle in."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+_STYLES = {"bold": "1", "red": "1;31", "green": "32", "yellow": "33", "blue": "1;34", "cyan": "36", "dim": "2"}
+# Controls, the deletions and breaks above ASCII, direction marks that reorder what is read, and half characters.
+_HOSTILE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_TAB = "    "
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """How wide the output is, and whether it has colours."""
+
+    color: bool = False
+    width: int = 80
+
+    def paint(self, text: str, style: str) -> str:
+        """Give the text in a style, unchanged where there are no colours."""
+        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.color and text else text
+
+
+def printable(text: str) -> str:
+    """Give text that changes nothing on a terminal: controls and invisible characters are written as escapes."""
+    return _HOSTILE.sub(_escape, text)
+
+
+def code(text: str) -> str:
+    """Give a line of source as :func:`printable`, tabs as four blanks."""
+    return printable(text.replace("\t", _TAB))
+
+
+def columns(text: str) -> int:
+    """Count the terminal columns that printable text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(_columns(each) for each in text)
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _escape(found: re.Match[str]) -> str:
+    number = ord(found.group())
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"

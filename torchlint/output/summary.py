@@ -1,0 +1,60 @@
+"""The words at the end of a run: how many findings, how many of them a flag would fix, and what was fixed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from torchlint.output.report import Report
+from torchlint.output.screen import Screen, printable
+
+
+def render(report: Report, screen: Screen) -> Iterator[str]:
+    """Give the closing line."""
+    counts = report.counts()
+    fixed = sum(len(findings) for _, findings in report.fixed)
+    if not counts["found"] and not fixed:
+        yield screen.paint("All checks passed!", "green")
+        return
+    if fixed:
+        detail = f"{fixed} fixed, {counts['found']} remaining"
+        yield f"Found {_errors(counts['found'] + fixed)} ({detail}).{_remedies(counts)}"
+    else:
+        yield f"Found {_errors(counts['found'])}.{_remedies(counts)}"
+
+
+def fixes(report: Report, screen: Screen) -> Iterator[str]:
+    """Give the list of ``--show-fixes``."""
+    total = sum(len(findings) for _, findings in report.fixed)
+    if not total:
+        return
+    yield f"Fixed {_errors(total)}:"
+    for path, findings in report.fixed:
+        if findings:
+            yield f"- {screen.paint(printable(path), 'bold')}:"
+            for (code, name), count in sorted(Counter((each.code, each.name) for each in findings).items()):
+                yield f"    {count} × {screen.paint(code, 'red')} ({name})"
+    yield ""
+
+
+def would_fix(count: int, paths: int) -> str:
+    """Give the closing line of ``--diff``."""
+    return f"Would fix {_errors(count)} in {paths} file{'s' * (paths != 1)}." if count else "No fix to apply."
+
+
+def did_fix(report: Report) -> str:
+    """Give the closing line of ``--fix-only``."""
+    return f"Fixed {_errors(sum(len(findings) for _, findings in report.fixed))}."
+
+
+def _remedies(counts: Counter[str]) -> str:
+    offers = []
+    if counts["fixable"]:
+        offers.append(f"{counts['fixable']} fixable with --fix")
+    if counts["unsafe"]:
+        offers.append(f"{counts['unsafe']}{' fixable' * (not offers)} with --unsafe-fixes")
+    return f" {', '.join(offers)}." if offers else ""
+
+
+def _errors(count: int) -> str:
+    return f"{count} error{'s' * (count != 1)}"

@@ -1,0 +1,80 @@
+"""A pool of processes in which a crash or a killed process costs one item, never the run."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_CHUNK = 8
+
+
+class ProcessDiedError(Exception):
+    """The process that worked on an item was killed."""
+
+
+def spread(
+    work: Callable[[Item], Result], items: Sequence[Item], jobs: int
+) -> Iterator[tuple[int, Result | Exception]]:
+    """Give the index of each item with its result, or with what kept it from having one, as they come.
+
+    Chunks are handed out few at a time, so that a dead process casts suspicion on few items; those are done again,
+    each in a process of its own.
+    """
+    size = max(1, min(_CHUNK, len(items) // jobs))
+    waiting = deque(range(at, min(at + size, len(items))) for at in range(0, len(items), size))
+    while waiting:
+        suspects: list[range] = []
+        with ProcessPoolExecutor(min(jobs, len(waiting))) as pool:
+            flying: dict[Future[list[Result]], range] = {}
+            while flying or (waiting and not suspects):
+                while waiting and len(flying) < 2 * jobs and not suspects:
+                    _hand_out(pool, work, items, waiting.popleft(), flying, suspects)
+                for future in wait(flying, return_when=FIRST_COMPLETED)[0]:
+                    yield from _collected(future, flying.pop(future), suspects)
+        for at in (at for chunk in suspects for at in chunk):
+            yield at, _alone(work, items[at])
+
+
+def _hand_out(
+    pool: ProcessPoolExecutor,
+    work: Callable[[Item], Result],
+    items: Sequence[Item],
+    chunk: range,
+    flying: dict[Future[list[Result]], range],
+    suspects: list[range],
+) -> None:
+    try:
+        flying[pool.submit(_batch, work, [items[at] for at in chunk])] = chunk
+    except BrokenProcessPool:
+        suspects.append(chunk)
+
+
+def _collected(
+    future: Future[list[Result]], chunk: range, suspects: list[range]
+) -> Iterator[tuple[int, Result | Exception]]:
+    try:
+        results = future.result()
+    except Exception:  # noqa: BLE001  # a dead process, or a result that would not travel: done again, alone
+        suspects.append(chunk)
+    else:
+        yield from zip(chunk, results, strict=True)
+
+
+def _batch(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    return [work(item) for item in items]
+
+
+def _alone(work: Callable[[Item], Result], item: Item) -> Result | Exception:
+    try:
+        with ProcessPoolExecutor(1) as pool:
+            return pool.submit(work, item).result()
+    except BrokenProcessPool:
+        return ProcessDiedError("the process that checked it died (out of memory?): exclude the file or report it")
+    except Exception as error:  # noqa: BLE001  # handed on to be named
+        return error
