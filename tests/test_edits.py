@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import codecs
+import itertools
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from torchlint.edits import splice
 from torchlint.model import Applicability, Confidence, Edit, Finding, Fix
 from torchlint.source import Source, decode
+
+settings.register_profile("steady", deadline=None, derandomize=True)
+settings.load_profile("steady")
 
 
 def finding(*edits: Edit) -> Finding:
@@ -177,7 +181,7 @@ def test_taken_edits_do_not_overlap(case: tuple[str, list[Finding]]) -> None:
     outcome = splice(source(text), findings)
     taken = {edit for each in outcome.taken if each.fix for edit in each.fix.edits}
     edits = sorted(taken, key=lambda each: (each.start, each.end))
-    for one, other in zip(edits, edits[1:], strict=False):
+    for one, other in itertools.pairwise(edits):
         assert one.end <= other.start
         assert one.start < other.start
 

@@ -72,7 +72,7 @@ def splice(source: Source, findings: Iterable[Finding]) -> Spliced:
 def _apart(edits: tuple[Edit, ...]) -> bool:
     ordered = sorted(edits, key=lambda edit: (edit.start, edit.end))
     pairs = zip(ordered, ordered[1:], strict=False)
-    return all(one == other or one.end <= other.start and one.start < other.start for one, other in pairs)
+    return all(one == other or (one.end <= other.start and one.start < other.start) for one, other in pairs)
 
 
 def _splice(source: Source, edits: list[Edit]) -> bytes:

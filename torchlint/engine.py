@@ -97,7 +97,9 @@ def _tidying(config: Config, fixed: list[Finding]) -> Config:
 
 
 def _broken_fix(path: str, code: str) -> Trouble:
-    return Trouble(path, f"the fix of {code} would leave code that does not parse and was not applied: please report it")
+    return Trouble(
+        path, f"the fix of {code} would leave code that does not parse and was not applied: please report it"
+    )
 
 
 def _parses(path: str, raw: bytes) -> bool:
@@ -134,7 +136,7 @@ def _check(source: Source, codes: frozenset[str], config: Config) -> tuple[list[
     except (SyntaxError, ValueError) as error:
         return _check_without_outline(source, error, entries if triggered else [], config)
     except (RecursionError, MemoryError):
-        return [_syntax_error(source, 0, "the code is nested too deeply to be parsed")], ()
+        return [_syntax_error(source, 0, "the code is nested too deeply to be checked: split the expression or the chain of branches")], ()
     places = stretches(made, words) if triggered else []
     return _check_stretches(source, made, places, entries, config) if places else ([], ())
 
@@ -184,9 +186,7 @@ def _check_without_outline(
     return findings, tuple(troubles)
 
 
-def _run_rules(
-    context: FileContext, entries: list[Entry], findings: list[Finding], troubles: list[Trouble]
-) -> None:
+def _run_rules(context: FileContext, entries: list[Entry], findings: list[Finding], troubles: list[Trouble]) -> None:
     from torchlint.rule import load
 
     for entry in entries:
@@ -234,4 +234,3 @@ def _deep_recursion() -> Iterator[None]:
         yield
     finally:
         sys.setrecursionlimit(before)
-

@@ -6,7 +6,7 @@ import ast
 import importlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from typing import Any
 
 import libcst as cst
@@ -51,7 +51,7 @@ class Rule:
         return BY_CODE[self.code]
 
 
-@lru_cache(maxsize=None)
+@cache
 def load(code: str) -> Rule:
     """Import the rule of a code."""
     module = importlib.import_module(f"torchlint.rules.{BY_CODE[code].module}")

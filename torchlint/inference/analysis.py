@@ -5,13 +5,11 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from torchlint.inference import frameworks
 from torchlint.inference.facts import UNKNOWN, Mode, Value
-from torchlint.inference.library import OTHER_FRAMEWORKS
 from torchlint.inference.scope import File
 from torchlint.model import Settings
 from torchlint.syntax.outline import Outline
-
-_TORCH = ("torch", "lightning", "pytorch_lightning", "ignite", "kornia", "timm", "fastai", "pyro", "gpytorch", "botorch")
 
 
 class Analysis:
@@ -33,21 +31,20 @@ class Analysis:
     @cached_property
     def packages(self) -> frozenset[str]:
         """The packages that the file imports from, by their first word."""
-        found: set[str] = set()
-        for node in self.outline.parents:
-            match node:
-                case ast.Import(names=names):
-                    found.update(alias.name.partition(".")[0] for alias in names)
-                case ast.ImportFrom(module=str(module), level=0):
-                    found.add(module.partition(".")[0])
-        return frozenset(found)
+        return frameworks.packages(self.outline)
 
-    @property
+    @cached_property
     def uses_torch(self) -> bool:
-        """Whether the file shows that it works with torch: an import, or torch's name in a string or comment."""
-        return any(each.startswith(_TORCH) for each in self.packages) or b"torch" in self.outline.source.utf8
+        """Whether the file shows that it works with torch."""
+        return frameworks.works_with_torch(self.outline, self.packages)
 
     @property
     def uses_other_frameworks(self) -> bool:
         """Whether the file imports a library whose objects have a tensor's words too."""
-        return bool(self.packages & OTHER_FRAMEWORKS)
+        return bool(self.packages & frameworks.OTHERS)
+
+    def may_be_torch(self, node: ast.expr) -> bool:
+        """Whether an expression of unknown kind may be a torch tensor, by what the file and the words around it say."""
+        if not self.uses_torch:
+            return False
+        return not frameworks.speaks_of_another(self.outline, node, self.uses_other_frameworks)

@@ -13,6 +13,7 @@ from torchlint.inference.facts import (
     Dtype,
     Grad,
     Kind,
+    Place,
     Value,
     join,
     join_all,
@@ -27,10 +28,36 @@ Resolve = Callable[[ast.expr], frozenset[str]]
 
 _SCALARS = {"int": Kind.INTEGER, "float": Kind.SCALAR | Kind.INTEGER, "bool": Kind.SCALAR, "complex": Kind.SCALAR}
 _CONTAINERS = frozenset(
-    "list List tuple Tuple Sequence Iterable Iterator Generator set Set dict Dict Mapping MutableMapping defaultdict "
-    "OrderedDict DefaultDict deque Deque Collection MutableSequence FrozenSet frozenset AsyncIterator".split()
+    [
+        "list",
+        "List",
+        "tuple",
+        "Tuple",
+        "Sequence",
+        "Iterable",
+        "Iterator",
+        "Generator",
+        "set",
+        "Set",
+        "dict",
+        "Dict",
+        "Mapping",
+        "MutableMapping",
+        "defaultdict",
+        "OrderedDict",
+        "DefaultDict",
+        "deque",
+        "Deque",
+        "Collection",
+        "MutableSequence",
+        "FrozenSet",
+        "frozenset",
+        "AsyncIterator",
+    ]
 )
-_WRAPPERS = frozenset("Optional Annotated Final ClassVar Required NotRequired Union ReadOnly InitVar".split())
+_WRAPPERS = frozenset(
+    ["Optional", "Annotated", "Final", "ClassVar", "Required", "NotRequired", "Union", "ReadOnly", "InitVar"]
+)
 _JAXTYPING = {"Float": "float32", "Int": "int64", "Bool": "bool", "Integer": "int64", "Num": None, "Shaped": None}
 
 
@@ -106,7 +133,7 @@ def _plain(names: frozenset[str], node: ast.expr) -> Value | None:
         if name.startswith("numpy.") or word in ("ndarray", "NDArray", "ArrayLike"):
             return of_kind(Kind.ARRAY)
         if name in ("torch.device", "torch.dtype"):
-            return of_kind(Kind.DEVICE, place=ANY_PLACE) if word == "device" else of_kind(Kind.DTYPE)
+            return of_kind(Kind.DEVICE, place=Place.HOST | Place.ACCELERATOR) if word == "device" else of_kind(Kind.DTYPE)
         if name.startswith("builtins."):
             return _builtin(word)
         if name.startswith(("torch.nn.Module", "lightning.LightningModule")):

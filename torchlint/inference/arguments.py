@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from torchlint.inference.facts import Kind, Value, join_all
+from torchlint.inference.facts import Dtype, Grad, Kind, Place, Value, join_all
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,8 @@ class Arguments:
     keywords: dict[str, Value] = field(default_factory=dict)
     starred: bool = False
     """Whether ``*`` or ``**`` may give more."""
+    spread: tuple[Value, ...] = ()
+    """What ``*`` and ``**`` are applied to where it is not known one by one."""
 
     def find(self, index: int, *names: str) -> Value | None:
         """Give an argument by its position or one of its names; None where it is not given."""
@@ -31,7 +33,14 @@ class Arguments:
 
     def tensors(self) -> Value:
         """Give the join of all arguments that may be tensors or hold some."""
-        return join_all(inner for value in self.every() for inner in _tensors_in(value))
+        return join_all(self._tensors())
+
+    def operands(self) -> Value:
+        """Give the join of all tensors as an operation sees them: one that requires grad is enough for its result."""
+        return joined_operands(self._tensors())
+
+    def _tensors(self) -> list[Value]:
+        return [inner for value in (*self.every(), *self.spread) for inner in _tensors_in(value)]
 
     def says(self, name: str) -> object:
         """Give a keyword's constant value; None where it is absent or no constant."""
@@ -41,6 +50,16 @@ class Arguments:
     def shifted(self) -> Arguments:
         """Drop the first positional argument."""
         return Arguments(self.node, self.positional[1:], self.keywords, self.starred)
+
+
+def joined_operands(values: list[Value]) -> Value:
+    """Join the inputs of an operation: its result is floating and requires grad where one of them does beyond doubt."""
+    joined = join_all(values)
+    if any(value.is_tensor and value.grad == Grad.ATTACHED and value.dtype == Dtype.FLOATING for value in values):
+        joined = joined.having(grad=Grad.ATTACHED, dtype=Dtype.FLOATING)
+    if any(value.is_tensor and value.place == Place.ACCELERATOR for value in values):
+        joined = joined.having(place=Place.ACCELERATOR)
+    return joined
 
 
 def _tensors_in(value: Value, depth: int = 3) -> list[Value]:

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from torchlint.inference import containers, library, modules, tensors
 from torchlint.inference.arguments import Arguments
+from torchlint.inference.containers import FOREIGN
 from torchlint.inference.devices import last_word, seems_device
 from torchlint.inference.env import Env
 from torchlint.inference.facts import (
     ANY,
     ANY_PLACE,
     UNKNOWN,
+    Dtype,
     Grad,
     Kind,
     Mode,
@@ -30,13 +32,23 @@ if TYPE_CHECKING:
     from torchlint.inference.expressions import Expressions
 
 _HANDING_ON = frozenset(
-    "tqdm.tqdm tqdm.auto.tqdm tqdm.notebook.tqdm tqdm.trange tqdm.tqdm_notebook rich.progress.track builtins.iter "
-    "tqdm.autonotebook.tqdm itertools.cycle itertools.islice".split()
+    [
+        "tqdm.tqdm",
+        "tqdm.auto.tqdm",
+        "tqdm.notebook.tqdm",
+        "tqdm.trange",
+        "tqdm.tqdm_notebook",
+        "rich.progress.track",
+        "builtins.iter",
+        "tqdm.autonotebook.tqdm",
+        "itertools.cycle",
+        "itertools.islice",
+    ]
 )
-_CHAINING = frozenset("cuda cpu to float half double long int".split())
+_CHAINING = frozenset(["cuda", "cpu", "to", "float", "half", "double", "long", "int"])
 """Methods that tensors, modules and many holders of tensors share, each giving its own kind back."""
 
-_LOSS_WORD = frozenset("criterion loss_fn loss_func loss_function lossfn criterion_fn".split())
+_LOSS_WORD = frozenset(["criterion", "loss_fn", "loss_func", "loss_function", "lossfn", "criterion_fn"])
 
 
 class Calls:
@@ -45,12 +57,15 @@ class Calls:
     def __init__(self, expressions: Expressions) -> None:
         self._of = expressions
         self._file = expressions.file
+        self._lambdas: set[ast.Lambda] = set()
+        """The lambdas that are being called at this moment."""
 
     def call(self, node: ast.Call, env: Env) -> Value:
         """Give a call's value; what it changes in place is changed in ``env``."""
         if isinstance(node.func, ast.Attribute):
             receiver = self._of.evaluate(node.func.value, env)
-            callee = self._of.evaluate(node.func, env)
+            callee = self._of.attribute_on(node.func, receiver, env)
+            self._of.values[node.func] = callee
             if not _is_import(receiver):
                 return self._method_call(node, node.func, receiver, callee, env)
         else:
@@ -59,34 +74,49 @@ class Calls:
         return self._called(callee, given, env)
 
     def _arguments(self, node: ast.Call, env: Env) -> Arguments:
-        positional = tuple(self._of.evaluate(each, env) for each in node.args if not isinstance(each, ast.Starred))
-        starred = len(positional) < len(node.args)
+        positional: list[Value] = []
+        spread: list[Value] = []
         for each in node.args:
-            if isinstance(each, ast.Starred):
-                self._of.evaluate(each, env)
+            value = self._of.evaluate(each, env)
+            if not isinstance(each, ast.Starred):
+                positional.append(value)
+            elif value.items is not None and not spread:
+                positional.extend(value.items)
+            else:
+                spread.append(value)
         keywords: dict[str, Value] = {}
         for keyword in node.keywords:
             value = self._of.evaluate(keyword.value, env)
             if keyword.arg is not None:
                 keywords[keyword.arg] = value
-        return Arguments(node, positional, keywords, starred or len(keywords) < len(node.keywords))
+            elif value.keys and value.member is not None:
+                keywords.update(value.keys)
+            else:
+                spread.append(value)
+        return Arguments(node, tuple(positional), keywords, bool(spread), tuple(spread))
 
     # ------------------------------------------------------------------ functions
     def _called(self, callee: Value, given: Arguments, env: Env) -> Value:
-        if callee.must(Kind.MODULE) or callee.instance and callee.may(Kind.MODULE):
+        if callee.must(Kind.MODULE) or (callee.instance and callee.may(Kind.MODULE)):
             return self._module(callee, given, env)
         if callee.names and callee.must(Kind.OTHER):
             return join_all(self._named(name, callee, given, env) for name in sorted(callee.names))
         if isinstance(callee.node, ast.Lambda):
-            return callee.member or UNKNOWN
+            return self._lambda(callee.node, given, env)
         if callee.instance:
             return self._object(callee, given, env)
+        if callee.kind and callee.must(FOREIGN) and callee.may(Kind.OTHER):
+            return of_kind(FOREIGN)
         return self._unknown(given, env)
 
     def _named(self, name: str, callee: Value, given: Arguments, env: Env) -> Value:
         if name in _HANDING_ON:
             first = given.find(0, "iterable")
             return first if first is not None else UNKNOWN
+        if name == "functools.partial" and len(given.every()) == 1:
+            return given.positional[0]
+        if name == "builtins.super":
+            return self._super(given.node, env)
         if name in ("builtins.map", "itertools.starmap"):
             return of_kind(Kind.SEQUENCE, member=self._mapped(given, env))
         if name == "torch.set_grad_enabled" and self._is_statement(given.node):
@@ -102,6 +132,19 @@ class Calls:
                 return known
         return self._unknown(given, env)
 
+    def _super(self, node: ast.AST, env: Env) -> Value:
+        """Give ``super()``: the object as the base classes of the class around see it."""
+        for above in self._file.outline.ancestors(node):
+            if isinstance(above, ast.ClassDef):
+                known = self._file.classes.of(above)
+                bases = frozenset(known.bases)
+                if not known.is_module:
+                    return of_kind(Kind.OTHER, instance=bases)
+                owner = env.find("self")
+                place = owner.place if owner is not None and owner.must(Kind.MODULE) else ANY_PLACE
+                return Value(Kind.MODULE, Grad.ATTACHED, place, Dtype(0), instance=bases)
+        return UNKNOWN
+
     def _is_statement(self, node: ast.AST) -> bool:
         return isinstance(self._file.outline.parents.get(node), ast.Expr)
 
@@ -110,13 +153,24 @@ class Calls:
         if len(given.positional) < 2:
             return UNKNOWN
         function, *sources = given.positional
-        each = Arguments(given.node, tuple(source.element() for source in sources))
-        if isinstance(function.node, ast.Lambda):
-            inner = env.layer()
-            for argument, value in zip(function.node.args.args, each.positional, strict=False):
-                inner.assign(argument.arg, value)
-            return self._of.evaluate(function.node.body, inner)
+        each = Arguments(given.node, tuple(containers.part(source) for source in sources))
         return self._called(function, each, env)
+
+    def _lambda(self, node: ast.Lambda, given: Arguments, env: Env) -> Value:
+        """Give what a lambda returns for some arguments; its own nodes keep what is known for any."""
+        if node in self._lambdas or given.starred:
+            return UNKNOWN
+        self._lambdas.add(node)
+        inner = env.layer()
+        for index, argument in enumerate([*node.args.posonlyargs, *node.args.args]):
+            inner.assign(argument.arg, given.find(index, argument.arg) or UNKNOWN)
+        for argument in node.args.kwonlyargs:
+            inner.assign(argument.arg, given.keywords.get(argument.arg, UNKNOWN))
+        try:
+            return self._of.evaluate(node.body, inner)
+        finally:
+            self._of.evaluate(node, env)
+            self._lambdas.discard(node)
 
     def _module(self, callee: Value, given: Arguments, env: Env) -> Value:
         known = self._file.call_method(callee, "forward", given, env.mode)
@@ -133,7 +187,7 @@ class Calls:
         function = given.node.func if isinstance(given.node, ast.Call) else None
         word = last_word(function)
         if word in _LOSS_WORD:
-            return tensors.computed(given.tensors(), env.mode, given.node).having(rank=0)
+            return tensors.computed(given.operands(), env.mode, given.node).having(rank=0)
         if modules.MODEL_WORD.search(word):
             module = Value(Kind.MODULE, Grad.ATTACHED, ANY_PLACE)
             return modules.called(module, given, env.mode, word)
@@ -150,6 +204,8 @@ class Calls:
     def _method_call(self, node: ast.Call, function: ast.Attribute, receiver: Value, callee: Value, env: Env) -> Value:
         given = self._arguments(node, env)
         word = function.attr
+        if word in _REGISTERING:
+            self._register(function.value, word, given)
         self._change(function.value, receiver, word, given, env)
         if (path := path_of(function)) is not None and env.find(path) is not None:
             return self._called(callee, given, env)
@@ -165,6 +221,8 @@ class Calls:
             return modules.distribution(receiver, word, given, env.mode) or UNKNOWN
         if (known := self._file.call_method(receiver, word, given, env.mode)) is not None:
             return known
+        if receiver.must(Kind.MODULE) and word in ("forward", "__call__"):
+            return modules.called(receiver, given, env.mode, "")
         if receiver.must(Kind.MODULE) or (receiver.unknown and word in _MODULE_METHODS):
             found = modules.method(receiver, word, given, env.mode)
             return found if found is not None else self._unknown(given, env)
@@ -194,11 +252,23 @@ class Calls:
             return found.having(kind=Kind.TENSOR) if found.must(Kind.TENSOR) else found
         return found.having(kind=ANY, rank=None)
 
+    def _register(self, owner: ast.expr, word: str, given: Arguments) -> None:
+        """``self.register_buffer("mean", x)`` sets an attribute."""
+        name, value = given.find(0, "name"), given.find(1, "tensor", "param", "module")
+        path = path_of(owner)
+        if path is None or name is None or value is None or not isinstance(name.const, str):
+            return
+        if word == "register_buffer":
+            value = value.having(instance=value.instance | {"buffer"})
+        self._file.note_attribute(f"{path}.{name.const}", value)
+
     def _change(self, target: ast.expr, receiver: Value, word: str, given: Arguments, env: Env) -> None:
         """Carry out what a method changes in its receiver."""
         if receiver.may(Kind.MODULE) and word in ("cuda", "cpu", "to", "requires_grad_"):
             if receiver.must(Kind.MODULE) or (receiver.unknown and self._is_statement(given.node)):
-                module = receiver if receiver.must(Kind.MODULE) else receiver.having(kind=Kind.MODULE, grad=Grad.ATTACHED)
+                module = (
+                    receiver if receiver.must(Kind.MODULE) else receiver.having(kind=Kind.MODULE, grad=Grad.ATTACHED)
+                )
                 self.set(target, modules.moved(module, word, given, env.mode), env)
         elif receiver.may(Kind.SEQUENCE) and (after := containers.grown(receiver, word, given)) is not None:
             self.set(target, after, env)
@@ -219,7 +289,11 @@ class Calls:
                 self.set(target.value, containers.holding(base, value), env)
 
 
-_MODULE_METHODS = frozenset("parameters named_parameters buffers named_buffers state_dict modules named_modules".split())
+_REGISTERING = frozenset("register_buffer register_parameter add_module".split())
+
+_MODULE_METHODS = frozenset(
+    ["parameters", "named_parameters", "buffers", "named_buffers", "state_dict", "modules", "named_modules"]
+)
 
 
 def _is_import(value: Value) -> bool:

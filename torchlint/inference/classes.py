@@ -27,7 +27,7 @@ from torchlint.inference.operations import leaf
 if TYPE_CHECKING:
     from torchlint.inference.scope import File, Function
 
-_MODULE_BASES = frozenset("Module LightningModule PreTrainedModel ScriptModule PyroModule".split())
+_MODULE_BASES = frozenset(["Module", "LightningModule", "PreTrainedModel", "ScriptModule", "PyroModule"])
 
 
 @dataclass
@@ -287,7 +287,9 @@ def _read_setters(known: Class, method: Function) -> None:
         match node:
             case ast.Attribute(value=ast.Name(id=owner), attr=word, ctx=ast.Store()) if owner == first[0].arg:
                 words.add(word)
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=attr), args=[ast.Constant(value=str(word)), *_]):
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=owner), attr=attr), args=[ast.Constant(value=str(word)), *_]
+            ):
                 if owner == first[0].arg and attr in ("register_buffer", "register_parameter", "add_module"):
                     words.add(word)
     for word in words:

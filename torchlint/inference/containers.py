@@ -9,9 +9,15 @@ from torchlint.inference.facts import ANY, UNKNOWN, Kind, Value, join, join_all,
 
 _GROWING = {"append": 0, "add": 0, "appendleft": 0, "insert": 1, "extend": 0, "update": 0, "setdefault": 1}
 
+FOREIGN = Kind.OTHER | Kind.ARRAY | Kind.SCALAR | Kind.STRING | Kind.SEQUENCE
+"""What objects of libraries other than torch give."""
+
 
 def part(value: Value) -> Value:
     """Give what iterating over a value, or taking one of its parts, may give."""
+    if value.must(Kind.MODULE) and (value.items or value.member is not None):
+        held = value.element()
+        return held.having(place=value.place, why_place=value.why_place) if held.must(Kind.MODULE) else held
     if value.items is not None or value.member is not None:
         return value.element() if value.items != () else UNKNOWN
     if value.must(Kind.TENSOR):
@@ -23,9 +29,10 @@ def part(value: Value) -> Value:
     if value.must(Kind.STRING):
         return of_kind(Kind.STRING)
     if value.may(Kind.TENSOR):
-        return Value(ANY, value.grad, value.place, value.dtype, why_grad=value.why_grad, why_place=value.why_place)
-    if value.must(Kind.OTHER) and not value.names and not value.instance:
-        return of_kind(Kind.OTHER | Kind.ARRAY | Kind.SCALAR | Kind.STRING | Kind.SEQUENCE)
+        kind = value.kind if not value.may(Kind.OTHER | Kind.MODULE) else ANY
+        return Value(kind, value.grad, value.place, value.dtype, why_grad=value.why_grad, why_place=value.why_place)
+    if value.may(Kind.OTHER) and value.must(FOREIGN) and not value.names and not value.instance:
+        return of_kind(FOREIGN)
     return UNKNOWN
 
 
@@ -99,7 +106,7 @@ def grown(base: Value, name: str, given: Arguments) -> Value | None:
         return None
     new = given.positional[_GROWING[name]]
     if name in ("extend", "update"):
-        new = new.element()
+        new = part(new)
     return holding(base, new)
 
 

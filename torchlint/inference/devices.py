@@ -12,10 +12,21 @@ _ACCELERATORS = ("cuda", "mps", "xpu", "hip", "xla", "npu", "hpu", "privateuseon
 _DEVICE_WORD = re.compile(r"(^|_)(dev|device|devices|gpu|gpus|cuda|gpu_ids?|rank)\d*$", re.IGNORECASE)
 _DTYPE_WORD = re.compile(r"(^|_)(dtype|type|float_type|precision|dt)\d*$", re.IGNORECASE)
 
+SETTINGS_WORD = re.compile(
+    r"(^|_)(args?|opts?|options?|cfg|config|conf|configs|settings|hparams|hps|params|flags|self|cls|trainer|runner)$",
+    re.IGNORECASE,
+)
+"""Names of what holds a program's settings: their ``device`` is a choice, not a tensor's."""
+
 DTYPES = {
-    **{each: "floating" for each in "float16 float32 float64 bfloat16 half float double cfloat cdouble chalf".split()},
-    **{each: "floating" for each in "complex32 complex64 complex128 float8_e4m3fn float8_e5m2".split()},
-    **{each: "integral" for each in "int8 int16 int32 int64 uint8 uint16 uint32 uint64 short int long".split()},
+    **dict.fromkeys(
+        ["float16", "float32", "float64", "bfloat16", "half", "float", "double", "cfloat", "cdouble", "chalf"],
+        "floating",
+    ),
+    **dict.fromkeys(["complex32", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2"], "floating"),
+    **dict.fromkeys(
+        ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "short", "int", "long"], "integral"
+    ),
     "bool": "bool",
 }
 """The dtypes of torch by their attribute's name, and what their elements are."""

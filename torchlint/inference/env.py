@@ -19,7 +19,7 @@ class Env:
         self._under = under
         self._changed: dict[str, Value] = {}
         self._gone: set[str] = set()
-        self.mode = under.mode if under else mode
+        self.mode: Mode = under.mode if under else mode
         self.dead = False
         """Whether this point is never reached: behind ``return``, ``raise``, ``break`` or ``continue``."""
 

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from torchlint.inference import library, modules, tensors
-from torchlint.inference.arguments import Arguments
+from torchlint.inference.arguments import Arguments, joined_operands
 from torchlint.inference.calls import Calls
 from torchlint.inference.containers import element, part
-from torchlint.inference.devices import string
+from torchlint.inference.devices import SETTINGS_WORD, last_word, string
 from torchlint.inference.env import Env
 from torchlint.inference.facts import (
     ANY,
+    ANY_DTYPE,
     OTHER,
     UNKNOWN,
     Dtype,
@@ -66,7 +67,10 @@ class Expressions:
         return value
 
     def attribute(self, node: ast.Attribute, env: Env) -> Value:
-        base = self.evaluate(node.value, env)
+        return self.attribute_on(node, self.evaluate(node.value, env), env)
+
+    def attribute_on(self, node: ast.Attribute, base: Value, env: Env) -> Value:
+        """Give an attribute of a base that is evaluated already: a chain is walked once."""
         path = path_of(node)
         if path is not None and (known := env.find(path)) is not None:
             return known
@@ -94,8 +98,15 @@ class Expressions:
         if base.may(Kind.TENSOR):
             return self._of_tensor(base, word, node)
         if base.must(Kind.ARRAY):
-            return of_kind(Kind.ARRAY if word in ("T", "real", "imag", "flat") else Kind.OTHER | Kind.SEQUENCE | Kind.INTEGER)
-        if base.must(ANY & ~Kind.TENSOR & ~Kind.MODULE) and not base.instance and not base.names and base.may(Kind.OTHER):
+            return of_kind(
+                Kind.ARRAY if word in ("T", "real", "imag", "flat") else Kind.OTHER | Kind.SEQUENCE | Kind.INTEGER
+            )
+        if (
+            base.must(ANY & ~Kind.TENSOR & ~Kind.MODULE)
+            and not base.instance
+            and not base.names
+            and base.may(Kind.OTHER)
+        ):
             return of_kind(Kind.OTHER | Kind.ARRAY | Kind.SCALAR | Kind.STRING | Kind.SEQUENCE)
         return UNKNOWN
 
@@ -116,6 +127,8 @@ class Expressions:
         return of_kind(Kind.SCALAR) if word == "training" else UNKNOWN
 
     def _of_tensor(self, base: Value, word: str, node: ast.expr) -> Value:
+        if word == "device" and base.unknown and SETTINGS_WORD.search(last_word(getattr(node, "value", None))):
+            return of_kind(Kind.DEVICE, place=Place.HOST | Place.ACCELERATOR)
         if (found := tensors.attribute(base, word, node)) is not None:
             if base.is_tensor or word in ("grad", "device", "dtype", "requires_grad", "is_cuda", "is_leaf"):
                 return found
@@ -131,6 +144,8 @@ class Expressions:
             return known
         if index.const == "params" and not base.is_tensor and not base.keys:
             return _all_parameters()
+        if base.instance and (got := self.file.call_method(base, "__getitem__", Arguments(node, (index,)), env.mode)):
+            return got
         return element(base, node.slice, index)
 
     def slice(self, node: ast.Slice, env: Env) -> Value:
@@ -143,7 +158,7 @@ class Expressions:
         items = tuple(self.evaluate(each, env) for each in node.elts)
         if any(isinstance(each, ast.Starred) for each in node.elts):
             spread = (
-                item.element() if isinstance(each, ast.Starred) else item
+                part(item) if isinstance(each, ast.Starred) else item
                 for each, item in zip(node.elts, items, strict=True)
             )
             return of_kind(Kind.SEQUENCE, member=join_all(spread))
@@ -179,7 +194,7 @@ class Expressions:
     def _generators(self, generators: list[ast.comprehension], env: Env) -> Env:
         inner = env.layer()
         for each in generators:
-            self.bind(each.target, self.evaluate(each.iter, inner).element(), inner)
+            self.bind(each.target, part(self.evaluate(each.iter, inner)), inner)
             for test in each.ifs:
                 self.evaluate(test, inner)
                 self.guard.narrow(test, True, inner)
@@ -205,14 +220,13 @@ class Expressions:
         """Give the result of a binary operator."""
         if not left.may(Kind.TENSOR) and not right.may(Kind.TENSOR):
             return _without_tensors(left, right, operator)
-        either = join(left if left.may(Kind.TENSOR) else right, right if right.may(Kind.TENSOR) else left)
-        if left.is_tensor and left.place == Place.ACCELERATOR:
-            either = either.having(place=Place.ACCELERATOR)
+        either = joined_operands([value for value in (left, right) if value.may(Kind.TENSOR)])
         result = tensors.computed(either, mode, node)
-        if isinstance(operator, ast.Div) or Dtype.FLOATING in (left.dtype, right.dtype):
+        floats = any(isinstance(each.const, float | complex) for each in (left, right))
+        if isinstance(operator, ast.Div) or floats or Dtype.FLOATING in (left.dtype, right.dtype):
             result = result.having(dtype=Dtype.FLOATING)
         elif left.const is None and right.const is None and not (left.is_tensor and right.is_tensor):
-            result = result.having(dtype=tensors.ANY_DTYPE)
+            result = result.having(dtype=ANY_DTYPE)
         if _zero_dim(left) and _zero_dim(right):
             result = result.having(rank=0)
         return result if left.is_tensor or right.is_tensor else result.having(kind=ANY, rank=None)
@@ -240,7 +254,10 @@ class Expressions:
         inner = env.layer()
         values = []
         for each in node.values:
-            values.append(self.evaluate(each, inner))
+            value = self.evaluate(each, inner)
+            if isinstance(node.op, ast.Or) and each is not node.values[-1]:
+                value = value.having(kind=value.kind & ~Kind.NONE)
+            values.append(value)
             self.guard.narrow(each, isinstance(node.op, ast.And), inner)
         return join_all(values).having(const=None)
 
@@ -286,7 +303,7 @@ class Expressions:
     def produced(self, node: ast.Yield | ast.YieldFrom, env: Env) -> Value:
         if node.value is not None:
             value = self.evaluate(node.value, env)
-            self.yielded.append(value.element() if isinstance(node, ast.YieldFrom) else value)
+            self.yielded.append(part(value) if isinstance(node, ast.YieldFrom) else value)
         return UNKNOWN
 
     def walrus(self, node: ast.NamedExpr, env: Env) -> Value:

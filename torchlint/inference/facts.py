@@ -7,10 +7,13 @@ Every axis is a set of bits joined by union, so loops settle. ``UNKNOWN`` bits s
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import IntFlag
-from typing import Final
+from typing import Final, TypeVar
+
+
+_Fact = TypeVar("_Fact")
 
 
 class Kind(IntFlag):
@@ -235,9 +238,7 @@ def of_kind(kind: Kind, **facts: object) -> Value:
     return Value(kind, Grad(0), Place(0), Dtype(0)).having(**facts)
 
 
-def tensor(
-    grad: Grad = ANY_GRAD, place: Place = ANY_PLACE, dtype: Dtype = ANY_DTYPE, **facts: object
-) -> Value:
+def tensor(grad: Grad = ANY_GRAD, place: Place = ANY_PLACE, dtype: Dtype = ANY_DTYPE, **facts: object) -> Value:
     """Make a value that is a tensor beyond doubt."""
     return Value(Kind.TENSOR, grad, place, dtype).having(**facts)
 
@@ -255,8 +256,8 @@ def join(one: Value, other: Value, depth: int = 4) -> Value:
         grad=one.grad | other.grad,
         place=one.place | other.place,
         dtype=one.dtype | other.dtype,
-        exact=_agreed(one, other, "exact"),
-        rank=_agreed(one, other, "rank"),
+        exact=_agreed(one, other, lambda value: value.exact),
+        rank=_agreed(one, other, lambda value: value.rank),
         names=_joined_names(one, other),
         instance=one.instance | other.instance,
         const=one.const if one.const == other.const and type(one.const) is type(other.const) else None,
@@ -273,18 +274,17 @@ def join(one: Value, other: Value, depth: int = 4) -> Value:
     )
 
 
-def _agreed(one: Value, other: Value, axis: str) -> object:
-    """A fact of tensors survives a join with something that is no tensor."""
+def _agreed(one: Value, other: Value, axis: Callable[[Value], _Fact | None]) -> _Fact | None:
+    """Join a fact of tensors: it survives a join with something that is no tensor."""
     if not one.may(Kind.TENSOR):
-        return getattr(other, axis)
+        return axis(other)
     if not other.may(Kind.TENSOR):
-        return getattr(one, axis)
-    mine, theirs = getattr(one, axis), getattr(other, axis)
-    return mine if mine == theirs else None
+        return axis(one)
+    return axis(one) if axis(one) == axis(other) else None
 
 
 def _joined_names(one: Value, other: Value) -> frozenset[str]:
-    if one.unknown and not one.names or other.unknown and not other.names:
+    if (one.unknown and not one.names) or (other.unknown and not other.names):
         return frozenset()
     return one.names | other.names
 

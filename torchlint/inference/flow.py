@@ -146,11 +146,13 @@ class Flow(Expressions):
         if before.is_tensor:  # in place: the tensor stays where and what it is, but may come to require grad
             after = tensors.in_place(before, Arguments(node, (added,)), env.mode)
         elif before.must(Kind.SEQUENCE):
-            after = holding(before, added.element())
+            after = holding(before, part(added))
         path = path_of(node.target)
         if path is not None:
             env.assign(path, after)
             self.note_attribute(path, after)
+        if isinstance(node.target, ast.Subscript):
+            self._assign_part(node.target, after, env)
 
     # ------------------------------------------------------------------ branches
     def branch(self, node: ast.If, env: Env) -> None:
@@ -192,6 +194,8 @@ class Flow(Expressions):
             for pattern in ast.walk(case.pattern):
                 if isinstance(pattern, ast.MatchAs | ast.MatchStar) and pattern.name:
                     started.assign(pattern.name, UNKNOWN)
+            if isinstance(case.pattern, ast.MatchClass):
+                self.guard.is_instance(node.subject, case.pattern.cls, True, started)
             if case.guard is not None:
                 self.evaluate(case.guard, started)
             self.block(case.body, started)

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from torchlint.inference.env import Env
-from torchlint.inference.facts import ANY, Grad, Kind, Mode, Place, Value, join_all
+from torchlint.inference.facts import ANY, Dtype, Grad, Kind, Mode, Place, Reason, Value, join_all
 from torchlint.inference.names import path_of
 from torchlint.inference.operations import LEGACY_DTYPES, leaf
 
-_TENSOR_ONLY = frozenset("detach cpu cuda requires_grad grad_fn is_cuda backward data_ptr".split())
+_ASKED = "the test found that {code} requires grad"
+
+_TENSOR_ONLY = frozenset(["detach", "cpu", "cuda", "requires_grad", "grad_fn", "is_cuda", "backward", "data_ptr"])
 
 _KINDS: dict[str, Kind] = {
     "torch.Tensor": Kind.TENSOR,
@@ -56,7 +58,9 @@ class Guard:
                 for part in parts:
                     self.narrow(part, False, env)
             case ast.BoolOp(op=ast.Or(), values=parts):
-                self._any_of(parts, env)
+                self._any_of(parts, True, env)
+            case ast.BoolOp(op=ast.And(), values=parts):
+                self._any_of(parts, False, env)
             case ast.Call():
                 self._call(test, holds, env)
             case ast.Attribute(value=subject, attr=word):
@@ -68,11 +72,14 @@ class Guard:
             case ast.Name() if holds:
                 self._drop(test, Kind.NONE, env)
 
-    def _any_of(self, parts: list[ast.expr], env: Env) -> None:
+    def _any_of(self, parts: list[ast.expr], holds: bool, env: Env) -> None:
+        """One of the parts is the first that holds, or does not hold; those before it did not decide."""
         branches = []
-        for part in parts:
+        for last, _ in enumerate(parts):
             branch = env.layer()
-            self.narrow(part, True, branch)
+            for part in parts[:last]:
+                self.narrow(part, not holds, branch)
+            self.narrow(parts[last], holds, branch)
             branches.append(branch)
         env.merge(branches)
 
@@ -83,8 +90,16 @@ class Guard:
 
     def _drop(self, subject: ast.expr, kind: Kind, env: Env) -> None:
         value = self.evaluate(subject, env)
-        if value.kind & ~kind and value.kind & kind:
-            self._refine(subject, env, kind=value.kind & ~kind)
+        left = value.kind & ~kind
+        placed = left and value.must(kind | Kind.MODULE | Kind.DEVICE | Kind.STRING | Kind.NONE)
+        if not left and kind & Kind.TENSOR:
+            left = ANY & ~kind  # an annotation said what the test denies
+        if not left or not value.kind & kind:
+            return
+        if left & Kind.TENSOR or placed:
+            self._refine(subject, env, kind=left)
+        else:  # grad and place spoke of the tensor that it is not
+            self._refine(subject, env, kind=left, grad=Grad(0), place=Place(0), dtype=Dtype(0))
 
     def _keep(self, subject: ast.expr, kind: Kind, env: Env) -> None:
         value = self.evaluate(subject, env)
@@ -96,8 +111,10 @@ class Guard:
     def _flag(self, subject: ast.expr, word: str, holds: bool, env: Env) -> None:
         if word == "requires_grad":
             value = self.evaluate(subject, env)
-            kept = (value.grad & ~Grad.DETACHED) or Grad.ATTACHED
-            self._refine(subject, env, grad=kept if holds else Grad.DETACHED)
+            if holds:
+                self._refine(subject, env, grad=Grad.ATTACHED, why_grad=value.why_grad or Reason(_ASKED, subject))
+            else:
+                self._refine(subject, env, grad=Grad.DETACHED)
         elif word in ("is_cuda", "is_mps", "is_xpu"):
             self._refine(subject, env, place=Place.ACCELERATOR if holds else Place.HOST)
         elif word == "is_cpu":
@@ -106,7 +123,7 @@ class Guard:
     def _call(self, test: ast.Call, holds: bool, env: Env) -> None:
         names = self.evaluate(test.func, env).names
         if "builtins.isinstance" in names and len(test.args) == 2:
-            self._isinstance(test.args[0], test.args[1], holds, env)
+            self.is_instance(test.args[0], test.args[1], holds, env)
         elif "torch.is_tensor" in names and test.args:
             self._kind(test.args[0], Kind.TENSOR, holds, env)
         elif "torch.is_grad_enabled" in names:
@@ -114,11 +131,14 @@ class Guard:
         elif "builtins.hasattr" in names and len(test.args) == 2:
             word = test.args[1].value if isinstance(test.args[1], ast.Constant) else None
             if word in _TENSOR_ONLY:
-                self._kind(test.args[0], Kind.TENSOR | (Kind.MODULE if word in ("cpu", "cuda") else Kind(0)), holds, env)
+                self._kind(
+                    test.args[0], Kind.TENSOR | (Kind.MODULE if word in ("cpu", "cuda") else Kind(0)), holds, env
+                )
         elif isinstance(test.func, ast.Attribute) and test.func.attr in ("is_floating_point", "is_contiguous"):
             return
 
-    def _isinstance(self, subject: ast.expr, wanted: ast.expr, holds: bool, env: Env) -> None:
+    def is_instance(self, subject: ast.expr, wanted: ast.expr, holds: bool, env: Env) -> None:
+        """Refine by ``isinstance(subject, wanted)``."""
         types = wanted.elts if isinstance(wanted, ast.Tuple) else [wanted]
         values = [self.evaluate(each, env) for each in types]
         kinds = [kind_of_type(value) for value in values]
@@ -136,7 +156,9 @@ class Guard:
         """An object of a class that is none of torch's: still a tensor's subclass may be meant."""
         value = self.evaluate(subject, env)
         if types.names and not any(name.startswith("torch.") for name in types.names):
-            self._refine(subject, env, kind=(value.kind & (known | Kind.OTHER | Kind.MODULE)) or Kind.OTHER, instance=types.names)
+            self._refine(
+                subject, env, kind=(value.kind & (known | Kind.OTHER | Kind.MODULE)) or Kind.OTHER, instance=types.names
+            )
 
     def _kind(self, subject: ast.expr, kind: Kind, holds: bool, env: Env) -> None:
         if holds:

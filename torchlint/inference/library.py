@@ -22,6 +22,7 @@ from torchlint.inference.facts import (
     of_kind,
     tensor,
 )
+from torchlint.inference.frameworks import OTHERS
 from torchlint.inference.operations import (
     FULL_REDUCTIONS,
     LEGACY_DTYPES,
@@ -30,8 +31,11 @@ from torchlint.inference.operations import (
     PAIRS_WITH_DIM,
     SEVERAL,
     leaf,
+    never_dtype,
     operations,
+    summed,
 )
+from torchlint.inference.python import HOLDERS, builtin, held
 from torchlint.inference.tensors import computed, detached, dtype_bits, dtype_name, pair, with_dtype
 
 MODES = {
@@ -41,22 +45,42 @@ MODES = {
     "torch._C._AutoDispatchBelowAutograd": Mode.OFF,
 }
 
-OTHER_FRAMEWORKS = frozenset(
-    "tensorflow tf jax paddle mxnet cupy keras flax tensorflow_probability tensorflow_datasets tensorflow_hub "
-    "tensorflow_addons oneflow mindspore chainer theano sympy cvxpy onnxruntime openvino polars pyspark".split()
-)
-"""Packages whose objects have a ``numpy`` method, ``data`` or ``Variable`` of their own, or none of a tensor's."""
-
-_ARRAYS = frozenset("numpy scipy cv2 imageio skimage librosa soundfile h5py".split())
+_ARRAYS = frozenset(["numpy", "scipy", "cv2", "imageio", "skimage", "librosa", "soundfile", "h5py"])
 _NO_TENSORS = frozenset(
-    "pandas PIL matplotlib sklearn requests yaml tqdm click absl argparse seaborn plotly wandb networkx nltk".split()
+    [
+        "pandas",
+        "PIL",
+        "matplotlib",
+        "sklearn",
+        "requests",
+        "yaml",
+        "tqdm",
+        "click",
+        "absl",
+        "argparse",
+        "seaborn",
+        "plotly",
+        "wandb",
+        "networkx",
+        "nltk",
+    ]
 )
-_PASSING = frozenset("copy functools itertools collections random pickle contextlib multiprocessing queue".split())
+_PASSING = frozenset(
+    ["copy", "functools", "itertools", "collections", "random", "pickle", "contextlib", "multiprocessing", "queue"]
+)
 """Modules of the standard library that hand on what they are given."""
 
 _STANDARD = frozenset(sys.stdlib_module_names) - _PASSING
 
-_LIKE = frozenset("zeros_like ones_like empty_like full_like rand_like randn_like randint_like".split())
+_APART = frozenset("broadcast_tensors meshgrid atleast_1d atleast_2d atleast_3d".split())
+"""Functions that give each of their arguments back by itself."""
+
+_WITH_INPLACE = frozenset(
+    "celu elu hardsigmoid hardswish hardtanh leaky_relu mish relu relu6 selu silu threshold".split()
+)
+"""Functions that give the argument itself back only where ``inplace=True`` says so."""
+
+_LIKE = frozenset(["zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like", "randint_like"])
 
 
 def call(name: str, given: Arguments, mode: Mode) -> Value | None:
@@ -65,11 +89,13 @@ def call(name: str, given: Arguments, mode: Mode) -> Value | None:
     if package == "torch":
         return _torch(name, given, mode)
     if package == "builtins":
-        return _builtin(rest, given, mode)
+        return builtin(rest, given, mode)
     if package in _ARRAYS:
         return of_kind(Kind.ARRAY | Kind.SCALAR if package != "numpy" else _numpy_kind(rest, given))
-    if package in OTHER_FRAMEWORKS or package in _NO_TENSORS or package in _STANDARD:
+    if package in OTHERS or package in _NO_TENSORS or package in _STANDARD:
         return of_kind(Kind.OTHER | Kind.ARRAY | Kind.SCALAR | Kind.STRING | Kind.SEQUENCE)
+    if name in HOLDERS:
+        return held(HOLDERS[name], given, mode)
     if name in ("copy.deepcopy", "copy.copy"):
         return given.find(0, "x")
     if name in ("torchvision.transforms.functional.to_tensor", "torchvision.transforms.functional.pil_to_tensor"):
@@ -101,7 +127,7 @@ def _torch(name: str, given: Arguments, mode: Mode) -> Value | None:
     if name == "torch.device":
         return device_value(given.find(0, "device", "type"), given.node)
     if name in MODES or name in ("torch.set_grad_enabled", "torch.autocast", "torch.cuda.amp.autocast"):
-        return of_kind(Kind.OTHER, instance=frozenset((name,)), items=given.positional)
+        return of_kind(Kind.OTHER, instance=frozenset((name,)), items=tuple(given.every()))
     if name in ("torch.autograd.Variable", "torch.Variable"):
         return _variable(given)
     if word in LEGACY_DTYPES or name in ("torch.Tensor", "torch.cuda.Tensor"):
@@ -110,7 +136,7 @@ def _torch(name: str, given: Arguments, mode: Mode) -> Value | None:
         return _parameter(given)
     if name in _ALIASES:
         return _alias(name, given)
-    if name in operations().factories or word in _LIKE and name.startswith("torch."):
+    if name in operations().factories or (word in _LIKE and name.startswith("torch.")):
         return _factory(word, given)
     return _function(name, word, given, mode)
 
@@ -136,22 +162,25 @@ def _legacy(name: str, word: str, given: Arguments) -> Value:
     exact = LEGACY_DTYPES.get(word)
     made = tensor(Grad.DETACHED, place, dtype_bits(exact or "float32"), exact=exact, why_place=why)
     source = given.find(0, "data")
-    if source is not None and source.is_tensor and word == "Tensor":
-        return source  # an alias of any dtype that keeps the graph
-    return made
+    if source is None or not source.may(Kind.TENSOR):
+        return made
+    alias = source.having(kind=Kind.TENSOR, names=frozenset(), instance=frozenset())  # it keeps the graph
+    return alias if source.is_tensor else join(alias, made)
 
 
 def _parameter(given: Arguments) -> Value:
     source = given.find(0, "data") or tensor(Grad.DETACHED, Place.HOST)
     place = source.place or Place.HOST
-    made = tensor(Grad.DETACHED, place, Dtype.FLOATING, why_place=source.why_place, instance=frozenset({"torch.nn.Parameter"}))
+    made = tensor(
+        Grad.DETACHED, place, Dtype.FLOATING, why_place=source.why_place, instance=frozenset({"torch.nn.Parameter"})
+    )
     wanted = given.find(1, "requires_grad")
     if wanted is not None and wanted.const is False:
         return made
     return made.having(grad=Grad.ATTACHED, why_grad=Reason("{code} is a parameter", given.node))
 
 
-_ALIASES = frozenset("torch.as_tensor torch.asarray torch.from_numpy torch.from_dlpack".split())
+_ALIASES = frozenset(["torch.as_tensor", "torch.asarray", "torch.from_numpy", "torch.from_dlpack"])
 
 
 def _alias(name: str, given: Arguments) -> Value:
@@ -177,12 +206,19 @@ def _placed_and_cast(value: Value, given: Arguments) -> Value:
 
 
 def _factory(word: str, given: Arguments) -> Value:
-    dtype = {"randint": Dtype.INTEGRAL, "randperm": Dtype.INTEGRAL, "tril_indices": Dtype.INTEGRAL}.get(word)
+    dtype = {"randint": Dtype.INTEGRAL, "randperm": Dtype.INTEGRAL, "tril_indices": Dtype.INTEGRAL, "triu_indices": Dtype.INTEGRAL,
+             "randint_like": Dtype.INTEGRAL}.get(word)
     result = tensor(Grad.DETACHED, Place.HOST, dtype or _factory_dtype(word, given))
     if word.endswith("_like"):
         source = given.find(0, "input") or UNKNOWN
-        result = tensor(Grad.DETACHED, source.place or Place.HOST, source.dtype or ANY_DTYPE, why_place=source.why_place)
-    if word in ("tensor", "scalar_tensor") and given.positional and given.positional[0].must(Kind.SCALAR | Kind.INTEGER):
+        result = tensor(
+            Grad.DETACHED, source.place or Place.HOST, source.dtype or ANY_DTYPE, why_place=source.why_place
+        )
+    if (
+        word in ("tensor", "scalar_tensor")
+        and given.positional
+        and given.positional[0].must(Kind.SCALAR | Kind.INTEGER)
+    ):
         result = result.having(rank=0)
     return _asked_for_grad(_placed_and_cast(result, given), given, given.keywords.get("requires_grad"))
 
@@ -216,7 +252,7 @@ def _function(name: str, word: str, given: Arguments, mode: Mode) -> Value | Non
     if name in ("torch.cuda.device_count", "torch.cuda.current_device", "torch.get_num_threads"):
         return of_kind(Kind.INTEGER)
     if name == "torch.nn.utils.clip_grad_norm_":
-        return tensor(Grad.DETACHED, ANY_PLACE, rank=0)
+        return tensor(Grad.DETACHED, given.tensors().place or ANY_PLACE, rank=0)
     if name in ("torch.load", "torch.jit.load", "torch.hub.load"):
         return _loaded(given)
     if name == "torch.autograd.grad":
@@ -225,8 +261,6 @@ def _function(name: str, word: str, given: Arguments, mode: Mode) -> Value | Non
     if not table.knows(name) and not name.startswith(("torch.nn.functional.", "torch.nn.utils.rnn.", "torch.fft.")):
         return None
     return _operation(name, word, given, mode)
-
-
 
 
 def _loaded(given: Arguments) -> Value:
@@ -239,15 +273,17 @@ def _loaded(given: Arguments) -> Value:
 
 def _operation(name: str, word: str, given: Arguments, mode: Mode) -> Value:
     table = operations()
-    inputs = given.tensors()
+    inputs = given.operands() if word not in _APART else given.tensors()
+    if word == "where" and not all(each.is_tensor for each in given.shifted().every()):
+        inputs = inputs.having(dtype=ANY_DTYPE)
     if name in table.never:
-        dtype = Dtype.FLOATING if name in table.float_but_never else Dtype.BOOL | Dtype.INTEGRAL
-        result = tensor(Grad.DETACHED, inputs.place or Place.HOST, dtype, why_place=inputs.why_place)
+        result = tensor(Grad.DETACHED, inputs.place or Place.HOST, never_dtype(name), why_place=inputs.why_place)
         return result.having(rank=0) if word in FULL_REDUCTIONS and len(given.every()) == 1 else result
-    if name in table.keeps_grad:
+    if name in table.keeps_grad and _hands_on(word, given):
         result = inputs.having(kind=Kind.TENSOR, names=frozenset(), instance=frozenset(), rank=None, const=None)
     else:
         result = computed(inputs, mode, given.node)
+        result = result.having(dtype=summed(word, result.dtype))
     if (dtype_given := given.keywords.get("dtype")) is not None and (cast := dtype_name(dtype_given)):
         result = with_dtype(result, cast)
     if word in PAIRS or (word in PAIRS_WITH_DIM and len(given.every()) > 1 and not _elementwise(given)):
@@ -261,58 +297,18 @@ def _operation(name: str, word: str, given: Arguments, mode: Mode) -> Value:
     return result
 
 
+def _hands_on(word: str, given: Arguments) -> bool:
+    """Whether a function that can give its argument itself back, or a view of it, does so here."""
+    if word in _WITH_INPLACE:
+        return "inplace" in given.keywords
+    if word in ("einsum", "tensordot", "cartesian_prod"):
+        return sum(each.may(Kind.TENSOR) for each in given.every()) < 2
+    return not ("dropout" in word and given.says("training") is True)
+
+
 def _elementwise(given: Arguments) -> bool:
     """``torch.max(a, b)`` of two tensors is a tensor; ``torch.max(a, 1)`` is a pair."""
     return len(given.positional) > 1 and given.positional[1].may(Kind.TENSOR) and not given.positional[1].unknown
-
-
-# ---------------------------------------------------------------------- Python
-def _builtin(word: str, given: Arguments, mode: Mode) -> Value | None:
-    first = given.find(0)
-    if word in ("len", "int", "id", "hash", "ord"):
-        return of_kind(Kind.INTEGER)
-    if word in ("float", "bool", "complex", "isinstance", "hasattr", "callable", "issubclass", "any", "all"):
-        return of_kind(Kind.SCALAR)
-    if word in ("str", "repr", "format", "chr", "input", "ascii"):
-        return of_kind(Kind.STRING)
-    if word == "range":
-        return of_kind(Kind.SEQUENCE, member=of_kind(Kind.INTEGER))
-    if word in ("list", "tuple", "sorted", "reversed", "set", "iter", "frozenset", "filter"):
-        source = given.find(1) if word == "filter" else first
-        return of_kind(Kind.SEQUENCE, **_contents(source))
-    if word == "dict":
-        keys = tuple(given.keywords.items())
-        return of_kind(Kind.SEQUENCE, keys=keys, member=join_all(value for _, value in keys) if keys else None)
-    if word == "enumerate":
-        member = of_kind(Kind.SEQUENCE, items=(of_kind(Kind.INTEGER), first.element() if first else UNKNOWN))
-        return of_kind(Kind.SEQUENCE, member=member)
-    if word == "zip":
-        return of_kind(Kind.SEQUENCE, member=of_kind(Kind.SEQUENCE, items=tuple(e.element() for e in given.positional)))
-    if word == "next":
-        return first.element() if first else None
-    if word in ("sum", "max", "min", "abs", "round", "pow", "divmod"):
-        return _reduced(word, given, mode)
-    return of_kind(Kind.NONE) if word in ("print", "setattr", "delattr", "exec") else None
-
-
-def _contents(source: Value | None) -> dict[str, object]:
-    if source is None:
-        return {"items": ()}
-    if source.items is not None:
-        return {"items": source.items}
-    return {"member": source.element()}
-
-
-def _reduced(word: str, given: Arguments, mode: Mode) -> Value:
-    inputs = given.every()
-    if len(inputs) == 1 and word in ("sum", "max", "min"):
-        inputs = [inputs[0].element()] if not inputs[0].must(Kind.TENSOR) else inputs
-    joined = join_all(inputs)
-    if joined.must(Kind.TENSOR):
-        return computed(joined, mode, given.node)
-    if not joined.may(Kind.TENSOR):
-        return joined.having(const=None, items=None)
-    return joined.having(names=frozenset(), instance=frozenset(), const=None)
 
 
 def attribute(name: str) -> Value | None:

@@ -6,8 +6,19 @@ from torchlint.inference.facts import Mode, Value
 from torchlint.inference.library import MODES
 
 LIGHTNING_EVALUATION = frozenset(
-    "validation_step test_step predict_step validation_epoch_end test_epoch_end on_validation_epoch_end "
-    "on_test_epoch_end on_validation_batch_end on_test_batch_end validation_end test_end".split()
+    [
+        "validation_step",
+        "test_step",
+        "predict_step",
+        "validation_epoch_end",
+        "test_epoch_end",
+        "on_validation_epoch_end",
+        "on_test_epoch_end",
+        "on_validation_batch_end",
+        "on_test_batch_end",
+        "validation_end",
+        "test_end",
+    ]
 )
 """Hooks that Lightning's trainer calls with grad mode off."""
 

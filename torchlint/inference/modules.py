@@ -7,6 +7,7 @@ import re
 from torchlint.inference.arguments import Arguments
 from torchlint.inference.devices import place_of
 from torchlint.inference.facts import (
+    ANY_DTYPE,
     ANY_PLACE,
     UNKNOWN,
     Dtype,
@@ -19,7 +20,7 @@ from torchlint.inference.facts import (
     of_kind,
     tensor,
 )
-from torchlint.inference.operations import leaf
+from torchlint.inference.operations import LEGACY_DTYPES, leaf
 from torchlint.inference.tensors import computed, detached, to
 
 _WITHOUT_PARAMETERS = re.compile(
@@ -28,7 +29,7 @@ _WITHOUT_PARAMETERS = re.compile(
     r"|PairwiseDistance|Threshold|Hardsigmoid|Hardswish|GLU|ChannelShuffle|Unflatten)$"
 )
 _PASSING = re.compile(r"(Identity|Dropout\dd|Dropout|AlphaDropout|FeatureAlphaDropout|Flatten)$")
-_RECURRENT = frozenset("LSTM GRU RNN".split())
+_RECURRENT = frozenset(["LSTM", "GRU", "RNN"])
 
 MODEL_WORD = re.compile(
     r"(^|_)(model|net|network|encoder|decoder|critic|actor|policy|generator|discriminator|classifier|backbone|"
@@ -37,7 +38,8 @@ MODEL_WORD = re.compile(
     re.IGNORECASE,
 )
 LOADER_WORD = re.compile(
-    r"(^|_)(data_?)?(loader|dataloader|dataset|loaders|dl|trainset|testset|data_iter|train_iter|test_iter)\d*$", re.IGNORECASE
+    r"(^|_)(data_?)?(loader|dataloader|dataset|loaders|dl|trainset|testset|data_iter|train_iter|test_iter)\d*$",
+    re.IGNORECASE,
 )
 HOST_SAMPLE = tensor(Grad.DETACHED, Place.HOST)
 
@@ -45,7 +47,9 @@ HOST_SAMPLE = tensor(Grad.DETACHED, Place.HOST)
 def made(name: str, given: Arguments) -> Value | None:
     """Give the object that calling one of torch's classes makes; None for other names."""
     word = leaf(name)
-    if not word[:1].isupper() and not name.startswith("torchvision.models."):
+    if word.endswith("Tensor"):
+        return None
+    if word in LEGACY_DTYPES or not word[:1].isupper() and not name.startswith("torchvision.models."):
         return None
     if name.startswith("torch.nn.") and name != "torch.nn.Parameter" and ".functional." not in name:
         return _module(name, given)
@@ -54,7 +58,7 @@ def made(name: str, given: Arguments) -> Value | None:
     if name.startswith(("torch.optim.", "torch.utils.tensorboard.", "torch.cuda.", "torch.multiprocessing.")):
         return of_kind(Kind.OTHER, instance=frozenset((name,)))
     if name.startswith("torch.distributions."):
-        return of_kind(Kind.OTHER, instance=frozenset((name,)), member=given.tensors())
+        return of_kind(Kind.OTHER, instance=frozenset((name,)), member=given.operands())
     if name == "torch.utils.data.DataLoader":
         return of_kind(Kind.OTHER, instance=frozenset((name,)), member=host_batch())
     if name.startswith("torch.utils.data."):
@@ -69,9 +73,20 @@ def _module(name: str, given: Arguments) -> Value:
     place, why = Place.HOST, None
     if (device := given.keywords.get("device")) is not None:
         place, why = place_of(device, given.node)
-    member = given.tensors() if name == "torch.nn.Sequential" else None
     contents = tuple(given.positional) if name == "torch.nn.Sequential" and not given.starred else None
-    return Value(Kind.MODULE, Grad.ATTACHED, place, Dtype(0), why_place=why, instance=frozenset((name,)), items=contents, member=member)
+    member = None
+    if name in ("torch.nn.ModuleList", "torch.nn.ModuleDict") and given.positional:
+        member = given.positional[0].element()
+    return Value(
+        Kind.MODULE,
+        Grad.ATTACHED,
+        place,
+        Dtype(0),
+        why_place=why,
+        instance=frozenset((name,)),
+        items=contents,
+        member=member,
+    )
 
 
 def _dataset_member(name: str, given: Arguments) -> Value:
@@ -107,7 +122,7 @@ def parameters(module: Value, reason: Reason | None = None) -> Value:
 def method(module: Value, name: str, given: Arguments, mode: Mode) -> Value | None:
     """Give the result of ``module.name(...)`` for what every ``nn.Module`` has; None for other names."""
     one = parameters(module, Reason("{code} gives parameters", given.node))
-    buffer = detached(one).having(instance=frozenset())
+    buffer = detached(one).having(instance=frozenset(), dtype=ANY_DTYPE)
     match name:
         case "parameters":
             return of_kind(Kind.SEQUENCE, member=one)
@@ -155,18 +170,33 @@ def moved(module: Value, name: str, given: Arguments, mode: Mode) -> Value:
 def called(module: Value, given: Arguments, mode: Mode, name: str) -> Value:
     """Give the result of calling a module."""
     kinds = {leaf(each) for each in module.instance}
+    if kinds == {"Sequential"} and module.items:
+        return _through(module, given, mode)
     if kinds and all(_PASSING.match(kind) for kind in kinds):
         return given.tensors()
     if kinds and all(_WITHOUT_PARAMETERS.match(kind) for kind in kinds):
-        result = computed(given.tensors(), mode, given.node)
+        result = computed(given.operands(), mode, given.node)
         return result.having(rank=0) if all(kind.endswith("Loss") for kind in kinds) else result
     result = _output(module, given, mode)
     own = all(each.startswith("torch.nn.") for each in module.instance) and bool(kinds)
     if own and kinds & _RECURRENT:
-        return of_kind(Kind.SEQUENCE, items=(result, result.having(kind=Kind.TENSOR | Kind.SEQUENCE, member=result)))
+        state = of_kind(Kind.SEQUENCE, items=(result, result)) if kinds == {"LSTM"} else result
+        if len(kinds) > 1:
+            state = result.having(kind=Kind.TENSOR | Kind.SEQUENCE, member=result)
+        return of_kind(Kind.SEQUENCE, items=(result, state))
     if own:
         return result
-    return result.having(kind=Kind.TENSOR | Kind.SEQUENCE | Kind.OTHER, member=result)
+    return result.having(kind=Kind.TENSOR | Kind.SEQUENCE | (Kind(0) if kinds else Kind.OTHER))
+
+
+def _through(module: Value, given: Arguments, mode: Mode) -> Value:
+    """Give what comes out of the last of a ``Sequential``'s modules."""
+    value = given.tensors()
+    for each in module.items or ():
+        if not each.must(Kind.MODULE):
+            return _output(module, given, mode)
+        value = called(each.having(place=module.place, why_place=module.why_place), Arguments(given.node, (value,)), mode, "")
+    return value
 
 
 def _output(module: Value, given: Arguments, mode: Mode) -> Value:
@@ -195,6 +225,9 @@ def distribution(value: Value, name: str, given: Arguments, mode: Mode) -> Value
     inner = value.member or UNKNOWN
     if name in ("sample", "sample_n"):
         return tensor(Grad.DETACHED, inner.place or Place.HOST, why_place=inner.why_place)
-    if name in ("rsample", "log_prob", "entropy", "cdf", "icdf", "mean", "stddev", "variance", "probs", "logits"):
+    if name in ("rsample", "log_prob", "cdf", "icdf"):
         return computed(inner, mode, given.node)
+    if name in ("entropy", "mean", "stddev", "variance", "probs", "logits"):  # one of the arguments may not count
+        result = computed(inner, mode, given.node)
+        return result.having(grad=result.grad | Grad.DETACHED)
     return None

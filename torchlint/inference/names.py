@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from torchlint.inference.facts import Kind, Value, of_kind
 
@@ -68,12 +68,10 @@ def bindings(statement: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Valu
             yield alias.asname or alias.name, named(f"{module}{joint}{alias.name}")
 
 
-def star_modules(tree: ast.Module) -> list[str]:
-    """Give the modules that a file imports everything from."""
+def star_modules(imports: Iterable[ast.ImportFrom]) -> list[str]:
+    """Give the modules that import statements take everything from."""
     return [
-        "." * node.level + (node.module or "")
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names)
+        "." * node.level + (node.module or "") for node in imports if any(alias.name == "*" for alias in node.names)
     ]
 
 
@@ -91,5 +89,3 @@ def path_of(node: ast.expr) -> str | None:
         case ast.Starred(value=inner):
             return path_of(inner)
     return None
-
-

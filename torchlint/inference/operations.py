@@ -7,42 +7,220 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
-from torchlint.inference.facts import Kind
+from torchlint.inference.facts import Dtype, Kind
 
 SEVERAL = frozenset(
-    "split chunk unbind tensor_split hsplit vsplit dsplit split_with_sizes meshgrid broadcast_tensors atleast_1d "
-    "align_tensors".split()
+    [
+        "split",
+        "chunk",
+        "unbind",
+        "tensor_split",
+        "hsplit",
+        "vsplit",
+        "dsplit",
+        "split_with_sizes",
+        "meshgrid",
+        "broadcast_tensors",
+        "atleast_1d",
+        "align_tensors",
+    ]
 )
 """Functions whose result holds any number of tensors alike."""
 
-PAIRS = frozenset("topk sort kthvalue mode cummax cummin frexp aminmax std_mean var_mean slogdet qr eig symeig".split())
+PAIRS = frozenset(
+    [
+        "topk",
+        "sort",
+        "kthvalue",
+        "mode",
+        "cummax",
+        "cummin",
+        "frexp",
+        "aminmax",
+        "std_mean",
+        "var_mean",
+        "slogdet",
+        "qr",
+        "eig",
+        "symeig",
+    ]
+)
 """Functions whose result always is a tuple of tensors."""
 
-PAIRS_WITH_DIM = frozenset("max min median nanmedian".split())
+PAIRS_WITH_DIM = frozenset(["max", "min", "median", "nanmedian"])
 """Reductions whose result is ``(values, indices)`` where a dimension is given."""
 
 FULL_REDUCTIONS = frozenset(
-    "sum mean prod norm std var max min median nanmedian nansum nanmean amax amin all any argmax argmin logsumexp "
-    "count_nonzero trace dot vdot det logdet dist".split()
+    [
+        "sum",
+        "mean",
+        "prod",
+        "norm",
+        "std",
+        "var",
+        "max",
+        "min",
+        "median",
+        "nanmedian",
+        "nansum",
+        "nanmean",
+        "amax",
+        "amin",
+        "all",
+        "any",
+        "argmax",
+        "argmin",
+        "logsumexp",
+        "count_nonzero",
+        "trace",
+        "dot",
+        "vdot",
+        "det",
+        "logdet",
+        "dist",
+    ]
 )
 """Reductions whose result is 0-dim where no dimension is given."""
 
+SUMS = frozenset("sum prod cumsum cumprod nansum".split())
+"""Operations that make integers of truth values."""
+
 LOSSES = frozenset(
-    "cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy kl_div ctc_loss "
-    "binary_cross_entropy_with_logits hinge_embedding_loss margin_ranking_loss triplet_margin_loss poisson_nll_loss "
-    "gaussian_nll_loss soft_margin_loss multi_margin_loss multilabel_margin_loss cosine_embedding_loss "
-    "multilabel_soft_margin_loss triplet_margin_with_distance_loss".split()
+    [
+        "cross_entropy",
+        "nll_loss",
+        "mse_loss",
+        "l1_loss",
+        "smooth_l1_loss",
+        "huber_loss",
+        "binary_cross_entropy",
+        "kl_div",
+        "ctc_loss",
+        "binary_cross_entropy_with_logits",
+        "hinge_embedding_loss",
+        "margin_ranking_loss",
+        "triplet_margin_loss",
+        "poisson_nll_loss",
+        "gaussian_nll_loss",
+        "soft_margin_loss",
+        "multi_margin_loss",
+        "multilabel_margin_loss",
+        "cosine_embedding_loss",
+        "multilabel_soft_margin_loss",
+        "triplet_margin_with_distance_loss",
+    ]
 )
 """Functions of ``torch.nn.functional`` whose result is 0-dim unless ``reduction`` or ``reduce`` says otherwise."""
 
+_TRUTHS = frozenset(
+    "eq ge gt le lt ne greater greater_equal less less_equal not_equal isclose isfinite isin isinf isnan isneginf "
+    "isposinf isreal logical_and logical_not logical_or logical_xor signbit bool".split()
+)
+
+_INTEGERS = frozenset(
+    "argmax argmin argsort argwhere bucketize count_nonzero multinomial nonzero searchsorted one_hot matrix_rank".split()
+)
+
 DISTINCTIVE = frozenset(
-    "detach requires_grad_ backward unsqueeze unsqueeze_ data_ptr is_contiguous contiguous retain_grad detach_ new_zeros "
-    "new_ones new_tensor new_empty new_full type_as scatter scatter_ scatter_add_ index_select masked_fill masked_fill_ "
-    "masked_select narrow addmm bmm baddbmm normal_ uniform_ fill_ zero_ copy_ add_ sub_ mul_ div_ clamp_ addcmul_ "
-    "addcdiv_ expand_as view_as argmax argmin topk logsumexp log_softmax sigmoid_ tanh_ permute unfold gather numel "
-    "nelement squeeze_ half bernoulli_ random_ exponential_ clamp softmax is_cuda cuda unbind matmul mm log_ exp_ sqrt_ "
-    "pow_ float long transpose_ resize_ resize_as_ index_fill_ index_add_ index_copy_ lerp_ floor_ ceil_ round_ "
-    "trunc_ sign_ abs_ neg_ relu_ t_ addr_ map_ apply_ cauchy_ log_normal_ geometric_ renorm_ tril_ triu_ set_".split()
+    [
+        "detach",
+        "requires_grad_",
+        "backward",
+        "unsqueeze",
+        "unsqueeze_",
+        "data_ptr",
+        "is_contiguous",
+        "contiguous",
+        "retain_grad",
+        "detach_",
+        "new_zeros",
+        "new_ones",
+        "new_tensor",
+        "new_empty",
+        "new_full",
+        "type_as",
+        "scatter",
+        "scatter_",
+        "scatter_add_",
+        "index_select",
+        "masked_fill",
+        "masked_fill_",
+        "masked_select",
+        "narrow",
+        "addmm",
+        "bmm",
+        "baddbmm",
+        "normal_",
+        "uniform_",
+        "fill_",
+        "zero_",
+        "copy_",
+        "add_",
+        "sub_",
+        "mul_",
+        "div_",
+        "clamp_",
+        "addcmul_",
+        "addcdiv_",
+        "expand_as",
+        "view_as",
+        "argmax",
+        "argmin",
+        "topk",
+        "logsumexp",
+        "log_softmax",
+        "sigmoid_",
+        "tanh_",
+        "permute",
+        "unfold",
+        "gather",
+        "numel",
+        "nelement",
+        "squeeze_",
+        "half",
+        "bernoulli_",
+        "random_",
+        "exponential_",
+        "clamp",
+        "softmax",
+        "is_cuda",
+        "cuda",
+        "unbind",
+        "matmul",
+        "mm",
+        "log_",
+        "exp_",
+        "sqrt_",
+        "pow_",
+        "float",
+        "long",
+        "transpose_",
+        "resize_",
+        "resize_as_",
+        "index_fill_",
+        "index_add_",
+        "index_copy_",
+        "lerp_",
+        "floor_",
+        "ceil_",
+        "round_",
+        "trunc_",
+        "sign_",
+        "abs_",
+        "neg_",
+        "relu_",
+        "t_",
+        "addr_",
+        "map_",
+        "apply_",
+        "cauchy_",
+        "log_normal_",
+        "geometric_",
+        "renorm_",
+        "tril_",
+        "triu_",
+        "set_",
+    ]
 )
 """Methods that among the objects met beside tensors only a tensor (or a module that holds some) has."""
 
@@ -123,6 +301,21 @@ def _kind(words: list[str]) -> Kind:
 
 def _tuples(indices: dict[str, list[int]]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(each) for name, each in indices.items()}
+
+
+def never_dtype(name: str) -> Dtype:
+    """Give what the elements are of a result that never requires grad."""
+    if name in operations().float_but_never:
+        return Dtype.FLOATING
+    word = leaf(name)
+    if word in _TRUTHS:
+        return Dtype.BOOL
+    return Dtype.INTEGRAL if word in _INTEGERS else Dtype.BOOL | Dtype.INTEGRAL
+
+
+def summed(name: str, dtype: Dtype) -> Dtype:
+    """Give what the elements of an operation's result are, for those of its inputs."""
+    return (dtype & ~Dtype.BOOL) | Dtype.INTEGRAL if name in SUMS and dtype & Dtype.BOOL else dtype
 
 
 def leaf(name: str) -> str:

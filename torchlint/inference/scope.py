@@ -6,8 +6,10 @@ import ast
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from torchlint.inference import annotations, modes, modules
+from torchlint.inference import modes, modules
+from torchlint.inference.annotations import value_of as annotated_value
 from torchlint.inference.arguments import Arguments
+from torchlint.inference.binding import Binding, Function, is_static
 from torchlint.inference.classes import Class, Classes
 from torchlint.inference.env import Env
 from torchlint.inference.facts import (
@@ -27,8 +29,6 @@ from torchlint.inference.flow import Flow
 from torchlint.inference.names import BUILTINS, named, path_of, star_modules
 from torchlint.inference.operations import operations
 from torchlint.syntax.outline import Outline
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _MOST_DEPTH = 4
 """Calls are followed this deep."""
@@ -56,7 +56,7 @@ class File:
         self._spent = 0
         self._live: Env | None = None
         self._globals = _assigned_globals(outline=self.outline)
-        self._stars = star_modules(self.outline.tree)
+        self._stars = star_modules(self.outline.nodes(ast.ImportFrom))
 
     # ------------------------------------------------------------------ names
     def name(self, word: str) -> Value:
@@ -130,7 +130,7 @@ class File:
     def _self(self, function: Function) -> str | None:
         owner = self.outline.parents.get(function)
         first = [*function.args.posonlyargs, *function.args.args][:1]
-        if not isinstance(owner, ast.ClassDef) or not first or _is_static(function):
+        if not isinstance(owner, ast.ClassDef) or not first or is_static(function):
             return None
         return first[0].arg
 
@@ -141,7 +141,7 @@ class File:
             env.assign(word, value)
         body = env.layer()
         body.mode = self._entry_mode(function, flow, body)
-        self._bind(function, flow, body, given, receiver)
+        Binding(self, function, flow, body, given).bind(receiver, self._self(function))
         return body
 
     def _closure(self, function: Function) -> dict[str, Value]:
@@ -164,66 +164,19 @@ class File:
                 return Mode.OFF
         return mode
 
-    def _bind(self, function: Function, flow: Flow, env: Env, given: Arguments | None, receiver: Value | None) -> None:
-        args = function.args
-        positional = [*args.posonlyargs, *args.args]
-        bound = 0
-        if (first := self._self(function)) is not None:
-            env.assign(first, receiver or self.classes.self_value(function))
-            bound = 1
-        defaults = [None] * (len(positional) - len(args.defaults)) + list(args.defaults)
-        for index, argument in enumerate(positional[bound:]):
-            default = defaults[bound + index]
-            env.assign(argument.arg, self._argument(function, argument, default, index, given, flow, env))
-        for argument, default in zip(args.kwonlyargs, args.kw_defaults, strict=True):
-            env.assign(argument.arg, self._argument(function, argument, default, -1, given, flow, env))
-        if args.vararg:
-            rest = given.positional[len(positional) - bound :] if given and not given.starred else None
-            contents = {"items": tuple(rest)} if rest is not None else {"member": UNKNOWN}
-            env.assign(args.vararg.arg, of_kind(Kind.SEQUENCE, **contents))
-        if args.kwarg:
-            env.assign(args.kwarg.arg, of_kind(Kind.SEQUENCE, member=UNKNOWN))
-
-    def _argument(
-        self,
-        function: Function,
-        argument: ast.arg,
-        default: ast.expr | None,
-        index: int,
-        given: Arguments | None,
-        flow: Flow,
-        env: Env,
-    ) -> Value:
-        said = self.annotated(argument.annotation, env, flow) or self._type_comment(argument, env, flow)
-        if given is not None:
-            value = given.find(index, argument.arg)
-            if value is not None:
-                return said if said is not None and value.unknown else value
-            if default is not None and not given.starred:
-                return flow.evaluate(default, env)
-        if said is not None:
-            return said.having(why_grad=said.why_grad or _why_argument(function, argument, "requires grad"),
-                               why_place=said.why_place or _why_argument(function, argument, "is on an accelerator"))
-        return UNKNOWN.having(
-            why_grad=_why_argument(function, argument, "requires grad"),
-            why_place=_why_argument(function, argument, "is on an accelerator"),
-        )
-
     def annotated(self, annotation: ast.expr | None, env: Env, flow: Flow) -> Value | None:
         """Give the value that an annotation describes; None where it says nothing."""
+
         def resolve(node: ast.expr) -> frozenset[str]:
             if path_of(node) is None:
                 return frozenset()
             value = flow.evaluate(node, env)
             return value.names
 
-        said = annotations.value_of(annotation, resolve)
+        said = annotated_value(annotation, resolve)
         if said is None and annotation is not None:
             return self.classes.instance_of(resolve(annotation))
         return said
-
-    def _type_comment(self, argument: ast.arg, env: Env, flow: Flow) -> Value | None:
-        return None
 
     # ------------------------------------------------------------------ calls
     def call(self, name: str, callee: Value, given: Arguments, mode: Mode) -> Value | None:
@@ -252,8 +205,14 @@ class File:
             return NOTHING if len(self._running) < _MOST_DEPTH + 2 else UNKNOWN
         if len(self._running) > _MOST_DEPTH or self._spent > _MOST_STATEMENTS:
             return UNKNOWN.having(grad=UNKNOWN.grad if mode & Mode.ON else Grad.DETACHED)
-        key = (function, mode, _fingerprint(receiver), tuple(map(_fingerprint, given.positional)), given.starred,
-               tuple((word, _fingerprint(value)) for word, value in sorted(given.keywords.items())))
+        key = (
+            function,
+            mode,
+            _fingerprint(receiver),
+            tuple(map(_fingerprint, given.positional)),
+            given.starred,
+            tuple((word, _fingerprint(value)) for word, value in sorted(given.keywords.items())),
+        )
         if key not in self._summaries:
             self._summaries[key] = self._returned(function, given, receiver, mode)
         return _through(self._summaries[key], function, given)
@@ -274,8 +233,13 @@ class File:
             self._running.pop()
         if flow.yielded:
             return of_kind(Kind.SEQUENCE, member=_joined(flow.yielded))
-        if not flow.returns:
-            return of_kind(Kind.NONE) if not _is_abstract(function) else UNKNOWN
+        if not flow.returns and not _is_abstract(function):
+            return of_kind(Kind.NONE)
+        if flow.returned.kind and not flow.returned.unknown:
+            return flow.returned
+        said = self.annotated(function.returns, flow.env, flow)
+        if said is not None:
+            return said
         return flow.returned if flow.returned.kind else UNKNOWN
 
     # ------------------------------------------------------------------ classes
@@ -311,11 +275,7 @@ class File:
 
 
 def _assigned_globals(outline: Outline) -> frozenset[str]:
-    return frozenset(word for node in outline.parents if isinstance(node, ast.Global) for word in node.names)
-
-
-def _is_static(function: Function) -> bool:
-    return any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in function.decorator_list)
+    return frozenset(word for node in outline.nodes(ast.Global) for word in node.names)
 
 
 def _is_abstract(function: Function) -> bool:
@@ -324,11 +284,6 @@ def _is_abstract(function: Function) -> bool:
     return isinstance(last, ast.Raise | ast.Pass) or (
         isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant)
     )
-
-
-def _why_argument(function: Function, argument: ast.arg, fault: str) -> Reason:
-    text = "{code} is an argument of `" + function.name + "`: nothing excludes a tensor that " + fault
-    return Reason(text, argument, weak=True)
 
 
 def _fingerprint(value: Value | None, depth: int = 2) -> object:
@@ -350,6 +305,7 @@ def _joined(values: list[Value]) -> Value:
 
 def _through(value: Value, function: Function, given: Arguments) -> Value:
     """Say that what is known comes from another function's text."""
+
     def step(reason: Reason | None) -> Reason | None:
         return Reason("{code} returns it", given.node, reason, weak=True) if reason is not None else None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.inference.arguments import Arguments
+from torchlint.inference.arguments import Arguments, joined_operands
 from torchlint.inference.devices import DTYPES, is_dtype, place_of, seems_device, seems_dtype
 from torchlint.inference.facts import (
     ANY_DTYPE,
@@ -28,14 +28,61 @@ from torchlint.inference.operations import (
     PAIRS_WITH_DIM,
     SEVERAL,
     leaf,
+    never_dtype,
+    summed,
     operations,
 )
 
-_FLAT = {"rank": None, "names": frozenset(), "instance": frozenset(), "const": None, "items": None, "member": None}
-_VIEW_ATTRIBUTES = frozenset("T mT H mH real imag".split())
+_FLAT: dict[str, object] = {
+    "rank": None,
+    "names": frozenset(),
+    "instance": frozenset(),
+    "const": None,
+    "items": None,
+    "member": None,
+}
+_VIEW_ATTRIBUTES = frozenset(["T", "mT", "H", "mH", "real", "imag"])
 _SAME_RANK = frozenset(
-    "clone detach cpu cuda to float double half long int contiguous requires_grad_ abs exp log sqrt neg clamp "
-    "type type_as item_ data sigmoid tanh add sub mul div pow add_ sub_ mul_ div_ round floor ceil log10 log2".split()
+    [
+        "clone",
+        "detach",
+        "cpu",
+        "cuda",
+        "to",
+        "float",
+        "double",
+        "half",
+        "long",
+        "int",
+        "contiguous",
+        "requires_grad_",
+        "abs",
+        "exp",
+        "log",
+        "sqrt",
+        "neg",
+        "clamp",
+        "type",
+        "type_as",
+        "item_",
+        "data",
+        "sigmoid",
+        "tanh",
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "pow",
+        "add_",
+        "sub_",
+        "mul_",
+        "div_",
+        "round",
+        "floor",
+        "ceil",
+        "log10",
+        "log2",
+    ]
 )
 
 
@@ -51,6 +98,14 @@ def with_dtype(value: Value, name: str) -> Value:
     if bits & Dtype.FLOATING:
         return value.having(dtype=bits, exact=_exact(name))
     return value.having(dtype=bits, exact=_exact(name), grad=Grad.DETACHED, why_grad=None)
+
+
+def _cast(value: Value, name: str, mode: Mode) -> Value:
+    """Cast by a method: without grad mode the result is the tensor itself, or new and so detached."""
+    result = with_dtype(value.having(**_FLAT), name)
+    if mode & Mode.ON or (value.exact is None and name == "float32") or value.exact == name:
+        return result
+    return detached(result) if value.exact else result.having(grad=result.grad | Grad.DETACHED)
 
 
 def _exact(name: str) -> str:
@@ -108,13 +163,14 @@ def method(value: Value, name: str, given: Arguments, mode: Mode) -> Value | Non
     if name in _SPECIAL:
         return _SPECIAL[name](value, given, mode)
     if name in CASTS:
-        return _with_rank(with_dtype(value.having(**_FLAT), CASTS[name]), value, name)
+        return _with_rank(_cast(value, CASTS[name], mode), value, name)
     if name in table.no_tensor:
         kind = table.no_tensor[name]
         if name == "size" and given.every():
             return of_kind(Kind.INTEGER)
         if name == "tolist":
-            return of_kind(kind, member=of_kind(Kind.SCALAR | Kind.INTEGER))
+            number = Kind.SCALAR | Kind.INTEGER
+            return of_kind(kind, member=of_kind(number | Kind.SEQUENCE, member=of_kind(number | Kind.SEQUENCE)))
         return of_kind(kind, member=of_kind(Kind.INTEGER) if kind & Kind.SIZE else None)
     if name.endswith("_") and not name.endswith("__") and name[:-1] in table.methods | {"zero", "fill", "copy"}:
         return in_place(value, given, mode)
@@ -126,13 +182,13 @@ def method(value: Value, name: str, given: Arguments, mode: Mode) -> Value | Non
 def _ordinary(value: Value, name: str, given: Arguments, mode: Mode, node: ast.AST) -> Value:
     table = operations()
     if name in table.never:
-        dtype = Dtype.BOOL | Dtype.INTEGRAL if name not in table.float_but_never else Dtype.FLOATING
-        result = tensor(Grad.DETACHED, value.place, dtype, why_place=value.why_place)
+        result = tensor(Grad.DETACHED, value.place, never_dtype(name), why_place=value.why_place)
         return result.having(rank=0) if name in FULL_REDUCTIONS and not given.every() else result
     if name in table.keeps_grad:
         result = value.having(**_FLAT, kind=Kind.TENSOR, exact=value.exact)
         return of_kind(Kind.SEQUENCE, member=result) if name in SEVERAL else result
-    result = computed(join(value, given.tensors()) if given.every() else value, mode, node)
+    result = computed(joined_operands([value, given.operands()]) if given.every() else value, mode, node)
+    result = result.having(dtype=summed(name, result.dtype))
     if _casts(given):
         result = with_dtype(result, _casts(given) or "")
     if name in PAIRS or (name in PAIRS_WITH_DIM and _has_dim(given)):
@@ -176,9 +232,11 @@ def pair(result: Value, never: tuple[int, ...], length: int = 2) -> Value:
 
 def in_place(value: Value, given: Arguments, mode: Mode) -> Value:
     """Give the tensor after an in-place operation: it requires grad once something that does was written into it."""
-    written = given.tensors()
+    written = given.operands()
     if not written.kind or not written.may_require_grad or not mode & Mode.ON:
         return value.having(rank=value.rank)
+    if written.is_tensor and written.grad == Grad.ATTACHED and mode == Mode.ON:
+        return value.having(grad=Grad.ATTACHED, why_grad=written.why_grad or value.why_grad)
     return value.having(grad=value.grad | written.grad & ~Grad.DETACHED, why_grad=written.why_grad or value.why_grad)
 
 

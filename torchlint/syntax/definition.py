@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 
 import libcst as cst
 from libcst._nodes.internal import CodegenState
@@ -23,8 +23,28 @@ _FORM_FEED = re.compile(r"(?:(?<=[\r\n])|\A)[ \t\f]*\f")
 """At a line's start, where Python forgets the indentation before it and LibCST's printer loses it."""
 
 _LAYOUT = frozenset(
-    "lpar rpar lbracket rbracket lbrace rbrace comma semicolon equal dot colon star leading_lines lines_after_decorators "
-    "trailing_whitespace header footer indent lines_after_as asynchronous_whitespace".split()
+    [
+        "lpar",
+        "rpar",
+        "lbracket",
+        "rbracket",
+        "lbrace",
+        "rbrace",
+        "comma",
+        "semicolon",
+        "equal",
+        "dot",
+        "colon",
+        "star",
+        "leading_lines",
+        "lines_after_decorators",
+        "trailing_whitespace",
+        "header",
+        "footer",
+        "indent",
+        "lines_after_as",
+        "asynchronous_whitespace",
+    ]
 )
 
 Span = tuple[int, int]
@@ -68,7 +88,7 @@ class Definition:
 
     @cached_property
     def by_type(self) -> dict[type[cst.CSTNode], list[cst.CSTNode]]:
-        """All nodes by their type, in the order of the text."""
+        """All nodes by their type, the one around before the one inside."""
         found: dict[type[cst.CSTNode], list[cst.CSTNode]] = defaultdict(list)
         stack: list[cst.CSTNode] = [self.module]
         while stack:
@@ -171,7 +191,7 @@ def semantic_children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
             yield from value
 
 
-@lru_cache(maxsize=None)
+@cache
 def _semantic_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
     return tuple(
         each.name

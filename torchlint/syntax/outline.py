@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TypeVar, cast
 
 from torchlint.source import Source
+
+DEEPEST = 1_000
+"""Nodes nested deeper than this are not looked at: LibCST prints by recursion and would overflow the stack."""
+
+Node = TypeVar("Node", bound=ast.AST)
 
 _BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -32,6 +39,11 @@ class Outline:
     source: Source
     tree: ast.Module
     parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
+    by_type: dict[type[ast.AST], list[ast.AST]] = field(default_factory=lambda: defaultdict(list))
+
+    def nodes(self, kind: type[Node]) -> list[Node]:
+        """Give all nodes of one type: a rule's question about the whole file must not walk it again."""
+        return cast(list[Node], self.by_type[kind])
 
     def start(self, node: ast.expr | ast.stmt) -> int:
         """Give the offset at which a node begins, parentheses around it not counted."""
@@ -39,7 +51,8 @@ class Outline:
 
     def end(self, node: ast.expr | ast.stmt) -> int:
         """Give the offset behind a node's last byte, parentheses around it not counted."""
-        assert node.end_lineno is not None and node.end_col_offset is not None
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
         return self.source.offset(node.end_lineno, node.end_col_offset)
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
@@ -62,27 +75,40 @@ def outline(source: Source) -> Outline:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes in the user's strings are not ours to report
-        tree = ast.parse(source.text)
+        tree = _parse(source.text)
     made = Outline(source, tree)
-    stack: list[ast.AST] = [tree]
+    stack: list[tuple[ast.AST, int]] = [(tree, 0)]
     while stack:
-        node = stack.pop()
+        node, depth = stack.pop()
+        if depth > DEEPEST:
+            raise RecursionError
+        made.by_type[type(node)].append(node)
         for child in ast.iter_child_nodes(node):
             made.parents[child] = node
-            stack.append(child)
+            stack.append((child, depth + 1))
     return made
+
+
+def _parse(text: str) -> ast.Module:
+    if "# type:" in text:
+        try:
+            return ast.parse(text, type_comments=True)
+        except SyntaxError:  # a type comment where none is expected, or no Python at all
+            pass
+    return ast.parse(text)
 
 
 def stretches(made: Outline, words: frozenset[str]) -> list[Stretch]:
     """Find the stretches that hold a candidate: one of the words as a name, an attribute, a keyword or an import.
 
-    Names that stand for such a word (``from torch import Tensor as T``, ``T = torch.Tensor if cpu else ...``) count too.
+    Names that stand for such a word (``from torch import Tensor as T``, ``T = torch.Tensor if c else ...``) count too.
     """
-    wanted = words | _aliases(made.tree, words)
+    wanted = words | _aliases(made, words)
     marked: set[ast.AST] = set()
-    for node in made.parents:
-        if _word(node) in wanted and not _is_package_path(made, node):
-            marked.add(_home(made, node))
+    for kind in (ast.Attribute, ast.Name, ast.keyword, ast.alias, ast.Constant):
+        for node in made.nodes(kind):
+            if _word(node) in wanted and not _is_package_path(node):
+                marked.add(_home(made, node))
     return list(_runs(made, made.tree.body, marked)) if marked else []
 
 
@@ -97,7 +123,7 @@ def _word(node: ast.AST) -> str | None:
     return None
 
 
-def _is_package_path(made: Outline, node: ast.AST) -> bool:
+def _is_package_path(node: ast.AST) -> bool:
     """``torch.utils.data`` is a package, not a tensor's attribute."""
     match node:
         case ast.Attribute(attr="data", value=ast.Attribute(attr="utils")):
@@ -107,16 +133,16 @@ def _is_package_path(made: Outline, node: ast.AST) -> bool:
     return False
 
 
-def _aliases(tree: ast.Module, words: frozenset[str]) -> frozenset[str]:
+def _aliases(made: Outline, words: frozenset[str]) -> frozenset[str]:
     found: set[str] = set()
-    for node in ast.walk(tree):
-        match node:
-            case ast.ImportFrom(names=names):
-                found.update(each.asname for each in names if each.asname and each.name in words)
-            case ast.Assign(targets=targets, value=value) if _names_a_type(value, words):
-                found.update(word for target in targets if (word := _word(target)))
-            case ast.AnnAssign(target=single, value=ast.expr() as value) if _names_a_type(value, words):
-                found.update(word for word in (_word(single),) if word)
+    for imported in made.nodes(ast.ImportFrom):
+        found.update(each.asname for each in imported.names if each.asname and each.name in words)
+    for assigned in made.nodes(ast.Assign):
+        if _names_a_type(assigned.value, words):
+            found.update(word for target in assigned.targets if (word := _word(target)))
+    for annotated in made.nodes(ast.AnnAssign):
+        if annotated.value is not None and _names_a_type(annotated.value, words):
+            found.update(word for word in (_word(annotated.target),) if word)
     return frozenset(found)
 
 

@@ -1,0 +1,281 @@
+"""The documentation is held to what the program does: generated pages, examples, commands, flags and keys."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from torchlint.catalogue import CATALOGUE, Entry
+from torchlint.config import Config
+from torchlint.engine import check_bytes, fix_bytes
+from torchlint.flags import check_parser
+from torchlint.options import OUTPUT_FORMATS, Options
+from torchlint.pages import page, summary
+from torchlint.selectors import DEFAULT_CODES
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+REAL = [entry for entry in CATALOGUE if entry.words]
+DRAFTS_ONLY = frozenset({"TNS203", "TNS303"})
+"""Rules whose fix is only shown: their page's good block is one of the choices."""
+
+LEFT_TO_OTHERS = {"TNS402": frozenset({"TNS401"})}
+"""What a page's good block leaves for another rule: without ``volatile`` it is still a ``Variable``."""
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+# ---------------------------------------------------------------------- generated pages
+def test_generated_pages_are_fresh() -> None:
+    done = subprocess.run(
+        [sys.executable, "docs/generate.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.fixture
+def generator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The generator, at work on a copy of its files."""
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "README.md").write_text(README, encoding="utf-8")
+    (tmp_path / "docs" / "index.md").write_text((ROOT / "docs" / "index.md").read_text(), encoding="utf-8")
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    return module
+
+
+def test_the_check_names_what_is_stale_and_writes_nothing(
+    generator: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert generator.main([]) == 0
+    assert generator.main(["--check"]) == 0
+    stale = tmp_path / "docs" / "rules" / "TNS101.md"
+    stale.write_text("old\n")
+    (tmp_path / "docs" / "rules" / "TNS999.md").write_text("of no rule\n")
+    capsys.readouterr()
+    assert generator.main(["--check"]) == 1
+    said = capsys.readouterr().out
+    assert "docs/rules/TNS101.md: stale" in said
+    assert "docs/rules/TNS999.md: belongs to no rule" in said
+    assert len(said.splitlines()) == 2
+    assert stale.read_text() == "old\n"
+    assert generator.main([]) == 0
+    assert generator.main(["--check"]) == 0
+
+
+def test_every_rule_stands_in_the_tables() -> None:
+    for path in (ROOT / "README.md", ROOT / "docs" / "index.md", ROOT / "docs" / "rules" / "index.md"):
+        text = path.read_text(encoding="utf-8")
+        for entry in CATALOGUE:
+            assert f"| {entry.name} |" in text
+
+
+# ---------------------------------------------------------------------- pages of rules
+@dataclass(frozen=True)
+class Example:
+    """The code blocks of a page's example, before and after."""
+
+    bad: str
+    good: str
+
+
+def example(entry: Entry) -> Example:
+    text = page(entry)
+    section = re.search(r"^## Example\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
+    assert section, f"{entry.code}: no `## Example`"
+    blocks = re.findall(r"^```python\n(.*?)^```$", section[1], re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 2, f"{entry.code}: a bad block and a good block, found {len(blocks)}"
+    assert entry.code in DRAFTS_ONLY or "\nUse instead:\n" in section[1]
+    return Example(*blocks)
+
+
+@pytest.mark.parametrize("entry", REAL, ids=lambda entry: entry.code)
+def test_a_page_has_its_sections(entry: Entry) -> None:
+    titles = re.findall(r"^## (.*)$", page(entry), re.MULTILINE)
+    assert titles == ["What it does", "Why is this bad?", "Example", "Fix safety", "References"]
+    assert re.fullmatch(r"[^\n]{10,119}[.]", summary(entry))
+
+
+@pytest.mark.parametrize("entry", REAL, ids=lambda entry: entry.code)
+def test_the_bad_block_is_found_by_its_own_rule_only(entry: Entry) -> None:
+    result = check_bytes("page.py", example(entry).bad.encode(), Config(select=(*DEFAULT_CODES, entry.code)))
+    assert {each.code for each in result.findings} == {entry.code}
+    assert result.troubles == ()
+
+
+@pytest.mark.parametrize("entry", REAL, ids=lambda entry: entry.code)
+def test_the_good_block_is_silent(entry: Entry) -> None:
+    result = check_bytes("page.py", example(entry).good.encode(), Config(select=(*DEFAULT_CODES, entry.code)))
+    assert {each.code for each in result.findings} <= LEFT_TO_OTHERS.get(entry.code, frozenset())
+
+
+@pytest.mark.parametrize("entry", [each for each in REAL if each.code not in DRAFTS_ONLY], ids=lambda entry: entry.code)
+def test_the_fix_makes_the_good_block_of_the_bad_one(entry: Entry) -> None:
+    blocks = example(entry)
+    config = Config(select=(entry.code,), unsafe_fixes=True)
+    assert fix_bytes("page.py", blocks.bad.encode(), config).raw.decode() == blocks.good
+
+
+@pytest.mark.parametrize("entry", REAL, ids=lambda entry: entry.code)
+def test_the_good_block_runs(entry: Entry) -> None:
+    pytest.importorskip("torch", reason="the pages' examples are run with torch")
+    code = compile(example(entry).good, f"{entry.code} good", "exec")
+    exec(code, {"__name__": "page"})
+
+
+# ---------------------------------------------------------------------- README and pages by hand
+def test_the_readme_prints_the_commands_that_the_gate_takes_from_it() -> None:
+    assert command("tests").startswith("python3 -m venv .venv && ")
+    assert "requirements-dev.txt" in command("tests")
+    assert "pytest" in command("tests")
+    assert command("try").startswith("python3 -m venv .venv && ")
+    assert command("try").endswith(".venv/bin/torchlint examples/legacy_training")
+
+
+def command(name: str) -> str:
+    found = re.search(rf"<!-- command: {name} -->\s*```console\n(.*?)```", README, re.DOTALL)
+    assert found, name
+    text = found[1].strip()
+    assert "\n" not in text
+    return text
+
+
+def test_what_the_readme_shows_of_the_example_project_is_what_is_printed() -> None:
+    shown = re.search(r"```text\n(.*?)```", README, re.DOTALL)
+    assert shown
+    done = subprocess.run(
+        [sys.executable, "-m", "torchlint", "examples/legacy_training", "--color", "never"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == ""
+    assert shown[1] in done.stdout
+
+
+def test_the_example_project_has_faults_of_every_family_and_they_can_be_repaired() -> None:
+    found: set[str] = set()
+    left: set[str] = set()
+    for path in sorted((ROOT / "examples" / "legacy_training").glob("*.py")):
+        config = Config(unsafe_fixes=True)
+        found |= {each.code[:4] for each in check_bytes(path.name, path.read_bytes(), config).findings}
+        outcome = fix_bytes(path.name, path.read_bytes(), config)
+        left |= {each.code for each in outcome.remaining.findings}
+    assert found == {"TNS1", "TNS2", "TNS3", "TNS4"}
+    assert left <= {"TNS304"}  # constructors given a name of unknown kind: only shown
+
+
+def test_the_example_projects_data_is_not_at_fault() -> None:
+    path = ROOT / "examples" / "legacy_training" / "data.py"
+    assert check_bytes("data.py", path.read_bytes(), Config()).findings == ()
+
+
+DIFFS = re.findall(r"^```diff\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("block", DIFFS, ids=[block.splitlines()[-1][1:].strip() for block in DIFFS])
+def test_the_readmes_patches_are_what_the_fixes_do(block: str) -> None:
+    head = "import torch\nimport torch.nn as nn\n"
+    before, after = (_side(block, sign) for sign in "-+")
+    assert fix_bytes("readme.py", (head + before).encode(), Config(unsafe_fixes=True)).raw.decode() == head + after
+
+
+def _side(block: str, sign: str) -> str:
+    kept = [line[1:] for line in block.splitlines() if not line or line[0] in (" ", sign)]
+    return "\n".join(kept) + "\n"
+
+
+def test_there_is_a_patch_for_each_family() -> None:
+    assert len(DIFFS) == 4
+
+
+@pytest.mark.parametrize("path", PAGES, ids=named)
+def test_links_between_pages_lead_somewhere(path: Path) -> None:
+    text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+        if not re.match(r"[a-z]+:", target):
+            assert (path.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("path", PAGES, ids=named)
+def test_codes_that_are_spoken_of_exist(path: Path) -> None:
+    known = {entry.code for entry in CATALOGUE} | {"TNS999"}
+    assert set(re.findall(r"\bTNS\d{3}\b", path.read_text(encoding="utf-8"))) <= known
+
+
+def test_every_flag_and_only_flags_stand_in_the_usage_page() -> None:
+    usage = (ROOT / "docs" / "usage.md").read_text(encoding="utf-8")
+    said = set(re.findall(r"`(--[a-z][a-z-]+)", usage)) | set(re.findall(r"\s(--[a-z][a-z-]+)", usage))
+    actions = check_parser()._actions
+    known = {flag for action in actions for flag in action.option_strings if flag.startswith("--")}
+    assert said - known - {"--all"} == set()
+    shown = {
+        flag
+        for action in actions
+        if action.help != "==SUPPRESS=="
+        for flag in action.option_strings
+        if flag.startswith("--")
+    }
+    configured = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    undocumented = {flag for flag in shown - said if flag not in configured and f"`{flag[2:]}" not in configured}
+    assert undocumented <= {"--help", "--version", "--jobs"}
+
+
+def test_every_key_and_only_keys_stand_in_the_readmes_table() -> None:
+    table = re.search(r"^\| key \|.*?(?=^$)", README, re.DOTALL | re.MULTILINE)
+    assert table
+    cells = [row.split("|")[1] for row in table[0].splitlines()[2:]]
+    said = {key for cell in cells for key in re.findall(r"`([a-z-]+)`", cell)}
+    assert said == {each.name.replace("_", "-") for each in fields(Options)}
+
+
+def test_the_output_formats_are_named() -> None:
+    usage = (ROOT / "docs" / "usage.md").read_text(encoding="utf-8")
+    for text in (README, usage):
+        assert all(f"`{name}`" in text for name in OUTPUT_FORMATS)
+
+
+def test_the_configurations_that_are_shown_are_valid(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    shown = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    assert shown
+    for block in shown:
+        (tmp_path / "pyproject.toml").write_text(block)
+        (tmp_path / "empty.py").write_text("")
+        done = subprocess.run(
+            [sys.executable, "-m", "torchlint", "."],
+            cwd=tmp_path,
+            env={"PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_every_rule_has_a_line_in_the_changelog() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    for entry in CATALOGUE:
+        assert re.search(rf"^- `{entry.code}` {entry.name}\b", text, re.MULTILINE), entry.code
+
+
+def test_a_stale_page_would_be_noticed() -> None:
+    """The check compares texts: a page that differs by one character is not the generated one."""
+    entry = replace(REAL[0], name="other-name")
+    assert entry.name not in (ROOT / "docs" / "rules" / f"{entry.code}.md").read_text(encoding="utf-8")

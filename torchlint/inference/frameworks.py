@@ -1,0 +1,119 @@
+"""Which framework a piece of code works with, where a file works with several."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from torchlint.syntax.outline import Outline
+
+OTHERS = frozenset(
+    [
+        "tensorflow",
+        "tf",
+        "jax",
+        "paddle",
+        "mxnet",
+        "cupy",
+        "keras",
+        "flax",
+        "tensorflow_probability",
+        "tensorflow_datasets",
+        "tensorflow_hub",
+        "tensorflow_addons",
+        "oneflow",
+        "mindspore",
+        "chainer",
+        "theano",
+        "sympy",
+        "cvxpy",
+        "onnxruntime",
+        "openvino",
+        "polars",
+        "pyspark",
+        "tf_keras",
+        "tensorflow_text",
+        "megengine",
+        "tinygrad",
+        "mlx",
+        "haiku",
+        "optax",
+    ]
+)
+"""Packages whose objects have a ``numpy`` method, ``data`` or ``Variable`` of their own, or none of a tensor's."""
+
+_TORCH = (
+    "torch", "lightning", "pytorch", "ignite", "kornia", "timm", "fastai", "pyro", "gpytorch", "botorch", "captum",
+    "accelerate", "diffusers", "peft", "monai", "mmcv", "mmdet", "detectron2", "skorch", "einops", "e3nn", "dgl",
+)  # fmt: skip
+"""Packages, by how their names begin, whose users hold tensors of torch."""
+
+_OTHER_WORD = re.compile(r"(^|[^a-z0-9])(tf|tensorflow|jax|flax|keras|paddle|mxnet|mx|eager|np|numpy)\d*([^a-z0-9]|$)")
+_TORCH_WORD = re.compile(r"(^|[^a-z0-9])(pt|torch|pytorch)([^a-z0-9]|$)")
+
+
+def packages(outline: Outline) -> frozenset[str]:
+    """Give the packages that a file imports from, by their first word."""
+    found: set[str] = set()
+    for plain in outline.nodes(ast.Import):
+        found.update(alias.name.partition(".")[0] for alias in plain.names)
+    for node in outline.nodes(ast.ImportFrom):
+        if node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+    return frozenset(found)
+
+
+def works_with_torch(outline: Outline, imported: frozenset[str]) -> bool:
+    """Whether a file shows that it works with torch: by an import, or by torch's name where no other is imported."""
+    if any(each.startswith(_TORCH) for each in imported):
+        return True
+    return not imported & OTHERS and b"torch" in outline.source.utf8
+
+
+def speaks_of_another(outline: Outline, receiver: ast.expr, mixed: bool) -> bool:
+    """Whether names in an expression say that it is no torch tensor, or in a mixed file the code around it does.
+
+    ``tf_output.numpy()``, code under ``if framework == "tf":``, a method of ``class TFModel``.
+    """
+    if any(_is_other(word) for word in _words(receiver)):
+        return True
+    if not mixed:
+        return False
+    below: ast.AST = receiver
+    for above in outline.ancestors(receiver):
+        match above:
+            case ast.If(test=test, body=body) | ast.IfExp(test=test, body=body):
+                holds = below is body or (isinstance(body, list) and below in body)
+                if below is not test and _chosen(test, holds):
+                    return True
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+                if any(_is_other(word) for each in above.generators for word in _words(each.iter)):
+                    return True
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                if _is_other(name):
+                    return True
+        below = above
+    return False
+
+
+def _chosen(test: ast.expr, holds: bool) -> bool:
+    text = ast.unparse(test).lower()
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        holds = not holds
+    return bool(_OTHER_WORD.search(text)) if holds else bool(_TORCH_WORD.search(text))
+
+
+def _words(node: ast.expr) -> list[str]:
+    found = []
+    for each in ast.walk(node):
+        match each:
+            case ast.Name(id=word) | ast.Attribute(attr=word):
+                found.append(word)
+    return found
+
+
+def _is_other(word: str) -> bool:
+    """``tf_out``, ``out_tf``, ``TFBertModel``; ``np_images`` holds arrays."""
+    if re.match(r"(TF|Flax|Jax|Keras)[A-Z]", word):
+        return True
+    return bool(_OTHER_WORD.search(word.lower().replace("_", " "))) and not word.startswith("numpy")

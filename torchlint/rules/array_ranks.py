@@ -1,0 +1,119 @@
+"""Whether an array has a dimension: a 0-d integer array is a number, which legacy constructors take as a size."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchlint.inference.facts import Kind
+from torchlint.rule import FileContext
+
+# fmt: off
+_DIMENSIONAL = frozenset({
+    "numpy.concatenate", "numpy.stack", "numpy.vstack", "numpy.hstack", "numpy.dstack", "numpy.column_stack",
+    "numpy.atleast_1d", "numpy.atleast_2d", "numpy.linspace", "numpy.arange", "numpy.eye", "numpy.identity",
+    "numpy.diag", "numpy.outer", "numpy.ravel", "numpy.repeat", "numpy.tile", "numpy.unique", "numpy.flatnonzero",
+    "numpy.random.permutation", "numpy.frombuffer",
+})
+"""Functions whose result is never 0-d."""
+_SHAPED = frozenset({
+    "numpy.zeros", "numpy.ones", "numpy.empty", "numpy.full", "numpy.reshape", "numpy.broadcast_to",
+})
+"""Functions that are given a shape: 0-d only where it is written as ``()``."""
+_CONVERTING = frozenset({"numpy.array", "numpy.asarray", "numpy.ascontiguousarray", "numpy.asanyarray"})
+_ELEMENTWISE = frozenset({
+    "numpy.sin", "numpy.cos", "numpy.exp", "numpy.log", "numpy.sqrt", "numpy.abs", "numpy.clip", "numpy.power",
+    "numpy.float32", "numpy.float64", "numpy.transpose", "numpy.flip", "numpy.nan_to_num", "numpy.cumsum",
+})
+_KEEPING = frozenset({"astype", "copy", "clip", "round", "view"})
+_RESHAPING = frozenset({"flatten", "ravel", "repeat", "nonzero"})
+# fmt: on
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
+
+
+def has_dimensions(node: ast.expr, context: FileContext, depth: int = 4) -> bool:
+    """Whether the code shows that an array has a dimension; False where it does not tell."""
+    if depth == 0:
+        return False
+    match node:
+        case ast.Name():
+            bound = _bound_once(node, context)
+            return bound is not None and has_dimensions(bound, context, depth - 1)
+        case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in _KEEPING and _is_object(inner, context):
+            return has_dimensions(inner, context, depth - 1)
+        case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in _RESHAPING:
+            return _is_object(inner, context) or _called(node, context) in _DIMENSIONAL
+        case ast.Call(func=ast.Attribute(attr="reshape"), args=[first, *_]) if not _is_empty_tuple(first):
+            return True
+        case ast.Call(args=[first, *_]):
+            name = _called(node, context)
+            if name in _CONVERTING:
+                return _is_sequence(first, context) or has_dimensions(first, context, depth - 1)
+            if name in _ELEMENTWISE:
+                return has_dimensions(first, context, depth - 1)
+            return name in _DIMENSIONAL or (name in _SHAPED and not _is_empty_tuple(first))
+        case ast.Attribute(value=inner, attr="T" | "real"):
+            return has_dimensions(inner, context, depth - 1)
+        case ast.Subscript(value=inner, slice=index) if _keeps_a_dimension(index):
+            return context.analysis is not None and context.analysis.value(inner).must(Kind.ARRAY)
+        case ast.BinOp(left=left, right=right):
+            return has_dimensions(left, context, depth - 1) or has_dimensions(right, context, depth - 1)
+    return False
+
+
+def _called(node: ast.Call, context: FileContext) -> str:
+    names = context.analysis.value(node.func).names if context.analysis else frozenset()
+    return next(iter(names)) if len(names) == 1 else ""
+
+
+def _is_object(node: ast.expr, context: FileContext) -> bool:
+    """Whether a method is called on an object: ``np.copy`` is a function of a module."""
+    return context.analysis is not None and not context.analysis.value(node).names
+
+
+def _is_sequence(node: ast.expr, context: FileContext) -> bool:
+    if isinstance(node, ast.List | ast.Tuple | ast.ListComp):
+        return True
+    return context.analysis is not None and context.analysis.value(node).must(Kind.SEQUENCE)
+
+
+def _keeps_a_dimension(index: ast.expr) -> bool:
+    """Whether an index holds a slice: ``a[:, 0]`` is never a number."""
+    return any(isinstance(each, ast.Slice) for each in (index.elts if isinstance(index, ast.Tuple) else [index]))
+
+
+def _is_empty_tuple(node: ast.expr) -> bool:
+    return isinstance(node, ast.Tuple) and not node.elts
+
+
+def _bound_once(name: ast.Name, context: FileContext) -> ast.expr | None:
+    """Give what a name is bound to where its scope binds it in one assignment only."""
+    assert context.outline is not None
+    scope = next((each for each in context.outline.ancestors(name) if isinstance(each, _SCOPES)), None)
+    if scope is None or isinstance(scope, ast.Lambda) or name.id in _parameters(scope):
+        return None
+    stores = [each for each in _own(scope) if isinstance(each, ast.Name) and _binds(each, name.id)]
+    if len(stores) != 1:
+        return None
+    statement = context.outline.parents.get(stores[0])
+    if isinstance(statement, ast.Assign) and stores[0] in statement.targets:
+        return statement.value
+    return None
+
+
+def _binds(node: ast.Name, word: str) -> bool:
+    return node.id == word and not isinstance(node.ctx, ast.Load)
+
+
+def _parameters(scope: ast.AST) -> set[str]:
+    return {each.arg for each in ast.walk(scope.args) if isinstance(each, ast.arg)} if hasattr(scope, "args") else set()
+
+
+def _own(scope: ast.AST) -> Iterator[ast.AST]:
+    """Give the nodes of a scope, nested scopes left out."""
+    stack = list(ast.iter_child_nodes(scope))
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, _SCOPES):
+            stack.extend(ast.iter_child_nodes(node))

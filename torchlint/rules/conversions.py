@@ -1,0 +1,197 @@
+"""``.numpy()`` calls: which half of the way to the host is missing, how sure that is, and how to add it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from torchlint.inference.facts import Grad, Kind, Mode, Place, Reason, Value
+from torchlint.model import Applicability, Confidence, Edit, Fix
+from torchlint.rule import Draft, FileContext
+
+FORCE_SINCE = (1, 13)
+"""``Tensor.numpy(force=True)`` came with torch 1.13."""
+
+_CONVERTS = ~(Kind.OTHER | Kind.MODULE | Kind.ARRAY | Kind.DEVICE | Kind.DTYPE)
+"""What a receiver may be so that ``.numpy()`` runs only if it is a tensor of torch: a list has no such method."""
+
+_LOSS_CODE = re.compile(r"(^|_)(forward|loss|losses|criterion|objective|training_step|closure)(_|$)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """A ``.numpy()`` call that may fail: its receiver's facts, and what is missing before it."""
+
+    call: cst.Call
+    attribute: cst.Attribute
+    value: Value
+    detach: bool
+    cpu: bool
+
+    @property
+    def missing(self) -> str:
+        """What is missing, as it is written."""
+        return (".detach()" if self.detach else "") + (".cpu()" if self.cpu else "")
+
+    @property
+    def code(self) -> str:
+        """The code of the strongest rule that the conversion breaks: one finding a conversion."""
+        if self.detach and self.value.grad & Grad.ATTACHED:
+            return "TNS101"
+        if self.cpu and self.value.place & Place.ACCELERATOR:
+            return "TNS102"
+        return "TNS103"
+
+
+def conversion(node: cst.Call, context: FileContext) -> Conversion | None:
+    """Look at a call; None where it is no ``.numpy()``, no tensor's, or proven to work."""
+    match node:
+        case cst.Call(func=cst.Attribute(value=receiver, attr=cst.Name(value="numpy")) as attribute, args=args):
+            pass
+        case _:
+            return None
+    if any(not _is_force_false(arg) for arg in args):
+        return None
+    value = context.facts(receiver)
+    if not _may_be_torch(receiver, value, node, context):
+        return None
+    detach = value.may_require_grad and bool(context.mode(node) & Mode.ON)
+    cpu = value.may_be_on_accelerator
+    words = set(_chain_words(receiver))
+    if context.settings.strict:
+        detach |= "detach" not in words
+        cpu |= "cpu" not in words and not _to_cpu(receiver)
+    elif context.analysis is None:  # newer syntax than this Python's: only the chain's own words are known
+        detach, cpu = not words & {"detach", "data"}, "cpu" not in words and not _to_cpu(receiver)
+    if not detach and not cpu:
+        return None
+    return Conversion(node, attribute, value, detach, cpu)
+
+
+def _is_force_false(arg: cst.Arg) -> bool:
+    match arg:
+        case cst.Arg(keyword=cst.Name(value="force"), value=cst.Name(value="False")):
+            return True
+    return False
+
+
+def _may_be_torch(receiver: cst.BaseExpression, value: Value, call: cst.Call, context: FileContext) -> bool:
+    """Whether the receiver may be a torch tensor: an unknown one only in code that works with torch."""
+    if not value.may(Kind.TENSOR):
+        return False
+    if value.must(_CONVERTS) or context.analysis is None:
+        return True
+    match context.parent(call):
+        case cst.Attribute(attr=cst.Name(value="decode")):  # the bytes of a TensorFlow string
+            return False
+    node = context.python(receiver)
+    return isinstance(node, ast.expr) and context.analysis.may_be_torch(node)
+
+
+def _chain_words(node: cst.BaseExpression) -> Iterator[str]:
+    """Give the attributes of a chain, outermost first: ``cpu``, ``detach`` for ``x.detach().cpu()``."""
+    while True:
+        match node:
+            case cst.Call(func=cst.Attribute() as inner):
+                node = inner
+            case cst.Attribute(value=inner_value, attr=cst.Name(value=word)):
+                yield word
+                node = inner_value
+            case _:
+                return
+
+
+def _to_cpu(node: cst.BaseExpression) -> bool:
+    match node:
+        case cst.Call(
+            func=cst.Attribute(attr=cst.Name(value="to")), args=[cst.Arg(value=cst.SimpleString(value=text))]
+        ):
+            return text.strip("\"'") == "cpu"
+        case cst.Call(func=cst.Attribute(value=inner)):
+            return _to_cpu(inner)
+    return False
+
+
+# ---------------------------------------------------------------------- what is said
+def drafts(code: str, message: Callable[[Conversion, FileContext], str]) -> Callable[..., Iterator[Draft]]:
+    """Make the check of one of the three rules: it speaks where its code is the strongest."""
+
+    def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
+        found = conversion(node, context)
+        if found is not None and found.code == code:
+            why = (
+                *context.why(found.value.why_grad if found.detach else None),
+                *context.why(found.value.why_place if found.cpu else None),
+            )
+            text = message(found, context)
+            yield Draft(
+                found.attribute.attr,
+                text,
+                confidence(found, context),
+                tuple(dict.fromkeys(why)),
+                repair(found, context),
+            )
+
+    return check
+
+
+def confidence(found: Conversion, context: FileContext) -> Confidence:
+    """Give how sure the fault is: certain only where this function's own text leaves no other reading."""
+    value = found.value
+    mixed = context.analysis is not None and context.analysis.uses_other_frameworks
+    if found.code == "TNS103" or (mixed and not value.is_tensor):
+        return Confidence.POSSIBLE
+    only = value.grad == Grad.ATTACHED if found.code == "TNS101" else value.place == Place.ACCELERATOR
+    reason = value.why_grad if found.code == "TNS101" else value.why_place
+    if only and value.is_tensor and reason is not None and not _rests_on_others(reason):
+        return Confidence.CERTAIN
+    return Confidence.LIKELY
+
+
+def _rests_on_others(reason: Reason) -> bool:
+    return any(step.weak for step in reason.chain())
+
+
+def half(found: Conversion) -> str:
+    """Name what is missing, for a message."""
+    return {
+        (True, True): "`.detach()` and `.cpu()` are",
+        (True, False): "`.detach()` is",
+        (False, True): "`.cpu()` is",
+    }[found.detach, found.cpu] + " missing"
+
+
+def computes_loss(found: Conversion, context: FileContext) -> bool:
+    """Whether the conversion stands where a gradient may be wanted: in a ``forward`` or the computation of a loss."""
+    for above in context.ancestors(found.call):
+        if isinstance(above, cst.FunctionDef):
+            return bool(_LOSS_CODE.search(above.name.value))
+    return False
+
+
+def repair(found: Conversion, context: FileContext) -> Fix:
+    """Insert what is missing, ``.detach()`` before an existing ``.cpu()``."""
+    safe = found.value.must(_CONVERTS) and not (found.detach and computes_loss(found, context))
+    applicability = Applicability.SAFE if safe else Applicability.UNSAFE
+    target = context.settings.target_torch
+    if context.settings.numpy_style == "force" and (target is None or target >= FORCE_SINCE) and not found.call.args:
+        end = context.definition.span(found.call)[1]
+        return Fix("Write `.numpy(force=True)`", (Edit(end - 1, end - 1, "force=True"),), applicability)
+    title = f"Insert `{found.missing}` before `.numpy()`"
+    return Fix(title, (context.insert_after(_anchor(found), found.missing),), applicability)
+
+
+def _anchor(found: Conversion) -> cst.BaseExpression:
+    """Give the expression behind which the missing half goes."""
+    receiver = found.attribute.value
+    if found.missing == ".detach()":
+        match receiver:
+            case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value="cpu")), args=[]):
+                return inner
+            case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value="to"))) if _to_cpu(receiver):
+                return inner
+    return receiver

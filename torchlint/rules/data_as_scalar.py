@@ -1,0 +1,107 @@
+"""A Python number is taken from a tensor by way of `.data`.
+
+## What it does
+
+Flags `loss.data[0]` where `loss` has no dimensions, `x.data.item()`, `float(x.data)` and `int(x.data)`.
+
+## Why is this bad?
+
+`loss.data[0]` was how PyTorch 0.3 read a loss. Since 0.5 it raises "invalid index of a 0-dim tensor. Use
+`tensor.item()`". `.item()` gives the number whether or not the tensor requires grad and wherever it is, so `.data`
+before it does nothing.
+
+## Example
+
+```python
+import torch
+
+w = torch.ones(3, requires_grad=True)
+loss = (w * 2).sum()
+total = loss.data.item()
+count = int((w > 1).sum().data)
+```
+
+Use instead:
+
+```python
+import torch
+
+w = torch.ones(3, requires_grad=True)
+loss = (w * 2).sum()
+total = loss.item()
+count = int((w > 1).sum().item())
+```
+
+## Fix safety
+
+`x.data.item()` becomes `x.item()`, which is safe for each tensor. `x.data[0]` becomes `x.item()`: safe where `x` has
+no dimensions beyond doubt, because the old code raised; unsafe where only its name says that it is a loss, because on
+a tensor of one dimension `x.data[0]` is a tensor. `float(x.data)` and `int(x.data)` become `float(x.item())` and
+`int(x.item())`: safe where the dtype is known to be real. A complex tensor without imaginary part has a `float`, a
+Python complex number has none.
+
+## References
+
+- [torch.Tensor.item](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.item.html)
+- [PyTorch 0.4 migration guide](https://pytorch.org/blog/pytorch-0_4_0-migration-guide/): "Support for 0-dimensional
+  tensors"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.inference.facts import Dtype, Value
+from torchlint.model import Applicability, Confidence, Edit, Fix
+from torchlint.rule import Draft, FileContext, Rule
+from torchlint.rules.data_edits import dropped
+from torchlint.rules.data_evidence import tensor_evidence
+from torchlint.rules.data_use import DataUse, Use, data_use
+
+
+def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
+    """Report a number that is read by way of `.data`."""
+    if node.attr.value != "data":
+        return
+    use = data_use(node, context)
+    if use is None or use.use is not Use.SCALAR:
+        return
+    confidence = tensor_evidence(node, context)
+    if confidence is None:
+        return
+    known = context.facts(node.value)
+    if use.word == "[0]" and known.rank != 0:
+        confidence = min(confidence, Confidence.LIKELY)
+    safe = confidence is Confidence.CERTAIN and _is_equal(use, known)
+    yield Draft(node.attr, _message(use), confidence, fix=_fix(node, use, safe, context))
+
+
+RULE = Rule("TNS204", {cst.Attribute: check})
+
+
+def _message(use: DataUse) -> str:
+    if use.word == "[0]":
+        return "`.data[0]` raises on a tensor without dimensions, such as a loss: use `.item()`"
+    if use.word == "item":
+        return "`.item()` needs no `.data` before it: call it on the tensor"
+    return f"`{use.word}(x.data)` reads one number by a detour: use `.item()`"
+
+
+def _is_equal(use: DataUse, known: Value) -> bool:
+    if use.word in ("float", "int"):  # a complex number has neither
+        return not known.dtype & Dtype.FLOATING or (known.exact is not None and "complex" not in known.exact)
+    return use.word == "item" or known.rank == 0
+
+
+def _fix(node: cst.Attribute, use: DataUse, safe: bool, context: FileContext) -> Fix | None:
+    edits = [context.replace(node.attr, "item()")]
+    if use.word == "item":
+        edits = [dropped(node, context)]
+    elif use.word == "[0]":
+        start, end = context.definition.outer_span(node)[1], context.definition.span(use.top)[1]
+        if "#" in context.source.slice(start, end):
+            return None
+        edits.append(Edit(start, end, ""))
+    return Fix("Use `.item()`", tuple(edits), Applicability.SAFE if safe else Applicability.UNSAFE)

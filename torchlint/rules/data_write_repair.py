@@ -1,0 +1,231 @@
+"""The repair of a write through `.data`: a `no_grad` block that neighbours share, or `.detach()` where none fits."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+import libcst as cst
+
+from torchlint.inference.facts import Mode
+from torchlint.model import Applicability, Confidence, Edit, Fix
+from torchlint.rule import FileContext
+from torchlint.rules.data_edits import detached, dropped
+from torchlint.rules.data_evidence import tensor_evidence
+from torchlint.rules.data_use import DataUse, Use, Way, data_use
+from torchlint.rules.inplace_methods import ALIKE, CALLING_BACK, RESIZING
+from torchlint.rules.no_grad_block import Statement, neighbours, no_grad_edits, statement_of
+from torchlint.rules.remembered import remembered
+from torchlint.rules.write_safety import is_new, is_safe
+
+_TITLE = "Write under `torch.no_grad()`"
+_SUSPENDING = (cst.Await, cst.Yield, cst.NamedExpr, cst.Lambda, cst.GeneratorExp)
+_Site = tuple[cst.Attribute, DataUse, Confidence]
+_UNITED = (Way.METHOD, Way.STORE, Way.AUGMENTED, Way.OUT)
+
+
+def repair(node: cst.Attribute, use: DataUse, confidence: Confidence, context: FileContext) -> Fix | None:
+    """Make the fix for a write through ``.data``; None where there is none to offer."""
+    if _is_in_fstring(node, context):
+        return None
+    if use.way is Way.INIT:
+        safe = is_safe(node, use, confidence, context) and _is_unused(use.top, context)
+        return _made("Drop `.data`", (dropped(node, context),), safe)
+    if use.word in RESIZING and context.facts(node.value).may_require_grad:
+        return None
+    if use.word in CALLING_BACK and context.facts(node.value).may_require_grad:
+        return _made("Replace `.data` with `.detach()`", (detached(node, context),), safe=False)
+    statement = statement_of(node, context)
+    if statement is None or not _is_direct(node, use, statement, context):
+        return _detaching(node, use, confidence, context)
+    if _grad_is_off(node, context):
+        edits = _drop(node, use, context)
+        return _made("Drop `.data`", edits, is_safe(node, use, confidence, context)) if edits else None
+    return _in_block(statement, context) or _detaching(node, use, confidence, context)
+
+
+def _made(title: str, edits: tuple[Edit, ...], safe: bool) -> Fix:
+    return Fix(title, edits, Applicability.SAFE if safe else Applicability.UNSAFE)
+
+
+def _detaching(node: cst.Attribute, use: DataUse, confidence: Confidence, context: FileContext) -> Fix | None:
+    """Where no block can be made, writing through ``.detach()`` at least is counted."""
+    if use.way is Way.AUGMENTED:  # `x.detach() += v` is no Python
+        return None
+    kept = use.way is not Way.STORE and not _is_unused(use.top, context)
+    safe = confidence is Confidence.CERTAIN and not kept and is_new(node, context)
+    return _made("Replace `.data` with `.detach()`", (detached(node, context),), safe)
+
+
+def _in_block(statement: cst.SimpleStatementLine, context: FileContext) -> Fix | None:
+    """All neighbours that write as safely share the block, and each of them reports the same edits."""
+    safe = _trusted(statement, context)
+    if safe is None:
+        return None
+    run = neighbours(statement, lambda other: _trusted(other, context) is safe, context)
+    edits = _block(run, context)
+    return _made(_TITLE, edits, safe) if edits else None
+
+
+def _block(run: Sequence[Statement], context: FileContext) -> tuple[Edit, ...] | None:
+    block = no_grad_edits(run, context)
+    if block is None:
+        return None
+    lines = [line for each in run for line in _lines(each)]
+    drops = [
+        edit for line in lines for node, use, _ in _sites(line, context) for edit in _drop(node, use, context) or ()
+    ]
+    return tuple(sorted({*block, *drops}, key=lambda edit: (edit.start, edit.end)))
+
+
+@remembered
+def _trusted(line: cst.SimpleStatementLine, context: FileContext) -> bool | None:
+    """Whether moving the line into a block is safe; None where it does not belong into one."""
+    sites = _sites(line, context)
+    if not sites or not all(_drop(node, use, context) for node, use, _ in sites):
+        return None
+    return all(is_safe(node, use, confidence, context) for node, use, confidence in sites)
+
+
+def _lines(node: cst.CSTNode) -> Iterator[cst.SimpleStatementLine]:
+    if isinstance(node, cst.SimpleStatementLine):
+        yield node
+    elif isinstance(node, cst.If | cst.Else | cst.IndentedBlock):
+        for child in node.children:
+            yield from _lines(child)
+
+
+@remembered
+def _sites(line: cst.SimpleStatementLine, context: FileContext) -> tuple[_Site, ...]:
+    """Give the writes in a line that a block around it takes care of."""
+    return tuple(_find_sites(line, context))
+
+
+def _find_sites(line: cst.SimpleStatementLine, context: FileContext) -> Iterator[_Site]:
+    for node in _attributes(line):
+        use = data_use(node, context)
+        if use is None or use.use is not Use.MUTATION or use.way not in _UNITED or use.word in CALLING_BACK:
+            continue
+        if not _is_direct(node, use, line, context) or _grad_is_off(node, context):
+            continue
+        if use.word in RESIZING and context.facts(node.value).may_require_grad:
+            continue
+        confidence = tensor_evidence(node, context)
+        if confidence is not None:
+            yield node, use, confidence
+
+
+def _attributes(node: cst.CSTNode) -> Iterator[cst.Attribute]:
+    if isinstance(node, cst.Attribute) and node.attr.value == "data":
+        yield node
+    for child in node.children:
+        yield from _attributes(child)
+
+
+def _is_direct(node: cst.Attribute, use: DataUse, line: cst.SimpleStatementLine, context: FileContext) -> bool:
+    """Whether the write is what the statement is for: nobody uses its result, and nothing in it runs later."""
+    if any(_holds(each, _SUSPENDING) for each in line.body) or _is_in_comprehension(node, line, context):
+        return False
+    small = line.body[0]
+    if use.way is Way.AUGMENTED:
+        return small is use.top
+    if use.way is Way.STORE:  # beside `p.data[0]`, a name would be bound to what was computed without grad
+        return isinstance(small, cst.AugAssign) or (
+            isinstance(small, cst.Assign) and len(small.targets) == 1 and small.targets[0].target is use.top
+        )
+    return isinstance(small, cst.Expr) and _is_unused(use.top, context)
+
+
+def _is_unused(top: cst.CSTNode, context: FileContext) -> bool:
+    """Whether the result goes nowhere but into further in-place methods."""
+    current = top
+    while True:
+        above = context.parent(current)
+        if isinstance(above, cst.Expr):
+            return True
+        if not isinstance(above, cst.Attribute) or above.attr.value not in ALIKE:
+            return False
+        call = context.parent(above)
+        if not (isinstance(call, cst.Call) and call.func is above):
+            return False
+        current = call
+
+
+def _is_in_comprehension(node: cst.CSTNode, line: cst.CSTNode, context: FileContext) -> bool:
+    for above in context.ancestors(node):
+        if above is line:
+            return False
+        if isinstance(above, cst.BaseComp):
+            return True
+    return False
+
+
+def _is_in_fstring(node: cst.CSTNode, context: FileContext) -> bool:
+    return any(isinstance(above, cst.FormattedString) for above in context.ancestors(node))
+
+
+def _holds(node: cst.CSTNode, kinds: tuple[type[cst.CSTNode], ...]) -> bool:
+    return isinstance(node, kinds) or any(_holds(child, kinds) for child in node.children)
+
+
+# ---------------------------------------------------------------------- taking `.data` away
+_METHODS: dict[type[cst.BaseAugOp], str] = {
+    cst.AddAssign: "add_",
+    cst.SubtractAssign: "sub_",
+    cst.MultiplyAssign: "mul_",
+    cst.DivideAssign: "div_",
+    cst.FloorDivideAssign: "floor_divide_",
+    cst.PowerAssign: "pow_",
+    cst.ModuloAssign: "remainder_",
+}
+
+
+def _drop(node: cst.Attribute, use: DataUse, context: FileContext) -> tuple[Edit, ...] | None:
+    if use.way is not Way.AUGMENTED or _may_be_rebound(node.value, context):
+        return (dropped(node, context),)
+    return _as_method(node, use, context)
+
+
+def _may_be_rebound(receiver: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether ``x += v`` does what ``x.data += v`` did: it also assigns, so that ``x`` has to be a local name."""
+    if isinstance(receiver, cst.Attribute):
+        return True
+    name = context.python(receiver)
+    return isinstance(receiver, cst.Name) and isinstance(name, ast.Name) and _is_local(name, context)
+
+
+def _is_local(name: ast.Name, context: FileContext) -> bool:
+    assert context.outline is not None
+    for above in context.outline.ancestors(name):
+        if isinstance(above, ast.ClassDef | ast.Lambda):
+            return False
+        if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
+            arguments = above.args
+            every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+            return any(each is not None and each.arg == name.id for each in every) or any(
+                isinstance(each, ast.Name) and each.id == name.id and isinstance(each.ctx, ast.Store)
+                for each in ast.walk(above)
+            )
+    return True
+
+
+def _as_method(node: cst.Attribute, use: DataUse, context: FileContext) -> tuple[Edit, ...] | None:
+    """``x[0].data += v`` becomes ``x[0].add_(v)``: a tuple's member or a name of another scope cannot be assigned."""
+    statement = use.top
+    assert isinstance(statement, cst.AugAssign)
+    method = _METHODS.get(type(statement.operator))
+    start, end = context.definition.outer_span(node.value)[1], context.definition.outer_span(statement.value)[0]
+    if method is None or "#" in context.source.slice(start, end) or isinstance(statement.value, cst.Tuple):
+        return None
+    return Edit(start, end, f".{method}("), context.insert_after(statement.value, ")")
+
+
+def _grad_is_off(node: cst.Attribute, context: FileContext) -> bool:
+    if context.outline is not None:
+        return context.mode(node) == Mode.OFF
+    for above in context.ancestors(node):  # without facts, by the words of the block around
+        if isinstance(above, cst.FunctionDef):
+            return False
+        if isinstance(above, cst.With) and any("no_grad" in context.code(each.item) for each in above.items):
+            return True
+    return False

@@ -1,0 +1,311 @@
+"""What a legacy constructor is given: data, a size, an array, a tensor, or something that the code does not tell."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import libcst as cst
+
+from torchlint.inference.facts import Kind, Value
+from torchlint.rule import FileContext
+from torchlint.rules.annotation_evidence import is_parameter, rests_on_annotation
+from torchlint.rules.array_ranks import has_dimensions
+
+
+class Reading(Enum):
+    """How ``torch.Tensor(...)`` takes its arguments; the value is a word for messages."""
+
+    EMPTY = "nothing"
+    SIZE = "a size"
+    DATA = "a sequence"
+    ARRAY = "an array"
+    MIXED = "a sequence or an array"
+    TENSOR = "a tensor"
+    INVALID = "a value that it always refuses"
+    STORAGE = "a storage"
+    UNKNOWN = "a value of unknown kind"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The reading of a call's arguments, and whether the code proves it."""
+
+    reading: Reading
+    proven: bool
+    what: str
+    """The argument for a message: ``a list``, ```sizes```."""
+    floats: bool = False
+    """A literal of numbers with a float among them: ``torch.tensor`` infers the default dtype for it by itself."""
+    seems_size: bool = False
+    """Of unknown kind, but its name or its arithmetic speaks for a size."""
+    may_be_empty: bool = False
+    """Only ``*sizes``: without elements the legacy call gives an empty tensor where ``torch.empty()`` raises."""
+
+
+_EMPTY = Given(Reading.EMPTY, True, "nothing")
+_SIZE = Kind.INTEGER | Kind.SIZE
+_ALWAYS_REFUSED = Kind.NONE | Kind.STRING
+"""Where the call ran, the value was none of these: ``size: int | None`` was an integer."""
+_SIZE_WORD = re.compile(
+    r"n|n(?:b|um|dim)?_\w+|d_(?:model|ff|inner|head|embed|proj|k|v)|"
+    r"(?:in|out|input|output|hidden)_(?:features|channels|classes|units)|"
+    r"(?:\w*_)?(?:width|height|heads)|\w*(?:dim|(?<!re)size|len|length|numel)",
+    re.IGNORECASE,
+)
+"""Words for one number. Plurals such as ``lengths`` and ``sizes`` are as often data, and are not here."""
+_SIZES_WORD = re.compile(r"(?:\w*_)?(?:sizes?|sz|shapes?|dims?)", re.IGNORECASE)
+# fmt: off
+FILLS = frozenset({
+    "normal_", "uniform_", "fill_", "zero_", "random_", "bernoulli_", "exponential_", "copy_", "geometric_", "cauchy_",
+    "log_normal_", "resize_", "resize_as_", "eye_",
+})
+"""Methods that overwrite all elements of a tensor."""
+# fmt: on
+_SEQUENCE_MAKERS = frozenset({"list", "tuple", "range", "sorted"})
+_REDUCTIONS = frozenset({"sum", "prod", "max", "min", "mean", "argmax", "argmin", "count_nonzero", "std", "var"})
+_REFUSED_MAKERS = frozenset(
+    {"float", "bool", "str", "complex", "map", "filter", "zip", "set", "dict", "frozenset", "iter"}
+)
+_LITERALS: dict[type[cst.CSTNode], str] = {
+    cst.List: "a list",
+    cst.Tuple: "a tuple",
+    cst.ListComp: "a list",
+}
+_REFUSED: dict[type[cst.CSTNode], str] = {
+    cst.Imaginary: "a complex number",
+    cst.SimpleString: "a string",
+    cst.ConcatenatedString: "a string",
+    cst.FormattedString: "a string",
+    cst.GeneratorExp: "a generator",
+    cst.Set: "a set",
+    cst.SetComp: "a set",
+    cst.Dict: "a dict",
+    cst.DictComp: "a dict",
+}
+
+
+def given(node: cst.Call, positional: Sequence[cst.Arg], context: FileContext) -> Given:
+    """Classify the positional arguments of a legacy constructor's call."""
+    if not positional:
+        return _EMPTY
+    if any(each.star == "**" for each in positional):
+        return _unknown(positional[0].value, context)
+    if positional[0].keyword is not None and positional[0].keyword.value == "size":
+        return Given(Reading.SIZE, True, "a size")
+    plain = [each for each in positional if not each.star]
+    if len(plain) >= 2:
+        return Given(Reading.SIZE, True, "a size")
+    if len(plain) == len(positional):
+        return _one(node, plain[0].value, context)
+    if plain:
+        first = _one(node, plain[0].value, context)
+        return Given(Reading.SIZE, first.proven and first.reading is Reading.SIZE, "a size")
+    return _starred(positional[0].value, context)
+
+
+def _starred(node: cst.BaseExpression, context: FileContext) -> Given:
+    facts = context.facts(node)
+    shown = f"`*{brief(node, context)}`"
+    if facts.items and all(each.must(Kind.INTEGER) for each in facts.items):
+        return Given(Reading.SIZE, True, shown)
+    if facts.must(_SIZE) or _calls_size(node) or _word_matches(node, _SIZES_WORD):
+        return Given(Reading.SIZE, facts.must(_SIZE) and _is_torch_size(node, context), shown, may_be_empty=True)
+    return Given(Reading.UNKNOWN, False, shown)
+
+
+def _one(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> Given:
+    return _by_shape(argument, context) or _by_facts(argument, context) or _by_words(node, argument, context)
+
+
+def _by_shape(node: cst.BaseExpression, context: FileContext) -> Given | None:
+    """Read the text alone."""
+    if (word := _LITERALS.get(type(node))) is not None:
+        return Given(Reading.DATA, True, word, floats=_holds_a_float(node))
+    if (word := _REFUSED.get(type(node))) is not None:
+        return Given(Reading.INVALID, True, word)
+    match node:
+        case cst.Integer():
+            return Given(Reading.SIZE, True, "a size")
+        case cst.Name(value="True" | "False" | "None" as word):
+            return Given(Reading.INVALID, True, f"`{word}`")
+        case cst.Float() | cst.UnaryOperation(operator=cst.Minus(), expression=cst.Float()):
+            return Given(Reading.INVALID, True, "a float", floats=True)
+        case cst.Call(func=cst.Name() as function) if not _is_storage_name(function):
+            return _by_builtin(node, context)
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="tolist")), args=[]):
+            return None if context.facts(node).must(Kind.SEQUENCE) else Given(Reading.DATA, False, "a list")
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value=word)), args=args) if word in _REDUCTIONS:
+            return _by_reduction(node, args, context)
+    return Given(Reading.STORAGE, True, "a storage") if _is_storage(node) else None
+
+
+def _by_builtin(node: cst.Call, context: FileContext) -> Given | None:
+    names = context.names(node.func)
+    word = next(iter(names)).removeprefix("builtins.") if len(names) == 1 else ""
+    if word in _SEQUENCE_MAKERS:
+        return Given(Reading.DATA, True, f"a {word.replace('sorted', 'list')}")
+    if word in _REFUSED_MAKERS:
+        return Given(Reading.INVALID, True, f"a `{word}`", floats=word == "float")
+    return None
+
+
+def _by_reduction(node: cst.Call, args: Sequence[cst.Arg], context: FileContext) -> Given | None:
+    """``np.sum(a)`` and ``a.max()`` are numbers, but arrays where an axis is given."""
+    facts = context.facts(node)
+    if facts.may(Kind.ARRAY) and not facts.may(Kind.TENSOR) and not any(each.keyword for each in args):
+        return _unknown(node, context)
+    return None
+
+
+def _by_facts(node: cst.BaseExpression, context: FileContext) -> Given | None:
+    """Ask the inference."""
+    facts = context.facts(node)
+    facts = facts.having(kind=facts.kind & ~_ALWAYS_REFUSED)
+    if not facts.kind:
+        return None
+    shown = f"`{brief(node, context)}`"
+    if facts.must(_SIZE):
+        return Given(Reading.SIZE, facts.must(Kind.INTEGER) or _is_torch_size(node, context), shown)
+    if facts.must(Kind.SEQUENCE):
+        return _sequence(node, shown, context)
+    if facts.must(Kind.ARRAY | Kind.SCALAR) and facts.may(Kind.ARRAY):
+        return Given(Reading.ARRAY, _is_data(node, facts, context), f"{shown}, an array,")
+    if facts.must(Kind.ARRAY | Kind.SCALAR | Kind.SEQUENCE) and facts.may(Kind.ARRAY):
+        return Given(Reading.MIXED, False, shown)
+    if facts.must(Kind.TENSOR):
+        return Given(Reading.TENSOR, True, f"{shown}, a tensor,")
+    return None
+
+
+def _sequence(node: cst.BaseExpression, shown: str, context: FileContext) -> Given:
+    """Read a sequence that is no literal; ``hidden_size: tuple[int]`` is more often an integer with a wrong annotation.
+
+    What callers hand over may be an array in spite of its annotation: ``as_tensor`` does the same for both.
+    """
+    local = isinstance(node, cst.Name) and not is_parameter(node, context)
+    if not local and _word_matches(node, _SIZE_WORD):
+        return Given(Reading.UNKNOWN, False, shown, seems_size=True)
+    made_here = local or isinstance(node, cst.BinaryOperation)
+    return Given(Reading.DATA if made_here else Reading.MIXED, True, f"{shown}, a sequence,")
+
+
+def _is_torch_size(node: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether a size is a ``torch.Size`` beyond doubt: a tuple is data, and so is an array's shape."""
+    match node:
+        case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value="size"))):
+            return context.facts(inner).is_tensor
+        case cst.Attribute(value=inner, attr=cst.Name(value="shape")):
+            return not rests_on_annotation(inner, context)
+    return not rests_on_annotation(node, context)
+
+
+def _is_data(node: cst.BaseExpression, facts: Value, context: FileContext) -> bool:
+    """Tell whether an array is no 0-d integer array, a size; one of floats is data, and a NumPy float raises."""
+    if facts.array_dtype is not None and facts.array_dtype.startswith("float"):
+        return True
+    found = context.python(node)
+    return isinstance(found, ast.expr) and has_dimensions(found, context)
+
+
+def _by_words(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> Given:
+    """Read names, and what is done with the result."""
+    match argument:
+        case cst.BinaryOperation(left=cst.List(), operator=cst.Multiply()):
+            return Given(Reading.DATA, False, "a list")
+        case cst.BinaryOperation(left=cst.List()) | cst.BinaryOperation(right=cst.List()):
+            return Given(Reading.MIXED, False, f"`{brief(argument, context)}`")
+    if context.facts(argument).may(_SIZE) and (_reads_as_size(argument) or _is_filled_at_once(node, context)):
+        return Given(Reading.SIZE, False, f"`{brief(argument, context)}`")
+    whole = isinstance(argument, cst.BinaryOperation) and _has_integers_only(argument)
+    return Given(Reading.UNKNOWN, False, f"`{brief(argument, context)}`", seems_size=whole)
+
+
+def _has_integers_only(node: cst.BaseExpression) -> bool:
+    """Whether some arithmetic holds an integer and divides nothing: ``2 * positions - 1``."""
+    match node:
+        case cst.BinaryOperation(left=left, operator=cst.Add() | cst.Subtract() | cst.Multiply(), right=right):
+            return any(_has_integers_only(each) for each in (left, right))
+    return isinstance(node, cst.Integer)
+
+
+def _unknown(node: cst.BaseExpression, context: FileContext) -> Given:
+    return Given(Reading.UNKNOWN, False, f"`{brief(node, context)}`")
+
+
+def _reads_as_size(node: cst.BaseExpression) -> bool:
+    match node:
+        case cst.BinaryOperation(left=left, operator=operator, right=right) if not isinstance(operator, cst.Divide):
+            sides = [each for each in (left, right) if not isinstance(each, cst.Integer)]
+            return bool(sides) and all(_reads_as_size(each) for each in sides)
+        case cst.Subscript(value=cst.Attribute(attr=cst.Name(value="shape"))):
+            return True
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="numel" | "nelement" | "size"))):
+            return True
+    return _word_matches(node, _SIZE_WORD)
+
+
+def _word_matches(node: cst.BaseExpression, pattern: re.Pattern[str]) -> bool:
+    match node:
+        case cst.Name(value=word) | cst.Attribute(attr=cst.Name(value=word)):
+            return bool(pattern.fullmatch(word))
+    return False
+
+
+def _calls_size(node: cst.BaseExpression) -> bool:
+    match node:
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="size")), args=[]):
+            return True
+    return False
+
+
+def _is_filled_at_once(node: cst.Call, context: FileContext) -> bool:
+    """``torch.Tensor(x).normal_()``: nobody overwrites data that was just given."""
+    above = context.parent(node)
+    if not isinstance(above, cst.Attribute) or above.attr.value not in FILLS:
+        return False
+    return isinstance(context.parent(above), cst.Call)
+
+
+def _is_storage(node: cst.BaseExpression) -> bool:
+    """``torch.FloatStorage(...)``, ``torch.ByteStorage.from_buffer(...)``, ``x.untyped_storage()``."""
+    match node:
+        case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value=word))):
+            return word.endswith(("Storage", "storage")) or _is_storage_name(inner)
+        case cst.Call(func=function):
+            return _is_storage_name(function)
+    return _is_storage_name(node)
+
+
+def _is_storage_name(node: cst.BaseExpression) -> bool:
+    match node:
+        case cst.Name(value=word) | cst.Attribute(attr=cst.Name(value=word)):
+            return word.endswith(("Storage", "storage"))
+    return False
+
+
+def _holds_a_float(node: cst.BaseExpression) -> bool:
+    """Whether a literal is made of numbers alone, a float among them."""
+    numbers = list(_numbers(node))
+    return cst.Float in numbers and not set(numbers) - {cst.Float, cst.Integer}
+
+
+def _numbers(node: cst.BaseExpression) -> list[type[cst.CSTNode]]:
+    match node:
+        case cst.List(elements=elements) | cst.Tuple(elements=elements):
+            found: list[type[cst.CSTNode]] = []
+            for each in elements:
+                found += _numbers(each.value) if isinstance(each, cst.Element) else [type(each)]
+            return found
+        case cst.UnaryOperation(operator=cst.Minus() | cst.Plus(), expression=inner):
+            return _numbers(inner)
+    return [type(node)]
+
+
+def brief(node: cst.BaseExpression, context: FileContext) -> str:
+    """Give a node's text for a message: one line, cut where it is long."""
+    text = " ".join(context.code(node).split())
+    return text if len(text) <= 40 else f"{text[:37]}..."

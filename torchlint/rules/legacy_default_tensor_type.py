@@ -1,0 +1,112 @@
+"""`torch.set_default_tensor_type(...)` sets a default dtype and a default device in one deprecated call.
+
+## What it does
+
+Flags calls of `torch.set_default_tensor_type`.
+
+## Why is this bad?
+
+It is deprecated as of torch 2.1 and warns. It hides a dtype and a device in the name of a type; with
+`torch.cuda.FloatTensor` it moves even `torch.Tensor(...)` to the GPU, and code that draws from a CPU generator, such as
+a shuffling `DataLoader`, fails far away from the call. `torch.set_default_dtype` and `torch.set_default_device` say one
+thing each.
+
+## Example
+
+```python
+import torch
+
+torch.set_default_tensor_type(torch.DoubleTensor)
+```
+
+Use instead:
+
+```python
+import torch
+
+torch.set_default_dtype(torch.float64)
+```
+
+## Fix safety
+
+Safe for CPU types, in a file that names no CUDA type in such a call: every factory gave the same dtype and device after
+either call (measured on torch 2.13 for float64, float32, float16 and bfloat16). For a CUDA type the fix writes
+`torch.set_default_dtype` and `torch.set_default_device("cuda")` and is unsafe: legacy constructors followed the default
+tensor type, but they ignore the default device. Without a fix where the type is not written out.
+
+## References
+
+- [torch.set_default_tensor_type](https://docs.pytorch.org/docs/stable/generated/torch.set_default_tensor_type.html)
+- [torch.set_default_dtype](https://docs.pytorch.org/docs/stable/generated/torch.set_default_dtype.html)
+- [torch.set_default_device](https://docs.pytorch.org/docs/stable/generated/torch.set_default_device.html)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.model import Applicability, Confidence, Edit, Fix
+from torchlint.rule import Draft, FileContext, Rule
+from torchlint.rules.spelling import torch_name
+from torchlint.rules.tensor_types import TensorType, name_node, spelled_like, tensor_type, type_of
+
+_FLOATING = frozenset({"float32", "float64", "float16", "bfloat16"})
+_SETS_CUDA = re.compile(rb"set_default_tensor_type\([^\n#]*cuda|set_default_device\b")
+_MESSAGE = "`torch.set_default_tensor_type` is deprecated: use `torch.set_default_dtype` and `torch.set_default_device`"
+
+
+def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
+    """Report a call that sets the default tensor type."""
+    at = name_node(node.func)
+    if at is None or (at.value != "set_default_tensor_type" and not isinstance(node.func, cst.Name)):
+        return
+    if context.names(node.func) == {"torch.set_default_tensor_type"}:
+        yield Draft(at, _MESSAGE, Confidence.CERTAIN, fix=_fix(node, context))
+
+
+def _fix(node: cst.Call, context: FileContext) -> Fix | None:
+    kind = _given(node, context)
+    if kind is None or kind.device is None or kind.dtype not in _FLOATING:
+        return None
+    argument = node.args[0].value
+    setter, imports = spelled_like(node.func, "set_default_dtype", context)
+    dtype, more = torch_name(context, str(kind.dtype), node.func)
+    if isinstance(node.func, cst.Attribute):
+        dtype, more = spelled_like(node.func, str(kind.dtype), context)
+    span = context.definition.outer_span(argument)
+    edits = (context.replace(node.func, setter), Edit(*span, dtype), *imports, *more)
+    if not _SETS_CUDA.search(context.source.utf8):
+        return Fix(f"Use `{setter}({dtype})`", tuple(dict.fromkeys(edits)), Applicability.SAFE)
+    return _with_device(node, kind, edits, context)
+
+
+def _given(node: cst.Call, context: FileContext) -> TensorType | None:
+    match node.args:
+        case [cst.Arg(keyword=None, star="", value=cst.SimpleString() as text)]:
+            return tensor_type([str(text.evaluated_value)])
+        case [cst.Arg(keyword=None, star="", value=value)]:
+            return type_of(value, context)
+    return None
+
+
+def _with_device(node: cst.Call, kind: TensorType, edits: tuple[Edit, ...], context: FileContext) -> Fix | None:
+    """Add the second call behind the first; only a statement of its own leaves room for it."""
+    statement = context.parent(node)
+    line = context.parent(statement) if isinstance(statement, cst.Expr) else None
+    if not isinstance(line, cst.SimpleStatementLine | cst.SimpleStatementSuite) or len(line.body) != 1:
+        return None
+    setter, imports = spelled_like(node.func, "set_default_device", context)
+    call = f'{setter}("{kind.device}")'
+    start, end = context.definition.span(node)
+    text = f"; {call}"
+    if isinstance(line, cst.SimpleStatementLine):
+        row = context.source.slice(context.source.line_starts[context.row(node) - 1], start)
+        text = f"\n{row}{call}"
+    title = f"Use `set_default_dtype` and `{call}`; legacy constructors do not follow the default device"
+    return Fix(title, tuple(dict.fromkeys((*edits, *imports, Edit(end, end, text)))), Applicability.UNSAFE)
+
+
+RULE = Rule("TNS310", visit={cst.Call: check})

@@ -1,0 +1,145 @@
+"""The repair of a legacy constructor: ``torch.tensor``, ``torch.as_tensor`` or ``torch.empty``."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from torchlint.model import Applicability, Edit, Fix
+from torchlint.rule import FileContext
+from torchlint.rules.constructions import MODERN_KEYWORDS, Construction
+from torchlint.rules.given_data import Reading
+from torchlint.rules.spelling import Spelled
+from torchlint.rules.tensor_types import spelled_like
+from torchlint.rules.torch_defaults import defaults
+
+_FUNCTION = {
+    Reading.EMPTY: "empty",
+    Reading.SIZE: "empty",
+    Reading.DATA: "tensor",
+    Reading.INVALID: "tensor",
+    Reading.ARRAY: "as_tensor",
+    Reading.MIXED: "as_tensor",
+    Reading.UNKNOWN: "as_tensor",
+}
+
+
+def modern(call: Construction, context: FileContext) -> Fix | None:
+    """Build the repair of a legacy constructor's call; None where none can be written."""
+    if in_fstring(call.node, context):
+        return None
+    if call.given.reading is Reading.TENSOR:
+        return _tensor_itself(call, context)
+    if call.given.reading is Reading.INVALID and not _is_number(call):
+        return None
+    function = function_for(call)
+    callee, imports = spelled_like(call.node.func, function, context)
+    suffix, more = _keywords(call, function, context)
+    edits = (context.replace(call.node.func, callee), *_insertions(call, suffix, context), *imports, *more)
+    title = f"Use `{callee}(...{suffix})`{_caveat(call, context)}"
+    return Fix(title, tuple(dict.fromkeys(edits)), _applicability(call, context))
+
+
+def function_for(call: Construction) -> str:
+    """Give the function of torch that stands in for the constructor."""
+    function = "empty" if call.given.seems_size else _FUNCTION.get(call.given.reading, "as_tensor")
+    # as_tensor knows no requires_grad; where such a keyword was given the call never ran, so no memory was shared
+    return "tensor" if function == "as_tensor" and call.words & MODERN_KEYWORDS else function
+
+
+def in_fstring(node: cst.CSTNode, context: FileContext) -> bool:
+    """Whether a node stands inside an f-string, where quotes and places cannot be trusted before Python 3.12."""
+    return any(isinstance(each, cst.FormattedStringExpression) for each in context.ancestors(node))
+
+
+def _is_number(call: Construction) -> bool:
+    return call.given.floats or call.given.what in ("`True`", "`False`", "a `float`", "a `bool`")
+
+
+def _keywords(call: Construction, function: str, context: FileContext) -> Spelled:
+    """Spell what the modern function must be told to do what the legacy one did by itself."""
+    text, imports = "", tuple[Edit, ...]()
+    name = _dtype(call, function, context)
+    if name is not None:
+        dtype, imports = spelled_like(call.node.func, name, context)
+        text = f", dtype={dtype}{'()' if name == 'get_default_dtype' else ''}"
+    device = _device(call, context)
+    return (f"{text}, device={device}" if device else text), imports
+
+
+def _dtype(call: Construction, function: str, context: FileContext) -> str | None:
+    if "dtype" in call.words:
+        return None
+    if not call.type.plain:
+        return call.type.dtype
+    if function == "empty" or call.given.floats:
+        return None  # both follow the default dtype by themselves
+    return "get_default_dtype" if defaults(context.source).dtype else "float32"
+
+
+def _device(call: Construction, context: FileContext) -> str | None:
+    if "device" in call.words:
+        return None
+    if call.type.device is None:
+        return "device"
+    if call.type.device == "cuda":
+        return '"cuda"'
+    known = defaults(context.source)
+    if known.tensor_type:
+        return None if call.type.plain else '"cpu"'
+    return '"cpu"' if known.device else None
+
+
+def _insertions(call: Construction, suffix: str, context: FileContext) -> tuple[Edit, ...]:
+    if call.given.reading is not Reading.EMPTY:
+        return (context.insert_after(call.positional[-1].value, suffix),) if suffix else ()
+    if call.node.args:
+        return (context.insert_before(call.node.args[0], f"0{suffix}, "),)
+    end = context.definition.span(call.node)[1] - 1
+    return (Edit(end, end, f"0{suffix}"),)
+
+
+def _applicability(call: Construction, context: FileContext) -> Applicability:
+    """How far the repair may be trusted: safe only where the kind of the arguments is proven."""
+    if _device_is_open(call) or (call.type.dtype is None and not call.type.plain):
+        return Applicability.DISPLAY
+    never_ran = bool(call.words & MODERN_KEYWORDS)
+    if call.given.reading is Reading.UNKNOWN:
+        return Applicability.UNSAFE if never_ran else Applicability.DISPLAY
+    if call.given.reading is Reading.INVALID:
+        return Applicability.SAFE if never_ran else Applicability.DISPLAY
+    known = defaults(context.source)
+    # a default device would also decide where the argument of device= may be None
+    doubtful = (call.type.plain and known.tensor_type) or (known.device and "device" in call.words)
+    if doubtful or not call.given.proven or call.given.may_be_empty:
+        return Applicability.UNSAFE
+    return Applicability.SAFE
+
+
+def _device_is_open(call: Construction) -> bool:
+    """Whether the name stands for a CPU and a CUDA type, and nothing says which device is meant."""
+    return call.type.device is None and "device" not in call.words
+
+
+def _caveat(call: Construction, context: FileContext) -> str:
+    if _device_is_open(call):
+        return " and say on which device"
+    if call.given.seems_size:
+        return f" if {call.given.what} is a size, `torch.as_tensor` if it holds values"
+    if call.given.reading is Reading.UNKNOWN:
+        return f" if {call.given.what} holds values, `torch.empty` if it is a size"
+    if call.given.may_be_empty:
+        return "; without any size it raises, where the legacy call gave an empty tensor"
+    if call.given.reading is Reading.ARRAY and not call.given.proven:
+        return "; the legacy call took a 0-d integer array as a size"
+    if call.type.plain and defaults(context.source).tensor_type:
+        return "; the default tensor type that this file sets may also decide the device"
+    return ""
+
+
+def _tensor_itself(call: Construction, context: FileContext) -> Fix | None:
+    """Show the tensor itself: the legacy call gave an alias of it, and what was meant is for the author to say."""
+    if call.keywords or len(call.positional) != 1:
+        return None
+    argument = context.code_with_parentheses(call.positional[0].value)
+    title = f"Use `{argument}` itself, `.to(...)` for a dtype, or `.detach().clone()` for a copy"
+    return Fix(title, (context.replace(call.node, argument),), Applicability.DISPLAY)

@@ -1,0 +1,134 @@
+"""How a thing of torch is spelled in a file: by the file's own import of torch, or by an import that is added."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.model import Edit
+from torchlint.rule import FileContext
+from torchlint.syntax.outline import Outline
+
+Spelled = tuple[str, tuple[Edit, ...]]
+"""The text to write, and the edit that adds an import where the file has none to build on."""
+
+_Import = ast.Import | ast.ImportFrom
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def torch_name(context: FileContext, name: str, at: cst.CSTNode | None = None) -> Spelled:
+    """Spell ``torch.<name>`` as the file imports torch: ``torch.empty``, ``th.empty``, or ``empty`` itself.
+
+    ``at`` is the node that the text is written for: an import inside its own function counts too. Where nothing
+    imports torch under a usable name, the second part adds ``import torch``; equal edits of several fixes are shared.
+    """
+    if context.outline is None:
+        return f"torch.{name}", ()
+    imports = _imports(context.outline, _functions_around(context, at))
+    module, direct = _imported(imports, name)
+    if module is not None:
+        return f"{module}.{name}", ()
+    if direct is not None:
+        return direct, ()
+    return f"torch.{name}", (_import_torch(context.outline, imports),)
+
+
+def _functions_around(context: FileContext, at: cst.CSTNode | None) -> set[ast.AST]:
+    outline = context.outline
+    if at is None or outline is None:
+        return set()
+    start = context.definition.span(at)[0]
+    functions = (each for each in outline.parents if isinstance(each, _FUNCTIONS))
+    return {each for each in functions if outline.start(each) <= start < outline.end(each)}
+
+
+def _imports(outline: Outline, around: set[ast.AST]) -> list[_Import]:
+    """Give the imports that have run where the text is written, those of the module itself first."""
+    found = [each for each in ast.walk(outline.tree) if isinstance(each, ast.Import | ast.ImportFrom)]
+    return [each for each in found if _counts(outline, each, around)]
+
+
+def _imported(imports: list[_Import], name: str) -> tuple[str | None, str | None]:
+    """Find the name that the module torch is bound to, and the one that ``name`` itself is bound to."""
+    module = direct = None
+    for node in imports:
+        for bound, meant in _bound(node):
+            if meant == "torch" and module != "torch":
+                module = bound
+            elif meant == f"torch.{name}":
+                direct = bound
+    return module, direct
+
+
+def _bound(node: _Import) -> Iterator[tuple[str, str]]:
+    """Give each name that the import binds, and the dotted name it stands for."""
+    for alias in node.names:
+        if isinstance(node, ast.ImportFrom):
+            if node.level == 0:
+                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
+        elif alias.asname:
+            yield alias.asname, alias.name
+        else:
+            top = alias.name.partition(".")[0]
+            yield top, top
+
+
+def _counts(outline: Outline, node: ast.AST, around: set[ast.AST]) -> bool:
+    """Whether the import has run where the text is written: not in another scope, not for type checkers alone."""
+    for above in outline.ancestors(node):
+        if isinstance(above, ast.If) and "TYPE_CHECKING" in ast.unparse(above.test):
+            return False
+        if isinstance(above, (*_FUNCTIONS, ast.ClassDef)):
+            return above in around
+    return True
+
+
+def _import_torch(outline: Outline, imports: list[_Import]) -> Edit:
+    """Put ``import torch`` before a ``from torch import``, else behind the imports at the top of the file.
+
+    Beside the import that is there it runs when that one does: lazily in a function, guarded in a ``try``.
+    """
+    for statement in imports:
+        if isinstance(statement, ast.ImportFrom) and _is_torch(statement):
+            start = outline.start(statement)
+            before = outline.source.slice(outline.source.line_starts[statement.lineno - 1], start)
+            return Edit(start, start, "import torch; " if before.strip() else f"import torch\n{before}")
+    body = outline.tree.body
+    head = _head(body)
+    if head is None:
+        return _at_the_top(outline)
+    row = max(each.end_lineno or 0 for each in body if each.lineno <= (head.end_lineno or 0))
+    if row < len(outline.source.line_starts):
+        end = outline.source.line_starts[row]
+        return Edit(end, end, "import torch\n" if isinstance(head, ast.Import | ast.ImportFrom) else "\nimport torch\n")
+    end = len(outline.source.utf8)
+    return Edit(end, end, "\nimport torch\n")
+
+
+def _is_torch(statement: ast.ImportFrom) -> bool:
+    return statement.level == 0 and (statement.module or "").partition(".")[0] == "torch"
+
+
+def _head(body: list[ast.stmt]) -> ast.stmt | None:
+    """Give the last statement of the block of docstring and imports that a file begins with."""
+    head = None
+    for index, statement in enumerate(body):
+        docstring = index == 0 and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        if not docstring and not isinstance(statement, ast.Import | ast.ImportFrom):
+            break
+        head = statement
+    return head
+
+
+def _at_the_top(outline: Outline) -> Edit:
+    """Give the place in a file without docstring and imports: before its first statement, below its comments."""
+    body = outline.tree.body
+    if not body:
+        return Edit(0, 0, "import torch\n")
+    first = body[0]
+    rows = [first.lineno, *(each.lineno for each in getattr(first, "decorator_list", []))]
+    start = outline.source.line_starts[min(rows) - 1]
+    blank = "\n\n" if isinstance(first, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) else "\n"
+    return Edit(start, start, f"import torch\n{blank}")

@@ -1,0 +1,147 @@
+"""`torch.tensor(t)` is called with a tensor: it copies, warns, and cuts the gradient.
+
+## What it does
+
+Flags `torch.tensor(t)` where `t` is a tensor beyond doubt.
+
+## Why is this bad?
+
+`torch.tensor` is for Python data. Given a tensor it makes a detached copy and warns on every call: "To copy construct
+from a tensor, it is recommended to use sourceTensor.detach().clone()". Whoever wrote it to get a tensor that takes part
+in training has lost the gradient without an error: the result does not depend on `t`.
+
+## Example
+
+```python
+import torch
+
+weight = torch.ones(3, requires_grad=True)
+start = torch.tensor(weight)
+target = torch.tensor(weight * 2, dtype=torch.float64)
+```
+
+Use instead:
+
+```python
+import torch
+
+weight = torch.ones(3, requires_grad=True)
+start = weight.detach().clone()
+target = (weight * 2).detach().to(dtype=torch.float64, copy=True)
+```
+
+## Fix safety
+
+Safe: same values, dtype, device, strides and `requires_grad`, always a copy (measured on torch 2.13 for contiguous,
+transposed, expanded, strided, empty and 0-dim tensors, parameters, integers and bools); only the warning is gone.
+Unsafe in a file that sets a default device, to which `torch.tensor(t)` moves its result, and where only an annotation
+says that `t` is a tensor: code that wraps it in `torch.tensor` is often handed a number. If the gradient was meant to
+flow, write `weight.clone()` or `weight` instead.
+
+## References
+
+- [torch.tensor](https://docs.pytorch.org/docs/stable/generated/torch.tensor.html): "When data is a tensor `x`,
+  `torch.tensor(x)` is equivalent to `x.detach().clone()`"
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.model import Applicability, Confidence, Edit, Fix
+from torchlint.rule import Draft, FileContext, Rule
+from torchlint.rules.annotation_evidence import rests_on_annotation
+from torchlint.rules.given_data import brief
+from torchlint.rules.modern_constructors import in_fstring
+from torchlint.rules.tensor_types import name_node
+from torchlint.rules.torch_defaults import defaults
+
+_PRIMARY = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
+"""What a method can be called on without parentheses."""
+_KNOWN = frozenset({"data", "dtype", "device", "requires_grad"})
+
+
+def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
+    """Report a tensor given to `torch.tensor`."""
+    at = name_node(node.func)
+    if at is None or not node.args or (at.value != "tensor" and not isinstance(node.func, cst.Name)):
+        return
+    source = _source(node)
+    if source is None or isinstance(source.value, cst.List | cst.Tuple | cst.ListComp | cst.Integer | cst.Float):
+        return
+    if context.names(node.func) != {"torch.tensor"} or not context.facts(source.value).is_tensor:
+        return
+    annotated = rests_on_annotation(source.value, context)
+    message = (
+        f"`torch.tensor` copies `{brief(source.value, context)}`, a tensor{' by its annotation' if annotated else ''}, "
+        "warns and cuts its gradient: use `.detach().clone()`"
+    )
+    confidence = Confidence.LIKELY if annotated else Confidence.CERTAIN
+    yield Draft(at, message, confidence, fix=_fix(node, source, annotated, context))
+
+
+def _source(node: cst.Call) -> cst.Arg | None:
+    """Give the argument that is copied."""
+    first = node.args[0]
+    if first.star:
+        return None
+    if first.keyword is None:
+        return first
+    return next((each for each in node.args if each.keyword and each.keyword.value == "data"), None)
+
+
+def _fix(node: cst.Call, source: cst.Arg, annotated: bool, context: FileContext) -> Fix | None:
+    others = [each for each in node.args if each is not source]
+    if any(each.keyword is None or each.keyword.value not in _KNOWN for each in others) or in_fstring(node, context):
+        return None
+    inner = context.definition.outer_span(source.value)
+    outer = context.definition.span(node)
+    behind = context.source.slice(inner[1], outer[1])
+    if "#" in context.source.slice(outer[0], inner[0]) + behind:
+        return None
+    tail = _tail(others, context)
+    if _is_detached(source.value):
+        tail = tail.removeprefix(".detach()")
+    opening, closing = ("(", ")") if _needs_parentheses(source.value, context) else ("", "")
+    edits = (Edit(outer[0], inner[0], opening), Edit(inner[1], outer[1], f"{closing}{tail}"))
+    moved = defaults(context.source).device
+    caveat = "; under a default device `torch.tensor` also moves the copy" if moved else ""
+    if annotated:
+        caveat = ", if callers keep to the annotation; a number has no `detach`"
+    return Fix(f"Use `{tail}`{caveat}", edits, Applicability.UNSAFE if moved or annotated else Applicability.SAFE)
+
+
+def _is_detached(node: cst.BaseExpression) -> bool:
+    match node:
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="detach")), args=[]):
+            return True
+    return False
+
+
+def _tail(others: list[cst.Arg], context: FileContext) -> str:
+    said = {each.keyword.value: context.code_with_parentheses(each.value) for each in others if each.keyword}
+    needs_grad = said.pop("requires_grad", "False")
+    converted = "".join(f"{word}={text}, " for word, text in said.items())
+    copied = f".detach().to({converted}copy=True)" if said else ".detach().clone()"
+    if needs_grad == "False":
+        return copied
+    return f"{copied}.requires_grad_({'' if needs_grad == 'True' else needs_grad})"
+
+
+def _needs_parentheses(node: cst.BaseExpression, context: FileContext) -> bool:
+    text = context.code_with_parentheses(node)
+    if text.startswith("(") and not isinstance(node, cst.Call | cst.Attribute | cst.Subscript):
+        return not getattr(node, "lpar", ())
+    if not isinstance(node, _PRIMARY) and not getattr(node, "lpar", ()):
+        return True
+    try:  # a chain broken over lines may have stood on the call's own parentheses
+        ast.parse(text.strip(), mode="eval")
+    except SyntaxError:
+        return True
+    return False
+
+
+RULE = Rule("TNS308", visit={cst.Call: check})
