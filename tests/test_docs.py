@@ -132,7 +132,6 @@ def test_the_fix_makes_the_good_block_of_the_bad_one(entry: Entry) -> None:
 
 @pytest.mark.parametrize("entry", REAL, ids=lambda entry: entry.code)
 def test_the_good_block_runs(entry: Entry) -> None:
-    pytest.importorskip("torch", reason="the pages' examples are run with torch")
     code = compile(example(entry).good, f"{entry.code} good", "exec")
     exec(code, {"__name__": "page"})
 

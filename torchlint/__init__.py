@@ -1,5 +1,53 @@
-"""torchlint finds the places where PyTorch code converts tensors unsafely, says why, and repairs them."""
+"""A linter that finds unsafe PyTorch tensor conversions, repairs them, and never runs the code it reads."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchlint.model import Applicability, Confidence, Edit, FileResult, Finding, Fix, FixResult
 from torchlint.version import VERSION as __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from torchlint.config import Config
+
+__all__ = [
+    "Applicability",
+    "Confidence",
+    "Config",
+    "Edit",
+    "FileResult",
+    "Finding",
+    "Fix",
+    "FixResult",
+    "__version__",
+    "check",
+    "fix",
+]
+
+
+def check(source: str | bytes, *, path: str = "<source>", config: Config | None = None) -> FileResult:
+    """Check one file's source text or bytes; code that does not parse is a finding, never an exception."""
+    from torchlint.config import Config
+    from torchlint.engine import check_bytes
+
+    return check_bytes(path, _raw(source), config or Config())
+
+
+def fix(source: str | bytes, *, path: str = "<source>", config: Config | None = None) -> FixResult:
+    """Repair one file's source text or bytes; nothing is written to disk."""
+    from torchlint.config import Config
+    from torchlint.engine import fix_bytes
+
+    return fix_bytes(path, _raw(source), config or Config())
+
+
+def _raw(source: str | bytes) -> bytes:
+    return source.encode() if isinstance(source, str) else source
+
+
+def __getattr__(name: str) -> object:
+    if name == "Config":  # on demand: the command line starts without it
+        from torchlint.config import Config
+
+        return Config
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -97,21 +97,21 @@ def decode(path: str, raw: bytes) -> Source:
     bom = raw.startswith(codecs.BOM_UTF8)
     body = raw[len(codecs.BOM_UTF8) :] if bom else raw
     shift = len(raw) - len(body)
-    codec = _codec(body, bom)
+    codec, declared = _codec(body, bom)
     try:
         text = body.decode(codec)
     except UnicodeDecodeError as error:
         message = f"byte 0x{body[error.start]:02x} is not {codec}: save the file as UTF-8 or declare its encoding"
         raise SourceError(message, error.start + shift) from None
     except (LookupError, UnicodeError) as error:
-        raise SourceError(f"`{codec}` is no encoding for source text: {error}") from None
+        raise SourceError(f"`{declared}` is no encoding for source text: {error}") from None
     if _SURROGATE.search(text):
-        raise SourceError(f"`{codec}` gives a lone surrogate, which is no character")
+        raise SourceError(f"`{declared}` gives a lone surrogate, which is no character")
     return Source(path, raw, text, codec, bom)
 
 
-def _codec(body: bytes, bom: bool) -> str:
-    """Give the encoding that one of the first two lines declares, as PEP 263 has it; UTF-8 where none does."""
+def _codec(body: bytes, bom: bool) -> tuple[str, str]:
+    """Give the encoding that one of the first two lines declares, as PEP 263 has it, and how; UTF-8 where none does."""
     for line in _LINE_END.split(body, maxsplit=2)[:2]:
         if found := _CODING.match(line):
             declared = found.group(1).decode("ascii")
@@ -121,7 +121,7 @@ def _codec(body: bytes, bom: bool) -> str:
                 raise SourceError(f"unknown encoding `{declared}`") from None
             if bom and codec not in ("utf-8", "utf-8-sig"):
                 raise SourceError(f"the file begins with a UTF-8 mark but declares `{declared}`")
-            return "utf-8" if codec == "utf-8-sig" else codec
+            return ("utf-8" if codec == "utf-8-sig" else codec), declared
         if not _BLANK.match(line):
             break
-    return "utf-8"
+    return "utf-8", "utf-8"

@@ -136,7 +136,12 @@ def _plain(names: frozenset[str], node: ast.expr) -> Value | None:
             return of_kind(Kind.DEVICE, place=Place.HOST | Place.ACCELERATOR) if word == "device" else of_kind(Kind.DTYPE)
         if name.startswith("builtins."):
             return _builtin(word)
-        if name.startswith(("torch.nn.Module", "lightning.LightningModule")):
+        if name in ("torch.nn.utils.rnn.PackedSequence", "torch.distributions.Distribution"):
+            return OTHER
+        if name.startswith("torch.nn.") and word[:1].isupper():
+            own = frozenset({name}) if word != "Module" else frozenset[str]()
+            return Value(Kind.MODULE, Grad.ATTACHED, ANY_PLACE, instance=own)
+        if name.startswith("lightning.LightningModule"):
             return Value(Kind.MODULE, Grad.ATTACHED, ANY_PLACE)
         if name == "torch.utils.data.DataLoader":
             return None

@@ -123,14 +123,21 @@ class Calls:
             wanted = given.find(0, "mode")
             on = wanted.const if wanted else None
             env.mode = (Mode.ON if on else Mode.OFF) if isinstance(on, bool) else Mode.ON | Mode.OFF
-        for known in (
-            modules.made(name, given),
-            library.call(name, given, env.mode),
-            self._file.call(name, callee, given, env.mode),
-        ):
-            if known is not None:
-                return known
-        return self._unknown(given, env)
+        known = modules.made(name, given)
+        if known is None:
+            known = library.call(name, given, env.mode)
+            if known is not None and name in operations().factories and "device" not in given.keywords:
+                return self._placed_by_default(known, given)
+        if known is None:
+            known = self._file.call(name, callee, given, env.mode)
+        return known if known is not None else self._unknown(given, env)
+
+    def _placed_by_default(self, made: Value, given: Arguments) -> Value:
+        """A factory without ``device=`` follows the default device, where the file changes that."""
+        if not self._file.changes_default_device or made.place != Place.HOST:
+            return made
+        why = Reason("{code} follows the default device, which this file changes", given.node, weak=True)
+        return made.having(place=Place.HOST | Place.ACCELERATOR, why_place=why)
 
     def _super(self, node: ast.AST, env: Env) -> Value:
         """Give ``super()``: the object as the base classes of the class around see it."""
@@ -266,9 +273,8 @@ class Calls:
         """Carry out what a method changes in its receiver."""
         if receiver.may(Kind.MODULE) and word in ("cuda", "cpu", "to", "requires_grad_"):
             if receiver.must(Kind.MODULE) or (receiver.unknown and self._is_statement(given.node)):
-                module = (
-                    receiver if receiver.must(Kind.MODULE) else receiver.having(kind=Kind.MODULE, grad=Grad.ATTACHED)
-                )
+                kind = Kind.MODULE | (Kind.TENSOR if word == "requires_grad_" else Kind(0))
+                module = receiver if receiver.must(Kind.MODULE) else receiver.having(kind=kind, grad=Grad.ATTACHED)
                 self.set(target, modules.moved(module, word, given, env.mode), env)
         elif receiver.may(Kind.SEQUENCE) and (after := containers.grown(receiver, word, given)) is not None:
             self.set(target, after, env)

@@ -223,6 +223,8 @@ class Expressions:
         either = joined_operands([value for value in (left, right) if value.may(Kind.TENSOR)])
         result = tensors.computed(either, mode, node)
         floats = any(isinstance(each.const, float | complex) for each in (left, right))
+        if result.dtype & Dtype.BOOL and not isinstance(operator, ast.BitAnd | ast.BitOr | ast.BitXor):
+            result = result.having(dtype=result.dtype | Dtype.INTEGRAL)
         if isinstance(operator, ast.Div) or floats or Dtype.FLOATING in (left.dtype, right.dtype):
             result = result.having(dtype=Dtype.FLOATING)
         elif left.const is None and right.const is None and not (left.is_tensor and right.is_tensor):

@@ -30,13 +30,14 @@ from torchlint.inference.operations import (
     PAIRS,
     PAIRS_WITH_DIM,
     SEVERAL,
+    UNLIKE,
     leaf,
     never_dtype,
     operations,
-    summed,
+    result_dtype,
 )
 from torchlint.inference.python import HOLDERS, builtin, held
-from torchlint.inference.tensors import computed, detached, dtype_bits, dtype_name, pair, with_dtype
+from torchlint.inference.tensors import computed, detached, dtype_bits, dtype_name, pair, unlike, with_dtype
 
 MODES = {
     "torch.no_grad": Mode.OFF,
@@ -255,6 +256,11 @@ def _function(name: str, word: str, given: Arguments, mode: Mode) -> Value | Non
         return tensor(Grad.DETACHED, given.tensors().place or ANY_PLACE, rank=0)
     if name in ("torch.load", "torch.jit.load", "torch.hub.load"):
         return _loaded(given)
+    if name in ("torch.nn.utils.rnn.pack_padded_sequence", "torch.nn.utils.rnn.pack_sequence"):
+        return of_kind(Kind.OTHER, instance=frozenset({"torch.nn.utils.rnn.PackedSequence"}))
+    if name == "torch.nn.utils.rnn.pad_packed_sequence":
+        lengths = tensor(Grad.DETACHED, Place.HOST, Dtype.INTEGRAL)
+        return of_kind(Kind.SEQUENCE, items=(tensor(), lengths))
     if name == "torch.autograd.grad":
         grad = Grad.UNKNOWN | Grad.DETACHED if "create_graph" in given.keywords else Grad.DETACHED
         return of_kind(Kind.SEQUENCE, member=tensor(grad, given.tensors().place or Place.HOST))
@@ -283,14 +289,20 @@ def _operation(name: str, word: str, given: Arguments, mode: Mode) -> Value:
         result = inputs.having(kind=Kind.TENSOR, names=frozenset(), instance=frozenset(), rank=None, const=None)
     else:
         result = computed(inputs, mode, given.node)
-        result = result.having(dtype=summed(word, result.dtype))
+        result = result.having(dtype=result_dtype(word, result.dtype))
     if (dtype_given := given.keywords.get("dtype")) is not None and (cast := dtype_name(dtype_given)):
         result = with_dtype(result, cast)
     if word in PAIRS or (word in PAIRS_WITH_DIM and len(given.every()) > 1 and not _elementwise(given)):
         return pair(result, table.partial.get(name, ()))
-    if word in SEVERAL or (word == "where" and len(given.every()) == 1):
+    if word.startswith("atleast_"):
+        return of_kind(Kind.SEQUENCE, member=result) if len(given.positional) > 1 else inputs
+    if word in UNLIKE:
+        return of_kind(Kind.SEQUENCE, member=unlike(result))
+    if word == "where" and len(given.every()) == 1:
+        return of_kind(Kind.SEQUENCE, member=detached(result).having(dtype=Dtype.INTEGRAL, exact=None))
+    if word in SEVERAL:
         return of_kind(Kind.SEQUENCE, member=result)
-    if word in LOSSES:
+    if word in LOSSES and ".functional." in name:
         return result.having(rank=None if given.keywords.keys() & {"reduction", "reduce", "size_average"} else 0)
     if word in FULL_REDUCTIONS and len(given.every()) == 1:
         return result.having(rank=0)

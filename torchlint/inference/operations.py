@@ -27,6 +27,11 @@ SEVERAL = frozenset(
 )
 """Functions whose result holds any number of tensors alike."""
 
+UNLIKE = frozenset(
+    "svd svd_lowrank pca_lowrank triangular_solve histogram histogramdd lu lu_factor lu_unpack lstsq geqrf lobpcg".split()
+)
+"""Functions whose result is a tuple of tensors of several sorts."""
+
 PAIRS = frozenset(
     [
         "topk",
@@ -82,8 +87,16 @@ FULL_REDUCTIONS = frozenset(
 )
 """Reductions whose result is 0-dim where no dimension is given."""
 
-SUMS = frozenset("sum prod cumsum cumprod nansum".split())
-"""Operations that make integers of truth values."""
+_KEEPING_INTEGERS = frozenset(
+    "clone abs absolute neg negative sum prod cumsum cumprod nansum add sub subtract mul multiply square clamp clamp_min "
+    "clamp_max clip max min maximum minimum fmin fmax remainder fmod floor_divide index_select gather take "
+    "take_along_dim masked_select masked_fill where cat concat concatenate stack hstack vstack dstack column_stack "
+    "row_stack flip fliplr flipud roll rot90 repeat tile repeat_interleave sort topk kthvalue mode median nanmedian "
+    "unique unique_consecutive cummax cummin tril triu diag diagflat diag_embed scatter scatter_add index_add index_copy "
+    "index_fill index_put pad block_diag combinations kron outer ger matmul mm bmm mv dot vdot inner addmm chain_matmul "
+    "round floor ceil trunc fix sign sgn trace amax amin aminmax diff msort put addcmul cross tensordot einsum".split()
+)
+"""Operations that give integers where they are given integers; others may make floats of them."""
 
 LOSSES = frozenset(
     [
@@ -305,17 +318,19 @@ def _tuples(indices: dict[str, list[int]]) -> dict[str, tuple[int, ...]]:
 
 def never_dtype(name: str) -> Dtype:
     """Give what the elements are of a result that never requires grad."""
-    if name in operations().float_but_never:
-        return Dtype.FLOATING
     word = leaf(name)
+    if name in operations().float_but_never or word == "histc":
+        return Dtype.FLOATING
     if word in _TRUTHS:
         return Dtype.BOOL
     return Dtype.INTEGRAL if word in _INTEGERS else Dtype.BOOL | Dtype.INTEGRAL
 
 
-def summed(name: str, dtype: Dtype) -> Dtype:
+def result_dtype(name: str, dtype: Dtype) -> Dtype:
     """Give what the elements of an operation's result are, for those of its inputs."""
-    return (dtype & ~Dtype.BOOL) | Dtype.INTEGRAL if name in SUMS and dtype & Dtype.BOOL else dtype
+    if name not in _KEEPING_INTEGERS:
+        return dtype if dtype == Dtype.FLOATING else dtype | Dtype.INTEGRAL | Dtype.FLOATING
+    return dtype | Dtype.INTEGRAL if dtype & Dtype.BOOL else dtype
 
 
 def leaf(name: str) -> str:

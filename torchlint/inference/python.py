@@ -7,7 +7,7 @@ from torchlint.inference.containers import part
 from torchlint.inference.facts import UNKNOWN, Kind, Mode, Value, join_all, of_kind
 from torchlint.inference.tensors import computed
 
-HOLDERS = {"collections.OrderedDict": "dict", "collections.deque": "list", "collections.defaultdict": "defaultdict"}
+HOLDERS = {"collections.OrderedDict": "dict", "collections.deque": "set", "collections.defaultdict": "defaultdict"}
 
 
 def held(word: str, given: Arguments, mode: Mode) -> Value | None:
@@ -24,6 +24,7 @@ def held(word: str, given: Arguments, mode: Mode) -> Value | None:
 
 
 def builtin(word: str, given: Arguments, mode: Mode) -> Value | None:
+    """Give the result of calling one of Python's own functions; None where nothing is known of it."""
     first = given.find(0)
     if word in ("len", "int", "id", "hash", "ord"):
         return of_kind(Kind.INTEGER)
@@ -33,9 +34,12 @@ def builtin(word: str, given: Arguments, mode: Mode) -> Value | None:
         return of_kind(Kind.STRING)
     if word == "range":
         return of_kind(Kind.SEQUENCE, member=of_kind(Kind.INTEGER))
-    if word in ("list", "tuple", "sorted", "reversed", "set", "iter", "frozenset", "filter"):
+    if word in ("list", "tuple", "iter"):
+        return of_kind(Kind.SEQUENCE, **_contents(first))
+    if word in ("sorted", "reversed", "set", "frozenset", "filter"):
         source = given.find(1) if word == "filter" else first
-        return of_kind(Kind.SEQUENCE, **_contents(source))
+        contents = {"member": part(source)} if source is not None and source.items != () else {"items": ()}
+        return of_kind(Kind.SEQUENCE, **contents)
     if word == "dict":
         keys = tuple(given.keywords.items())
         return of_kind(Kind.SEQUENCE, keys=keys, member=join_all(value for _, value in keys) if keys else None)
@@ -66,7 +70,8 @@ def _zipped(given: Arguments) -> Value:
         if rows and len(rows) == len(given.positional) and len({len(row) for row in rows}) == 1:
             runs = zip(*rows, strict=True)
             return of_kind(Kind.SEQUENCE, items=tuple(of_kind(Kind.SEQUENCE, items=run) for run in runs))
-        return of_kind(Kind.SEQUENCE, member=of_kind(Kind.SEQUENCE, items=tuple(part(each) for each in given.positional)))
+        each_of = tuple(part(each) for each in given.positional)
+        return of_kind(Kind.SEQUENCE, member=of_kind(Kind.SEQUENCE, items=each_of))
     inner = [part(each) for each in given.spread]
     if len(inner) == 1 and inner[0].items is not None:
         return of_kind(Kind.SEQUENCE, items=tuple(of_kind(Kind.SEQUENCE, member=each) for each in inner[0].items))

@@ -11,6 +11,7 @@ from torchlint.inference.annotations import value_of as annotated_value
 from torchlint.inference.arguments import Arguments
 from torchlint.inference.binding import Binding, Function, is_static
 from torchlint.inference.classes import Class, Classes
+from torchlint.inference.devices import last_word
 from torchlint.inference.env import Env
 from torchlint.inference.facts import (
     ANY_PLACE,
@@ -36,7 +37,7 @@ _MOST_DEPTH = 4
 _MOST_STATEMENTS = 40_000
 """Statements walked for calls with known arguments, for one file; after that calls get the general summary."""
 
-_SETS_DEFAULT_DEVICE = ("set_default_device", "set_default_tensor_type")
+_SETS_DEFAULT_DEVICE = frozenset({"set_default_device", "set_default_tensor_type"})
 
 
 @dataclass
@@ -90,6 +91,14 @@ class File:
             if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
                 return above
         return None
+
+    @cached_property
+    def changes_default_device(self) -> bool:
+        """Whether the file sets a default device: by call, or by ``with torch.device(...):``."""
+        if any(node.attr in _SETS_DEFAULT_DEVICE for node in self.outline.nodes(ast.Attribute)):
+            return True
+        contexts = (item.context_expr for node in self.outline.nodes(ast.With) for item in node.items)
+        return any(isinstance(each, ast.Call) and last_word(each) == "device" for each in contexts)
 
     # ------------------------------------------------------------------ walks
     @cached_property

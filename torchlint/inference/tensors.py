@@ -27,10 +27,11 @@ from torchlint.inference.operations import (
     PAIRS,
     PAIRS_WITH_DIM,
     SEVERAL,
+    UNLIKE,
     leaf,
     never_dtype,
-    summed,
     operations,
+    result_dtype,
 )
 
 _FLAT: dict[str, object] = {
@@ -102,8 +103,12 @@ def with_dtype(value: Value, name: str) -> Value:
 
 def _cast(value: Value, name: str, mode: Mode) -> Value:
     """Cast by a method: without grad mode the result is the tensor itself, or new and so detached."""
-    result = with_dtype(value.having(**_FLAT), name)
-    if mode & Mode.ON or (value.exact is None and name == "float32") or value.exact == name:
+    return _recast(value.having(**_FLAT), name, mode)
+
+
+def _recast(value: Value, name: str, mode: Mode) -> Value:
+    result = with_dtype(value, name)
+    if mode & Mode.ON or (value.exact is None and name == "float32") or value.exact == _exact(name):
         return result
     return detached(result) if value.exact else result.having(grad=result.grad | Grad.DETACHED)
 
@@ -126,7 +131,7 @@ def computed(value: Value, mode: Mode, node: ast.AST, dtype: Dtype | None = None
     """Give the result of arithmetic on a value: it requires grad if the input does and grad mode is on."""
     result = tensor(value.grad or Grad.DETACHED, value.place or Place.HOST, dtype or value.dtype or ANY_DTYPE)
     result = result.having(why_grad=value.why_grad, why_place=value.why_place)
-    if not mode & Mode.ON:
+    if not mode & Mode.ON or not value.dtype & Dtype.FLOATING:
         return detached(result)
     if mode & Mode.OFF:
         return result.having(grad=result.grad | Grad.DETACHED)
@@ -173,7 +178,7 @@ def method(value: Value, name: str, given: Arguments, mode: Mode) -> Value | Non
             return of_kind(kind, member=of_kind(number | Kind.SEQUENCE, member=of_kind(number | Kind.SEQUENCE)))
         return of_kind(kind, member=of_kind(Kind.INTEGER) if kind & Kind.SIZE else None)
     if name.endswith("_") and not name.endswith("__") and name[:-1] in table.methods | {"zero", "fill", "copy"}:
-        return in_place(value, given, mode)
+        return in_place(value, given, mode) if name[:-1] not in table.never else value
     if name not in table.methods:
         return None
     return _ordinary(value, name, given, mode, node)
@@ -188,16 +193,18 @@ def _ordinary(value: Value, name: str, given: Arguments, mode: Mode, node: ast.A
         result = value.having(**_FLAT, kind=Kind.TENSOR, exact=value.exact)
         return of_kind(Kind.SEQUENCE, member=result) if name in SEVERAL else result
     result = computed(joined_operands([value, given.operands()]) if given.every() else value, mode, node)
-    result = result.having(dtype=summed(name, result.dtype))
+    result = result.having(dtype=result_dtype(name, result.dtype))
     if _casts(given):
         result = with_dtype(result, _casts(given) or "")
     if name in PAIRS or (name in PAIRS_WITH_DIM and _has_dim(given)):
         return pair(result, table.partial.get(name, ()))
     if name in SEVERAL:
         return of_kind(Kind.SEQUENCE, member=result)
-    if name in FULL_REDUCTIONS and not _has_dim(given):
-        result = result.having(rank=0)
-    return _with_rank(result, value, name)
+    if name in UNLIKE:
+        return of_kind(Kind.SEQUENCE, member=unlike(result))
+    if name in FULL_REDUCTIONS and (not given.every() or name in ("dot", "vdot", "dist")):
+        return result.having(rank=0)
+    return result if given.tensors().kind else _with_rank(result, value, name)
 
 
 def _casts(given: Arguments) -> str | None:
@@ -220,6 +227,11 @@ def _has_dim(given: Arguments) -> bool:
 
 def _with_rank(result: Value, source: Value, name: str) -> Value:
     return result.having(rank=source.rank) if source.rank is not None and name in _SAME_RANK else result
+
+
+def unlike(result: Value) -> Value:
+    """Give one of several results of which some never require grad."""
+    return result.having(grad=result.grad | Grad.DETACHED, dtype=ANY_DTYPE, exact=None)
 
 
 def pair(result: Value, never: tuple[int, ...], length: int = 2) -> Value:
@@ -262,7 +274,7 @@ def to(value: Value, given: Arguments, mode: Mode) -> Value:
         if is_dtype(argument):
             dtype = argument
         elif argument.is_tensor:
-            return value.having(place=argument.place, why_place=argument.why_place, dtype=value.dtype | argument.dtype)
+            return _like(value, argument, mode)
         elif argument.must(Kind.SCALAR):
             continue  # non_blocking, copy
         elif argument.unknown and not argument.names and seems_dtype(node) and not seems_device(node):
@@ -270,11 +282,21 @@ def to(value: Value, given: Arguments, mode: Mode) -> Value:
         elif device is None:
             device = argument
     if dtype is not None and (name := dtype_name(dtype)):
-        value = with_dtype(value, name)
+        value = _recast(value, name, mode)
     if device is None:
         return value
     place, why = place_of(device, given.node)
     return value.having(place=place, why_place=why)
+
+
+def _like(value: Value, other: Value, mode: Mode) -> Value:
+    """Give a tensor with another one's dtype, where that one is."""
+    result = value.having(place=other.place or value.place, why_place=other.why_place)
+    result = result.having(dtype=other.dtype or ANY_DTYPE, exact=other.exact, kind=value.kind)
+    if not other.dtype & Dtype.FLOATING or not value.dtype & Dtype.FLOATING:
+        return detached(result)
+    new = other.exact is None or other.exact != value.exact
+    return result if mode == Mode.ON or not new else result.having(grad=result.grad | Grad.DETACHED)
 
 
 def _type(value: Value, given: Arguments, mode: Mode) -> Value:
@@ -300,9 +322,7 @@ def _typed(value: Value, name: str) -> Value:
 
 
 def _type_as(value: Value, given: Arguments, mode: Mode) -> Value:
-    other = given.find(0, "other") or UNKNOWN
-    result = value.having(place=other.place or value.place, why_place=other.why_place, dtype=other.dtype or ANY_DTYPE)
-    return result if other.dtype & Dtype.FLOATING else detached(result)
+    return _like(value, given.find(0, "other") or UNKNOWN, mode)
 
 
 def _numpy(value: Value, given: Arguments, mode: Mode) -> Value:
