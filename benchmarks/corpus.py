@@ -185,9 +185,9 @@ def _examine(job: tuple[str, str]) -> Tally:
 
 def examine(path: str, raw: bytes, release: str = "") -> Tally:
     """Hold one file's bytes to the promises: no crash, fixes parse, a second run is silent, the rest is kept."""
-    start = time.perf_counter()
+    start = time.process_time()
     result = check_bytes(path, raw, Config())
-    one = Tally(release, files=1, lines=raw.count(b"\n"), seconds=time.perf_counter() - start)
+    one = Tally(release, files=1, lines=raw.count(b"\n"), seconds=time.process_time() - start)
     one.found.update(each.code for each in result.findings)
     one.confidence.update(str(each.confidence) for each in result.findings if each.code != "TNS900")
     one.unparsed = one.found.pop("TNS900", 0)
@@ -236,8 +236,8 @@ def _head(total: Tally, releases: int) -> Iterator[str]:
     yield f"<!-- Written by benchmarks/corpus.py --report on {today}. -->"
     yield ""
     yield f"torchlint {VERSION} over {releases} releases from PyPI, on {today}, with Python {python} and"
-    yield f"LibCST {version('libcst')}: {total.files} files, {total.lines} lines, checked in {total.seconds:.0f} s, one"
-    yield "after another. The releases are those of `benchmarks/corpus.txt`; old ones were chosen for their old code."
+    yield f"LibCST {version('libcst')}: {total.files} files, {total.lines} lines, checked in {total.seconds:.0f} s of"
+    yield "processor time. The releases are those of `benchmarks/corpus.txt`; old ones were chosen for their old code."
     yield ""
 
 
@@ -250,7 +250,7 @@ def _by_release(rows: Iterable[Tally]) -> Iterator[str]:
         numbers = (row.files, row.found.total(), *levels, row.safe, row.unsafe, row.unparsed)
         yield f"| {row.release} | {' | '.join(map(str, numbers))} |"
     yield ""
-    yield "Unparsed files are Python 2 or templates: `TNS900`. Fixed are those that `--fix` repairs, more"
+    yield "Unparsed files are no Python 3: `TNS900`. Fixed are those that `--fix` repairs, more"
     yield "those that `--unsafe-fixes` adds. A fix may bring about a finding that another repairs: they need not add up."
     yield ""
 

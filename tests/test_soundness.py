@@ -295,7 +295,6 @@ def quiet() -> Iterator[None]:
     with warnings.catch_warnings(), torch.enable_grad(), contextlib.redirect_stdout(None):
         warnings.simplefilter("ignore")
         yield
-    torch.set_grad_enabled(True)
 
 
 def lacks_accelerator(error: Exception) -> bool:
@@ -475,6 +474,9 @@ class Program:
     def keep(self, name: str, blank: str) -> None:
         """Look at a name here: what it is now, not what is made of it later."""
         thing = self.names[name]
+        if isinstance(thing, torch.Tensor) and thing.requires_grad and not thing.is_floating_point() | thing.is_complex():
+            del self.names[name]  # integers marked by a comparison in place: torch itself calls it an error elsewhere
+            return
         self.lines.append(f"{blank}reveal({name})")
         self.observed[len(self.lines)] = thing.detach().requires_grad_(thing.requires_grad) if _plain(thing) else thing
         if not _plain(thing):

@@ -127,7 +127,7 @@ def test_cuda_raises_without_a_gpu(row: str) -> None:
 
 
 def test_wrong_claim_tensor_copies_the_data() -> None:
-    array = np.zeros(3, dtype=np.float32)
+    array: np.ndarray = np.zeros(3, dtype=np.float32)
     shared = torch.Tensor(array)
     shared[0] = 7
     assert array.tolist() == [7, 0, 0]
@@ -139,7 +139,7 @@ def test_wrong_claim_tensor_copies_the_data() -> None:
 def test_the_successor_shares_as_the_legacy_call_did() -> None:
     for dtype in (np.float32, np.float64, np.int64):
         for make in (torch.Tensor, lambda given: torch.as_tensor(given, dtype=torch.float32)):
-            array = np.zeros(3, dtype=dtype)
+            array: np.ndarray = np.zeros(3, dtype=dtype)
             make(array)[0] = 7
             assert array[0] == (7 if dtype == np.float32 else 0)
 

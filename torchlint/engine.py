@@ -137,7 +137,9 @@ def _check(source: Source, codes: frozenset[str], config: Config) -> tuple[list[
         return _check_without_outline(source, error, entries if triggered else [], config)
     except (RecursionError, MemoryError):
         return [_syntax_error(source, 0, "the code is nested too deeply to be checked: split the expression or the chain of branches")], ()
-    places = stretches(made, words) if triggered else []
+    called = frozenset[str]().union(*(entry.words for entry in entries if entry.called))
+    elsewhere = frozenset[str]().union(*(entry.words for entry in entries if not entry.called))
+    places = stretches(made, words, called - elsewhere) if triggered else []
     return _check_stretches(source, made, places, entries, config) if places else ([], ())
 
 

@@ -117,6 +117,15 @@ class FileContext:
         """Give the stdlib's node for a LibCST node; None where the stdlib refused the file."""
         return self._bridge.python(node) if self._bridge else None
 
+    def spells(self, function: cst.BaseExpression, word: str) -> bool:
+        """Whether a call's function may be torch's ``word`` by its spelling: cheap, before names are followed."""
+        match function:
+            case cst.Attribute(attr=cst.Name(value=last)):
+                return last == word
+            case cst.Name(value=name):
+                return self.outline is not None and name in self.outline.names_of(word)
+        return False
+
     # ------------------------------------------------------------------ facts
     def facts(self, node: cst.BaseExpression) -> Value:
         """Give what is known of an expression's value where it stands."""

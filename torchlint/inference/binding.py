@@ -44,8 +44,9 @@ class Binding:
         if args.vararg:
             given = self.given
             rest = given.positional[len(positional) - bound :] if given and not given.starred else None
-            contents: dict[str, object] = {"items": tuple(rest)} if rest is not None else {"member": self._each(args.vararg)}
-            self.env.assign(args.vararg.arg, of_kind(Kind.SEQUENCE, **contents))
+            member = self._each(args.vararg) if rest is None else None
+            items = tuple(rest) if rest is not None else None
+            self.env.assign(args.vararg.arg, of_kind(Kind.SEQUENCE, items=items, member=member))
         if args.kwarg:
             self.env.assign(args.kwarg.arg, of_kind(Kind.SEQUENCE, member=self._each(args.kwarg)))
 

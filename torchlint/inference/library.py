@@ -27,6 +27,7 @@ from torchlint.inference.operations import (
     FULL_REDUCTIONS,
     LEGACY_DTYPES,
     LOSSES,
+    MAY_COPY,
     PAIRS,
     PAIRS_WITH_DIM,
     SEVERAL,
@@ -73,8 +74,8 @@ _PASSING = frozenset(
 
 _STANDARD = frozenset(sys.stdlib_module_names) - _PASSING
 
-_APART = frozenset("broadcast_tensors meshgrid atleast_1d atleast_2d atleast_3d".split())
-"""Functions that give each of their arguments back by itself."""
+_APART = frozenset("broadcast_tensors meshgrid atleast_1d atleast_2d atleast_3d hinge_embedding_loss".split())
+"""Functions of which not every argument has a part in the gradient of the result."""
 
 _WITH_INPLACE = frozenset(
     "celu elu hardsigmoid hardswish hardtanh leaky_relu mish relu relu6 selu silu threshold".split()
@@ -248,6 +249,10 @@ def _function(name: str, word: str, given: Arguments, mode: Mode) -> Value | Non
     table = operations()
     if name in table.no_tensor:
         return of_kind(table.no_tensor[name])
+    if name in ("torch.compile", "torch.jit.script", "torch.jit.trace", "torch.jit.freeze", "torch.jit.optimize_for_inference"):
+        return given.find(0, "model", "obj", "func", "mod")
+    if name == "torch.detach":
+        return detached(given.tensors()).having(kind=Kind.TENSOR, names=frozenset(), instance=frozenset())
     if name == "torch.is_grad_enabled" or name.startswith(("torch.cuda.is_", "torch.backends.")):
         return of_kind(Kind.SCALAR)
     if name in ("torch.cuda.device_count", "torch.cuda.current_device", "torch.get_num_threads"):
@@ -279,7 +284,7 @@ def _loaded(given: Arguments) -> Value:
 
 def _operation(name: str, word: str, given: Arguments, mode: Mode) -> Value:
     table = operations()
-    inputs = given.operands() if word not in _APART else given.tensors()
+    inputs = given.operands() if word not in _APART and "scatter" not in word else given.tensors()
     if word == "where" and not all(each.is_tensor for each in given.shifted().every()):
         inputs = inputs.having(dtype=ANY_DTYPE)
     if name in table.never:
@@ -287,6 +292,10 @@ def _operation(name: str, word: str, given: Arguments, mode: Mode) -> Value:
         return result.having(rank=0) if word in FULL_REDUCTIONS and len(given.every()) == 1 else result
     if name in table.keeps_grad and _hands_on(word, given):
         result = inputs.having(kind=Kind.TENSOR, names=frozenset(), instance=frozenset(), rank=None, const=None)
+        if word in MAY_COPY and mode & Mode.OFF:
+            result = result.having(grad=result.grad | Grad.DETACHED)
+        if word.startswith("view_as"):
+            result = result.having(exact=None)
     else:
         result = computed(inputs, mode, given.node)
         result = result.having(dtype=result_dtype(word, result.dtype))
@@ -295,7 +304,7 @@ def _operation(name: str, word: str, given: Arguments, mode: Mode) -> Value:
     if word in PAIRS or (word in PAIRS_WITH_DIM and len(given.every()) > 1 and not _elementwise(given)):
         return pair(result, table.partial.get(name, ()))
     if word.startswith("atleast_"):
-        return of_kind(Kind.SEQUENCE, member=result) if len(given.positional) > 1 else inputs
+        return of_kind(Kind.SEQUENCE, member=result) if len(given.positional) > 1 else result
     if word in UNLIKE:
         return of_kind(Kind.SEQUENCE, member=unlike(result))
     if word == "where" and len(given.every()) == 1:
@@ -315,7 +324,10 @@ def _hands_on(word: str, given: Arguments) -> bool:
         return "inplace" in given.keywords
     if word in ("einsum", "tensordot", "cartesian_prod"):
         return sum(each.may(Kind.TENSOR) for each in given.every()) < 2
-    return not ("dropout" in word and given.says("training") is True)
+    if "dropout" not in word:
+        return True
+    training = given.find(2, "training")
+    return training.const is not True if training is not None else "alpha" in word  # the default of those is False
 
 
 def _elementwise(given: Arguments) -> bool:

@@ -114,7 +114,7 @@ def parameters(module: Value, reason: Reason | None = None) -> Value:
         place or ANY_PLACE,
         Dtype.FLOATING,
         instance=frozenset({"torch.nn.Parameter"}),
-        why_grad=reason,
+        why_grad=reason or Reason("it is a parameter of a module", weak=not module.instance),
         why_place=module.why_place,
     )
 
@@ -173,7 +173,9 @@ def called(module: Value, given: Arguments, mode: Mode, name: str) -> Value:
     if kinds == {"Sequential"} and module.items:
         return _through(module, given, mode)
     if kinds and all(_PASSING.match(kind) for kind in kinds):
-        return given.tensors()
+        copied = Grad.DETACHED if "Flatten" in kinds and mode & Mode.OFF else Grad(0)
+        passed = given.tensors()
+        return passed.having(rank=None, grad=passed.grad | copied)
     if kinds and all(_WITHOUT_PARAMETERS.match(kind) for kind in kinds):
         result = computed(given.operands(), mode, given.node)
         return result.having(rank=0) if all(kind.endswith("Loss") for kind in kinds) else result

@@ -27,6 +27,9 @@ SEVERAL = frozenset(
 )
 """Functions whose result holds any number of tensors alike."""
 
+MAY_COPY = frozenset("reshape reshape_as flatten ravel contiguous".split())
+"""Those that give the argument itself or a view of it only where its memory is in order."""
+
 UNLIKE = frozenset(
     "svd svd_lowrank pca_lowrank triangular_solve histogram histogramdd lu lu_factor lu_unpack lstsq geqrf lobpcg".split()
 )
@@ -80,8 +83,6 @@ FULL_REDUCTIONS = frozenset(
         "trace",
         "dot",
         "vdot",
-        "det",
-        "logdet",
         "dist",
     ]
 )
@@ -248,6 +249,9 @@ CASTS = {
     "char": "int8",
     "byte": "uint8",
     "bool": "bool",
+    "cfloat": "complex64",
+    "cdouble": "complex128",
+    "chalf": "complex32",
 }
 
 LEGACY_DTYPES = {

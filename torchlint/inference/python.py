@@ -5,6 +5,7 @@ from __future__ import annotations
 from torchlint.inference.arguments import Arguments, joined_operands
 from torchlint.inference.containers import part
 from torchlint.inference.facts import UNKNOWN, Kind, Mode, Value, join_all, of_kind
+from torchlint.inference.operations import result_dtype
 from torchlint.inference.tensors import computed
 
 HOLDERS = {"collections.OrderedDict": "dict", "collections.deque": "set", "collections.defaultdict": "defaultdict"}
@@ -35,11 +36,12 @@ def builtin(word: str, given: Arguments, mode: Mode) -> Value | None:
     if word == "range":
         return of_kind(Kind.SEQUENCE, member=of_kind(Kind.INTEGER))
     if word in ("list", "tuple", "iter"):
-        return of_kind(Kind.SEQUENCE, **_contents(first))
+        return of_kind(Kind.SEQUENCE).having(**_contents(first))
     if word in ("sorted", "reversed", "set", "frozenset", "filter"):
         source = given.find(1) if word == "filter" else first
-        contents = {"member": part(source)} if source is not None and source.items != () else {"items": ()}
-        return of_kind(Kind.SEQUENCE, **contents)
+        if source is None or source.items == ():
+            return of_kind(Kind.SEQUENCE, items=())
+        return of_kind(Kind.SEQUENCE, member=part(source))
     if word == "dict":
         keys = tuple(given.keywords.items())
         return of_kind(Kind.SEQUENCE, keys=keys, member=join_all(value for _, value in keys) if keys else None)
@@ -84,7 +86,8 @@ def _reduced(word: str, given: Arguments, mode: Mode) -> Value:
         inputs = [inputs[0].element()] if not inputs[0].must(Kind.TENSOR) else inputs
     joined = joined_operands(inputs) if word in ("sum", "pow") else join_all(inputs)
     if joined.must(Kind.TENSOR):
-        return computed(joined, mode, given.node)
+        result = computed(joined, mode, given.node)
+        return result.having(dtype=result_dtype(word, result.dtype)) if word == "sum" else result
     if not joined.may(Kind.TENSOR):
         return joined.having(const=None, items=None)
     return joined.having(names=frozenset(), instance=frozenset(), const=None)

@@ -34,8 +34,8 @@ from torchlint.syntax.outline import Outline
 _MOST_DEPTH = 4
 """Calls are followed this deep."""
 
-_MOST_STATEMENTS = 40_000
-"""Statements walked for calls with known arguments, for one file; after that calls get the general summary."""
+_MOST_LINES = 40_000
+"""Lines walked for calls with known arguments, for one file; after that calls get the general summary."""
 
 _SETS_DEFAULT_DEVICE = frozenset({"set_default_device", "set_default_tensor_type"})
 
@@ -212,7 +212,7 @@ class File:
         """Give what a function returns for some arguments."""
         if function in self._running:
             return NOTHING if len(self._running) < _MOST_DEPTH + 2 else UNKNOWN
-        if len(self._running) > _MOST_DEPTH or self._spent > _MOST_STATEMENTS:
+        if len(self._running) > _MOST_DEPTH or self._spent > _MOST_LINES:
             return UNKNOWN.having(grad=UNKNOWN.grad if mode & Mode.ON else Grad.DETACHED)
         key = (
             function,
@@ -234,7 +234,7 @@ class File:
             return env
 
         flow = Flow(self, function.body, start, self._self(function))
-        self._spent += sum(1 for each in ast.walk(function) if isinstance(each, ast.stmt))
+        self._spent += (function.end_lineno or function.lineno) - function.lineno + 1
         self._running.append(function)
         try:
             flow.run()

@@ -24,6 +24,7 @@ from torchlint.inference.operations import (
     CASTS,
     FULL_REDUCTIONS,
     LEGACY_DTYPES,
+    MAY_COPY,
     PAIRS,
     PAIRS_WITH_DIM,
     SEVERAL,
@@ -96,7 +97,7 @@ def dtype_bits(name: str) -> Dtype:
 def with_dtype(value: Value, name: str) -> Value:
     """Cast to a dtype by name; a cast to integers or bool leaves no gradient."""
     bits = dtype_bits(name)
-    if bits & Dtype.FLOATING:
+    if bits & Dtype.FLOATING and (value.dtype & Dtype.FLOATING or not value.dtype):
         return value.having(dtype=bits, exact=_exact(name))
     return value.having(dtype=bits, exact=_exact(name), grad=Grad.DETACHED, why_grad=None)
 
@@ -108,7 +109,7 @@ def _cast(value: Value, name: str, mode: Mode) -> Value:
 
 def _recast(value: Value, name: str, mode: Mode) -> Value:
     result = with_dtype(value, name)
-    if mode & Mode.ON or (value.exact is None and name == "float32") or value.exact == _exact(name):
+    if mode & Mode.ON or value.exact == _exact(name):
         return result
     return detached(result) if value.exact else result.having(grad=result.grad | Grad.DETACHED)
 
@@ -178,10 +179,15 @@ def method(value: Value, name: str, given: Arguments, mode: Mode) -> Value | Non
             return of_kind(kind, member=of_kind(number | Kind.SEQUENCE, member=of_kind(number | Kind.SEQUENCE)))
         return of_kind(kind, member=of_kind(Kind.INTEGER) if kind & Kind.SIZE else None)
     if name.endswith("_") and not name.endswith("__") and name[:-1] in table.methods | {"zero", "fill", "copy"}:
-        return in_place(value, given, mode) if name[:-1] not in table.never else value
+        return in_place(value, given, mode) if not _is_logic(name) else value
     if name not in table.methods:
         return None
     return _ordinary(value, name, given, mode, node)
+
+
+def _is_logic(name: str) -> bool:
+    """Whether an in-place method writes truth values or bits, which carry no gradient in."""
+    return name in operations().never or name.startswith("logical_")
 
 
 def _ordinary(value: Value, name: str, given: Arguments, mode: Mode, node: ast.AST) -> Value:
@@ -190,9 +196,14 @@ def _ordinary(value: Value, name: str, given: Arguments, mode: Mode, node: ast.A
         result = tensor(Grad.DETACHED, value.place, never_dtype(name), why_place=value.why_place)
         return result.having(rank=0) if name in FULL_REDUCTIONS and not given.every() else result
     if name in table.keeps_grad:
-        result = value.having(**_FLAT, kind=Kind.TENSOR, exact=value.exact)
+        result = value.having(**_FLAT, kind=Kind.TENSOR)
+        if name in MAY_COPY and mode & Mode.OFF:
+            result = result.having(grad=result.grad | Grad.DETACHED)
         return of_kind(Kind.SEQUENCE, member=result) if name in SEVERAL else result
-    result = computed(joined_operands([value, given.operands()]) if given.every() else value, mode, node)
+    if "scatter" in name:  # the first tensor's dtype decides whether a gradient is kept
+        result = computed(join(value, given.tensors()), mode, node)
+    else:
+        result = computed(joined_operands([value, given.operands()]) if given.every() else value, mode, node)
     result = result.having(dtype=result_dtype(name, result.dtype))
     if _casts(given):
         result = with_dtype(result, _casts(given) or "")
@@ -245,7 +256,7 @@ def pair(result: Value, never: tuple[int, ...], length: int = 2) -> Value:
 def in_place(value: Value, given: Arguments, mode: Mode) -> Value:
     """Give the tensor after an in-place operation: it requires grad once something that does was written into it."""
     written = given.operands()
-    if not written.kind or not written.may_require_grad or not mode & Mode.ON:
+    if not written.kind or not written.may_require_grad or not mode & Mode.ON or not value.dtype & Dtype.FLOATING:
         return value.having(rank=value.rank)
     if written.is_tensor and written.grad == Grad.ATTACHED and mode == Mode.ON:
         return value.having(grad=Grad.ATTACHED, why_grad=written.why_grad or value.why_grad)
@@ -304,7 +315,7 @@ def _type(value: Value, given: Arguments, mode: Mode) -> Value:
     if wanted is None:
         return of_kind(Kind.STRING)
     names = wanted.names or frozenset((wanted.const,) if isinstance(wanted.const, str) else ())
-    results = [_typed(value, name) for name in sorted(names)]
+    results = [_typed(value, name, mode) for name in sorted(names)]
     if not results:
         return value.having(place=value.place | Place.UNKNOWN, dtype=ANY_DTYPE, exact=None)
     joined = results[0]
@@ -313,12 +324,12 @@ def _type(value: Value, given: Arguments, mode: Mode) -> Value:
     return joined
 
 
-def _typed(value: Value, name: str) -> Value:
+def _typed(value: Value, name: str, mode: Mode) -> Value:
     word = leaf(name)
     if word in LEGACY_DTYPES or word == "Tensor":
         place = Place.ACCELERATOR if ".cuda." in name else Place.HOST
-        return with_dtype(value, LEGACY_DTYPES.get(word, "float32")).having(place=place)
-    return with_dtype(value, word) if word in DTYPES else value
+        return _recast(value, LEGACY_DTYPES.get(word, "float32"), mode).having(place=place)
+    return _recast(value, word, mode) if word in DTYPES else value
 
 
 def _type_as(value: Value, given: Arguments, mode: Mode) -> Value:

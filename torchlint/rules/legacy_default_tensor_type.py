@@ -61,7 +61,7 @@ _MESSAGE = "`torch.set_default_tensor_type` is deprecated: use `torch.set_defaul
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a call that sets the default tensor type."""
     at = name_node(node.func)
-    if at is None or (at.value != "set_default_tensor_type" and not isinstance(node.func, cst.Name)):
+    if at is None or not context.spells(node.func, "set_default_tensor_type"):
         return
     if context.names(node.func) == {"torch.set_default_tensor_type"}:
         yield Draft(at, _MESSAGE, Confidence.CERTAIN, fix=_fix(node, context))

@@ -46,7 +46,8 @@ def _functions_around(context: FileContext, at: cst.CSTNode | None) -> set[ast.A
 
 def _imports(outline: Outline, around: set[ast.AST]) -> list[_Import]:
     """Give the imports that have run where the text is written, those of the module itself first."""
-    found = [each for each in ast.walk(outline.tree) if isinstance(each, ast.Import | ast.ImportFrom)]
+    found: list[_Import] = [*outline.nodes(ast.Import), *outline.nodes(ast.ImportFrom)]
+    found.sort(key=outline.start)
     return [each for each in found if _counts(outline, each, around)]
 
 

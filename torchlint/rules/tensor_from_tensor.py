@@ -67,7 +67,7 @@ _KNOWN = frozenset({"data", "dtype", "device", "requires_grad"})
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a tensor given to `torch.tensor`."""
     at = name_node(node.func)
-    if at is None or not node.args or (at.value != "tensor" and not isinstance(node.func, cst.Name)):
+    if at is None or not node.args or not context.spells(node.func, "tensor"):
         return
     source = _source(node)
     if source is None or isinstance(source.value, cst.List | cst.Tuple | cst.ListComp | cst.Integer | cst.Float):

@@ -87,17 +87,24 @@ def _imported(node: cst.BaseExpression, context: FileContext) -> bool:
     if context.outline is None:
         return False
     root, _, rest = context.code(node).partition(".")
+    meant = _only_imported(context.outline.tree, root)
+    return bool(meant) and all(canonical(f"{name}.{rest}" if rest else name) in NAMES for name in meant)
+
+
+@lru_cache(maxsize=32)
+def _only_imported(tree: ast.Module, root: str) -> frozenset[str]:
+    """Give what imports bind a name to; nothing where anything else binds it too."""
     meant: set[str] = set()
-    for each in ast.walk(context.outline.tree):
+    for each in ast.walk(tree):
         match each:
             case ast.Import() | ast.ImportFrom():
                 values = [value for bound, value in bindings(each) if bound == root]
                 meant.update(name for value in values for name in value.names)
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name) if name == root:
-                return False
+                return frozenset()
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name) if name == root:
-                return False
-    return bool(meant) and all(canonical(f"{name}.{rest}" if rest else name) in NAMES for name in meant)
+                return frozenset()
+    return frozenset(meant)
 
 
 def _last_word(node: cst.BaseExpression) -> str | None:

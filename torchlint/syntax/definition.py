@@ -6,7 +6,7 @@ import bisect
 import dataclasses
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, cached_property
 
@@ -74,28 +74,29 @@ class Definition:
         self.module = _parse(self._text)
 
     @cached_property
-    def parents(self) -> dict[cst.CSTNode, cst.CSTNode]:
-        """The node above each node; whitespace and punctuation left out."""
+    def _walked(self) -> tuple[dict[cst.CSTNode, cst.CSTNode], dict[type[cst.CSTNode], list[cst.CSTNode]]]:
         above: dict[cst.CSTNode, cst.CSTNode] = {}
-        stack: list[cst.CSTNode] = [self.module]
-        while stack:
-            node = stack.pop()
-            below = list(semantic_children(node))
-            for child in below:
-                above[child] = node
-            stack.extend(reversed(below))
-        return above
-
-    @cached_property
-    def by_type(self) -> dict[type[cst.CSTNode], list[cst.CSTNode]]:
-        """All nodes by their type, the one around before the one inside."""
         found: dict[type[cst.CSTNode], list[cst.CSTNode]] = defaultdict(list)
         stack: list[cst.CSTNode] = [self.module]
         while stack:
             node = stack.pop()
             found[type(node)].append(node)
-            stack.extend(reversed(list(semantic_children(node))))
-        return found
+            below = list(semantic_children(node))
+            for child in below:
+                above[child] = node
+            below.reverse()
+            stack.extend(below)
+        return above, found
+
+    @property
+    def parents(self) -> dict[cst.CSTNode, cst.CSTNode]:
+        """The node above each node; whitespace and punctuation left out."""
+        return self._walked[0]
+
+    @property
+    def by_type(self) -> dict[type[cst.CSTNode], list[cst.CSTNode]]:
+        """All nodes by their type, the one around before the one inside."""
+        return self._walked[1]
 
     @cached_property
     def _spans(self) -> _Spans:
@@ -185,10 +186,21 @@ def semantic_children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """Give the nodes right below a node in the order of the text, whitespace and punctuation left out."""
     for name in _semantic_fields(type(node)):
         value = getattr(node, name)
-        if isinstance(value, cst.CSTNode):
-            yield value
-        elif isinstance(value, Sequence) and not isinstance(value, str):
+        kind = type(value)
+        if kind is tuple or kind is list:
             yield from value
+        elif kind is not str and value is not None and _is_node(kind):
+            yield value
+
+
+def _is_node(kind: type[object]) -> bool:
+    """Whether objects of a type are nodes: asking each one would go through the machinery of abstract classes."""
+    if kind not in _NODES:
+        _NODES[kind] = issubclass(kind, cst.CSTNode)
+    return _NODES[kind]
+
+
+_NODES: dict[type[object], bool] = {}
 
 
 @cache

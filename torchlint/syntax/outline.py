@@ -45,6 +45,11 @@ class Outline:
         """Give all nodes of one type: a rule's question about the whole file must not walk it again."""
         return cast(list[Node], self.by_type[kind])
 
+    def names_of(self, word: str) -> frozenset[str]:
+        """Give the names that ``from ... import`` binds to a word: ``{"T"}`` for ``from torch import Tensor as T``."""
+        imports = self.nodes(ast.ImportFrom)
+        return frozenset(each.asname or word for node in imports for each in node.names if each.name == word)
+
     def start(self, node: ast.expr | ast.stmt) -> int:
         """Give the offset at which a node begins, parentheses around it not counted."""
         return self.source.offset(node.lineno, node.col_offset)
@@ -98,16 +103,21 @@ def _parse(text: str) -> ast.Module:
     return ast.parse(text)
 
 
-def stretches(made: Outline, words: frozenset[str]) -> list[Stretch]:
+def stretches(made: Outline, words: frozenset[str], called: frozenset[str] = frozenset()) -> list[Stretch]:
     """Find the stretches that hold a candidate: one of the words as a name, an attribute, a keyword or an import.
 
-    Names that stand for such a word (``from torch import Tensor as T``, ``T = torch.Tensor if c else ...``) count too.
+    Words in ``called`` count only as the function of a call. Names that stand for a word (``from torch import Tensor as T``, ``T = torch.Tensor if c else ...``) count too.
     """
-    wanted = words | _aliases(made, words)
+    aliases = _aliases(made, words)
+    wanted = words | aliases
+    only_called = called | (aliases if words & aliases <= called else frozenset[str]())
     marked: set[ast.AST] = set()
-    for kind in (ast.Attribute, ast.Name, ast.keyword, ast.alias, ast.Constant):
+    for kind in (ast.Attribute, ast.Name, ast.keyword, ast.alias):
         for node in made.nodes(kind):
-            if _word(node) in wanted and not _is_package_path(node):
+            word = _word(node)
+            if word not in wanted or _is_package_path(node):
+                continue
+            if word not in only_called or _is_called(made, node):
                 marked.add(_home(made, node))
     return list(_runs(made, made.tree.body, marked)) if marked else []
 
@@ -118,9 +128,12 @@ def _word(node: ast.AST) -> str | None:
             return word
         case ast.alias(name=word):
             return word.rpartition(".")[2]
-        case ast.Constant(value=str(word)) if "Tensor" in word and word.startswith("torch."):
-            return "type"
     return None
+
+
+def _is_called(made: Outline, node: ast.AST) -> bool:
+    above = made.parents.get(node)
+    return isinstance(above, ast.Call) and above.func is node
 
 
 def _is_package_path(node: ast.AST) -> bool:

@@ -1,0 +1,145 @@
+"""``.numpy()`` calls beyond the fixtures: the settings, the three rules together, newer syntax, and what the messages name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from torchlint.config import Config
+from torchlint.engine import check_bytes, fix_bytes
+from torchlint.model import Finding, Settings
+
+RULES = Path(__file__).parent / "fixtures" / "rules"
+CODES = ("TNS101", "TNS102", "TNS103")
+SILENT = [path for code in CODES for path in sorted((RULES / code).glob("silent*.py"))]
+HEAD = "import torch\n"
+LIVE = HEAD + "w = torch.ones(2, requires_grad=True)\n"
+BOTH = HEAD + 'w = torch.ones(2, requires_grad=True, device="cuda")\n'
+
+
+def found(text: str, **settings: object) -> list[Finding]:
+    config = replace(Config(), select=CODES, settings=replace(Settings(), **settings))  # type: ignore[arg-type]
+    result = check_bytes("a.py", text.encode(), config)
+    assert result.troubles == ()
+    return list(result.findings)
+
+
+def fixed(text: str, **settings: object) -> str:
+    inner = replace(Settings(), **settings)  # type: ignore[arg-type]
+    config = replace(Config(), select=CODES, unsafe_fixes=True, settings=inner)
+    return fix_bytes("a.py", text.encode(), config).raw.decode()
+
+
+@pytest.mark.parametrize("path", SILENT, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_the_silent_files_of_each_rule_are_silent_under_all_three(path: Path) -> None:
+    assert [each.code for each in found(path.read_text())] == []
+
+
+@pytest.mark.parametrize(
+    ("head", "codes"),
+    [
+        (LIVE, ["TNS101"]),
+        (BOTH, ["TNS101"]),
+        (HEAD + 'w = torch.ones(2, device="cuda")\n', ["TNS102"]),
+        (HEAD + "def f(w): return w.numpy()\nw = torch.ones(2)\n", ["TNS103"]),
+    ],
+)
+def test_a_conversion_has_one_finding_the_strongest(head: str, codes: list[str]) -> None:
+    assert [each.code for each in found(head + "a = w.numpy()\n")] == codes
+
+
+@pytest.mark.parametrize(
+    ("chain", "missing"),
+    [
+        ("w", "`.detach()` and `.cpu()` are missing"),
+        ("w.detach()", "`.cpu()` is missing"),
+        ("w.cpu()", "`.detach()` is missing"),
+    ],
+)
+def test_the_message_names_what_is_missing(chain: str, missing: str) -> None:
+    (finding,) = found(BOTH + f"a = {chain}.numpy()\n")
+    assert finding.message.endswith(missing)
+
+
+def test_the_message_of_a_loss_warns_of_the_gradient() -> None:
+    (finding,) = found(HEAD + "def loss():\n    w = torch.ones(2, requires_grad=True)\n    return w.numpy()\n")
+    assert "cut the gradient" in finding.message
+
+
+def test_the_reason_goes_back_to_the_first_cause() -> None:
+    (finding,) = found(LIVE + "x = w * 2\na = x.numpy()\n")
+    assert "line 2" in finding.why[0]
+
+
+# ---------------------------------------------------------------------- numpy-style
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("w.numpy()", "w.numpy(force=True)"),
+        ("w.cpu().numpy()", "w.cpu().numpy(force=True)"),
+        ("(w * 2).numpy()", "(w * 2).numpy(force=True)"),
+        ("w.numpy(  )", "w.numpy(  force=True)"),
+        ("w.detach().numpy()", "w.detach().numpy()"),
+    ],
+)
+def test_numpy_style_force(before: str, after: str) -> None:
+    assert fixed(LIVE + f"a = {before}\n", numpy_style="force") == LIVE + f"a = {after}\n"
+
+
+def test_numpy_style_chain_is_the_default() -> None:
+    assert fixed(LIVE + "a = w.numpy()\n") == LIVE + "a = w.detach().numpy()\n"
+
+
+@pytest.mark.parametrize(("oldest", "written"), [((1, 12), ".detach().numpy()"), ((1, 13), ".numpy(force=True)")])
+def test_force_is_written_only_where_every_supported_torch_has_it(oldest: tuple[int, int], written: str) -> None:
+    text = fixed(LIVE + "a = w.numpy()\n", numpy_style="force", target_torch=oldest)
+    assert text == LIVE + f"a = w{written}\n"
+
+
+def test_force_false_is_repaired_by_a_chain() -> None:
+    text = fixed(LIVE + "a = w.numpy(force=False)\n", numpy_style="force")
+    assert text == LIVE + "a = w.detach().numpy(force=False)\n"
+
+
+# ---------------------------------------------------------------------- strict
+@pytest.mark.parametrize(
+    ("chain", "missing"),
+    [
+        ("x", ".detach().cpu()"),
+        ("x.detach()", ".cpu()"),
+        ("x.cpu()", ".detach()"),
+        ("x.argmax()", ".detach().cpu()"),
+        ("x.detach().cpu()", ""),
+        ("x.detach().cpu().squeeze()", ""),
+        ('x.detach().to("cpu")', ""),
+    ],
+)
+def test_strict_goes_by_the_letter(chain: str, missing: str) -> None:
+    text = HEAD + f"x = torch.zeros(2)\na = {chain}.numpy()\n"
+    assert found(text) == []
+    findings = found(text, strict=True)
+    assert [each.code for each in findings] == (["TNS103"] if missing else [])
+    if findings:
+        assert findings[0].fix is not None
+        assert sorted(missing.replace("()", "() ").split()) == sorted(
+            findings[0].fix.title.partition("`")[2].partition("`")[0].replace("()", "() ").split()
+        )
+
+
+def test_strict_leaves_another_frameworks_values_alone() -> None:
+    text = "import tensorflow as tf\nimport torch\nx = tf.zeros([2])\na = x.numpy()\n"
+    assert found(text, strict=True) == []
+
+
+def test_strict_leaves_force_alone() -> None:
+    assert found(HEAD + "a = torch.zeros(2).numpy(force=True)\n", strict=True) == []
+
+
+# ---------------------------------------------------------------------- what is no call of this kind
+@pytest.mark.parametrize(
+    "code", ["w.numpy", "w.numpy(force=True)", "w.numpy(force=flag)", "w.numpy(True)", "numpy(w)", "w['numpy']()"]
+)
+def test_other_uses_of_the_word(code: str) -> None:
+    assert found(LIVE + f"a = {code}\n") == []

@@ -1,0 +1,76 @@
+"""Deciding whether a new text does what the old one did, and naming the world and the observable where it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from torchlint.proof.observe import Observation, Snippet, observe
+from torchlint.proof.worlds import World
+
+_LONGEST = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Refutation:
+    """A world in which the new text does something else."""
+
+    world: World
+    observable: str
+    before: object
+    after: object
+
+    def __str__(self) -> str:
+        return f"[{self.world}] {self.observable}: {_short(self.before)} -> {_short(self.after)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a claim in all the worlds that were tried."""
+
+    worlds: int
+    ran: int
+    """In how many of them the old text ran; where it raised, the new one may do anything."""
+    refutations: tuple[Refutation, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether no world refutes the claim."""
+        return not self.refutations
+
+
+def differences(before: Observation, after: Observation) -> tuple[tuple[str, object, object], ...]:
+    """Give each observable that differs, with both of its values.
+
+    Where the old text raised, nothing is asked of the new one. A warning may go, and none may come.
+    """
+    if before.error is not None:
+        return ()
+    if after.error is not None:
+        return (("exception", None, after.error),)
+    names = dict.fromkeys([*before.facts, *after.facts])
+    absent = "(not there)"
+    found = [(name, before.facts.get(name, absent), after.facts.get(name, absent)) for name in names]
+    found = [each for each in found if each[1] != each[2]]
+    new = [each for each in after.warnings if each not in before.warnings]
+    return (*found, *([("warnings", before.warnings, after.warnings)] if new else []))
+
+
+def judge(before: Snippet, after: Snippet, worlds: Iterable[World]) -> Verdict:
+    """Run both texts in each world and compare what is observed."""
+    tried = ran = 0
+    found: list[Refutation] = []
+    for world in worlds:
+        tried += 1
+        old = observe(before, world)
+        if old.error is not None:
+            continue
+        ran += 1
+        new = observe(after, world)
+        found += [Refutation(world, *each) for each in differences(old, new)]
+    return Verdict(tried, ran, tuple(found))
+
+
+def _short(value: object) -> str:
+    shown = value if isinstance(value, str) else repr(value)
+    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 3] + "..."
