@@ -49,6 +49,9 @@ _TORCH = (
 """Packages, by how their names begin, whose users hold tensors of torch."""
 
 _OTHER_WORD = re.compile(r"(^|[^a-z0-9])(tf|tensorflow|jax|flax|keras|paddle|mxnet|mx|eager|np|numpy)\d*([^a-z0-9]|$)")
+_TO_NUMPY = re.compile(r"(^|_)(numpy|np)(?=_|$)")
+"""What a function's name says of its result, not of what it is given."""
+
 _TORCH_WORD = re.compile(r"(^|[^a-z0-9])(pt|torch|pytorch)([^a-z0-9]|$)")
 
 
@@ -90,7 +93,7 @@ def speaks_of_another(outline: Outline, receiver: ast.expr, mixed: bool) -> bool
                 if any(_is_other(word) for each in above.generators for word in _words(each.iter)):
                     return True
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                if _is_other(name):
+                if _is_other(_TO_NUMPY.sub("", name)):
                     return True
         below = above
     return False
