@@ -251,7 +251,7 @@ def _by_release(rows: Iterable[Tally]) -> Iterator[str]:
         yield f"| {row.release} | {' | '.join(map(str, numbers))} |"
     yield ""
     yield "Unparsed files are no Python 3: `TNS900`. Fixed are those that `--fix` repairs, more"
-    yield "those that `--unsafe-fixes` adds. A fix may bring about a finding that another repairs: they need not add up."
+    yield "those that `--unsafe-fixes` adds. One fix may lead to another: they need not add up."
     yield ""
 
 

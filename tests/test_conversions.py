@@ -1,4 +1,4 @@
-"""``.numpy()`` calls beyond the fixtures: the settings, the three rules together, newer syntax, and what the messages name."""
+"""``.numpy()`` calls beyond the fixtures: the settings, the three rules together, what messages and reasons name."""
 
 from __future__ import annotations
 

@@ -1,17 +1,17 @@
 """What the inference says, held against what a careful reader knows: the cases in ``tests/fixtures/inference``.
 
-Every file there is a row of the design, its ``no_alarm_`` cases first. A case calls ``reveal(expression)``, and the comment
-on the row of that word says what is known of the expression, axis by axis, parted by commas, alternatives by ``|``:
+Every file there is a row of the design, its ``no_alarm_`` cases first. A case calls ``reveal(expression)``, and the
+comment on the row of that word says what is known of the expression, axis by axis, parted by commas, choices by ``|``:
 
 * kind: ``tensor``, ``array``, ``sequence``, ``size``, ``integer``, ``scalar``, ``string``, ``none``, ``module``,
   ``device``, ``dtype``, ``other``: exactly these; or ``tensor?``: a tensor among other things; or ``not tensor``;
 * grad: ``detached``, ``attached``, ``detached | attached`` (the code speaks for either), or ``unknown grad`` (nothing
   excludes that it requires grad, nothing speaks for it);
 * place: ``host``, ``accelerator``, ``host | accelerator``, or ``unknown place``, likewise;
-* where it matters the elements, ``floating``, ``integral``, ``bool`` or an exact dtype such as ``float32``, and ``0-dim``.
+* where it matters the elements, ``floating``, ``integral``, ``bool`` or an exact dtype (``float32``), and ``0-dim``.
 
-What may be a tensor or a module names its grad and its place, a device its place, and nothing else does. ``.grad`` is spoken
-of as it is after a backward pass. The file ``test_soundness.py`` runs the same cases with torch.
+What may be a tensor or a module names its grad and its place, a device its place, and nothing else does. ``.grad`` is
+spoken of as it is after a backward pass. The file ``test_soundness.py`` runs the same cases with torch.
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ def axes(expected: str) -> dict[str, frozenset[str]]:
         assert not read or order.index(axis) > max(order.index(each) for each in read), f"out of order: {expected!r}"
         read[axis] = words
     assert "kind" in read, f"the kind is missing: {expected!r}"
-    needed = {"tensor": {"grad", "place"}, "tensor?": {"grad", "place"}, "module": {"grad", "place"}, "device": {"place"}}
+    both = {"grad", "place"}
+    needed = {"tensor": both, "tensor?": both, "module": both, "device": {"place"}}
     wanted = set().union(*(needed.get(word, set()) for word in read["kind"]))
     assert read.keys() & {"grad", "place"} == wanted, f"grad and place are for tensors and modules: {expected!r}"
     return read

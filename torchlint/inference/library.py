@@ -164,9 +164,12 @@ def _legacy(name: str, word: str, given: Arguments) -> Value:
     exact = LEGACY_DTYPES.get(word)
     made = tensor(Grad.DETACHED, place, dtype_bits(exact or "float32"), exact=exact, why_place=why)
     source = given.find(0, "data")
-    if source is None or not source.may(Kind.TENSOR):
+    if source is None or not source.may(Kind.TENSOR) or len(given.positional) > 1 or given.starred:
         return made
     alias = source.having(kind=Kind.TENSOR, names=frozenset(), instance=frozenset())  # it keeps the graph
+    if exact is not None:  # a typed constructor refuses a tensor of another dtype or on another device
+        grad = alias.grad if made.dtype & Dtype.FLOATING else Grad.DETACHED
+        alias = alias.having(place=place, why_place=why, dtype=made.dtype, exact=exact, grad=grad)
     return alias if source.is_tensor else join(alias, made)
 
 

@@ -23,6 +23,9 @@ SEVERAL = frozenset(
         "broadcast_tensors",
         "atleast_1d",
         "align_tensors",
+        "svd",
+        "svd_lowrank",
+        "pca_lowrank",
     ]
 )
 """Functions whose result holds any number of tensors alike."""
@@ -31,7 +34,7 @@ MAY_COPY = frozenset("reshape reshape_as flatten ravel contiguous".split())
 """Those that give the argument itself or a view of it only where its memory is in order."""
 
 UNLIKE = frozenset(
-    "svd svd_lowrank pca_lowrank triangular_solve histogram histogramdd lu lu_factor lu_unpack lstsq geqrf lobpcg".split()
+    "triangular_solve histogram histogramdd lu lu_factor lu_unpack lstsq geqrf lobpcg".split()
 )
 """Functions whose result is a tuple of tensors of several sorts."""
 
@@ -334,6 +337,8 @@ def result_dtype(name: str, dtype: Dtype) -> Dtype:
     """Give what the elements of an operation's result are, for those of its inputs."""
     if name not in _KEEPING_INTEGERS:
         return dtype if dtype == Dtype.FLOATING else dtype | Dtype.INTEGRAL | Dtype.FLOATING
+    if name in ("sum", "prod", "cumsum", "cumprod", "nansum") and dtype & Dtype.BOOL:
+        return (dtype & ~Dtype.BOOL) | Dtype.INTEGRAL
     return dtype | Dtype.INTEGRAL if dtype & Dtype.BOOL else dtype
 
 

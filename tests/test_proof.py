@@ -1,0 +1,214 @@
+"""The harness itself: it sees the differences that matter, names them with their world, and passes what is equal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("numpy")
+
+from torchlint.proof import ledger  # noqa: E402
+from torchlint.proof.judge import Verdict, differences, judge  # noqa: E402
+from torchlint.proof.observe import Observation, Snippet, observe  # noqa: E402
+from torchlint.proof.worlds import DTYPES, LAYOUTS, MODES, STATES, World, make_inputs, ordinary, telling  # noqa: E402
+
+HEAD = "import numpy as np\nimport torch\nfrom torch import nn\nfrom torch.autograd import Variable\n"
+LEAF = World("cpu", "leaf", "grad", "float32", "matrix")
+
+
+def snippet(body: str, given: str) -> Snippet:
+    return Snippet(f"{HEAD}\n\ndef case({given}):\n" + "".join(f"    {line}\n" for line in body.splitlines()))
+
+
+def tried(before: str, after: str, given: str = "t") -> Verdict:
+    return judge(snippet(before, given), snippet(after, given), telling("cpu", given.split(", ") if given else ()))
+
+
+def observables(verdict: Verdict) -> set[str]:
+    return {each.observable for each in verdict.refutations}
+
+
+# ---------------------------------------------------------------------- worlds
+def test_each_trait_of_a_world_occurs_and_no_world_twice() -> None:
+    worlds = ordinary("cpu")
+    assert len(set(worlds)) == len(worlds)
+    for trait, values in (("state", STATES), ("mode", MODES), ("dtype", DTYPES), ("layout", LAYOUTS)):
+        assert {getattr(each, trait) for each in worlds} == set(values)
+
+
+@pytest.mark.parametrize("world", [each for each in ordinary("cpu") if each.mode == "grad"], ids=str)
+def test_a_world_is_what_it_says(world: World) -> None:
+    inputs = make_inputs(world, ["t"])
+    t = inputs.names["t"]
+    attached = world.state not in ("detached", "frozen parameter") and world.dtype not in ("int64", "bool")
+    assert str(t.dtype) == f"torch.{world.dtype}"
+    assert t.device.type == world.device
+    assert t.requires_grad == attached
+    assert isinstance(t, torch.nn.Parameter) == world.state.endswith("parameter")
+    assert (t.grad_fn is not None) == (world.state in ("result", "view of a leaf") and attached)
+    assert t.is_contiguous() == (world.layout not in ("transposed", "expanded"))
+    if world.state == "view of a leaf" and attached:
+        assert t._base is inputs.roots["root"]
+
+
+def test_worlds_that_do_not_differ_for_a_piece_of_code_are_left_out() -> None:
+    assert len(telling("cpu", ["t"])) == len(ordinary("cpu"))
+    assert len(telling("cpu", ["model", "n"])) == len(MODES)
+    assert len(telling("cpu", ["array"])) < len(ordinary("cpu")) / 2
+
+
+# ---------------------------------------------------------------------- what is observed
+def test_results_inputs_and_surroundings_are_observed() -> None:
+    facts = observe(snippet("a = t.detach()\nb = [torch.rand(2), 'x']\nprint(1)\nreturn a", "t"), LEAF).facts
+    assert facts["a: shares memory with"] == ("t",)
+    assert facts["the result is an input"] == ("",)
+    assert facts["the result: requires_grad"] is False
+    assert facts["b: class"] == ("list", 2)
+    assert facts["b[1]: value"] == ("str", "'x'")
+    assert facts["printed"] == "1\n"
+    assert facts["backward through the live graph"] == "ran"
+    assert facts["input t: writes counted"] == 0
+
+
+def test_an_exception_and_a_warning_are_observed_with_their_text() -> None:
+    assert observe(snippet("return t.numpy()", "t"), LEAF).error == (
+        "RuntimeError: Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+    )
+    (said,) = observe(snippet("a = torch.tensor(t)", "t"), LEAF).warnings
+    assert said.startswith("UserWarning: To copy construct from a tensor")
+
+
+def test_a_run_leaves_no_global_setting_behind() -> None:
+    state = torch.get_default_dtype(), torch.is_grad_enabled(), torch.are_deterministic_algorithms_enabled()
+    seen = observe(snippet("torch.set_default_dtype(torch.float64)\ntorch.set_grad_enabled(False)", ""), LEAF)
+    assert seen.facts["default dtype"] == "torch.float64"
+    assert seen.facts["grad mode"] == (False, False)
+    assert (torch.get_default_dtype(), torch.is_grad_enabled(), torch.are_deterministic_algorithms_enabled()) == state
+
+
+def test_nothing_is_asked_where_the_old_text_raised() -> None:
+    assert differences(Observation({}, "TypeError: no"), Observation({}, "ValueError: no")) == ()
+    assert differences(Observation({}), Observation({}, "ValueError: no")) == (("exception", None, "ValueError: no"),)
+
+
+def test_a_warning_may_go_but_none_may_come() -> None:
+    quiet, loud = Observation({}), Observation({}, None, ("UserWarning: x",))
+    assert differences(loud, quiet) == ()
+    assert differences(quiet, loud) == (("warnings", (), ("UserWarning: x",)),)
+
+
+def test_a_refutation_names_the_world_the_observable_and_both_values() -> None:
+    verdict = judge(snippet("a = t.data", "t"), snippet("a = t", "t"), [LEAF])
+    said = [str(each) for each in verdict.refutations]
+    assert "[cpu, leaf, grad, float32, matrix] a: requires_grad: False -> True" in said
+
+
+# ---------------------------------------------------------------------- mutation: plausible wrong fixes are refuted
+WRONG = [
+    ("dropping .data", "TNS201", "a = t.data", "a = t", "t", "a: requires_grad"),
+    ("dropping .data before a sum", "TNS201", "a = t.data.sum()", "a = t.sum()", "t", "a: grad_fn"),
+    (
+        "writing through .detach()",
+        "TNS201",
+        "kept = t.data\nkept.mul_(2)",
+        "kept = t.detach()\nkept.mul_(2)",
+        "t",
+        "backward through the live graph",
+    ),
+    (
+        "writing under no_grad while a graph is live",
+        "TNS202",
+        "t.data.mul_(2)",
+        "with torch.no_grad():\n    t.mul_(2)",
+        "t",
+        "backward through the live graph",
+    ),
+    ("writing without no_grad", "TNS202", "t.data.clamp_(0)", "t.clamp_(0)", "t", "exception"),
+    (
+        "copying for rebinding",
+        "TNS203",
+        "p = nn.Parameter(torch.zeros(3))\nx = torch.ones(3)\np.data = x\nreturn p, x",
+        "p = nn.Parameter(torch.zeros(3))\nx = torch.ones(3)\nwith torch.no_grad():\n    p.copy_(x)\nreturn p, x",
+        "",
+        "x: shares memory with",
+    ),
+    ("a number without its type", "TNS204", "a = float(t.data)", "a = t.item()", "t", "a: value"),
+    (
+        "copying an array",
+        "TNS301",
+        "a = torch.Tensor(np.atleast_1d(array))",
+        "a = torch.tensor(np.atleast_1d(array), dtype=torch.float32)",
+        "array",
+        "a: shares memory with",
+    ),
+    ("no dtype", "TNS301", "a = torch.Tensor([1, 2])", "a = torch.tensor([1, 2])", "", "a: dtype"),
+    (
+        "no size at all",
+        "TNS302",
+        "sizes = list(t.shape)\na = torch.Tensor(*sizes)",
+        "sizes = list(t.shape)\na = torch.empty(*sizes)",
+        "t",
+        "exception",
+    ),
+    ("new_tensor for an array", "TNS306", "a = t.new(array)", "a = t.new_tensor(array)", "t, array", "a: shares memory with"),
+    ("another dtype", "TNS307", "a = t.type(torch.DoubleTensor)", "a = t.float()", "t", "a: dtype"),
+    ("no copy", "TNS308", "a = torch.tensor(t)", "a = t.detach()", "t", "a: shares memory with"),
+    ("a copy with a graph", "TNS308", "a = torch.tensor(t)", "a = t.clone()", "t", "root: gradient by the results"),
+    ("no detach", "TNS104", "a = t.cpu().detach()", "a = t.cpu()", "t", "a: requires_grad"),
+    ("an element for a number", "TNS107", "a = t.detach().numpy()[0]", "a = t[0].item()", "t", "a: value"),
+    ("dropping Variable", "TNS401", "a = Variable(t)", "a = t", "t", "a: requires_grad"),
+    (
+        "the argument itself for a Variable",
+        "TNS401",
+        "x = t.detach()\nreturn x, Variable(x)",
+        "x = t.detach()\nreturn t.detach(), t",
+        "t",
+        "the result is an input",
+    ),
+    (
+        "a gradient in the wrong place",
+        "TNS401",
+        "a = Variable(t, requires_grad=True)",
+        "a = t.requires_grad_(True)",
+        "t",
+        "t: gradient by the results",
+    ),
+    ("other random numbers", "TNS202", "a = torch.rand(3)", "a = torch.randn(3)", "", "random state"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: f"{wrong[1]} {wrong[0]}")
+def test_a_plausible_wrong_fix_is_refuted(wrong: tuple[str, str, str, str, str, str]) -> None:
+    _, _, before, after, given, observable = wrong
+    verdict = tried(before, after, given)
+    assert verdict.ran
+    assert observable in observables(verdict)
+
+
+RIGHT = [
+    ("a = t.data.sum()", "a = t.detach().sum()"),
+    ("a = torch.tensor(t)", "a = t.detach().clone()"),
+    ("return Variable(t)", "return t.detach()"),
+    ("a = t.numpy()", "a = t.detach().cpu().numpy()"),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), RIGHT)
+def test_what_is_equal_holds(before: str, after: str) -> None:
+    verdict = tried(before, after)
+    assert [str(each) for each in verdict.refutations] == []
+    assert verdict.ran > len(ordinary("cpu")) / 3
+
+
+# ---------------------------------------------------------------------- the ledger as a file
+def test_rows_replace_older_ones_of_the_same_rule_and_device(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.json"
+    old = ledger.Row("TNS101", "cpu", "2.0", "a", 1, 2, 2, ledger.HOLDS)
+    other = ledger.Row("TNS101", "some GPU", "2.0", "a", 1, 2, 2, ledger.HOLDS)
+    new = ledger.Row("TNS101", "cpu", "2.1", "b", 1, 2, 2, ledger.REFUTED)
+    ledger.write([old, other], path)
+    ledger.write([new], path)
+    assert ledger.read(path) == (new, other)
+    assert len(path.read_text().splitlines()) == 4
