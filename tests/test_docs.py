@@ -6,11 +6,13 @@ import importlib.util
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+import torch
 
 from torchlint.catalogue import CATALOGUE, Entry
 from torchlint.config import Config
@@ -130,6 +132,16 @@ def test_the_fix_makes_the_good_block_of_the_bad_one(entry: Entry) -> None:
     assert fix_bytes("page.py", blocks.bad.encode(), config).raw.decode() == blocks.good
 
 
+@pytest.fixture
+def torch_defaults() -> Iterator[None]:
+    """Puts back what a page may set for the whole process."""
+    dtype = torch.get_default_dtype()
+    yield
+    torch.set_default_dtype(dtype)
+    torch.set_default_device(None)
+
+
+@pytest.mark.usefixtures("torch_defaults")
 @pytest.mark.parametrize("entry", REAL, ids=lambda entry: entry.code)
 def test_the_good_block_runs(entry: Entry) -> None:
     code = compile(example(entry).good, f"{entry.code} good", "exec")
@@ -266,6 +278,16 @@ def test_the_configurations_that_are_shown_are_valid(tmp_path: Path) -> None:
             check=False,
         )
         assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_library_is_used_as_the_usage_page_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    usage = (ROOT / "docs" / "usage.md").read_text(encoding="utf-8")
+    found = re.search(r"## From Python\n\n```python\n(.*?)^```", usage, re.DOTALL | re.MULTILINE)
+    assert found
+    exec(found[1], {})
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("speed.py:5:13: TNS101 (certain) ")
+    assert "print(speed.detach().numpy())" in lines
 
 
 def test_every_rule_has_a_line_in_the_changelog() -> None:

@@ -62,7 +62,7 @@ def test_worlds_that_do_not_differ_for_a_piece_of_code_are_left_out() -> None:
 # ---------------------------------------------------------------------- what is observed
 def test_results_inputs_and_surroundings_are_observed() -> None:
     facts = observe(snippet("a = t.detach()\nb = [torch.rand(2), 'x']\nprint(1)\nreturn a", "t"), LEAF).facts
-    assert facts["a: shares memory with"] == ("t",)
+    assert facts["a: shares memory with"] == ("t", "the result")
     assert facts["the result is an input"] == ("",)
     assert facts["the result: requires_grad"] is False
     assert facts["b: class"] == ("list", 2)

@@ -44,22 +44,24 @@ _START = (
 )
 _ONE = (
     "{a}[0]", "{a}[:1]", "{a}[..., 0]", "{a}.view(-1)", "{a}.reshape(-1)", "{a}.max(0)[0]", "{a}.max(0)[1]",
-    "{a}.sum(0)", "{a}.mean(dim=0)", "{a}.topk(1)[0]", "{a}.topk(1)[1]", "{a}.sort()[1]", "torch.max({a}, 0)[1]", "{a}.data", "{a}.T",
-    "{a}.unsqueeze(0)", "{a}.expand(2, 2)", "{a}.softmax(-1)", "{a}.to(torch.float64)", "{a}.to(torch.int64)",
-    "{a} * 2", "{a} + 0.5", "-{a}", "{a} > 0", "{a} / 2", "{a} // 1", "2 - {a}", "{a}.clone().requires_grad_(False)", "+{a}",
-    "{a}.detach().clone().requires_grad_()", "torch.zeros_like({a})", "torch.tensor({a})", "torch.as_tensor({a})",
-    "{a}.new_zeros(2)", "torch.nn.Parameter({a})", "torch.nn.functional.relu({a})", "torch.nn.Linear(2, 2)({a})",
-    "torch.nn.functional.dropout({a}, training=False)", "torch.nn.Identity()({a})", "torch.nn.Flatten(0)({a})",
-    "torch.nn.ReLU()({a})", "[each for each in {a}][0]", "list({a})[0]", "{a}.split(1)[0]", "torch.chunk({a}, 2)[0]",
-    "{a}.type(torch.float32)", "{a}.unbind()[0]", "torch.sum({a})", "{a}.cpu()", "abs({a})", "sum({a})",
-    "torch.Tensor({a})", "{a}.clamp(0, 1)", "{a} ** 2", "{a}.norm()", "torch.autograd.Variable({a})", "{a}.var()",
+    "{a}.sum(0)", "{a}.mean(dim=0)", "{a}.topk(1)[0]", "{a}.topk(1)[1]", "{a}.sort()[1]", "torch.max({a}, 0)[1]",
+    "{a}.data", "{a}.T", "{a}.unsqueeze(0)", "{a}.expand(2, 2)", "{a}.softmax(-1)", "{a}.to(torch.float64)",
+    "{a}.to(torch.int64)", "{a} * 2", "{a} + 0.5", "-{a}", "{a} > 0", "{a} / 2", "{a} // 1", "2 - {a}",
+    "{a}.clone().requires_grad_(False)", "+{a}", "{a}.detach().clone().requires_grad_()", "torch.zeros_like({a})",
+    "torch.tensor({a})", "torch.as_tensor({a})", "{a}.new_zeros(2)", "torch.nn.Parameter({a})",
+    "torch.nn.functional.relu({a})", "torch.nn.Linear(2, 2)({a})", "torch.nn.functional.dropout({a}, training=False)",
+    "torch.nn.Identity()({a})", "torch.nn.Flatten(0)({a})", "torch.nn.ReLU()({a})", "[each for each in {a}][0]",
+    "list({a})[0]", "{a}.split(1)[0]", "torch.chunk({a}, 2)[0]", "{a}.type(torch.float32)", "{a}.unbind()[0]",
+    "torch.sum({a})", "{a}.cpu()", "abs({a})", "sum({a})", "torch.Tensor({a})", "{a}.clamp(0, 1)", "{a} ** 2",
+    "{a}.norm()", "torch.autograd.Variable({a})", "{a}.var()",
 )  # fmt: skip
 _TWO = (
-    "{a} + {b}", "{a} * {b}", "{a} @ {b}", "{a} - {b}", "{a} / {b}", "{a} > {b}", "{a} == {b}", "torch.cat([{a}, {b}])",
-    "torch.stack([{a}, {b}])", "torch.where({a} > 0, {a}, {b})", "torch.where({b} > 0, {a}, 0)", "{a}.to({b})",
-    "{a}.type_as({b})", "{a}.masked_fill({b} > 0, 0)", "torch.max({a}, {b})", "{a}[{b}.argmax()]", "{a}.expand_as({b})",
-    "torch.nn.functional.mse_loss({a}, {b})", "torch.nn.functional.linear({a}, {b})",
-    "{a} if {b}.requires_grad else {b}", "torch.broadcast_tensors({a}, {b})[0]", "torch.einsum('ij,jk->ik', {a}, {b})", "({a}, {b})[1]", "[{a}, {b}][0]",
+    "{a} + {b}", "{a} * {b}", "{a} @ {b}", "{a} - {b}", "{a} / {b}", "{a} > {b}", "{a} == {b}",
+    "torch.cat([{a}, {b}])", "torch.stack([{a}, {b}])", "torch.where({a} > 0, {a}, {b})",
+    "torch.where({b} > 0, {a}, 0)", "{a}.to({b})", "{a}.type_as({b})", "{a}.masked_fill({b} > 0, 0)",
+    "torch.max({a}, {b})", "{a}[{b}.argmax()]", "{a}.expand_as({b})", "torch.nn.functional.mse_loss({a}, {b})",
+    "torch.nn.functional.linear({a}, {b})", "{a} if {b}.requires_grad else {b}",
+    "torch.broadcast_tensors({a}, {b})[0]", "torch.einsum('ij,jk->ik', {a}, {b})", "({a}, {b})[1]", "[{a}, {b}][0]",
     "sum([{a}, {b}])", "torch.nn.MSELoss()({a}, {b})", "torch.add({a}, {b}, alpha=2)", "(lambda x: x * {b})({a})",
 )  # fmt: skip
 _WRITES = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 
 from torchlint.inference.facts import (
@@ -166,3 +167,22 @@ def _builtin(word: str) -> Value | None:
     if word in _CONTAINERS:
         return of_kind(Kind.SEQUENCE, member=UNKNOWN)
     return OTHER if word == "type" else None
+
+
+_MAY_BE_TENSOR = re.compile(
+    r"(Tensors?|Array|Variable|Types?|Like|Any|Inputs?|Outputs?|Parameter|Module|Net|Network|Model|T|Data|Value)\d*$"
+)
+"""How a class's name ends under which a tensor, a module or an alias of several types may hide."""
+
+_FAMILIAR = ("here.", "builtins.", "typing", "collections", "torch", "lightning", "jaxtyping", "numpy")
+
+
+def foreign_object(names: frozenset[str]) -> Value | None:
+    """Give an object of an imported class that is none of torch's; None where the name may stand for a tensor."""
+    if len(names) != 1:
+        return None
+    name = next(iter(names))
+    word = leaf(name)
+    if name.startswith(_FAMILIAR) or not word[:1].isupper() or _MAY_BE_TENSOR.search(word):
+        return None
+    return of_kind(Kind.OTHER, instance=names)

@@ -51,6 +51,10 @@ _CHAINING = frozenset(["cuda", "cpu", "to", "float", "half", "double", "long", "
 _LOSS_WORD = frozenset(["criterion", "loss_fn", "loss_func", "loss_function", "lossfn", "criterion_fn"])
 
 
+_ALWAYS_ON_HOST = frozenset({"torch.from_numpy", "torch.get_rng_state", "torch.from_dlpack"})
+"""Factories that do not ask for the default device."""
+
+
 class Calls:
     """Evaluates calls for one scope."""
 
@@ -126,7 +130,7 @@ class Calls:
         known = modules.made(name, given)
         if known is None:
             known = library.call(name, given, env.mode)
-            if known is not None and name in operations().factories and "device" not in given.keywords:
+            if known is not None and name in operations().factories - _ALWAYS_ON_HOST and "device" not in given.keywords:
                 return self._placed_by_default(known, given)
         if known is None:
             known = self._file.call(name, callee, given, env.mode)

@@ -262,6 +262,9 @@ def _function(name: str, word: str, given: Arguments, mode: Mode) -> Value | Non
         return of_kind(Kind.INTEGER)
     if name == "torch.nn.utils.clip_grad_norm_":
         return tensor(Grad.DETACHED, given.tensors().place or ANY_PLACE, rank=0)
+    if name.startswith(("torch.cuda.get_rng_state", "torch.random.get_rng_state")):
+        state = tensor(Grad.DETACHED, Place.HOST, Dtype.INTEGRAL)
+        return of_kind(Kind.SEQUENCE, member=state) if name.endswith("_all") else state
     if name in ("torch.load", "torch.jit.load", "torch.hub.load"):
         return _loaded(given)
     if name in ("torch.nn.utils.rnn.pack_padded_sequence", "torch.nn.utils.rnn.pack_sequence"):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from torchlint.inference import modes, modules
+from torchlint.inference.annotations import foreign_object
 from torchlint.inference.annotations import value_of as annotated_value
 from torchlint.inference.arguments import Arguments
 from torchlint.inference.binding import Binding, Function, is_static
@@ -184,7 +185,8 @@ class File:
 
         said = annotated_value(annotation, resolve)
         if said is None and annotation is not None:
-            return self.classes.instance_of(resolve(annotation))
+            names = resolve(annotation)
+            return self.classes.instance_of(names) or foreign_object(names)
         return said
 
     # ------------------------------------------------------------------ calls

@@ -39,6 +39,35 @@ _SAVING_NOTHING = frozenset("add add_ sub sub_ copy_ eq ne lt le gt ge view_as e
 """Methods whose derivative needs none of their operands, so that no graph keeps the value."""
 
 _SAVING_NO_FUNCTION = frozenset({"torch.cat", "torch.stack", "torch.add", "torch.sub", "torch.equal", "torch.allclose"})
+_VIEWS_OF_NUMPY = frozenset(
+    f"numpy.{word}"
+    for word in (
+        "array_split diff dsplit hsplit matrix_transpose permute_dims real reshape rollaxis split squeeze swapaxes "
+        "transpose trim_zeros vsplit"
+    ).split()
+)
+"""Functions of NumPy that ask the tensor itself and hand out a tensor over its memory (measured on NumPy 2.4)."""
+
+_INPLACE_AT = {
+    **dict.fromkeys("hardsigmoid hardswish mish relu relu6 selu silu".split(), 1),
+    **dict.fromkeys("celu elu leaky_relu".split(), 2),
+    **dict.fromkeys("alpha_dropout dropout dropout1d dropout2d dropout3d feature_alpha_dropout".split(), 3),
+    **dict.fromkeys("hardtanh threshold".split(), 3),
+    "rrelu": 4,
+}
+"""The place of the argument ``inplace`` in functions of ``torch.nn.functional``."""
+
+_WRITING_FUNCTIONS = frozenset(
+    f"torch.{word}"
+    for word in (
+        "batch_norm batch_norm_gather_stats batch_norm_gather_stats_with_counts batch_norm_update_stats "
+        "cudnn_batch_norm embedding_bag fused_moving_avg_obs_fake_quant instance_norm miopen_batch_norm "
+        "native_batch_norm nn.functional.batch_norm nn.functional.embedding nn.functional.embedding_bag "
+        "nn.functional.instance_norm quantized_batch_norm"
+    ).split()
+)
+"""Functions that may write into an argument: running means and variances, rows that ``max_norm`` shortens."""
+
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef)
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
@@ -66,6 +95,8 @@ class _Reader:
                 return isinstance(above.ctx, ast.Store) or self._is_quiet(above.value)
             case ast.BinOp():
                 return self._operator(node, above)
+            case ast.UnaryOp(op=ast.UAdd()):  # the tensor itself
+                return self.reads(above)
             case ast.UnaryOp() | ast.Compare() | ast.Expr() | ast.FormattedValue() | ast.Assert() | ast.Slice():
                 return True
             case ast.If() | ast.While():
@@ -135,12 +166,14 @@ class _Reader:
         return False
 
     def _torch_or_numpy(self, name: str, node: ast.expr, call: ast.Call) -> bool:
+        if name in _VIEWS_OF_NUMPY:
+            return self.reads(call)
         if name.startswith("numpy.") or name in ("copy.deepcopy", "copy.copy"):
             return name != "copy.copy"
         if name in FORM_FUNCTIONS or name in _SAVING_NO_FUNCTION:
             return True
         table = operations()
-        if name not in table.functions or name.endswith("_"):
+        if name not in table.functions or name.endswith("_") or name in _WRITING_FUNCTIONS or _is_inplace(name, call):
             return False
         if name in table.keeps_grad or name in _ALIASING_FUNCTIONS or "dropout" in name:
             return self.reads(call)
@@ -224,6 +257,15 @@ class _Reader:
     def _value(self, node: ast.expr) -> Value:
         assert self._context.analysis is not None
         return self._context.analysis.value(node)
+
+
+def _is_inplace(name: str, call: ast.Call) -> bool:
+    """Whether a function may write its result into its first argument: by ``inplace=True``, or in its place."""
+    at = _INPLACE_AT.get(name.removeprefix("torch.nn.functional."))
+    said = [each.value for each in call.keywords if each.arg in ("inplace", None)]
+    if at is not None:
+        said += [*call.args[at : at + 1], *(each for each in call.args[: at + 1] if isinstance(each, ast.Starred))]
+    return any(not (isinstance(each, ast.Constant) and each.value is False) for each in said)
 
 
 def _uses(scope: ast.FunctionDef | ast.AsyncFunctionDef, word: str) -> Iterator[ast.AST | None]:
