@@ -1,9 +1,9 @@
 """Every rule's fixtures: what must stay silent, what must be found and where, and the exact text after the fixes.
 
-``tests/fixtures/rules/TNS201/`` holds ``silent*.py``, in which the rule says nothing, and other ``*.py`` files, in which
-a comment on a finding's row says what is expected there: ``# TNS201@9 certain safe`` (column, confidence, and
-applicability or ``none``), several parted by ``;``. Beside ``NAME.py``, ``NAME.safe.txt`` is its text after ``--fix`` and
-``NAME.unsafe.txt`` after ``--fix --unsafe-fixes``; a missing one says that the text stays as it is.
+``tests/fixtures/rules/TNS201/`` holds ``silent*.py``, in which the rule says nothing, and other ``*.py`` files, in
+which a comment on a finding's row says what is expected there: ``# TNS201@9 certain safe`` (column, confidence, and
+applicability or ``none``), several parted by ``;``. Beside ``NAME.py``, ``NAME.safe.txt`` is its text after ``--fix``
+and ``NAME.unsafe.txt`` after ``--fix --unsafe-fixes``; a missing one says that the text stays as it is.
 """
 
 from __future__ import annotations

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchlint.model import Applicability, Confidence, Edit, FileResult, Finding, Fix, FixResult
-from torchlint.version import VERSION as __version__
+from torchlint.version import VERSION
 
 if TYPE_CHECKING:
     from torchlint.config import Config
+
+__version__ = VERSION
 
 __all__ = [
     "Applicability",

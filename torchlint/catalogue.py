@@ -30,9 +30,7 @@ class Entry:
         return self.name.replace("-", "_")
 
 
-def _entry(
-    code: str, name: str, *words: str, default: bool = True, called: bool = False, tidies: str = ""
-) -> Entry:
+def _entry(code: str, name: str, *words: str, default: bool = True, called: bool = False, tidies: str = "") -> Entry:
     return Entry(code, name, frozenset(words), default, called, frozenset(tidies.split()))
 
 

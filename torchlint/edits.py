@@ -6,6 +6,7 @@ import bisect
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from torchlint.model import Edit, Finding
 from torchlint.source import Source
@@ -71,8 +72,7 @@ def splice(source: Source, findings: Iterable[Finding]) -> Spliced:
 
 def _apart(edits: tuple[Edit, ...]) -> bool:
     ordered = sorted(edits, key=lambda edit: (edit.start, edit.end))
-    pairs = zip(ordered, ordered[1:], strict=False)
-    return all(one == other or (one.end <= other.start and one.start < other.start) for one, other in pairs)
+    return all(one == other or (one.end <= other.start and one.start < other.start) for one, other in pairwise(ordered))
 
 
 def _splice(source: Source, edits: list[Edit]) -> bytes:

@@ -136,7 +136,11 @@ def _check(source: Source, codes: frozenset[str], config: Config) -> tuple[list[
     except (SyntaxError, ValueError) as error:
         return _check_without_outline(source, error, entries if triggered else [], config)
     except (RecursionError, MemoryError):
-        return [_syntax_error(source, 0, "the code is nested too deeply to be checked: split the expression or the chain of branches")], ()
+        return [
+            _syntax_error(
+                0, "the code is nested too deeply to be checked: split the expression or the chain of branches"
+            )
+        ], ()
     called = frozenset[str]().union(*(entry.words for entry in entries if entry.called))
     elsewhere = frozenset[str]().union(*(entry.words for entry in entries if not entry.called))
     places = stretches(made, words, called - elsewhere) if triggered else []
@@ -158,7 +162,7 @@ def _check_stretches(
             definitions = [Definition(source, made.whole())]
         except NotParsed as error:
             at = source.offset(min(error.row, len(source.line_starts)), 0)
-            return [_syntax_error(source, at, f"LibCST cannot parse this file: {error.message}")], ()
+            return [_syntax_error(at, f"LibCST cannot parse this file: {error.message}")], ()
     findings: list[Finding] = []
     troubles: list[Trouble] = []
     for definition in definitions:
@@ -169,13 +173,13 @@ def _check_stretches(
 def _check_without_outline(
     source: Source, error: SyntaxError | ValueError, entries: list[Entry], config: Config
 ) -> tuple[list[Finding], tuple[Trouble, ...]]:
-    """The stdlib's parser refuses the text: code newer than this Python is looked at by LibCST alone."""
+    """Look with LibCST alone at code that the stdlib's parser refuses: it may be newer than this Python."""
     from torchlint.rule import FileContext
     from torchlint.syntax.definition import Definition, NotParsed
 
     row, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
     message = getattr(error, "msg", None) or str(error)
-    failure = _syntax_error(source, _offset(source, row, column), message)
+    failure = _syntax_error(_offset(source, row, column), message)
     if "too many nested" in message:  # LibCST's parser would overflow the stack on it
         return [failure], ()
     try:
@@ -196,7 +200,7 @@ def _run_rules(context: FileContext, entries: list[Entry], findings: list[Findin
             for kind, visit in load(entry.code).visit.items():
                 for node in context.definition.by_type.get(kind, ()):
                     findings.extend(_finding(entry, draft, context) for draft in list(visit(node, context)))
-        except Exception as error:  # one crashing rule never takes the run down
+        except Exception as error:  # noqa: BLE001 - one crashing rule never takes the run down
             troubles.append(_crash(context, entry, error))
 
 
@@ -215,7 +219,7 @@ def _crash(context: FileContext, entry: Entry, error: Exception) -> Trouble:
 def _unreadable(path: str, raw: bytes, error: SourceError) -> FileResult:
     before = raw[: error.offset].decode("utf-8", "replace")
     source = Source(path, raw, before + raw[error.offset :].decode("utf-8", "replace"))
-    return FileResult(path, source, (_syntax_error(source, len(before.encode()), error.message),))
+    return FileResult(path, source, (_syntax_error(len(before.encode()), error.message),))
 
 
 def _offset(source: Source, row: int, column: int) -> int:
@@ -223,9 +227,9 @@ def _offset(source: Source, row: int, column: int) -> int:
     return source.line_starts[row - 1] + len(source.line(row)[: max(column - 1, 0)].encode())
 
 
-def _syntax_error(source: Source, at: int, message: str) -> Finding:
+def _syntax_error(at: int, message: str) -> Finding:
     entry = BY_CODE[SYNTAX_ERROR]
-    return Finding(entry.code, entry.name, at, at, f"{message}", Confidence.CERTAIN)
+    return Finding(entry.code, entry.name, at, at, message, Confidence.CERTAIN)
 
 
 @contextmanager

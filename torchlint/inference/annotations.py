@@ -130,11 +130,13 @@ def _plain(names: frozenset[str], node: ast.expr) -> Value | None:
         if name == "torch.nn.Parameter":
             return tensor(Grad.ATTACHED, ANY_PLACE, Dtype.FLOATING, instance=frozenset({name}))
         if word in LEGACY_DTYPES and name.startswith("torch."):
-            return _legacy(word, name)
+            return _legacy(word)
         if name.startswith("numpy.") or word in ("ndarray", "NDArray", "ArrayLike"):
             return of_kind(Kind.ARRAY)
         if name in ("torch.device", "torch.dtype"):
-            return of_kind(Kind.DEVICE, place=Place.HOST | Place.ACCELERATOR) if word == "device" else of_kind(Kind.DTYPE)
+            if word == "dtype":
+                return of_kind(Kind.DTYPE)
+            return of_kind(Kind.DEVICE, place=Place.HOST | Place.ACCELERATOR)
         if name.startswith("builtins."):
             return _builtin(word)
         if name in ("torch.nn.utils.rnn.PackedSequence", "torch.distributions.Distribution"):
@@ -153,7 +155,7 @@ def _plain(names: frozenset[str], node: ast.expr) -> Value | None:
     return None
 
 
-def _legacy(word: str, name: str) -> Value:
+def _legacy(word: str) -> Value:
     dtype = LEGACY_DTYPES[word]
     grad = ANY_GRAD if dtype_bits(dtype) & Dtype.FLOATING else Grad.DETACHED
     return tensor(grad, ANY_PLACE, dtype_bits(dtype), exact=dtype)
@@ -174,7 +176,7 @@ _MAY_BE_TENSOR = re.compile(
 )
 """How a class's name ends under which a tensor, a module or an alias of several types may hide."""
 
-_FAMILIAR = ("here.", "builtins.", "typing", "collections", "torch", "lightning", "jaxtyping", "numpy")
+_FAMILIAR = ("here.", "builtins.", "typing", "collections", "torch.", "torchvision.", "lightning", "jaxtyping", "numpy")
 
 
 def foreign_object(names: frozenset[str]) -> Value | None:

@@ -25,7 +25,7 @@ from torchlint.inference.facts import (
     of_kind,
     tensor,
 )
-from torchlint.inference.names import path_of
+from torchlint.inference.names import named, path_of
 from torchlint.inference.operations import DISTINCTIVE, operations
 
 if TYPE_CHECKING:
@@ -119,6 +119,9 @@ class Calls:
             return first if first is not None else UNKNOWN
         if name == "functools.partial" and len(given.every()) == 1:
             return given.positional[0]
+        if name in ("pytest.importorskip", "importlib.import_module"):
+            module = given.positional[0].const if given.positional else None
+            return named(module) if isinstance(module, str) else UNKNOWN
         if name == "builtins.super":
             return self._super(given.node, env)
         if name in ("builtins.map", "itertools.starmap"):
@@ -130,14 +133,18 @@ class Calls:
         known = modules.made(name, given)
         if known is None:
             known = library.call(name, given, env.mode)
-            if known is not None and name in operations().factories - _ALWAYS_ON_HOST and "device" not in given.keywords:
+            if (
+                known is not None
+                and name in operations().factories - _ALWAYS_ON_HOST
+                and "device" not in given.keywords
+            ):
                 return self._placed_by_default(known, given)
         if known is None:
             known = self._file.call(name, callee, given, env.mode)
         return known if known is not None else self._unknown(given, env)
 
     def _placed_by_default(self, made: Value, given: Arguments) -> Value:
-        """A factory without ``device=`` follows the default device, where the file changes that."""
+        """Put what a factory without ``device=`` makes on the default device, where the file changes that."""
         if not self._file.changes_default_device or made.place != Place.HOST:
             return made
         why = Reason("{code} follows the default device, which this file changes", given.node, weak=True)
@@ -185,7 +192,7 @@ class Calls:
 
     def _module(self, callee: Value, given: Arguments, env: Env) -> Value:
         known = self._file.call_method(callee, "forward", given, env.mode)
-        return known if known is not None else modules.called(callee, given, env.mode, "")
+        return known if known is not None else modules.called(callee, given, env.mode)
 
     def _object(self, callee: Value, given: Arguments, env: Env) -> Value:
         if any(name.startswith("torchvision.transforms.") for name in callee.instance):
@@ -194,14 +201,14 @@ class Calls:
         return known if known is not None else self._unknown(given, env)
 
     def _unknown(self, given: Arguments, env: Env) -> Value:
-        """The result of a function of which nothing is known but its name."""
+        """Give the result of a function of which nothing is known but its name."""
         function = given.node.func if isinstance(given.node, ast.Call) else None
         word = last_word(function)
         if word in _LOSS_WORD:
             return tensors.computed(given.operands(), env.mode, given.node).having(rank=0)
         if modules.MODEL_WORD.search(word):
             module = Value(Kind.MODULE, Grad.ATTACHED, ANY_PLACE)
-            return modules.called(module, given, env.mode, word)
+            return modules.called(module, given, env.mode)
         if not env.mode & Mode.ON:
             return UNKNOWN.having(grad=Grad.DETACHED, place=ANY_PLACE)
         if seems_device(function):
@@ -233,7 +240,7 @@ class Calls:
         if (known := self._file.call_method(receiver, word, given, env.mode)) is not None:
             return known
         if receiver.must(Kind.MODULE) and word in ("forward", "__call__"):
-            return modules.called(receiver, given, env.mode, "")
+            return modules.called(receiver, given, env.mode)
         if receiver.must(Kind.MODULE) or (receiver.unknown and word in _MODULE_METHODS):
             found = modules.method(receiver, word, given, env.mode)
             return found if found is not None else self._unknown(given, env)
@@ -299,7 +306,7 @@ class Calls:
                 self.set(target.value, containers.holding(base, value), env)
 
 
-_REGISTERING = frozenset("register_buffer register_parameter add_module".split())
+_REGISTERING = frozenset(["register_buffer", "register_parameter", "add_module"])
 
 _MODULE_METHODS = frozenset(
     ["parameters", "named_parameters", "buffers", "named_buffers", "state_dict", "modules", "named_modules"]

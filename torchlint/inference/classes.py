@@ -126,7 +126,7 @@ class Classes:
             return Value(Kind.TENSOR, instance=instance)
         return of_kind(Kind.OTHER, instance=instance)
 
-    def made(self, name: str, node: ast.ClassDef, given: Arguments) -> Value:
+    def made(self, node: ast.ClassDef, given: Arguments) -> Value:
         """Give the object that calling a class of the file makes."""
         known = self.of(node)
         place = ANY_PLACE if _moves_itself(known) else Place.HOST
@@ -150,7 +150,7 @@ class Classes:
         return _method(known, word) if known is not None else None
 
     # ------------------------------------------------------------------ attributes
-    def member(self, name: str, node: ast.ClassDef, word: str) -> Value | None:
+    def member(self, node: ast.ClassDef, word: str) -> Value | None:
         """Give ``Class.word``."""
         known = self.of(node)
         if (method := _method(known, word)) is not None:
@@ -243,7 +243,7 @@ def _method(known: Class, word: str) -> Function | None:
 
 
 def _moved_along(value: Value, base: Value, word: str) -> Value:
-    """A module's submodules, parameters and buffers are where the module is."""
+    """Put a module's submodules, parameters and buffers where the module is."""
     if not base.must(Kind.MODULE) or not value.kind:
         return _from_class(value, word)
     if value.must(Kind.MODULE) or "torch.nn.Parameter" in value.instance or "buffer" in value.instance:

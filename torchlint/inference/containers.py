@@ -39,10 +39,10 @@ def part(value: Value) -> Value:
 def element(base: Value, where: ast.expr, index: Value) -> Value:
     """Give ``base[where]``."""
     if isinstance(where, ast.Slice):
-        return _sliced(base, where)
-    if base.items is not None and isinstance(index.const, int) and not isinstance(index.const, bool):
-        if -len(base.items) <= index.const < len(base.items):
-            return base.items[index.const]
+        return _sliced(base)
+    at = index.const
+    if base.items is not None and type(at) is int and -len(base.items) <= at < len(base.items):
+        return base.items[at]
     if isinstance(index.const, str):
         for key, value in base.keys:
             if key == index.const:
@@ -54,7 +54,7 @@ def element(base: Value, where: ast.expr, index: Value) -> Value:
     return part(base)
 
 
-def _sliced(base: Value, where: ast.Slice) -> Value:
+def _sliced(base: Value) -> Value:
     if base.must(Kind.SEQUENCE | Kind.SIZE):
         if base.must(Kind.SIZE):
             return base
@@ -77,7 +77,7 @@ def method(base: Value, name: str, given: Arguments) -> Value | None:
         case "keys":
             return of_kind(Kind.SEQUENCE, member=_key())
         case "pop" | "popleft" | "get" | "setdefault" | "popitem":
-            return _taken(base, held, given, name)
+            return _taken(base, held, given)
         case "index" | "count":
             return of_kind(Kind.INTEGER)
         case "append" | "extend" | "insert" | "update" | "clear" | "sort" | "reverse" | "remove" | "add" | "appendleft":
@@ -89,7 +89,7 @@ def _key() -> Value:
     return of_kind(Kind.STRING | Kind.INTEGER | Kind.SCALAR | Kind.OTHER)
 
 
-def _taken(base: Value, held: Value, given: Arguments, name: str) -> Value:
+def _taken(base: Value, held: Value, given: Arguments) -> Value:
     wanted = given.find(0, "key")
     for key, value in base.keys:
         if wanted is not None and wanted.const == key:

@@ -100,14 +100,11 @@ def _is_part(path: str, of: str) -> bool:
 
 def _hidden(path: str, gone: set[str]) -> bool:
     """Whether a prefix of the path was rebound in a layer above the one that knows it."""
-    for at, letter in enumerate(path):
-        if letter in ".[" and path[:at] in gone:
-            return True
-    return False
+    return any(letter in ".[" and path[:at] in gone for at, letter in enumerate(path))
 
 
 def _joined(path: str, branches: list[Env]) -> Value | None:
-    """A path that one branch binds and another leaves unbound is only what the first says: else the name is an error."""
+    """Join a path's values; one that a branch leaves unbound is what the others say, else the name is an error."""
     values = [branch.find(path) for branch in branches]
     known = [value for value in values if value is not None]
     if not known:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, fields
 from enum import IntFlag
 from typing import Final, TypeVar
 
-
 _Fact = TypeVar("_Fact")
 
 
@@ -190,14 +189,15 @@ class Value:
         if self is other:
             return True
         return (
-            self._plain() == other._plain()
+            self.plain() == other.plain()
             and _same_all(self.items, other.items)
             and _same_one(self.member, other.member)
             and [key for key, _ in self.keys] == [key for key, _ in other.keys]
             and all(one.same(two) for (_, one), (_, two) in zip(self.keys, other.keys, strict=True))
         )
 
-    def _plain(self) -> tuple[object, ...]:
+    def plain(self) -> tuple[object, ...]:
+        """Give the facts that can be compared, parts and reasons aside."""
         return (
             self.kind,
             self.grad,

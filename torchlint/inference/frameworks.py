@@ -68,7 +68,7 @@ def packages(outline: Outline) -> frozenset[str]:
 
 def works_with_torch(outline: Outline, imported: frozenset[str]) -> bool:
     """Whether a file shows that it works with torch: by an import, or by torch's name where no other is imported."""
-    if any(each.startswith(_TORCH) for each in imported):
+    if any(each.startswith(_TORCH) and each != "torchlint" for each in imported):
         return True
     return not imported & OTHERS and b"torch" in outline.source.utf8
 

@@ -153,7 +153,7 @@ class Guard:
             self._object(subject, join_all(values), known, env)
 
     def _object(self, subject: ast.expr, types: Value, known: Kind, env: Env) -> None:
-        """An object of a class that is none of torch's: still a tensor's subclass may be meant."""
+        """Keep an object of a class that is none of torch's: still a tensor's subclass may be meant."""
         value = self.evaluate(subject, env)
         if types.names and not any(name.startswith("torch.") for name in types.names):
             self._refine(

@@ -6,6 +6,7 @@ import sys
 
 from torchlint.inference.arguments import Arguments
 from torchlint.inference.devices import DTYPES, device_value, place_of
+from torchlint.inference.elements import never_dtype, result_dtype
 from torchlint.inference.facts import (
     ANY_DTYPE,
     ANY_PLACE,
@@ -33,9 +34,7 @@ from torchlint.inference.operations import (
     SEVERAL,
     UNLIKE,
     leaf,
-    never_dtype,
     operations,
-    result_dtype,
 )
 from torchlint.inference.python import HOLDERS, builtin, held
 from torchlint.inference.tensors import computed, detached, dtype_bits, dtype_name, pair, unlike, with_dtype
@@ -74,11 +73,30 @@ _PASSING = frozenset(
 
 _STANDARD = frozenset(sys.stdlib_module_names) - _PASSING
 
-_APART = frozenset("broadcast_tensors meshgrid atleast_1d atleast_2d atleast_3d hinge_embedding_loss".split())
+_APART = frozenset(["broadcast_tensors", "meshgrid", "atleast_1d", "atleast_2d", "atleast_3d", "hinge_embedding_loss"])
 """Functions of which not every argument has a part in the gradient of the result."""
 
+_INTEGRAL = frozenset(["randint", "randint_like", "randperm", "tril_indices", "triu_indices"])
+"""Factories of integers."""
+
+_COMPILING = frozenset(["torch.compile", "torch.jit.script", "torch.jit.trace", "torch.jit.freeze"])
+"""Functions that give the module or function itself back in another form."""
+
 _WITH_INPLACE = frozenset(
-    "celu elu hardsigmoid hardswish hardtanh leaky_relu mish relu relu6 selu silu threshold".split()
+    [
+        "celu",
+        "elu",
+        "hardsigmoid",
+        "hardswish",
+        "hardtanh",
+        "leaky_relu",
+        "mish",
+        "relu",
+        "relu6",
+        "selu",
+        "silu",
+        "threshold",
+    ]
 )
 """Functions that give the argument itself back only where ``inplace=True`` says so."""
 
@@ -211,8 +229,7 @@ def _placed_and_cast(value: Value, given: Arguments) -> Value:
 
 
 def _factory(word: str, given: Arguments) -> Value:
-    dtype = {"randint": Dtype.INTEGRAL, "randperm": Dtype.INTEGRAL, "tril_indices": Dtype.INTEGRAL, "triu_indices": Dtype.INTEGRAL,
-             "randint_like": Dtype.INTEGRAL}.get(word)
+    dtype = Dtype.INTEGRAL if word in _INTEGRAL else None
     result = tensor(Grad.DETACHED, Place.HOST, dtype or _factory_dtype(word, given))
     if word.endswith("_like"):
         source = given.find(0, "input") or UNKNOWN
@@ -252,7 +269,7 @@ def _function(name: str, word: str, given: Arguments, mode: Mode) -> Value | Non
     table = operations()
     if name in table.no_tensor:
         return of_kind(table.no_tensor[name])
-    if name in ("torch.compile", "torch.jit.script", "torch.jit.trace", "torch.jit.freeze", "torch.jit.optimize_for_inference"):
+    if name in _COMPILING:
         return given.find(0, "model", "obj", "func", "mod")
     if name == "torch.detach":
         return detached(given.tensors()).having(kind=Kind.TENSOR, names=frozenset(), instance=frozenset())

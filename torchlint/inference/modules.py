@@ -49,7 +49,7 @@ def made(name: str, given: Arguments) -> Value | None:
     word = leaf(name)
     if word.endswith("Tensor"):
         return None
-    if word in LEGACY_DTYPES or not word[:1].isupper() and not name.startswith("torchvision.models."):
+    if word in LEGACY_DTYPES or (not word[:1].isupper() and not name.startswith("torchvision.models.")):
         return None
     if name.startswith("torch.nn.") and name != "torch.nn.Parameter" and ".functional." not in name:
         return _module(name, given)
@@ -167,7 +167,7 @@ def moved(module: Value, name: str, given: Arguments, mode: Mode) -> Value:
     return module
 
 
-def called(module: Value, given: Arguments, mode: Mode, name: str) -> Value:
+def called(module: Value, given: Arguments, mode: Mode) -> Value:
     """Give the result of calling a module."""
     kinds = {leaf(each) for each in module.instance}
     if kinds == {"Sequential"} and module.items:
@@ -197,7 +197,8 @@ def _through(module: Value, given: Arguments, mode: Mode) -> Value:
     for each in module.items or ():
         if not each.must(Kind.MODULE):
             return _output(module, given, mode)
-        value = called(each.having(place=module.place, why_place=module.why_place), Arguments(given.node, (value,)), mode, "")
+        placed = each.having(place=module.place, why_place=module.why_place)
+        value = called(placed, Arguments(given.node, (value,)), mode)
     return value
 
 

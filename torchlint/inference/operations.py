@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
-from torchlint.inference.facts import Dtype, Kind
+from torchlint.inference.facts import Kind
 
 SEVERAL = frozenset(
     [
@@ -30,11 +30,11 @@ SEVERAL = frozenset(
 )
 """Functions whose result holds any number of tensors alike."""
 
-MAY_COPY = frozenset("reshape reshape_as flatten ravel contiguous".split())
+MAY_COPY = frozenset(["reshape", "reshape_as", "flatten", "ravel", "contiguous"])
 """Those that give the argument itself or a view of it only where its memory is in order."""
 
 UNLIKE = frozenset(
-    "triangular_solve histogram histogramdd lu lu_factor lu_unpack lstsq geqrf lobpcg".split()
+    ["triangular_solve", "histogram", "histogramdd", "lu", "lu_factor", "lu_unpack", "lstsq", "geqrf", "lobpcg"]
 )
 """Functions whose result is a tuple of tensors of several sorts."""
 
@@ -91,17 +91,6 @@ FULL_REDUCTIONS = frozenset(
 )
 """Reductions whose result is 0-dim where no dimension is given."""
 
-_KEEPING_INTEGERS = frozenset(
-    "clone abs absolute neg negative sum prod cumsum cumprod nansum add sub subtract mul multiply square clamp clamp_min "
-    "clamp_max clip max min maximum minimum fmin fmax remainder fmod floor_divide index_select gather take "
-    "take_along_dim masked_select masked_fill where cat concat concatenate stack hstack vstack dstack column_stack "
-    "row_stack flip fliplr flipud roll rot90 repeat tile repeat_interleave sort topk kthvalue mode median nanmedian "
-    "unique unique_consecutive cummax cummin tril triu diag diagflat diag_embed scatter scatter_add index_add index_copy "
-    "index_fill index_put pad block_diag combinations kron outer ger matmul mm bmm mv dot vdot inner addmm chain_matmul "
-    "round floor ceil trunc fix sign sgn trace amax amin aminmax diff msort put addcmul cross tensordot einsum".split()
-)
-"""Operations that give integers where they are given integers; others may make floats of them."""
-
 LOSSES = frozenset(
     [
         "cross_entropy",
@@ -128,15 +117,6 @@ LOSSES = frozenset(
     ]
 )
 """Functions of ``torch.nn.functional`` whose result is 0-dim unless ``reduction`` or ``reduce`` says otherwise."""
-
-_TRUTHS = frozenset(
-    "eq ge gt le lt ne greater greater_equal less less_equal not_equal isclose isfinite isin isinf isnan isneginf "
-    "isposinf isreal logical_and logical_not logical_or logical_xor signbit bool".split()
-)
-
-_INTEGERS = frozenset(
-    "argmax argmin argsort argwhere bucketize count_nonzero multinomial nonzero searchsorted one_hot matrix_rank".split()
-)
 
 DISTINCTIVE = frozenset(
     [
@@ -321,25 +301,6 @@ def _kind(words: list[str]) -> Kind:
 
 def _tuples(indices: dict[str, list[int]]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(each) for name, each in indices.items()}
-
-
-def never_dtype(name: str) -> Dtype:
-    """Give what the elements are of a result that never requires grad."""
-    word = leaf(name)
-    if name in operations().float_but_never or word == "histc":
-        return Dtype.FLOATING
-    if word in _TRUTHS:
-        return Dtype.BOOL
-    return Dtype.INTEGRAL if word in _INTEGERS else Dtype.BOOL | Dtype.INTEGRAL
-
-
-def result_dtype(name: str, dtype: Dtype) -> Dtype:
-    """Give what the elements of an operation's result are, for those of its inputs."""
-    if name not in _KEEPING_INTEGERS:
-        return dtype if dtype == Dtype.FLOATING else dtype | Dtype.INTEGRAL | Dtype.FLOATING
-    if name in ("sum", "prod", "cumsum", "cumprod", "nansum") and dtype & Dtype.BOOL:
-        return (dtype & ~Dtype.BOOL) | Dtype.INTEGRAL
-    return dtype | Dtype.INTEGRAL if dtype & Dtype.BOOL else dtype
 
 
 def leaf(name: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from torchlint.inference.arguments import Arguments, joined_operands
 from torchlint.inference.containers import part
+from torchlint.inference.elements import result_dtype
 from torchlint.inference.facts import UNKNOWN, Kind, Mode, Value, join_all, of_kind
-from torchlint.inference.operations import result_dtype
 from torchlint.inference.tensors import computed
 
 HOLDERS = {"collections.OrderedDict": "dict", "collections.deque": "set", "collections.defaultdict": "defaultdict"}

@@ -38,6 +38,16 @@ _MOST_DEPTH = 4
 _MOST_LINES = 40_000
 """Lines walked for calls with known arguments, for one file; after that calls get the general summary."""
 
+_CONVENTIONAL = {
+    "torch": "torch",
+    "nn": "torch.nn",
+    "F": "torch.nn.functional",
+    "optim": "torch.optim",
+    "np": "numpy",
+    "Variable": "torch.autograd.Variable",
+}
+"""What names mean that only ``from somewhere import *`` can bind, in a file that speaks of torch."""
+
 _SETS_DEFAULT_DEVICE = frozenset({"set_default_device", "set_default_tensor_type"})
 
 
@@ -76,6 +86,8 @@ class File:
             full = f"{module}.{word}"
             if module.startswith("torch") and (full in operations().functions or word[:1].isupper()):
                 return named(full)
+        if self._stars and b"torch" in self.outline.source.utf8:
+            return named(_CONVENTIONAL[word]) if word in _CONVENTIONAL else None
         return None
 
     def defined(self, node: Function | ast.ClassDef, env: Env) -> Value:
@@ -113,7 +125,7 @@ class File:
             self._running.pop()
             self._live = None
 
-    def _module_start(self, flow: Flow) -> Env:
+    def _module_start(self, _: Flow) -> Env:
         self._live = Env()
         return self._live
 
@@ -194,7 +206,7 @@ class File:
         """Give the result of calling a function or class of this file by name; None for others."""
         node = self.definitions.get(name)
         if isinstance(node, ast.ClassDef):
-            return self.classes.made(name, node, given)
+            return self.classes.made(node, given)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             return self.summary(node, given, callee.self_value, mode)
         return None
@@ -226,7 +238,7 @@ class File:
         )
         if key not in self._summaries:
             self._summaries[key] = self._returned(function, given, receiver, mode)
-        return _through(self._summaries[key], function, given)
+        return _through(self._summaries[key], given)
 
     def _returned(self, function: Function, given: Arguments, receiver: Value | None, mode: Mode) -> Value:
         def start(flow: Flow) -> Env:
@@ -257,7 +269,7 @@ class File:
     def class_member(self, name: str, word: str) -> Value | None:
         """Give ``Class.word``; None where the name is no class of this file."""
         node = self.definitions.get(name)
-        return self.classes.member(name, node, word) if isinstance(node, ast.ClassDef) else None
+        return self.classes.member(node, word) if isinstance(node, ast.ClassDef) else None
 
     def instance_attribute(self, base: Value, word: str) -> Value | None:
         """Give an attribute of an object of this file's classes; None where nothing is known of it."""
@@ -304,7 +316,7 @@ def _fingerprint(value: Value | None, depth: int = 2) -> object:
     if depth:
         items = value.items if value.items is not None else (value.member,)
         inner = tuple(_fingerprint(each, depth - 1) for each in items)
-    return (value._plain(), inner, tuple((key, _fingerprint(each, 0)) for key, each in value.keys))
+    return (value.plain(), inner, tuple((key, _fingerprint(each, 0)) for key, each in value.keys))
 
 
 def _joined(values: list[Value]) -> Value:
@@ -314,7 +326,7 @@ def _joined(values: list[Value]) -> Value:
     return joined
 
 
-def _through(value: Value, function: Function, given: Arguments) -> Value:
+def _through(value: Value, given: Arguments) -> Value:
     """Say that what is known comes from another function's text."""
 
     def step(reason: Reason | None) -> Reason | None:

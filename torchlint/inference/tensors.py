@@ -6,6 +6,7 @@ import ast
 
 from torchlint.inference.arguments import Arguments, joined_operands
 from torchlint.inference.devices import DTYPES, is_dtype, place_of, seems_device, seems_dtype
+from torchlint.inference.elements import never_dtype, result_dtype
 from torchlint.inference.facts import (
     ANY_DTYPE,
     UNKNOWN,
@@ -30,9 +31,7 @@ from torchlint.inference.operations import (
     SEVERAL,
     UNLIKE,
     leaf,
-    never_dtype,
     operations,
-    result_dtype,
 )
 
 _FLAT: dict[str, object] = {

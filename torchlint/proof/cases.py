@@ -17,7 +17,6 @@ from torchlint.engine import fix_bytes
 from torchlint.pages import page
 
 
-
 @dataclass(frozen=True, slots=True)
 class Case:
     """Code in which one rule finds something: a whole module's text, most often with a function ``case``."""
@@ -28,9 +27,9 @@ class Case:
     @property
     def title(self) -> str:
         """One line by which a reader knows the case."""
-        body = self.text.partition("def case(")[2] or self.text
+        body = self.text.partition("def case(")[2].partition("\n")[2] or self.text
         lines = [line.strip() for line in body.splitlines() if line.strip() and "import" not in line]
-        return f"{self.code}: " + "; ".join(lines)[:100]
+        return f"{self.code} " + "; ".join(lines)[:100]
 
 
 @cache

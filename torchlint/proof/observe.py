@@ -67,16 +67,16 @@ class _Returns(ast.NodeTransformer):
     def __init__(self, entry: ast.FunctionDef) -> None:
         self.entry = entry
 
-    def visit_Return(self, node: ast.Return) -> ast.AST:  # noqa: N802 - the name that ast asks for
+    def visit_Return(self, node: ast.Return) -> ast.AST:
         return _handing_out(node.value or ast.Constant(None))
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:  # noqa: N802
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         return self.generic_visit(node) if node is self.entry else node
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:  # noqa: N802
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         return node
 
-    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:  # noqa: N802
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         return node
 
 
@@ -273,12 +273,14 @@ class _Writer:
             self._value(f"{name}[{key}]", each, depth - 1)
 
     def _tensor(self, name: str, tensor: Any) -> None:
-        for what, ask in _TENSOR_FACTS.items():
+        questions = _TENSOR_FACTS | {
+            "shares memory with": lambda each: self._sharing(each.untyped_storage().data_ptr(), 1)
+        }
+        for what, ask in questions.items():
             try:
                 self.facts[f"{name}: {what}"] = ask(tensor)
-            except RuntimeError as error:
+            except RuntimeError as error:  # a view whose base was written and a sparse tensor refuse to say
                 self.facts[f"{name}: {what}"] = _spelled(error)
-        self.facts[f"{name}: shares memory with"] = self._sharing(tensor.untyped_storage().data_ptr(), 1)
 
     def _array(self, name: str, array: Any) -> None:
         self.facts |= {
@@ -297,6 +299,8 @@ class _Writer:
             return ()
         found = []
         for name, each in (self.inputs.tensors | self.tensors).items():
+            if each.layout != torch.strided:
+                continue
             storage = each.untyped_storage()
             if storage.data_ptr() <= at < storage.data_ptr() + storage.nbytes():
                 found.append(name)
@@ -323,8 +327,8 @@ _TENSOR_FACTS: dict[str, Callable[[Any], object]] = {
 
 
 def _elements(tensor: Any) -> object:
-    host = tensor.detach().cpu()
-    return str(tensor.dtype), tuple(tensor.shape), host.contiguous().numpy().tobytes()
+    host = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
+    return str(tensor.dtype), tuple(tensor.shape), host.reshape(-1).view(torch.uint8).numpy().tobytes()
 
 
 def _plain(value: Any) -> tuple[str, str]:

@@ -304,7 +304,9 @@ _WRAPPERS = (
         "a = Variable(torch.ones(2) + torch.ones(2)) * 2",
         given="",
     ),
-    *_cases("TNS401", "a = Variable(model[0].weight)\nreturn model(Variable(torch.ones(2, 3)))", given="model: nn.Module"),
+    *_cases(
+        "TNS401", "a = Variable(model[0].weight)\nreturn model(Variable(torch.ones(2, 3)))", given="model: nn.Module"
+    ),
     *_cases(
         "TNS402",
         "a = Variable(t, volatile=False)",
@@ -342,7 +344,5 @@ def of_rule(code: str) -> tuple[Case, ...]:
     return (*((example,) if repaired(example) != example.text else ()), *(case for case in SAFE if case.code == code))
 
 
-CLAIMING: tuple[str, ...] = tuple(
-    entry.code for entry in CATALOGUE if any(case.code == entry.code for case in SAFE)
-)
+CLAIMING: tuple[str, ...] = tuple(entry.code for entry in CATALOGUE if any(case.code == entry.code for case in SAFE))
 """Rules with fixes that claim to be safe."""

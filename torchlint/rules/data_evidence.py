@@ -43,7 +43,7 @@ _OTHER_TENSORS = re.compile(rb"^\s*(?:import|from)\s+(chainer|caffe|mxnet|paddle
 _OWN_TENSORS = re.compile(rb"^\s+self\.grad\s*=", re.MULTILINE)
 """A class of the file's own that has a gradient too."""
 _RECORDS = re.compile(rb"^\s*(?:import|from)\s+(torch_geometric|dgl|mmcv|torchtext)\b", re.MULTILINE)
-_TORCH = re.compile(rb"^\s*(?:import|from)\s+[\w.]*(?:torch|lightning)", re.MULTILINE)
+_TORCH = re.compile(rb"^\s*(?:import|from)\s+[\w.]*(?:torch(?!lint)|lightning)", re.MULTILINE)
 _OWN_DATA = re.compile(
     rb"^\s+(?:self\.data(?:\s*:[^=\n]+)?\s*=[^=]|data\s*[:=]|def data\()|PackedSequence|\bpack_padded_sequence\b",
     re.MULTILINE,

@@ -27,8 +27,8 @@ array = weight.detach().numpy()
 ```
 
 ## Fix safety
-Safe where the receiver is a torch tensor beyond doubt: `.detach()` shares the tensor's memory, and `.cpu()` hands a host
-tensor back as it is, so wherever the old call worked the new one gives the same array over the same memory.
+Safe where the receiver is a torch tensor beyond doubt: `.detach()` shares the tensor's memory, and `.cpu()` hands a
+host tensor back as it is, so wherever the old call worked the new one gives the same array over the same memory.
 Unsafe in a `forward` and where a loss is computed: there the error may be the only sign that a gradient gets lost.
 The fix names what to add; whether a gradient was wanted is yours to say.
 

@@ -2,9 +2,9 @@
 
 ## What it does
 Finds `.numpy()` on a value that the code does not prove convertible: a function's argument, an attribute that is set
-elsewhere, the result of an unknown call. The message names the half, or the halves, that cannot be excluded. Conversions
-that are proven safe (after `.detach()` and `.cpu()`, on integer results, on batches of a `DataLoader`, on fresh host
-tensors, under `no_grad`) are silent.
+elsewhere, the result of an unknown call. The message names the half, or the halves, that cannot be excluded.
+Conversions that are proven safe (after `.detach()` and `.cpu()`, on integer results, on batches of a `DataLoader`, on
+fresh host tensors, under `no_grad`) are silent.
 
 ## Why is this bad?
 Most real crashes of this kind stand in small helpers such as `def to_numpy(x): return x.numpy()`, which work until
@@ -31,8 +31,8 @@ def to_list(scores: torch.Tensor):
 
 ## Fix safety
 Safe where the receiver is a torch tensor beyond doubt (an annotation, a construction, an operation of torch): wherever
-the old call worked the new one gives the same array over the same memory. Unsafe where the receiver's kind is not known:
-a TensorFlow tensor, or an object of your own with a `numpy` method, has no `.detach()`.
+the old call worked the new one gives the same array over the same memory. Unsafe where the receiver's kind is not
+known: a TensorFlow tensor, or an object of your own with a `numpy` method, has no `.detach()`.
 
 ## References
 - [`torch.Tensor.numpy`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html)

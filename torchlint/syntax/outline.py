@@ -106,7 +106,8 @@ def _parse(text: str) -> ast.Module:
 def stretches(made: Outline, words: frozenset[str], called: frozenset[str] = frozenset()) -> list[Stretch]:
     """Find the stretches that hold a candidate: one of the words as a name, an attribute, a keyword or an import.
 
-    Words in ``called`` count only as the function of a call. Names that stand for a word (``from torch import Tensor as T``, ``T = torch.Tensor if c else ...``) count too.
+    Words in ``called`` count only as the function of a call. Names that stand for a word count too:
+    ``from torch import Tensor as T``, ``T = torch.Tensor if c else ...``.
     """
     aliases = _aliases(made, words)
     wanted = words | aliases
