@@ -88,7 +88,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
 def _copied(node: cst.Call, method: cst.Attribute, context: FileContext) -> cst.BaseExpression | None:
     """Give what a call copies to the host; None where it copies elsewhere or where that is not known."""
     match method.attr.value:
-        case "to":
+        case "to" | "_to":  # the second is what holders of tensors build their own `to` and `cpu` on
             return method.value if any(is_host(each, context) for each in _destination(node)) else None
         case "cpu":
             return method.value
