@@ -55,6 +55,12 @@ _ALWAYS_ON_HOST = frozenset({"torch.from_numpy", "torch.get_rng_state", "torch.f
 """Factories that do not ask for the default device."""
 
 
+_SAMPLING = frozenset({"sample", "sample_n"})
+"""What draws from a distribution: nothing drawn so requires grad."""
+
+_MAKING = frozenset({"from_pretrained", "create_model", "load_from_checkpoint", "from_config"})
+
+
 class Calls:
     """Evaluates calls for one scope."""
 
@@ -111,7 +117,7 @@ class Calls:
             return self._object(callee, given, env)
         if callee.kind and callee.must(FOREIGN) and callee.may(Kind.OTHER):
             return of_kind(FOREIGN)
-        return self._unknown(given, env)
+        return self._unknown(given, env, callee)
 
     def _named(self, name: str, callee: Value, given: Arguments, env: Env) -> Value:
         if name in _HANDING_ON:
@@ -200,23 +206,29 @@ class Calls:
         known = self._file.call_method(callee, "__call__", given, env.mode)
         return known if known is not None else self._unknown(given, env)
 
-    def _unknown(self, given: Arguments, env: Env) -> Value:
-        """Give the result of a function of which nothing is known but its name."""
+    def _unknown(self, given: Arguments, env: Env, of: Value = UNKNOWN) -> Value:
+        """Give the result of a function of which little is known but its name; ``of`` is it, or its object."""
         function = given.node.func if isinstance(given.node, ast.Call) else None
         word = last_word(function)
         if word in _LOSS_WORD:
             return tensors.computed(given.operands(), env.mode, given.node).having(rank=0)
-        if modules.MODEL_WORD.search(word):
-            module = Value(Kind.MODULE, Grad.ATTACHED, ANY_PLACE)
+        if modules.MODEL_WORD.search(word) and not word[:1].isupper():  # `Net()` makes one, `net()` calls it
+            module = Value(Kind.MODULE, Grad.ATTACHED, of.place if of.place == Place.HOST else ANY_PLACE)
             return modules.called(module, given, env.mode)
-        if not env.mode & Mode.ON:
-            return UNKNOWN.having(grad=Grad.DETACHED, place=ANY_PLACE)
+        place = Place.HOST if of.place == Place.HOST or self._stays_on_host(word) else ANY_PLACE
+        if not env.mode & Mode.ON or word in _SAMPLING:
+            return UNKNOWN.having(grad=Grad.DETACHED, place=place)
         if seems_device(function):
             return of_kind(Kind.DEVICE, place=Place.HOST | Place.ACCELERATOR)
         return UNKNOWN.having(
             why_grad=Reason("nothing shows that {code} is detached", given.node),
             why_place=Reason("nothing shows that {code} is on the host", given.node),
+            place=place,
         )
+
+    def _stays_on_host(self, word: str) -> bool:
+        """Whether a call makes an object, in a file that never speaks of an accelerator: it stays on the host."""
+        return (word[:1].isupper() or word in _MAKING) and not self._file.mentions_accelerators
 
     # ------------------------------------------------------------------ methods
     def _method_call(self, node: ast.Call, function: ast.Attribute, receiver: Value, callee: Value, env: Env) -> Value:
@@ -244,6 +256,8 @@ class Calls:
         if receiver.must(Kind.MODULE) or (receiver.unknown and word in _MODULE_METHODS):
             found = modules.method(receiver, word, given, env.mode)
             return found if found is not None else self._unknown(given, env)
+        if word in ("next", "__next__") and receiver.member is not None:
+            return receiver.member
         if receiver.must(Kind.SEQUENCE) and (found := containers.method(receiver, word, given)) is not None:
             return found
         if receiver.may(Kind.TENSOR):
@@ -261,7 +275,7 @@ class Calls:
                 return found
         found = tensors.method(receiver, word, given, env.mode)
         if found is None:
-            return self._unknown(given, env)
+            return self._unknown(given, env, receiver)
         if receiver.is_tensor or not found.may(Kind.TENSOR):
             return found
         if word in _CHAINING:

@@ -56,6 +56,11 @@ class Class:
         return any(leaf(each) == "LightningModule" for each in self.bases) or any(e.is_lightning for e in self.above)
 
     @property
+    def is_dataset(self) -> bool:
+        """Whether this is a data set, whose samples lie on the host until somebody moves them."""
+        return any(leaf(each).endswith("Dataset") for each in self.bases) or any(each.is_dataset for each in self.above)
+
+    @property
     def is_autograd_function(self) -> bool:
         """Whether this is a ``torch.autograd.Function``, whose passes run without grad mode."""
         return any(each.startswith("torch.autograd.") and leaf(each) == "Function" for each in self.bases)
@@ -181,6 +186,8 @@ class Classes:
         value = self._set(known, word)
         if value is None and known.is_module and word == "training":
             return of_kind(Kind.SCALAR)
+        if known.is_dataset and (value is None or value.unknown):
+            return UNKNOWN.having(grad=Grad.DETACHED, place=Place.HOST)  # samples are moved once they are batched
         return _moved_along(value, base, word) if value is not None else None
 
     def _set(self, known: Class, word: str) -> Value | None:

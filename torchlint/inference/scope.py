@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -47,6 +48,8 @@ _CONVENTIONAL = {
     "Variable": "torch.autograd.Variable",
 }
 """What names mean that only ``from somewhere import *`` can bind, in a file that speaks of torch."""
+
+_ACCELERATOR_WORD = re.compile(rb"cuda|\.to\(|device|gpu|accelerat|\bmps\b|\bxpu\b|lightning", re.IGNORECASE)
 
 _SETS_DEFAULT_DEVICE = frozenset({"set_default_device", "set_default_tensor_type"})
 
@@ -104,6 +107,11 @@ class File:
             if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
                 return above
         return None
+
+    @cached_property
+    def mentions_accelerators(self) -> bool:
+        """Whether the file speaks of a device at all: where it does not, what it makes stays on the host."""
+        return bool(_ACCELERATOR_WORD.search(self.outline.source.utf8))
 
     @cached_property
     def changes_default_device(self) -> bool:

@@ -311,6 +311,11 @@ class _Writer:
         return tuple(found)
 
 
+def _elements(tensor: Any) -> object:
+    host = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
+    return str(tensor.dtype), tuple(tensor.shape), host.reshape(-1).view(torch.uint8).numpy().tobytes()
+
+
 _TENSOR_FACTS: dict[str, Callable[[Any], object]] = {
     "class": lambda tensor: type(tensor).__name__,
     "dtype": lambda tensor: str(tensor.dtype),
@@ -322,13 +327,8 @@ _TENSOR_FACTS: dict[str, Callable[[Any], object]] = {
     "is_leaf": lambda tensor: tensor.is_leaf,
     "grad_fn": lambda tensor: tensor.grad_fn is not None,
     "is_inference": lambda tensor: tensor.is_inference(),
-    "elements": lambda tensor: _elements(tensor),
+    "elements": _elements,
 }
-
-
-def _elements(tensor: Any) -> object:
-    host = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
-    return str(tensor.dtype), tuple(tensor.shape), host.reshape(-1).view(torch.uint8).numpy().tobytes()
 
 
 def _plain(value: Any) -> tuple[str, str]:
