@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from torchlint.inference.facts import Dtype
+from torchlint.inference.arguments import Arguments
+from torchlint.inference.facts import Dtype, Grad, Kind, Value, of_kind, tensor
 from torchlint.inference.operations import leaf, operations
 
 _KEEPING_INTEGERS = frozenset(
@@ -182,3 +183,10 @@ def result_dtype(name: str, dtype: Dtype) -> Dtype:
     if name in ("sum", "prod", "cumsum", "cumprod", "nansum") and dtype & Dtype.BOOL:
         return (dtype & ~Dtype.BOOL) | Dtype.INTEGRAL
     return dtype | Dtype.INTEGRAL if dtype & Dtype.BOOL else dtype
+
+
+def with_indices(result: Value, given: Arguments) -> Value | None:
+    """Give the tuple of ``return_counts=True`` and ``return_indices=True``; None where none is asked for."""
+    asked = sum(given.says(word) is True for word in ("return_inverse", "return_counts", "return_indices"))
+    index = tensor(Grad.DETACHED, result.place, Dtype.INTEGRAL, why_place=result.why_place)
+    return of_kind(Kind.SEQUENCE, items=(result, *[index] * asked)) if asked else None

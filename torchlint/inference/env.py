@@ -13,12 +13,14 @@ class Env:
     A branch works on a layer over the environment before it; only changed paths are joined afterwards.
     """
 
-    __slots__ = ("_changed", "_gone", "_under", "dead", "mode")
+    __slots__ = ("_changed", "_gone", "_parts", "_under", "dead", "mode")
 
     def __init__(self, under: Env | None = None, mode: Mode = Mode.ON) -> None:
         self._under = under
         self._changed: dict[str, Value] = {}
         self._gone: set[str] = set()
+        self._parts: dict[str, set[str]] = {}
+        """The paths of attributes and members in this layer, by the name that they begin with."""
         self.mode: Mode = under.mode if under else mode
         self.dead = False
         """Whether this point is never reached: behind ``return``, ``raise``, ``break`` or ``continue``."""
@@ -41,16 +43,22 @@ class Env:
     def assign(self, path: str, value: Value) -> None:
         """Bind a path; what was known of the parts of its old value is forgotten."""
         self.forget_parts(path)
-        self._changed[path] = value
+        self._set(path, value)
 
     def refine(self, path: str, value: Value) -> None:
         """Say more of a path's value; what is known of its parts stays."""
+        self._set(path, value)
+
+    def _set(self, path: str, value: Value) -> None:
         self._changed[path] = value
+        if (root := _root(path)) != path:
+            self._parts.setdefault(root, set()).add(path)
 
     def forget_parts(self, path: str) -> None:
         """Forget what is known of ``path.attribute`` and ``path[key]``."""
-        for known in [each for each in self._changed if _is_part(each, path)]:
-            del self._changed[known]
+        for known in [each for each in self._parts.get(_root(path), ()) if _is_part(each, path)]:
+            self._changed.pop(known, None)
+            self._parts[_root(path)].discard(known)
         self._gone.add(path)
 
     def remove(self, path: str) -> None:
@@ -82,7 +90,9 @@ class Env:
         merged = {path: _joined(path, alive) for path in paths}
         for gone in {path for branch in alive for path in branch._gone}:
             self.forget_parts(gone)
-        self._changed.update((path, value) for path, value in merged.items() if value is not None)
+        for path, value in merged.items():
+            if value is not None:
+                self._set(path, value)
         self.mode = Mode(0)
         for branch in alive:
             self.mode |= branch.mode
@@ -90,8 +100,14 @@ class Env:
     def _take(self, branch: Env) -> None:
         for gone in branch._gone:
             self.forget_parts(gone)
-        self._changed.update(branch._changed)
+        for path, value in branch._changed.items():
+            self._set(path, value)
         self.mode = branch.mode
+
+
+def _root(path: str) -> str:
+    """Give the name that a path begins with."""
+    return path.partition(".")[0].partition("[")[0]
 
 
 def _is_part(path: str, of: str) -> bool:

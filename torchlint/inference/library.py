@@ -6,7 +6,7 @@ import sys
 
 from torchlint.inference.arguments import Arguments
 from torchlint.inference.devices import DTYPES, device_value, place_of
-from torchlint.inference.elements import never_dtype, result_dtype
+from torchlint.inference.elements import never_dtype, result_dtype, with_indices
 from torchlint.inference.facts import (
     ANY_DTYPE,
     ANY_PLACE,
@@ -326,6 +326,8 @@ def _operation(name: str, word: str, given: Arguments, mode: Mode) -> Value:
         result = with_dtype(result, cast)
     if word in PAIRS or (word in PAIRS_WITH_DIM and len(given.every()) > 1 and not _elementwise(given)):
         return pair(result, table.partial.get(name, ()))
+    if (asked := with_indices(result, given)) is not None:
+        return asked
     if word.startswith("atleast_"):
         return of_kind(Kind.SEQUENCE, member=result) if len(given.positional) > 1 else result
     if word in UNLIKE:

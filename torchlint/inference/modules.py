@@ -181,6 +181,8 @@ def called(module: Value, given: Arguments, mode: Mode) -> Value:
         return result.having(rank=0) if all(kind.endswith("Loss") for kind in kinds) else result
     result = _output(module, given, mode)
     own = all(each.startswith("torch.nn.") for each in module.instance) and bool(kinds)
+    if kinds == {"MultiheadAttention"}:
+        return of_kind(Kind.SEQUENCE, items=(result, result))
     if own and kinds & _RECURRENT:
         state = of_kind(Kind.SEQUENCE, items=(result, result)) if kinds == {"LSTM"} else result
         if len(kinds) > 1:

@@ -53,6 +53,7 @@ PAIRS = frozenset(
         "slogdet",
         "qr",
         "eig",
+        "eigh",
         "symeig",
     ]
 )

@@ -6,7 +6,7 @@ import ast
 
 from torchlint.inference.arguments import Arguments, joined_operands
 from torchlint.inference.devices import DTYPES, is_dtype, place_of, seems_device, seems_dtype
-from torchlint.inference.elements import never_dtype, result_dtype
+from torchlint.inference.elements import never_dtype, result_dtype, with_indices
 from torchlint.inference.facts import (
     ANY_DTYPE,
     UNKNOWN,
@@ -208,6 +208,8 @@ def _ordinary(value: Value, name: str, given: Arguments, mode: Mode, node: ast.A
         result = with_dtype(result, _casts(given) or "")
     if name in PAIRS or (name in PAIRS_WITH_DIM and _has_dim(given)):
         return pair(result, table.partial.get(name, ()))
+    if (asked := with_indices(result, given)) is not None:
+        return asked
     if name in SEVERAL:
         return of_kind(Kind.SEQUENCE, member=result)
     if name in UNLIKE:

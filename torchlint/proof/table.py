@@ -330,6 +330,14 @@ SAFE: tuple[Case, ...] = (*_NUMPY, *_DATA, *_FROM_DATA, *_TYPES, *_WRAPPERS)
 
 UNSAFE: tuple[Case, ...] = (
     _case("TNS201", "kept = t.data\nkept.mul_(2)\nreturn kept"),
+    *_cases(
+        "TNS201",
+        "kept = +t.data\nkept.mul_(2)",
+        "kept = np.squeeze(t.data)\nkept.mul_(2)",
+        "a = nn.functional.relu(t.data, inplace=True)",
+        "a = nn.functional.leaky_relu(t.data, 0.1, True)",
+        "a = nn.functional.embedding(torch.tensor([0]), t.data, max_norm=0.1)",
+    ),
     _case("TNS202", "t.data.mul_(2)"),
     _case("TNS202", "t.data[...] = 0"),
     _case("TNS204", "loss = t\na = loss.data[0]"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
 
 import libcst as cst
 
@@ -85,15 +86,19 @@ def _is_packed(receiver: cst.BaseExpression, known: Value, context: FileContext)
         around = next(
             (each for each in context.outline.ancestors(place) if isinstance(each, _FUNCTIONS)), context.outline.tree
         )
-        return any(_packs(each, place.id) for each in ast.walk(around))
+        return place.id in _packed_names(around)
     return isinstance(place, ast.Call) and _is_packing(place)
 
 
-def _packs(node: ast.AST, word: str) -> bool:
-    match node:
-        case ast.Assign(targets=[ast.Name(id=target)], value=ast.Call() as call):
-            return target == word and _is_packing(call)
-    return False
+@lru_cache(maxsize=64)
+def _packed_names(around: ast.AST) -> frozenset[str]:
+    """Give the names that a function binds to packed sequences."""
+    found: set[str] = set()
+    for node in ast.walk(around):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=word)], value=ast.Call() as call) if _is_packing(call):
+                found.add(word)
+    return frozenset(found)
 
 
 def _is_packing(call: ast.Call) -> bool:
@@ -137,18 +142,19 @@ def _says_the_function(node: cst.Attribute, context: FileContext) -> bool:
     around = next((each for each in context.outline.ancestors(place) if isinstance(each, _FUNCTIONS)), None)
     if around is None:
         return False
-    path = ast.unparse(place)
-    return any(_speaks(each, place, path) for each in ast.walk(around))
+    return ast.unparse(place) in _used_as_tensors(around)
 
 
-def _speaks(node: ast.AST, place: ast.Name | ast.Attribute, path: str) -> bool:
-    match node:
-        case ast.Attribute(value=value, attr=word) if word in _GRADED:
-            return _is_path(value, place, path)
-        case ast.Attribute(value=ast.Attribute(value=value, attr="data") | value, attr=word) if word in ALIKE:
-            return _is_path(value, place, path)
-    return False
-
-
-def _is_path(node: ast.expr, place: ast.expr, path: str) -> bool:
-    return type(node) is type(place) and ast.unparse(node) == path
+@lru_cache(maxsize=64)
+def _used_as_tensors(around: ast.AST) -> frozenset[str]:
+    """Give the names and attributes of a function that it asks for what only tensors have."""
+    found: set[str] = set()
+    for node in ast.walk(around):
+        match node:
+            case ast.Attribute(value=value, attr=word) if word in _GRADED:
+                found.add(ast.unparse(value))
+            case ast.Attribute(value=ast.Attribute(value=value, attr="data"), attr=word) if word in ALIKE:
+                found.add(ast.unparse(value))
+            case ast.Attribute(value=value, attr=word) if word in ALIKE:
+                found.add(ast.unparse(value))
+    return frozenset(found)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from weakref import WeakKeyDictionary
 
 import libcst as cst
 
@@ -62,12 +63,25 @@ def _in_block(statement: cst.SimpleStatementLine, context: FileContext) -> Fix |
     safe = _trusted(statement, context)
     if safe is None:
         return None
-    run = neighbours(statement, lambda other: _trusted(other, context) is safe, context)
-    edits = _block(run, context)
+    runs = _runs.setdefault(context, {})
+    if statement not in runs:
+        run = neighbours(statement, lambda other: _trusted(other, context) is safe, context)
+        for at in range(0, len(run), _LONGEST_BLOCK):
+            part = tuple(run[at : at + _LONGEST_BLOCK])
+            runs.update((line, part) for each in part for line in _lines(each))
+    edits = _block(runs[statement], context)
     return _made(_TITLE, edits, safe) if edits else None
 
 
-def _block(run: Sequence[Statement], context: FileContext) -> tuple[Edit, ...] | None:
+_LONGEST_BLOCK = 50
+"""Statements in one block at most: each of their findings carries the edits of all."""
+
+_runs: WeakKeyDictionary[FileContext, dict[cst.SimpleStatementLine, tuple[Statement, ...]]] = WeakKeyDictionary()
+"""The statements that share a block, by each of them."""
+
+
+@remembered
+def _block(run: tuple[Statement, ...], context: FileContext) -> tuple[Edit, ...] | None:
     block = no_grad_edits(run, context)
     if block is None:
         return None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from torchlint.inference.facts import Kind, Value
 from torchlint.inference.modules import MODEL_WORD
@@ -25,8 +26,8 @@ _EVERYTHING = frozenset("modules parameters named_parameters named_modules child
 def is_being_built(node: ast.expr, context: FileContext) -> bool:
     """Whether the tensor that an expression gives is of a module that has not been called yet.
 
-    True in ``__init__`` and ``reset_parameters`` of a module for what the module made itself, in methods that only its
-    constructor calls, and in a function given to nothing but ``.apply`` of a module just made.
+    True in ``__init__`` of a module for what the module made itself, in methods such as ``reset_parameters`` that only
+    its constructor calls, and in a function given to nothing but ``.apply`` of a module just made.
     """
     if context.outline is None or context.analysis is None:
         return False
@@ -36,6 +37,17 @@ def is_being_built(node: ast.expr, context: FileContext) -> bool:
     if not isinstance(inside, _FUNCTIONS):
         return False
     return _building(inside, context).holds(node)
+
+
+@lru_cache(maxsize=8)
+def _mentions(tree: ast.Module) -> dict[str, list[ast.AST]]:
+    """Give where a file reads each word, as a name or as an attribute."""
+    found: dict[str, list[ast.AST]] = defaultdict(list)
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=word, ctx=ast.Load()) | ast.Attribute(attr=word):
+                found[word].append(node)
+    return dict(found)
 
 
 @remembered
@@ -65,9 +77,10 @@ class _Building:
         name = self._function.name
         if self._is_called_on:
             return False
-        if name in ("__init__", "reset_parameters"):
+        if name == "__init__":
             return True
-        return bool(_INITIALISER.match(name)) and self._is_called_by_constructor_alone(name, owner)
+        named = name == "reset_parameters" or _INITIALISER.match(name) is not None
+        return named and self._is_called_by_constructor_alone(name, owner)
 
     @cached_property
     def _is_called_on(self) -> bool:
@@ -85,8 +98,8 @@ class _Building:
 
     def _is_called_by_constructor_alone(self, name: str, owner: ast.ClassDef) -> bool:
         called = False
-        for each in self._outline.parents:
-            if isinstance(each, ast.Attribute) and each.attr == name:
+        for each in _mentions(self._outline.tree).get(name, ()):
+            if isinstance(each, ast.Attribute):
                 around = next((up for up in self._outline.ancestors(each) if isinstance(up, _FUNCTIONS)), None)
                 if around is None or around.name != "__init__" or self._outline.parents.get(around) is not owner:
                     return False
@@ -117,14 +130,8 @@ class _Building:
     @cached_property
     def _is_applied(self) -> bool:
         """Whether all that the file does with the function is to apply it to modules that were just made."""
-        uses = [each for each in self._outline.parents if self._mentions(each)]
+        uses = _mentions(self._outline.tree).get(self._function.name, [])
         return bool(uses) and all(self._applies_to_new(use) for use in uses)
-
-    def _mentions(self, node: ast.AST) -> bool:
-        match node:
-            case ast.Name(id=word, ctx=ast.Load()) | ast.Attribute(attr=word):
-                return word == self._function.name
-        return False
 
     def _applies_to_new(self, use: ast.AST) -> bool:
         match call := self._outline.parents.get(use):

@@ -11,6 +11,7 @@ from torchlint.model import Edit
 from torchlint.rule import FileContext
 from torchlint.rules.remembered import remembered
 from torchlint.rules.spelling import Spelled, torch_name
+from torchlint.syntax.definition import semantic_children
 
 Statement = cst.SimpleStatementLine | cst.If
 Belongs = Callable[[cst.SimpleStatementLine], bool]
@@ -155,10 +156,11 @@ def _end(statement: cst.BaseStatement | cst.Else, context: FileContext) -> int:
     return _end(last, context) if isinstance(last, cst.BaseStatement) else context.definition.outer_span(last)[1]
 
 
+@remembered
 def _holds_multiline_string(node: cst.CSTNode, context: FileContext) -> bool:
     if isinstance(node, _STRINGS):
         return "\n" in context.code(node)
-    return any(_holds_multiline_string(child, context) for child in node.children)
+    return any(_holds_multiline_string(child, context) for child in semantic_children(node))
 
 
 def _indent_unit(statement: Statement, context: FileContext) -> str:

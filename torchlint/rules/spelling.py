@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
 import libcst as cst
 
@@ -40,8 +41,13 @@ def _functions_around(context: FileContext, at: cst.CSTNode | None) -> set[ast.A
     if at is None or outline is None:
         return set()
     start = context.definition.span(at)[0]
-    functions = (each for each in outline.parents if isinstance(each, _FUNCTIONS))
+    functions = _functions_in(context.definition.stretch.statements)
     return {each for each in functions if outline.start(each) <= start < outline.end(each)}
+
+
+@lru_cache(maxsize=8)
+def _functions_in(statements: tuple[ast.stmt, ...]) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, ...]:
+    return tuple(node for each in statements for node in ast.walk(each) if isinstance(node, _FUNCTIONS))
 
 
 def _imports(outline: Outline, around: set[ast.AST]) -> list[_Import]:

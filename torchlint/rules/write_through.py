@@ -7,7 +7,8 @@ counter. So they are alike as long as nobody writes through the value and no gra
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections import defaultdict
+from functools import lru_cache
 
 from torchlint.inference.facts import Kind, Mode, Value
 from torchlint.inference.operations import operations
@@ -219,7 +220,7 @@ class _Reader:
         if (scope, word) in self._asked:
             return True
         self._asked.add((scope, word))
-        return all(self._use(use) for use in _uses(scope, word))
+        return all(self._use(use) for use in _uses(scope).get(word, ()))
 
     def _use(self, use: ast.AST | None) -> bool:
         match use:
@@ -268,14 +269,18 @@ def _is_inplace(name: str, call: ast.Call) -> bool:
     return any(not (isinstance(each, ast.Constant) and each.value is False) for each in said)
 
 
-def _uses(scope: ast.FunctionDef | ast.AsyncFunctionDef, word: str) -> Iterator[ast.AST | None]:
-    """Give the uses of a name in a function; None for one in a nested scope or where it is declared elsewhere's."""
+@lru_cache(maxsize=64)
+def _uses(scope: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, list[ast.AST | None]]:
+    """Give the uses of each name in a function; None for one in a nested scope or where it is declared elsewhere's."""
+    found: dict[str, list[ast.AST | None]] = defaultdict(list)
     stack: list[tuple[ast.AST, bool]] = [(each, False) for each in scope.body]
     while stack:
         node, nested = stack.pop()
-        if isinstance(node, ast.Name) and node.id == word:
-            yield None if nested else node
-        if isinstance(node, ast.Global | ast.Nonlocal) and word in node.names:
-            yield None
+        if isinstance(node, ast.Name):
+            found[node.id].append(None if nested else node)
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            for word in node.names:
+                found[word].append(None)
         inside = nested or isinstance(node, _NESTED)
         stack.extend((child, inside) for child in ast.iter_child_nodes(node))
+    return dict(found)
