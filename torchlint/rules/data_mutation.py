@@ -59,8 +59,9 @@ functions of `nn.init`, which turn grad mode off themselves. Where the statement
 result is used, `.data` becomes `.detach()`, through which writes are counted too.
 
 Safe where no graph can hold the tensor: a module initialises what it made itself, in `__init__`, in
-`reset_parameters` or another initialiser that only its constructor calls in this file, or in a function given to nothing
-but `.apply` of a module just made; and the method is one of those that were measured to do the same in both spellings.
+`reset_parameters` or another initialiser that only its constructor calls in this file, or in a function given to
+nothing but `.apply` of a module just made; and the method is one of those that were measured to do the same in both
+spellings.
 
 Unsafe elsewhere: between a forward pass and its `backward` the write was silently wrong and now raises "one of the
 variables needed for gradient computation has been modified by an inplace operation". `grad.zero_()` under `no_grad`
