@@ -139,3 +139,11 @@ def test_deep_folders_do_not_end_the_walk(tmp_path: Path) -> None:
     here.mkdir(parents=True)
     (here / "a.py").touch()
     assert names(find(tmp_path)) == ["d/" * 150 + "a.py"]
+
+
+def test_a_notebook_is_refused_and_not_taken_for_python(tmp_path: Path) -> None:
+    plant(tmp_path, "a.ipynb", "b.py")
+    assert names(find(tmp_path)) == ["b.py"]
+    (refused,) = find(tmp_path, "a.ipynb")
+    assert isinstance(refused, Trouble)
+    assert refused.message.startswith("notebooks cannot be checked yet")
