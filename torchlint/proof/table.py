@@ -40,6 +40,7 @@ class Net(nn.Module):
         nn.init.normal_(self.scale.data)
         if self.fc.bias is not None: self.fc.bias.data.copy_(torch.ones(2))
         self.norm.weight.data.neg_(); self.width = 2
+        self.reset_parameters()
 
     def reset_parameters(self):
         for m in self.modules():
@@ -47,6 +48,15 @@ class Net(nn.Module):
                 m.weight.data.uniform_(-1, 1)
                 if m.bias is not None:
                     m.bias.data.fill_(0.25)
+"""
+_RESET = """
+class Gate(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(3))
+
+    def reset_parameters(self):
+        self.w.data.zero_()
 """
 _APPLIED = """
 def start(m):
@@ -139,7 +149,7 @@ _DATA = (
         "return t.data.cpu().numpy().max(), t.data.view(-1).sum()",
         "out = t * 2\n_, best = out.data.max(-1)\nhits = (best == best.data).sum()\nreturn hits",
     ),
-    _case("TNS202", "net = Net()\nnet.reset_parameters()\nreturn net", "", _MODULE),
+    _case("TNS202", "net = Net()\nreturn net", "", _MODULE),
     _case("TNS202", "net = Net()\nreturn net.fc(torch.ones(4, 3)).sum()", "", _MODULE),
     Case("TNS202", _HEAD + _APPLIED),
     *_cases(
@@ -340,6 +350,9 @@ UNSAFE: tuple[Case, ...] = (
     ),
     _case("TNS202", "t.data.mul_(2)"),
     _case("TNS202", "t.data[...] = 0"),
+    _case(
+        "TNS202", "gate = Gate()\nout = (gate.w * gate.w).sum()\ngate.reset_parameters()\nout.backward()", "", _RESET
+    ),
     _case("TNS204", "loss = t\na = loss.data[0]"),
     _case("TNS302", "sizes = list(t.shape)\na = torch.Tensor(*sizes)"),
 )
