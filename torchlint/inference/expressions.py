@@ -194,23 +194,23 @@ class Expressions:
     def _generators(self, generators: list[ast.comprehension], env: Env) -> Env:
         inner = env.layer()
         for each in generators:
-            self.bind(each.target, part(self.evaluate(each.iter, inner)), inner)
+            self.assign(each.target, part(self.evaluate(each.iter, inner)), inner)
             for test in each.ifs:
                 self.evaluate(test, inner)
                 self.guard.narrow(test, True, inner)
         return inner
 
-    def bind(self, target: ast.expr, value: Value, env: Env) -> None:
-        """Bind a target of a comprehension or a walrus; statements bind through the flow."""
+    def assign(self, target: ast.expr, value: Value, env: Env) -> None:
+        """Bind names and what unpacks into names; a flow also assigns attributes and parts."""
+        self.values[target] = value
         match target:
             case ast.Name(id=word):
                 env.assign(word, value)
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
-                for each, inner in zip(targets, unpacked(value, targets), strict=True):
-                    self.bind(each, inner, env)
+                for each, inner in zip(targets, unpacked(value, targets), strict=False):
+                    self.assign(each, inner, env)
             case ast.Starred(value=inner_target):
-                self.bind(inner_target, of_kind(Kind.SEQUENCE, member=value), env)
-        self.values[target] = value
+                self.assign(inner_target, of_kind(Kind.SEQUENCE, member=value), env)
 
     # ------------------------------------------------------------------ operators
     def binary(self, node: ast.BinOp, env: Env) -> Value:
@@ -310,7 +310,7 @@ class Expressions:
 
     def walrus(self, node: ast.NamedExpr, env: Env) -> Value:
         value = self.evaluate(node.value, env)
-        self.bind(node.target, value, env)
+        self.assign(node.target, value, env)
         return value
 
     def function(self, node: ast.Lambda, env: Env) -> Value:

@@ -132,13 +132,8 @@ class Value:
     """For a bound method: the object it is bound to."""
     node: ast.AST | None = None
     """For a lambda or a local function: where it is defined."""
-    contiguous_alias: bool = False
-    """Whether the value may share memory with another name's."""
     why_grad: Reason | None = None
     why_place: Reason | None = None
-    why_kind: Reason | None = None
-    array_dtype: str | None = None
-    """For an array: its NumPy dtype where known."""
 
     # ------------------------------------------------------------------ questions
     def must(self, kind: Kind) -> bool:
@@ -210,7 +205,6 @@ class Value:
             self.const,
             type(self.const),
             self.node,
-            self.array_dtype,
         )
 
 
@@ -275,11 +269,8 @@ def join(one: Value, other: Value, depth: int = 4) -> Value:
         keys=_joined_keys(one, other, depth),
         self_value=one.self_value or other.self_value,
         node=one.node if one.node is other.node else None,
-        contiguous_alias=one.contiguous_alias or other.contiguous_alias,
         why_grad=_why(one.grad, one.why_grad, other.grad, other.why_grad),
         why_place=_why(one.place, one.why_place, other.place, other.why_place),
-        why_kind=one.why_kind or other.why_kind,
-        array_dtype=one.array_dtype if one.array_dtype == other.array_dtype else None,
     )
 
 

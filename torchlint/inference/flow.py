@@ -10,7 +10,7 @@ from torchlint.inference import tensors
 from torchlint.inference.arguments import Arguments
 from torchlint.inference.containers import holding, part
 from torchlint.inference.env import Env, lifted
-from torchlint.inference.expressions import Expressions, unpacked
+from torchlint.inference.expressions import Expressions
 from torchlint.inference.facts import (
     NOTHING,
     UNKNOWN,
@@ -72,15 +72,8 @@ class Flow(Expressions):
     # ------------------------------------------------------------------ binding
     def assign(self, target: ast.expr, value: Value, env: Env) -> None:
         """Carry out an assignment to any target."""
-        self.values[target] = value
+        super().assign(target, value, env)
         match target:
-            case ast.Name(id=word):
-                env.assign(word, value)
-            case ast.Tuple(elts=targets) | ast.List(elts=targets):
-                for each, inner in zip(targets, unpacked(value, targets), strict=False):
-                    self.assign(each, inner, env)
-            case ast.Starred(value=inner_target):
-                self.assign(inner_target, of_kind(Kind.SEQUENCE, member=value), env)
             case ast.Attribute():
                 self._assign_attribute(target, value, env)
             case ast.Subscript():

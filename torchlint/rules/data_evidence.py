@@ -64,7 +64,7 @@ def tensor_evidence(node: cst.Attribute, context: FileContext) -> Confidence | N
     if use is None or _is_packed(node.value, known, context):
         return None
     if known.kind and known.may(Kind.TENSOR) and known.must(_WITHOUT_DATA | Kind.TENSOR):
-        return Confidence.CERTAIN if known.must(Kind.TENSOR | Kind.NONE) and not _is_weak(known) else Confidence.LIKELY
+        return Confidence.CERTAIN if known.must(Kind.TENSOR | Kind.NONE) else Confidence.LIKELY
     if known.kind | Kind.NONE != ANY or known.names or known.instance - _TENSOR_CLASSES:
         return None
     text = context.source.utf8
@@ -106,10 +106,6 @@ def _is_packing(call: ast.Call) -> bool:
         ast.unparse(call.func).rpartition(".")[2].startswith(("pack_", "PackedSequence"))
         or ast.unparse(call.func) == "pack"
     )
-
-
-def _is_weak(known: Value) -> bool:
-    return known.why_kind is not None and any(step.weak for step in known.why_kind.chain())
 
 
 def _says_the_name(node: cst.Attribute, use: DataUse) -> bool:

@@ -10,7 +10,7 @@ from enum import Enum
 
 import libcst as cst
 
-from torchlint.inference.facts import Kind, Value
+from torchlint.inference.facts import Kind
 from torchlint.rule import FileContext
 from torchlint.rules.annotation_evidence import is_parameter, rests_on_annotation
 from torchlint.rules.array_ranks import has_dimensions
@@ -173,7 +173,7 @@ def _by_facts(node: cst.BaseExpression, context: FileContext) -> Given | None:
     if facts.must(Kind.SEQUENCE):
         return _sequence(node, shown, context)
     if facts.must(Kind.ARRAY | Kind.SCALAR) and facts.may(Kind.ARRAY):
-        return Given(Reading.ARRAY, _is_data(node, facts, context), f"{shown}, an array,")
+        return Given(Reading.ARRAY, _is_data(node, context), f"{shown}, an array,")
     if facts.must(Kind.ARRAY | Kind.SCALAR | Kind.SEQUENCE) and facts.may(Kind.ARRAY):
         return Given(Reading.MIXED, False, shown)
     if facts.must(Kind.TENSOR):
@@ -203,10 +203,8 @@ def _is_torch_size(node: cst.BaseExpression, context: FileContext) -> bool:
     return not rests_on_annotation(node, context)
 
 
-def _is_data(node: cst.BaseExpression, facts: Value, context: FileContext) -> bool:
-    """Tell whether an array is no 0-d integer array, a size; one of floats is data, and a NumPy float raises."""
-    if facts.array_dtype is not None and facts.array_dtype.startswith("float"):
-        return True
+def _is_data(node: cst.BaseExpression, context: FileContext) -> bool:
+    """Tell whether an array has dimensions: a 0-d integer array is a size."""
     found = context.python(node)
     return isinstance(found, ast.expr) and has_dimensions(found, context)
 
