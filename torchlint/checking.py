@@ -61,6 +61,8 @@ def check(flags: argparse.Namespace, session: Session) -> int:
     finder = Finder(options(flags), session.cwd, flags.config, flags.isolated)
     config = finder.of_folder(session.cwd)
     plan = _plan(flags, config)
+    if flags.show_facts:
+        return _show_facts(flags.show_facts, finder, session)
     if flags.show_settings:
         return _show_settings(config, session)
     discovery = Discovery(
@@ -256,6 +258,15 @@ def _show_settings(config: Config, session: Session) -> int:
     }
     for key, value in rows.items():
         print(f"{key} = {printable(value)}", file=session.stdout)
+    return CLEAN
+
+
+def _show_facts(place: str, finder: Finder, session: Session) -> int:
+    from torchlint.asking import facts
+
+    folder = os.path.dirname(os.path.normpath(os.path.join(session.cwd, place)))
+    for line in facts(place, finder.of_folder(folder), session.cwd, session.screen):
+        print(line, file=session.stdout)
     return CLEAN
 
 

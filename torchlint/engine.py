@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from torchlint.syntax.outline import Outline, Stretch, outline, stretches
 
 if TYPE_CHECKING:
     from torchlint.config import Config
+    from torchlint.inference.analysis import Analysis
     from torchlint.rule import Draft, FileContext
 
 ROUNDS = 10
@@ -127,6 +129,18 @@ def _libcst_accepts(source: Source) -> bool:
 
 
 # ---------------------------------------------------------------------- one file
+def analysis(source: Source, config: Config) -> Analysis:
+    """Begin what is known of a file, for questions about its expressions.
+
+    :raises SyntaxError: where the standard library's parser refuses the text.
+    :raises RecursionError: where the code is nested too deeply.
+    """
+    from torchlint.inference.analysis import Analysis
+
+    with _deep_recursion():
+        return Analysis(outline(source), config.settings, os.path.join(config.cwd or os.getcwd(), source.path))
+
+
 def _check(source: Source, codes: frozenset[str], config: Config) -> tuple[list[Finding], tuple[Trouble, ...]]:
     entries = [entry for entry in CATALOGUE if entry.code in codes and entry.words]
     words = frozenset[str]().union(*(entry.words for entry in entries))
@@ -154,7 +168,7 @@ def _check_stretches(
     from torchlint.rule import FileContext
     from torchlint.syntax.definition import Definition, NotParsed
 
-    analysis = Analysis(made, config.settings)
+    analysis = Analysis(made, config.settings, os.path.join(config.cwd or os.getcwd(), source.path))
     try:
         definitions = [Definition(source, place) for place in places]
     except NotParsed:

@@ -32,9 +32,6 @@ class Draft:
     fix: Fix | None = None
 
 
-_LONGEST_CODE = 60
-"""Characters of code quoted in one step of an explanation."""
-
 Check = Callable[[Any, "FileContext"], Iterator[Draft]]
 
 
@@ -147,15 +144,7 @@ class FileContext:
 
     def why(self, reason: Reason | None) -> tuple[str, ...]:
         """Spell the steps of a reason, first cause first, each with its line."""
-        return tuple(self._step(step) for step in reason.chain()) if reason is not None else ()
-
-    def _step(self, step: Reason) -> str:
-        if step.node is None:
-            return step.text
-        shown = " ".join(ast.unparse(step.node).split())
-        shown = shown if len(shown) <= _LONGEST_CODE else shown[: _LONGEST_CODE - 3] + "..."
-        where = f"line {getattr(step.node, 'lineno', 0)}"
-        return step.text.replace("{code}", f"`{shown}`") + f", {step.path + ' ' if step.path else ''}{where}"
+        return self.analysis.why(reason) if self.analysis is not None else ()
 
     # ------------------------------------------------------------------ edits
     def insert_after(self, node: cst.CSTNode, text: str) -> Edit:

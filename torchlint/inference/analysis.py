@@ -3,22 +3,40 @@
 from __future__ import annotations
 
 import ast
+import os
 from functools import cached_property
 
 from torchlint.inference import frameworks
-from torchlint.inference.facts import UNKNOWN, Mode, Value
+from torchlint.inference.facts import UNKNOWN, Mode, Reason, Value
+from torchlint.inference.imports import Place
+from torchlint.inference.project import Project
 from torchlint.inference.scope import File
 from torchlint.model import Settings
 from torchlint.syntax.outline import Outline
+
+_LONGEST_CODE = 60
+"""Characters of code quoted in one step of an explanation."""
 
 
 class Analysis:
     """What is known about one file; functions are looked at when one of their expressions is asked for."""
 
-    def __init__(self, outline: Outline, settings: Settings) -> None:
+    def __init__(self, outline: Outline, settings: Settings, path: str | None = None) -> None:
+        """Begin; ``path`` is the absolute path of the file, whose project's other files are then read on demand."""
         self.outline = outline
         self.settings = settings
-        self._file = File(outline)
+        place = Place(os.path.normpath(path)) if path is not None else None
+        self._project = Project(place)
+        self._file = File(outline, self._project, place)
+        self._project.begin(self._file)
+
+    @property
+    def reads(self) -> dict[str, str | None]:
+        """What this knowledge rests on beside the file itself: other files' SHA-256 by path, None for what is absent.
+
+        A path without suffix is a module that was looked for in vain: neither a file ``.py`` nor a folder is there.
+        """
+        return self._project.dependencies()
 
     def value(self, node: ast.expr) -> Value:
         """Give what is known of an expression's value where it stands."""
@@ -28,6 +46,30 @@ class Analysis:
         """Give the grad modes in which an expression may be evaluated."""
         return self._file.flow_of(node).modes.get(node, Mode.ON | Mode.OFF)
 
+    # ------------------------------------------------------------------ reasons
+    def why(self, reason: Reason | None) -> tuple[str, ...]:
+        """Spell the steps of a reason, first cause first, each with its line and, from another file, its path."""
+        return tuple(self._step(step) for step in reason.chain()) if reason is not None else ()
+
+    def _step(self, step: Reason) -> str:
+        if step.node is None:
+            return step.text
+        code = " ".join(ast.unparse(step.node).split())
+        code = code if len(code) <= _LONGEST_CODE else code[: _LONGEST_CODE - 3] + "..."
+        path = self._path_of(step.node)
+        line = f"line {getattr(step.node, 'lineno', 0)}"
+        return step.text.replace("{code}", f"`{code}`") + f", {path + ' ' if path else ''}{line}"
+
+    def _path_of(self, node: ast.AST) -> str | None:
+        """Give the path of the other file in which a node stands, spelled as this one's path is; None for this one."""
+        for file in self._project.files():
+            if file is not self._file and file.place is not None and node in file.outline.parents:
+                assert self._file.place is not None
+                beside = os.path.relpath(file.place.path, self._file.place.folder)
+                return os.path.normpath(os.path.join(os.path.dirname(self.outline.source.path), beside))
+        return None
+
+    # ------------------------------------------------------------------ frameworks
     @cached_property
     def packages(self) -> frozenset[str]:
         """The packages that the file imports from, by their first word."""

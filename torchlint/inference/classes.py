@@ -1,4 +1,4 @@
-"""A file's classes: their bases, methods and attributes, and what an object of one is."""
+"""The project's classes: their bases, methods and attributes, and what an object of one is."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from torchlint.inference import modules
 from torchlint.inference.arguments import Arguments
 from torchlint.inference.facts import (
     ANY_PLACE,
@@ -32,8 +31,9 @@ _MODULE_BASES = frozenset(["Module", "LightningModule", "PreTrainedModel", "Scri
 
 @dataclass
 class Class:
-    """A class of the file: what it derives from and where its attributes are set."""
+    """A class of the project: what it derives from and where its attributes are set."""
 
+    home: File
     node: ast.ClassDef
     name: str
     bases: tuple[str, ...]
@@ -43,7 +43,7 @@ class Class:
     fields: dict[str, ast.AnnAssign | ast.Assign] = field(default_factory=dict)
     """The assignments of the class body."""
     above: list[Class] = field(default_factory=list)
-    """The base classes that stand in this file."""
+    """The base classes that stand in the project."""
 
     @property
     def is_module(self) -> bool:
@@ -95,22 +95,21 @@ class Classes:
     def of(self, node: ast.ClassDef) -> Class:
         """Give what is known of a class."""
         if node not in self._known:
-            known = Class(node, f"here.{node.name}@{node.lineno}", ())
+            known = Class(self._file, node, self._file.known_as(node), ())
             self._known[node] = known
-            self._file.definitions.setdefault(known.name, node)
-            flow = self._file.module
-            values = [flow.values.get(each, UNKNOWN) for each in node.bases]
+            module, env = self._file.top()
+            values = [module.evaluate(each, env) for each in node.bases]
             known.bases = tuple(sorted(name for value in values for name in value.names))
             for name in known.bases:
-                base = self._file.definitions.get(name)
-                if isinstance(base, ast.ClassDef) and base is not node:
-                    known.above.append(self.of(base))
+                base = self._named(name)
+                if base is not None and base is not known:
+                    known.above.append(base)
             _read_body(known)
         return self._known[node]
 
     def _named(self, name: str) -> Class | None:
-        node = self._file.definitions.get(name)
-        return self.of(node) if isinstance(node, ast.ClassDef) else None
+        home, node = self._file.project.definitions.get(name, (self._file, None))
+        return home.classes.of(node) if isinstance(node, ast.ClassDef) else None
 
     # ------------------------------------------------------------------ objects
     def self_value(self, function: Function) -> Value:
@@ -132,7 +131,7 @@ class Classes:
         return of_kind(Kind.OTHER, instance=instance)
 
     def made(self, node: ast.ClassDef, given: Arguments) -> Value:
-        """Give the object that calling a class of the file makes."""
+        """Give the object that calling a class of this file makes."""
         known = self.of(node)
         place = ANY_PLACE if _moves_itself(known) else Place.HOST
         value = self._object(known, place)
@@ -143,14 +142,14 @@ class Classes:
         return value
 
     def instance_of(self, names: frozenset[str]) -> Value | None:
-        """Give an object of a class of the file, as an annotation names it; None for other names."""
+        """Give an object of a class of the project, as an annotation names it; None for other names."""
         known = [self._named(name) for name in names]
         if len(known) != 1 or known[0] is None:
             return None
         return self._object(known[0], ANY_PLACE)
 
-    def method(self, name: str, word: str) -> Function | None:
-        """Give a method by its class's name; bases in the file are searched."""
+    def method(self, name: str, word: str) -> tuple[File, Function] | None:
+        """Give a method by its class's name, with its file; bases in the project are searched."""
         known = self._named(name)
         return _method(known, word) if known is not None else None
 
@@ -158,17 +157,12 @@ class Classes:
     def member(self, node: ast.ClassDef, word: str) -> Value | None:
         """Give ``Class.word``."""
         known = self.of(node)
-        if (method := _method(known, word)) is not None:
-            return self._bound(method, None)
+        if (found := _method(known, word)) is not None:
+            return _bound(*found, None)
         return self._field(known, word, UNKNOWN)
 
-    def _bound(self, method: Function, receiver: Value | None) -> Value:
-        name = f"here.{method.name}@{method.lineno}"
-        self._file.definitions.setdefault(name, method)
-        return of_kind(Kind.OTHER, names=frozenset((name,)), self_value=receiver)
-
     def attribute(self, base: Value, word: str) -> Value | None:
-        """Give an attribute of an object; None where its classes are not of this file or do not say."""
+        """Give an attribute of an object; None where its classes are not of the project or do not say."""
         found: Value = NOTHING
         for name in base.instance:
             known = self._named(name)
@@ -179,10 +173,11 @@ class Classes:
         return found if found.kind else None
 
     def _of_class(self, known: Class, word: str, base: Value) -> Value | None:
-        if (method := _method(known, word)) is not None:
+        if (found := _method(known, word)) is not None:
+            home, method = found
             if any(_last(each) in ("property", "cached_property") for each in method.decorator_list):
-                return self._file.summary(method, Arguments(method), base, Mode.ON)
-            return self._bound(method, base)
+                return home.summaries.of(method, Arguments(method), base, Mode.ON)
+            return _bound(home, method, base)
         value = self._set(known, word)
         if value is None and known.is_module and word == "training":
             return of_kind(Kind.SCALAR)
@@ -211,10 +206,10 @@ class Classes:
     def _collect(self, known: Class, word: str) -> tuple[Value | None, bool]:
         found, complete = NOTHING, True
         for method in known.setters.get(word, ()):
-            if self._file.is_running(method):
+            if known.home.is_running(method):
                 complete = False
                 continue
-            found = join(found, self._file.general(method).attributes.get(word, NOTHING))
+            found = join(found, known.home.general(method).attributes.get(word, NOTHING))
         field_value = self._field(known, word, NOTHING)
         if field_value is not None and not (field_value.must(Kind.NONE) and found.kind):
             found = join(found, field_value)
@@ -230,9 +225,9 @@ class Classes:
         statement = known.fields.get(word)
         if statement is None:
             return otherwise if otherwise.kind else None
-        flow = self._file.module
+        flow, env = known.home.top()
         if isinstance(statement, ast.AnnAssign):
-            said = self._file.annotated(statement.annotation, flow.env, flow)
+            said = known.home.annotated(statement.annotation, env, flow)
             if said is not None:
                 return said
         if statement.value is None or known.holds_fields:
@@ -240,9 +235,13 @@ class Classes:
         return flow.values.get(statement.value, UNKNOWN)
 
 
-def _method(known: Class, word: str) -> Function | None:
+def _bound(home: File, method: Function, receiver: Value | None) -> Value:
+    return of_kind(Kind.OTHER, names=frozenset((home.known_as(method),)), self_value=receiver)
+
+
+def _method(known: Class, word: str) -> tuple[File, Function] | None:
     if word in known.methods:
-        return known.methods[word]
+        return known.home, known.methods[word]
     for base in known.above:
         if (found := _method(base, word)) is not None:
             return found
@@ -301,6 +300,3 @@ def _read_setters(known: Class, method: Function) -> None:
                     words.add(word)
     for word in words:
         known.setters.setdefault(word, []).append(method)
-
-
-__all__ = ["Class", "Classes", "modules"]

@@ -119,3 +119,20 @@ def holding(base: Value, new: Value) -> Value:
     if held is None:
         return base  # nothing is known of what else it holds
     return base.having(items=None, member=join(held, new))
+
+
+def unpacked(value: Value, targets: list[ast.expr]) -> list[Value]:
+    """Give the values that unpacking hands to each of some targets."""
+    starred = any(isinstance(each, ast.Starred) for each in targets)
+    if value.items is not None and len(value.items) == len(targets) and not starred:
+        return list(value.items)
+    if value.items is not None and starred:
+        return _unpacked_star(value.items, targets)
+    return [part(value) for _ in targets]
+
+
+def _unpacked_star(items: tuple[Value, ...], targets: list[ast.expr]) -> list[Value]:
+    at = next(index for index, each in enumerate(targets) if isinstance(each, ast.Starred))
+    after = len(targets) - at - 1
+    middle = items[at : len(items) - after]
+    return [*items[:at], join_all(middle) if middle else UNKNOWN, *items[len(items) - after :]][: len(targets)]

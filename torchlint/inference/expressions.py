@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from torchlint.inference import library, modules, tensors
 from torchlint.inference.arguments import Arguments, joined_operands
 from torchlint.inference.calls import Calls
-from torchlint.inference.containers import element, part
+from torchlint.inference.containers import element, part, unpacked
 from torchlint.inference.devices import SETTINGS_WORD, last_word, string
 from torchlint.inference.env import Env
 from torchlint.inference.facts import (
@@ -62,6 +62,8 @@ class Expressions:
         value = env.find(node.id)
         if value is None:
             value = self.file.name(node.id)
+        if value.names:
+            value = self.file.followed(value)
         if value.unknown and value.member is None and modules.LOADER_WORD.search(node.id):
             return value.having(member=modules.host_batch())
         return value
@@ -117,7 +119,7 @@ class Expressions:
             return join_all(value for value in found if value is not None)
         if len(names) == 1 and (constant := library.attribute(next(iter(names)))) is not None:
             return constant
-        return of_kind(Kind.OTHER, names=names)
+        return self.file.followed(of_kind(Kind.OTHER, names=names))
 
     def _of_module(self, base: Value, word: str) -> Value:
         if word in ("weight", "bias") or word.startswith(("weight_", "bias_")):
@@ -324,23 +326,6 @@ class Expressions:
 def _parameters(args: ast.arguments) -> list[ast.arg]:
     more = [each for each in (args.vararg, args.kwarg) if each is not None]
     return [*args.posonlyargs, *args.args, *args.kwonlyargs, *more]
-
-
-def unpacked(value: Value, targets: list[ast.expr]) -> list[Value]:
-    """Give the values that unpacking hands to each of some targets."""
-    starred = any(isinstance(each, ast.Starred) for each in targets)
-    if value.items is not None and len(value.items) == len(targets) and not starred:
-        return list(value.items)
-    if value.items is not None and starred:
-        return _unpacked_star(value.items, targets)
-    return [part(value) for _ in targets]
-
-
-def _unpacked_star(items: tuple[Value, ...], targets: list[ast.expr]) -> list[Value]:
-    at = next(index for index, each in enumerate(targets) if isinstance(each, ast.Starred))
-    after = len(targets) - at - 1
-    middle = items[at : len(items) - after]
-    return [*items[:at], join_all(middle) if middle else UNKNOWN, *items[len(items) - after :]][: len(targets)]
 
 
 def _zero_dim(value: Value) -> bool:

@@ -88,8 +88,6 @@ class Reason:
     text: str
     node: ast.AST | None = None
     after: Reason | None = None
-    path: str | None = None
-    """The file of the node, where it is another than the one being checked."""
     weak: bool = False
     """Whether this step rests on a name or on another function's text, not on this function's own."""
 

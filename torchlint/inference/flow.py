@@ -287,7 +287,7 @@ class Flow(Expressions):
                 env.remove(path)
 
     def imports(self, node: ast.Import | ast.ImportFrom, env: Env) -> None:
-        for word, value in bindings(node):
+        for word, value in bindings(node, self.file.module_name):
             env.assign(word, value)
 
     def function_definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef, env: Env) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from torchlint.inference.facts import Kind, Value, of_kind
 
@@ -51,28 +51,35 @@ def named(name: str) -> Value:
     return of_kind(Kind.OTHER, names=frozenset((canonical(name),)))
 
 
-def bindings(statement: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Value]]:
+def bindings(
+    statement: ast.Import | ast.ImportFrom, known: Callable[[str], str | None] = lambda _: None
+) -> Iterator[tuple[str, Value]]:
     """Give each name that an import statement binds and what it stands for.
 
-    Relative modules keep their dots: ``from .nets import Net`` binds ``.nets.Net``.
+    ``known`` gives the project's own name of a module, None for others. Relative modules that are not found keep their
+    dots: ``from .nets import Net`` binds ``.nets.Net``.
     """
     if isinstance(statement, ast.Import):
         for alias in statement.names:
-            bound = alias.asname or alias.name.partition(".")[0]
-            yield bound, named(alias.name if alias.asname else bound)
+            module = alias.name if alias.asname else alias.name.partition(".")[0]
+            yield alias.asname or module, named(known(module) or module)
         return
-    module = "." * statement.level + (statement.module or "")
+    module = spelled(statement)
+    own = known(module)
     for alias in statement.names:
         if alias.name != "*":
             joint = "" if module.endswith(".") or not module else "."
-            yield alias.asname or alias.name, named(f"{module}{joint}{alias.name}")
+            yield alias.asname or alias.name, named(f"{own}.{alias.name}" if own else f"{module}{joint}{alias.name}")
+
+
+def spelled(statement: ast.ImportFrom) -> str:
+    """Give the module of ``from module import ...`` with its leading dots."""
+    return "." * statement.level + (statement.module or "")
 
 
 def star_modules(imports: Iterable[ast.ImportFrom]) -> list[str]:
     """Give the modules that import statements take everything from."""
-    return [
-        "." * node.level + (node.module or "") for node in imports if any(alias.name == "*" for alias in node.names)
-    ]
+    return [spelled(node) for node in imports if any(alias.name == "*" for alias in node.names)]
 
 
 def path_of(node: ast.expr) -> str | None:

@@ -4,40 +4,25 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
-from torchlint.inference import modes, modules
+from torchlint.inference import modes
 from torchlint.inference.annotations import foreign_object
 from torchlint.inference.annotations import value_of as annotated_value
 from torchlint.inference.arguments import Arguments
 from torchlint.inference.binding import Binding, Function, is_static
-from torchlint.inference.classes import Class, Classes
+from torchlint.inference.classes import Classes
 from torchlint.inference.devices import last_word
 from torchlint.inference.env import Env
-from torchlint.inference.facts import (
-    ANY_PLACE,
-    NOTHING,
-    OTHER,
-    UNKNOWN,
-    Grad,
-    Kind,
-    Mode,
-    Reason,
-    Value,
-    join,
-    of_kind,
-)
+from torchlint.inference.facts import UNKNOWN, Kind, Mode, Value, join, join_all, of_kind
 from torchlint.inference.flow import Flow
+from torchlint.inference.imports import Imports, Place
 from torchlint.inference.names import BUILTINS, named, path_of, star_modules
 from torchlint.inference.operations import operations
+from torchlint.inference.project import MARK, Project
+from torchlint.inference.summaries import Summaries
 from torchlint.syntax.outline import Outline
-
-_MOST_DEPTH = 4
-"""Calls are followed this deep."""
-
-_MOST_LINES = 40_000
-"""Lines walked for calls with known arguments, for one file; after that calls get the general summary."""
 
 _CONVENTIONAL = {
     "torch": "torch",
@@ -54,21 +39,21 @@ _ACCELERATOR_WORD = re.compile(rb"cuda|\.to\(|device|gpu|accelerat|\bmps\b|\bxpu
 _SETS_DEFAULT_DEVICE = frozenset({"set_default_device", "set_default_tensor_type"})
 
 
-@dataclass
+@dataclass(eq=False)
 class File:
     """What is known of one file, on demand."""
 
     outline: Outline
-    definitions: dict[str, ast.AST] = field(default_factory=dict)
-    """Functions and classes of this file by the name under which values carry them."""
+    project: Project
+    place: Place | None = None
 
     def __post_init__(self) -> None:
         self.classes = Classes(self)
+        self.summaries = Summaries(self)
+        self._imports = Imports(self.place) if self.place is not None else None
         self._flows: dict[ast.AST, Flow] = {}
-        self._running: list[ast.AST] = []
         self._closures: dict[ast.AST, dict[str, Value]] = {}
-        self._summaries: dict[tuple[object, ...], Value] = {}
-        self._spent = 0
+        self._top: Flow | None = None
         self._live: Env | None = None
         self._globals = _assigned_globals(outline=self.outline)
         self._stars = star_modules(self.outline.nodes(ast.ImportFrom))
@@ -76,7 +61,7 @@ class File:
     # ------------------------------------------------------------------ names
     def name(self, word: str) -> Value:
         """Give the value of a name that is not local."""
-        env = self._live or self.module.env
+        _, env = self.top()
         found = env.find(word)
         if found is not None:
             return join(found, UNKNOWN) if word in self._globals else found
@@ -85,7 +70,13 @@ class File:
         return named(f"builtins.{word}") if word in BUILTINS else UNKNOWN
 
     def _from_star(self, word: str) -> Value | None:
-        for module in self._stars:
+        for module in reversed(self._stars):
+            base = self.base(module)
+            if base is not None:
+                file = self.project.file(base)
+                found = file.exported(word) if file is not None and file.hands_out(word) else None
+                if found is not None:
+                    return found
             full = f"{module}.{word}"
             if module.startswith("torch") and (full in operations().functions or word[:1].isupper()):
                 return named(full)
@@ -93,10 +84,64 @@ class File:
             return named(_CONVENTIONAL[word]) if word in _CONVENTIONAL else None
         return None
 
+    # ------------------------------------------------------------------ the project
+    @property
+    def absent(self) -> set[str]:
+        """The paths at which this file's imports were looked for in vain."""
+        return self._imports.absent if self._imports is not None else set()
+
+    def base(self, module: str) -> str | None:
+        """Give the path, without ``.py``, of a module of the project as this file spells it; None for others."""
+        return self._imports.base(module) if self._imports is not None else None
+
+    def module_name(self, module: str) -> str | None:
+        """Give the project's own name of a module as this file spells it; None for others."""
+        base = self.base(module)
+        return self.project.named(base) if base is not None else None
+
+    def followed(self, value: Value) -> Value:
+        """Give what an imported name of the project stands for, its file read now; other values as they are."""
+        if not any(name.startswith(MARK) and "@" not in name for name in value.names):
+            return value
+        found = [self.project.find(name) if name.startswith(MARK) else named(name) for name in sorted(value.names)]
+        return join_all(each for each in found if each is not None) if all(found) else value
+
+    def exported(self, word: str) -> Value | None:
+        """Give what another file gets by this name; None where this file does not bind it."""
+        _, env = self.top()
+        found = env.find(word)
+        if found is None:
+            return self._from_star(word)
+        return join(found, UNKNOWN) if word in self._globals else self.followed(found)
+
+    def hands_out(self, word: str) -> bool:
+        """Whether ``from this_file import *`` binds a name."""
+        listed = self._listed
+        return word in listed if listed is not None else not word.startswith("_")
+
+    @cached_property
+    def _listed(self) -> frozenset[str] | None:
+        """The names in ``__all__``, where it is one literal list; None where it is not or is absent."""
+        found = [
+            node.value
+            for node in self.outline.tree.body
+            if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and "__all__" in ast.dump(node)
+        ]
+        if len(found) != 1 or not isinstance(found[0], ast.List | ast.Tuple):
+            return None
+        words = (each.value for each in found[0].elts if isinstance(each, ast.Constant))
+        return frozenset(word for word in words if isinstance(word, str))
+
+    def known_as(self, node: Function | ast.ClassDef) -> str:
+        """Give the name under which values carry a function or class of this file."""
+        where = f"{self.place.name}." if self.place is not None else ""
+        name = f"{MARK}{where}{node.name}@{node.lineno}"
+        self.project.definitions.setdefault(name, (self, node))
+        return name
+
     def defined(self, node: Function | ast.ClassDef, env: Env) -> Value:
         """Give the value that a ``def`` or ``class`` binds."""
-        name = f"here.{node.name}@{node.lineno}"
-        self.definitions[name] = node
+        name = self.known_as(node)
         if self._owner(node) is not None:
             self._closures[node] = env.flat()
         return of_kind(Kind.OTHER, names=frozenset((name,)))
@@ -125,17 +170,21 @@ class File:
     @cached_property
     def module(self) -> Flow:
         """The walk of the module's own statements."""
-        flow = Flow(self, self.outline.tree.body, self._module_start, None)
-        self._running.append(self.outline.tree)
+        self._top = Flow(self, self.outline.tree.body, self._module_start, None)
         try:
-            return flow.run()
+            return self._top.run()
         finally:
-            self._running.pop()
             self._live = None
 
     def _module_start(self, _: Flow) -> Env:
         self._live = Env()
         return self._live
+
+    def top(self) -> tuple[Flow, Env]:
+        """Give the walk of the module and its names; while it is under way, those that are bound so far."""
+        if self._live is not None and self._top is not None:
+            return self._top, self._live
+        return self.module, self.module.env
 
     def flow_of(self, node: ast.AST) -> Flow:
         """Give the walk of the scope that holds a node: with nothing known of its arguments but what they say."""
@@ -145,33 +194,36 @@ class File:
     def general(self, function: Function) -> Flow:
         """Walk a function with nothing known of its arguments but what its own text says."""
         if function not in self._flows:
-            _ = self.module
-            if (owner := self._owner(function)) is not None and owner not in self._running:
+            self.top()
+            if (owner := self._owner(function)) is not None and owner not in self.project.running:
                 self.general(owner)
-            flow = Flow(self, function.body, lambda flow: self._start(function, flow, None, None), self._self(function))
+            flow = Flow(
+                self, function.body, lambda flow: self.start(function, flow, None, None), self.self_name(function)
+            )
             self._flows[function] = flow
-            self._running.append(function)
+            self.project.running.append(function)
             try:
                 flow.run()
             finally:
-                self._running.pop()
+                self.project.running.pop()
         return self._flows[function]
 
-    def _self(self, function: Function) -> str | None:
+    def self_name(self, function: Function) -> str | None:
+        """Give the name of a method's first argument; None for other functions."""
         owner = self.outline.parents.get(function)
         first = [*function.args.posonlyargs, *function.args.args][:1]
         if not isinstance(owner, ast.ClassDef) or not first or is_static(function):
             return None
         return first[0].arg
 
-    def _start(self, function: Function, flow: Flow, given: Arguments | None, receiver: Value | None) -> Env:
+    def start(self, function: Function, flow: Flow, given: Arguments | None, receiver: Value | None) -> Env:
         """Bind a function's arguments: to what is given, or to what annotations, defaults and names say."""
         env = Env()
         for word, value in self._closure(function).items():
             env.assign(word, value)
         body = env.layer()
         body.mode = self._entry_mode(function, flow, body)
-        Binding(self, function, flow, body, given).bind(receiver, self._self(function))
+        Binding(self, function, flow, body, given).bind(receiver, self.self_name(function))
         return body
 
     def _closure(self, function: Function) -> dict[str, Value]:
@@ -179,7 +231,7 @@ class File:
         if owner is None:
             return {}
         flow = self._flows.get(owner)
-        if flow is not None and owner not in self._running:
+        if flow is not None and owner not in self.project.running:
             return flow.env.flat()
         return self._closures.get(function, {})
 
@@ -211,81 +263,34 @@ class File:
 
     # ------------------------------------------------------------------ calls
     def call(self, name: str, callee: Value, given: Arguments, mode: Mode) -> Value | None:
-        """Give the result of calling a function or class of this file by name; None for others."""
-        node = self.definitions.get(name)
+        """Give the result of calling a function or class of the project by name; None for others."""
+        home, node = self.project.definitions.get(name, (self, None))
         if isinstance(node, ast.ClassDef):
-            return self.classes.made(node, given)
+            return home.classes.made(node, given)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            return self.summary(node, given, callee.self_value, mode)
+            return home.summaries.of(node, given, callee.self_value, mode)
         return None
 
     def call_method(self, receiver: Value, word: str, given: Arguments, mode: Mode) -> Value | None:
-        """Give the result of a method of an object of this file's classes; None for others."""
+        """Give the result of a method of an object of the project's classes; None for others."""
         found = [self.classes.method(name, word) for name in receiver.instance]
         if not found or any(method is None for method in found):
             return None
-        results = [self.summary(method, given, receiver, mode) for method in found if method is not None]
-        joined = results[0]
-        for each in results[1:]:
-            joined = join(joined, each)
-        return joined
-
-    def summary(self, function: Function, given: Arguments, receiver: Value | None, mode: Mode) -> Value:
-        """Give what a function returns for some arguments."""
-        if function in self._running:
-            return NOTHING if len(self._running) < _MOST_DEPTH + 2 else UNKNOWN
-        if len(self._running) > _MOST_DEPTH or self._spent > _MOST_LINES:
-            return UNKNOWN.having(grad=UNKNOWN.grad if mode & Mode.ON else Grad.DETACHED)
-        key = (
-            function,
-            mode,
-            _fingerprint(receiver),
-            tuple(map(_fingerprint, given.positional)),
-            given.starred,
-            tuple((word, _fingerprint(value)) for word, value in sorted(given.keywords.items())),
-        )
-        if key not in self._summaries:
-            self._summaries[key] = self._returned(function, given, receiver, mode)
-        return _through(self._summaries[key], given)
-
-    def _returned(self, function: Function, given: Arguments, receiver: Value | None, mode: Mode) -> Value:
-        def start(flow: Flow) -> Env:
-            env = self._start(function, flow, given, receiver)
-            if not mode & Mode.ON and not function.decorator_list:
-                env.mode = mode
-            return env
-
-        flow = Flow(self, function.body, start, self._self(function))
-        self._spent += (function.end_lineno or function.lineno) - function.lineno + 1
-        self._running.append(function)
-        try:
-            flow.run()
-        finally:
-            self._running.pop()
-        if flow.yielded:
-            return of_kind(Kind.SEQUENCE, member=_joined(flow.yielded))
-        if not flow.returns and not _is_abstract(function):
-            return of_kind(Kind.NONE)
-        if flow.returned.kind and not flow.returned.unknown:
-            return flow.returned
-        said = self.annotated(function.returns, flow.env, flow)
-        if said is not None:
-            return said
-        return flow.returned if flow.returned.kind else UNKNOWN
+        return join_all(home.summaries.of(method, given, receiver, mode) for home, method in filter(None, found))
 
     # ------------------------------------------------------------------ classes
     def class_member(self, name: str, word: str) -> Value | None:
-        """Give ``Class.word``; None where the name is no class of this file."""
-        node = self.definitions.get(name)
-        return self.classes.member(node, word) if isinstance(node, ast.ClassDef) else None
+        """Give ``Class.word``; None where the name is no class of the project."""
+        home, node = self.project.definitions.get(name, (self, None))
+        return home.classes.member(node, word) if isinstance(node, ast.ClassDef) else None
 
     def instance_attribute(self, base: Value, word: str) -> Value | None:
-        """Give an attribute of an object of this file's classes; None where nothing is known of it."""
+        """Give an attribute of an object of the project's classes; None where nothing is known of it."""
         return self.classes.attribute(base, word)
 
     def note_attribute(self, path: str, value: Value) -> None:
         """Remember a change of an attribute of ``self`` for the walk that is running."""
-        running = self._running[-1] if self._running else None
+        running = self.project.running[-1] if self.project.running else None
         flow = self._flows.get(running) if running is not None else None
         if flow is not None:
             flow.note_attribute(path, value)
@@ -296,51 +301,11 @@ class File:
 
     def is_running(self, node: ast.AST) -> bool:
         """Whether a function is being walked at this moment."""
-        return node in self._running
-
-    def module_self(self, known: Class, name: str) -> Value:
-        """Give ``self`` in a class's own methods."""
-        if known.is_module:
-            return Value(Kind.MODULE, Grad.ATTACHED, ANY_PLACE, OTHER.dtype, instance=frozenset((name,)))
-        return of_kind(Kind.OTHER, instance=frozenset((name,)))
+        return node in self.project.running
 
 
 def _assigned_globals(outline: Outline) -> frozenset[str]:
     return frozenset(word for node in outline.nodes(ast.Global) for word in node.names)
 
 
-def _is_abstract(function: Function) -> bool:
-    """Whether a body only raises or passes: subclasses say what it returns."""
-    last = function.body[-1]
-    return isinstance(last, ast.Raise | ast.Pass) or (
-        isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant)
-    )
-
-
-def _fingerprint(value: Value | None, depth: int = 2) -> object:
-    if value is None:
-        return None
-    inner: tuple[object, ...] = ()
-    if depth:
-        items = value.items if value.items is not None else (value.member,)
-        inner = tuple(_fingerprint(each, depth - 1) for each in items)
-    return (value.plain(), inner, tuple((key, _fingerprint(each, 0)) for key, each in value.keys))
-
-
-def _joined(values: list[Value]) -> Value:
-    joined = NOTHING
-    for value in values:
-        joined = join(joined, value)
-    return joined
-
-
-def _through(value: Value, given: Arguments) -> Value:
-    """Say that what is known comes from another function's text."""
-
-    def step(reason: Reason | None) -> Reason | None:
-        return Reason("{code} returns it", given.node, reason, weak=True) if reason is not None else None
-
-    return value.having(why_grad=step(value.why_grad), why_place=step(value.why_place))
-
-
-__all__ = ["File", "Function", "modules"]
+__all__ = ["File", "Function"]

@@ -1,0 +1,126 @@
+"""Where an import of the project leads: from a module's name to its file, by the folders around the file that imports.
+
+The answer depends on the importing file alone, never on the paths that a run was given, so that a folder, a single
+file, flake8 and a hook with three files see the same.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+
+_MARKS = (".git", ".hg", "pyproject.toml", "setup.py", "setup.cfg")
+"""A folder that holds one of these is where a project begins."""
+
+_MOST_LEVELS = 12
+"""A project is looked for this many folders up."""
+
+_LIBRARIES = frozenset(["torch", "numpy", "torchvision", "torchaudio", "functorch", "scipy", "PIL", "pandas"])
+"""Packages that are known by their names; a folder called so in the project says nothing about them."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a file lies in its project: ``path`` is absolute; the file itself need not exist."""
+
+    path: str
+
+    @property
+    def folder(self) -> str:
+        """The folder of the file."""
+        return os.path.dirname(self.path)
+
+    @cached_property
+    def above_packages(self) -> str:
+        """The folder that holds the outermost package around the file; its own folder where there is no package."""
+        folder = self.folder
+        for _ in range(_MOST_LEVELS):
+            above = os.path.dirname(folder)
+            if above == folder or not os.path.isfile(os.path.join(folder, "__init__.py")):
+                break
+            folder = above
+        return folder
+
+    @cached_property
+    def root(self) -> str:
+        """The folder where the project begins; nothing above it is ever read."""
+        folder = self.above_packages
+        for _ in range(_MOST_LEVELS):
+            if any(os.path.exists(os.path.join(folder, mark)) for mark in _MARKS):
+                return folder
+            above = os.path.dirname(folder)
+            if above == folder:
+                break
+            folder = above
+        return self.above_packages
+
+    @cached_property
+    def name(self) -> str:
+        """The dotted name of the file below the root, unique in the project: ``src.package.module``."""
+        relative = os.path.relpath(os.path.splitext(self.path)[0], self.root)
+        return relative.replace(os.sep, ".")
+
+    @cached_property
+    def search(self) -> tuple[str, ...]:
+        """The folders in which absolute imports are looked for, as Python would, and a script's own folder last."""
+        found = [self.above_packages, self.root, os.path.join(self.root, "src")]
+        folder = self.folder
+        while len(folder) > len(self.root) and folder.startswith(self.root):
+            found.append(folder)
+            folder = os.path.dirname(folder)
+        return tuple(dict.fromkeys(found))
+
+
+class Imports:
+    """Finds the files of modules for one importing file."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._found: dict[str, str | None] = {}
+        self.absent: set[str] = set()
+        """Paths, without ``.py``, at which a module was looked for in vain."""
+
+    def base(self, module: str) -> str | None:
+        """Give the path, without ``.py``, of a module or package of the project; None where it is none.
+
+        Relative modules begin with dots: ``.nets`` lies beside the file, ``..`` is the package above its own.
+        """
+        if module not in self._found:
+            self._found[module] = self._look(module)
+        return self._found[module]
+
+    def _look(self, module: str) -> str | None:
+        if module.startswith("."):
+            rest = module.lstrip(".")
+            folder = self._place.folder
+            for _ in range(len(module) - len(rest) - 1):
+                folder = os.path.dirname(folder)
+            base = os.path.join(folder, *rest.split(".")) if rest else folder
+            return base if base.startswith(self._place.root) and self._exists(base) else None
+        first = module.partition(".")[0]
+        if first in _LIBRARIES or first in sys.stdlib_module_names or not module.replace(".", "").isidentifier():
+            return None
+        bases = (os.path.join(folder, *module.split(".")) for folder in self._place.search)
+        return next((base for base in bases if self._exists(base)), None)
+
+    def _exists(self, base: str) -> bool:
+        if os.path.isfile(base + ".py") or os.path.isdir(base):
+            return True
+        self.absent.add(base)
+        return False
+
+
+def file_of(base: str) -> str | None:
+    """Give the file of a module by its path without ``.py``; None for a folder that is no package.
+
+    A package wins over a module of the same name, as it does in Python.
+    """
+    for path in (os.path.join(base, "__init__.py"), base + ".py"):
+        if os.path.isfile(path):
+            return path
+    return None
+
+
+__all__ = ["Imports", "Place", "file_of"]

@@ -1,0 +1,144 @@
+"""What the files of one check share: the other files that it reads, the definitions by name, and the budget."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections import OrderedDict
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from torchlint.inference.facts import Kind, Value, of_kind
+from torchlint.inference.imports import Place, file_of
+from torchlint.source import SourceError, decode
+from torchlint.syntax.outline import Outline, outline
+
+if TYPE_CHECKING:
+    from torchlint.inference.scope import File
+
+MOST_FILES = 60
+"""Other files read for one that is checked; what more it imports is not followed."""
+
+MOST_LINES = 40_000
+"""Lines walked for calls with known arguments, for one file; after that calls get the general answer."""
+
+MOST_DEPTH = 4
+"""Calls are followed this deep."""
+
+_MOST_BYTES = 500_000
+"""A larger file is generated or data; it is not read for the sake of another."""
+
+_KEPT_BYTES = 1_500_000
+"""Text of other files whose trees are kept for the next file that is checked."""
+
+MARK = "here."
+"""How the names of the project's own things begin: ``here.package.module.word``, or ``...word@row`` once found."""
+
+
+class Project:
+    """One check's view of the project around a file; ``place`` is None where the file lies nowhere."""
+
+    def __init__(self, place: Place | None) -> None:
+        self.place = place
+        self.definitions: dict[str, tuple[File, ast.AST]] = {}
+        """Functions and classes by the name under which values carry them, with the file that they stand in."""
+        self.running: list[ast.AST] = []
+        """The functions that are being walked at this moment, outermost first."""
+        self.spent = 0
+        """Lines walked for calls with known arguments."""
+        self.reads: dict[str, str | None] = {}
+        """The digest of each other file that was read, by its path; None where it could not be."""
+        self._files: dict[str, File | None] = {}
+        self._bases: dict[str, str] = {}
+        self._following: set[str] = set()
+
+    def begin(self, file: File) -> None:
+        """Take the file that is checked as one of the project: imports that lead back to it find its unsaved text."""
+        self._files[self.place.path if self.place is not None else ""] = file
+
+    def files(self) -> Iterator[File]:
+        """Give all files that were looked at, the one that is checked first."""
+        yield from (file for file in self._files.values() if file is not None)
+
+    def dependencies(self) -> dict[str, str | None]:
+        """Give the digests of the files that were read by path, and None for those that are not there."""
+        absent = {path for file in self.files() for path in file.absent}
+        return {**dict.fromkeys(sorted(absent)), **self.reads}
+
+    # ------------------------------------------------------------------ names
+    def named(self, base: str) -> str:
+        """Give the name of a module by its path without ``.py``."""
+        assert self.place is not None
+        relative = os.path.relpath(base, self.place.root)
+        name = MARK + relative.replace(os.sep, ".") if relative != "." else MARK.rstrip(".")
+        self._bases[name] = base
+        return name
+
+    def find(self, name: str) -> Value | None:
+        """Give what ``here.module.word`` is; None where the project does not say."""
+        if name in self._bases or name in self._following:
+            return None
+        self._following.add(name)
+        try:
+            return self._found(name)
+        finally:
+            self._following.discard(name)
+
+    def _found(self, name: str) -> Value | None:
+        above, _, word = name.rpartition(".")
+        base = self._bases.get(above)
+        if base is None:
+            return None
+        file = self.file(base)
+        found = file.exported(word) if file is not None else None
+        if found is not None:
+            return found
+        below = os.path.join(base, word)
+        if os.path.isfile(below + ".py") or os.path.isdir(below):
+            return of_kind(Kind.OTHER, names=frozenset((self.named(below),)))
+        return None
+
+    # ------------------------------------------------------------------ files
+    def file(self, base: str) -> File | None:
+        """Give the file of a module by its path without ``.py``; None where there is none or it cannot be read."""
+        path = file_of(base)
+        if path is None:
+            return None
+        if path not in self._files:
+            self._files[path] = self._read(path)
+        return self._files[path]
+
+    def _read(self, path: str) -> File | None:
+        from torchlint.inference.scope import File
+
+        assert self.place is not None
+        if len(self._files) > MOST_FILES:
+            return None
+        made = _parsed(path)
+        self.reads[path] = sha256(made.source.raw).hexdigest() if made is not None else None
+        return File(made, self, Place(path)) if made is not None else None
+
+
+_kept: OrderedDict[str, Outline] = OrderedDict()
+"""Trees of files read lately: checking a folder reads a module once, not once for each file that imports it."""
+
+
+def _parsed(path: str) -> Outline | None:
+    """Read and parse a file; None where that cannot be done."""
+    try:
+        if os.path.getsize(path) > _MOST_BYTES:
+            return None
+        with open(path, "rb") as stream:
+            raw = stream.read()
+        known = _kept.get(path)
+        if known is not None and known.source.raw == raw:
+            _kept.move_to_end(path)
+            return known
+        made = outline(decode(path, raw))
+    except (OSError, SourceError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    _kept[path] = made
+    while sum(len(each.source.raw) for each in _kept.values()) > _KEPT_BYTES and len(_kept) > 1:
+        _kept.popitem(last=False)
+    return made

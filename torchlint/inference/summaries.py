@@ -1,0 +1,97 @@
+"""What a function of the project returns for given arguments: its body walked once for each sort of arguments."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from torchlint.inference.arguments import Arguments
+from torchlint.inference.env import Env
+from torchlint.inference.facts import NOTHING, UNKNOWN, Grad, Kind, Mode, Reason, Value, join_all, of_kind
+from torchlint.inference.flow import Flow
+from torchlint.inference.project import MOST_DEPTH, MOST_LINES
+
+if TYPE_CHECKING:
+    from torchlint.inference.binding import Function
+    from torchlint.inference.scope import File
+
+
+class Summaries:
+    """The results of one file's functions, by what they are given."""
+
+    def __init__(self, file: File) -> None:
+        self._file = file
+        self._known: dict[tuple[object, ...], Value] = {}
+
+    def of(self, function: Function, given: Arguments, receiver: Value | None, mode: Mode) -> Value:
+        """Give what a function returns for some arguments."""
+        project = self._file.project
+        if function in project.running:
+            return NOTHING if len(project.running) < MOST_DEPTH + 2 else UNKNOWN
+        if len(project.running) > MOST_DEPTH or project.spent > MOST_LINES:
+            return UNKNOWN.having(grad=UNKNOWN.grad if mode & Mode.ON else Grad.DETACHED)
+        key = (
+            function,
+            mode,
+            _fingerprint(receiver),
+            tuple(map(_fingerprint, given.positional)),
+            given.starred,
+            tuple((word, _fingerprint(value)) for word, value in sorted(given.keywords.items())),
+        )
+        if key not in self._known:
+            self._known[key] = self._returned(function, given, receiver, mode)
+        return _through(self._known[key], given)
+
+    def _returned(self, function: Function, given: Arguments, receiver: Value | None, mode: Mode) -> Value:
+        file, project = self._file, self._file.project
+
+        def start(flow: Flow) -> Env:
+            env = file.start(function, flow, given, receiver)
+            if not mode & Mode.ON and not function.decorator_list:
+                env.mode = mode
+            return env
+
+        flow = Flow(file, function.body, start, file.self_name(function))
+        project.spent += (function.end_lineno or function.lineno) - function.lineno + 1
+        project.running.append(function)
+        try:
+            flow.run()
+        finally:
+            project.running.pop()
+        if flow.yielded:
+            return of_kind(Kind.SEQUENCE, member=join_all(flow.yielded))
+        if not flow.returns and not _is_abstract(function):
+            return of_kind(Kind.NONE)
+        if flow.returned.kind and not flow.returned.unknown:
+            return flow.returned
+        said = file.annotated(function.returns, flow.env, flow)
+        if said is not None:
+            return said
+        return flow.returned if flow.returned.kind else UNKNOWN
+
+
+def _is_abstract(function: Function) -> bool:
+    """Whether a body only raises or passes: subclasses say what it returns."""
+    last = function.body[-1]
+    return isinstance(last, ast.Raise | ast.Pass) or (
+        isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant)
+    )
+
+
+def _fingerprint(value: Value | None, depth: int = 2) -> object:
+    if value is None:
+        return None
+    inner: tuple[object, ...] = ()
+    if depth:
+        items = value.items if value.items is not None else (value.member,)
+        inner = tuple(_fingerprint(each, depth - 1) for each in items)
+    return (value.plain(), inner, tuple((key, _fingerprint(each, 0)) for key, each in value.keys))
+
+
+def _through(value: Value, given: Arguments) -> Value:
+    """Say that what is known comes from another function's text."""
+
+    def step(reason: Reason | None) -> Reason | None:
+        return Reason("{code} returns it", given.node, reason, weak=True) if reason is not None else None
+
+    return value.having(why_grad=step(value.why_grad), why_place=step(value.why_place))

@@ -1,0 +1,111 @@
+"""What is known of every expression on a line, in words: the answer to "why is this found?" and "why is it not?"."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchlint.inference.facts import Grad, Kind, Mode, Place, Value
+from torchlint.output.screen import Screen, code
+
+if TYPE_CHECKING:
+    from torchlint.inference.analysis import Analysis
+
+_LONGEST = 60
+"""Characters of an expression's code that are shown."""
+
+_MODES = {Mode(0): "unknown", Mode.ON: "on", Mode.OFF: "off", Mode.ON | Mode.OFF: "on or off"}
+
+
+def render(analysis: Analysis, row: int, screen: Screen) -> Iterator[str]:
+    """Give the lines about one row of a file, outer expressions before the inner ones they are made of."""
+    outline = analysis.outline
+    wanted = [each for each in outline.parents if isinstance(each, ast.expr) and each.lineno == row]
+    wanted = [each for each in wanted if _tells(each, analysis)]
+    yield screen.paint(f"{outline.source.path}:{row}", "bold") + f"  {code(outline.source.line(row).strip())}"
+    if not wanted:
+        yield "  no expression begins on this line"
+        return
+    wanted.sort(key=lambda each: (each.col_offset, -_last(each), -(each.end_col_offset or 0)))
+    modes = [analysis.mode(each) for each in wanted if not isinstance(getattr(each, "ctx", None), ast.Store)]
+    if modes:
+        yield f"  grad mode: {_MODES[modes[0]]}"
+    width = min(max(len(_code(each)) for each in wanted), _LONGEST)
+    shown = set()
+    for node in wanted:
+        line = f"  {_code(node):<{width}}  {words(analysis.value(node))}"
+        if line not in shown:
+            yield line
+            yield from (f"  {'':<{width}}    {each}" for each in _steps(analysis, node) if each not in shown)
+            shown.update([line, *_steps(analysis, node)])
+
+
+def _steps(analysis: Analysis, node: ast.expr) -> list[str]:
+    """Give the reasons of a value, where it may be a tensor and they matter."""
+    value = analysis.value(node)
+    axes = (("grad", value.why_grad, value.may_require_grad), ("place", value.why_place, value.may_be_on_accelerator))
+    found = [(axis, reason) for axis, reason, matters in axes if matters and _carries(value)]
+    return [f"{axis}: {step}" for axis, reason in found for step in analysis.why(reason)]
+
+
+def words(value: Value) -> str:
+    """Spell a value: its kinds, then grad, place, elements and rank of the tensors among them."""
+    if not value.kind:
+        return "never reached"
+    told = ["anything" if value.unknown else " | ".join(_names(value.kind))]
+    if _carries(value):
+        told.append(_grad(value))
+        told.append(_place(value))
+    elif value.place and not value.unknown:
+        told.append(_place(value))
+    if value.exact:
+        told.append(value.exact)
+    if value.rank == 0:
+        told.append("0-dim")
+    if value.const is not None:
+        told.append(repr(value.const))
+    meant = sorted(each.rpartition(".")[2].partition("@")[0] for each in (*value.names, *value.instance))
+    if meant and not value.unknown:
+        told.append(f"`{'` or `'.join(meant)}`")
+    return ", ".join(told)
+
+
+def _carries(value: Value) -> bool:
+    return value.may(Kind.TENSOR | Kind.MODULE)
+
+
+def _grad(value: Value) -> str:
+    if not value.may_require_grad and not value.may(Kind.MODULE):
+        return "detached"
+    if value.grad & Grad.ATTACHED:
+        return "requires grad" if value.grad == Grad.ATTACHED else "may require grad"
+    return "nothing excludes that it requires grad" if value.grad & Grad.UNKNOWN else "detached"
+
+
+def _place(value: Value) -> str:
+    if value.place & Place.ACCELERATOR:
+        return "on an accelerator" if value.place == Place.ACCELERATOR else "may be on an accelerator"
+    return "nothing excludes an accelerator" if value.place & Place.UNKNOWN else "on the host"
+
+
+def _names(kind: Kind) -> list[str]:
+    return [str(each.name).lower() for each in Kind if each & kind]
+
+
+def _code(node: ast.expr) -> str:
+    text = " ".join(ast.unparse(node).split())
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def _last(node: ast.expr) -> int:
+    return node.end_lineno or node.lineno
+
+
+def _tells(node: ast.expr, analysis: Analysis) -> bool:
+    """Whether a node is worth a line: constants, and methods that are only called, are not."""
+    if isinstance(node, ast.Constant | ast.Slice | ast.FormattedValue | ast.JoinedStr):
+        return False
+    above = analysis.outline.parents.get(node)
+    called = isinstance(above, ast.Call) and above.func is node and isinstance(node, ast.Attribute)
+    return not called or bool(analysis.value(node).names)
