@@ -44,7 +44,7 @@ SUFFIXES = (".py", ".pyi")
 def main(arguments: Sequence[str]) -> int:
     """Fetch, and report if asked; give the exit status."""
     parser = argparse.ArgumentParser(description="Run torchlint over a fixed set of published packages.")
-    parser.add_argument("--into", type=Path, default=_cache(), help="where the releases lie (default: %(default)s)")
+    parser.add_argument("--into", type=Path, default=cache(), help="where the releases lie (default: %(default)s)")
     parser.add_argument("--report", action="store_true", help="run torchlint over them and write docs/corpus.md")
     parser.add_argument("--only", help="the name of one release, for a quick look; no page is written")
     flags = parser.parse_args(arguments)
@@ -71,7 +71,8 @@ def listed() -> list[str]:
     return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
 
-def _cache() -> Path:
+def cache() -> Path:
+    """Give the folder in which releases are kept between runs."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "torchlint-corpus"
 

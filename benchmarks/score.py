@@ -4,8 +4,8 @@
     python benchmarks/score.py --write           also write it to docs/labels.md
     python benchmarks/score.py --show tuning     list each site on which torchlint and the label disagree
 
-The labels in ``benchmarks/labels/`` are pointers without the code: release, path, line, and the column (in bytes, from 0)
-of the word at fault. Each was read in the context of its whole project before torchlint was run on it. A third of the
+The labels in ``benchmarks/labels/`` are pointers without the code: release, path, line, and the column (in bytes, from
+0) of the word at fault. Each was read in the context of its whole project before torchlint was run on it. A third of the
 files, chosen by the digest of their names, is held out: tuning looks at the other two thirds only.
 """
 
@@ -69,7 +69,7 @@ class Verdict:
 def main(arguments: Sequence[str]) -> int:
     """Score and print; give the exit status."""
     parser = argparse.ArgumentParser(description="Score torchlint against labelled sites.")
-    parser.add_argument("--into", type=Path, default=corpus._cache(), help="where the releases lie")
+    parser.add_argument("--into", type=Path, default=corpus.cache(), help="where the releases lie")
     parser.add_argument("--show", choices=PARTS, help="list the sites of this part on which they disagree")
     parser.add_argument("--write", action="store_true", help="write docs/labels.md")
     flags = parser.parse_args(arguments)
@@ -79,7 +79,7 @@ def main(arguments: Sequence[str]) -> int:
         for verdict in verdicts:
             if not verdict.right and verdict.site.part == flags.show:
                 print(shown(verdict))
-    text = table(sites, verdicts)
+    text = table(verdicts)
     print(text)
     if flags.write:
         PAGE.write_text(page(sites, text), encoding="utf-8")
@@ -110,9 +110,7 @@ def scored(into: Path) -> Iterator[Site]:
             yield Site(family, label, tuple(_at(places, family, label)))
 
 
-def _at(
-    places: dict[tuple[int, int], list[Finding]], family: str, label: dict[str, object]
-) -> Iterable[Finding]:
+def _at(places: dict[tuple[int, int], list[Finding]], family: str, label: dict[str, object]) -> Iterable[Finding]:
     row, column = int(str(label["line"])), int(str(label["column"]))
     if family == "variable" and label["form"] == "import":  # the label points at the statement
         return [each for (line, _), found in places.items() if line == row for each in found]
@@ -155,9 +153,13 @@ def _constructor(site: Site) -> Iterator[tuple[str, bool]]:
         return
     yield "constructor: found", finding is not None
     if finding is not None:
-        yield "constructor found: the argument's kind is right or declared unknown", _kind(finding) in (
-            "unknown",
-            site.label["argument"],
+        yield (
+            "constructor found: the argument's kind is right or declared unknown",
+            _kind(finding)
+            in (
+                "unknown",
+                site.label["argument"],
+            ),
         )
         yield "constructor found: the argument's kind is told", _kind(finding) != "unknown"
 
@@ -167,7 +169,9 @@ def _kind(finding: Finding) -> str:
     text = finding.message
     if "if it is an integer and as data if" in text:
         return "unknown"
-    if "uninitialised" in text or "without arguments" in text or "as a size" in text.partition(":")[0]:
+    if "takes a tuple as data" in text:
+        return "data"
+    if "uninitialised" in text or "without arguments" in text or "use `torch.empty`" in text:
         return "size"
     return "tensor" if "an alias of" in text else "data"
 
@@ -205,7 +209,7 @@ def shown(verdict: Verdict) -> str:
     return f"{verdict.question}\n  {place}\n  label: {label['evidence']} ({label['scope']})\n  torchlint: {said}"
 
 
-def table(sites: list[Site], verdicts: list[Verdict]) -> str:
+def table(verdicts: list[Verdict]) -> str:
     """Give a Markdown table: for each question how often torchlint is right, in both parts."""
     counts: Counter[tuple[str, str, bool]] = Counter((v.question, v.site.part, v.right) for v in verdicts)
     lines = ["| question | tuning part | held-out third |", "|---|---|---|"]

@@ -63,10 +63,20 @@ class Binding:
             if default is not None and not self.given.starred:
                 return self.flow.evaluate(default, self.env)
         value = said if said is not None else UNKNOWN
+        if self.given is None and (known := self._called_with(argument, default, index)) is not None:
+            return known if value.unknown or not known.unknown else value
         return value.having(
             why_grad=value.why_grad or self._why(argument, "requires grad"),
             why_place=value.why_place or self._why(argument, "is on an accelerator"),
         )
+
+    def _called_with(self, argument: ast.arg, default: ast.expr | None, index: int) -> Value | None:
+        """Give what all calls of a private function give for an argument."""
+        callers = self.file.callers
+        if callers.of(self.function) is None:
+            return None
+        otherwise = self.flow.evaluate(default, self.env) if default is not None else None
+        return callers.argument(self.function, index, argument.arg, otherwise)
 
     def _commented(self, argument: ast.arg) -> Value | None:
         """Give what a type comment or the docstring says of an argument."""

@@ -253,7 +253,7 @@ class Calls:
             return known
         if receiver.must(Kind.MODULE) and word in ("forward", "__call__"):
             return modules.called(receiver, given, env.mode)
-        if receiver.must(Kind.MODULE) or (receiver.unknown and word in _MODULE_METHODS):
+        if receiver.must(Kind.MODULE) or (receiver.may(Kind.MODULE | Kind.OTHER) and word in _MODULE_METHODS):
             found = modules.method(receiver, word, given, env.mode)
             return found if found is not None else self._unknown(given, env)
         if word in ("next", "__next__") and receiver.member is not None:
@@ -278,8 +278,8 @@ class Calls:
             return self._unknown(given, env, receiver)
         if receiver.is_tensor or not found.may(Kind.TENSOR):
             return found
-        if word in _CHAINING:
-            return found.having(kind=receiver.kind)
+        if word in _CHAINING:  # no list and no number has such a method
+            return found.having(kind=receiver.kind & (Kind.TENSOR | Kind.MODULE | Kind.OTHER))
         if word in DISTINCTIVE:
             return found.having(kind=Kind.TENSOR) if found.must(Kind.TENSOR) else found
         return found.having(kind=ANY, rank=None)

@@ -208,6 +208,7 @@ class Classes:
         for method in known.setters.get(word, ()):
             if known.home.is_running(method):
                 complete = False
+                found = join(found, known.home.set_so_far(method, word))
                 continue
             found = join(found, known.home.general(method).attributes.get(word, NOTHING))
         field_value = self._field(known, word, NOTHING)
@@ -276,7 +277,8 @@ def _read_body(known: Class) -> None:
     for statement in known.node.body:
         match statement:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                known.methods[statement.name] = statement
+                if not any(_last(each) in ("setter", "deleter") for each in statement.decorator_list):
+                    known.methods[statement.name] = statement
                 _read_setters(known, statement)
             case ast.AnnAssign(target=ast.Name(id=word)):
                 known.fields[word] = statement

@@ -46,7 +46,7 @@ class Expressions:
         self.values: dict[ast.expr, Value] = {}
         self.modes: dict[ast.expr, Mode] = {}
         self.yielded: list[Value] = []
-        self.guard = Guard(self.evaluate)
+        self.guard = Guard(self.evaluate, file.meant)
         self.calls = Calls(self)
 
     def evaluate(self, node: ast.expr, env: Env) -> Value:

@@ -52,6 +52,8 @@ _OTHER_WORD = re.compile(r"(^|[^a-z0-9])(tf|tensorflow|jax|flax|keras|paddle|mxn
 _TO_NUMPY = re.compile(r"(^|_)(numpy|np)(?=_|$)")
 """What a function's name says of its result, not of what it is given."""
 
+_NAMED = ("tensorflow", "jax", "paddle", "mxnet", "flax", "keras")
+_TORCH_ONLY = frozenset({"detach", "cpu", "cuda"})
 _TORCH_WORD = re.compile(r"(^|[^a-z0-9])(pt|torch|pytorch)([^a-z0-9]|$)")
 
 
@@ -78,9 +80,12 @@ def speaks_of_another(outline: Outline, receiver: ast.expr, mixed: bool) -> bool
 
     ``tf_output.numpy()``, code under ``if framework == "tf":``, a method of ``class TFModel``.
     """
-    if any(_is_other(word) for word in _words(receiver)):
+    words = _words(receiver)
+    if any(_is_other(word) for word in words):
         return True
     if not mixed:
+        return _is_under_another(outline, receiver)
+    if any(_TORCH_WORD.search(word.lower().replace("_", " ")) or word in _TORCH_ONLY for word in words):
         return False
     below: ast.AST = receiver
     for above in outline.ancestors(receiver):
@@ -95,6 +100,18 @@ def speaks_of_another(outline: Outline, receiver: ast.expr, mixed: bool) -> bool
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 if _is_other(_TO_NUMPY.sub("", name)):
                     return True
+        below = above
+    return False
+
+
+def _is_under_another(outline: Outline, receiver: ast.expr) -> bool:
+    """Whether code stands under ``if backend == "tensorflow":``, in a file that imports only torch by name."""
+    below: ast.AST = receiver
+    for above in outline.ancestors(receiver):
+        if isinstance(above, ast.If) and below in above.body:
+            constants = (each.value for each in ast.walk(above.test) if isinstance(each, ast.Constant))
+            if any(str(each).lower().startswith(_NAMED) for each in constants):
+                return True
         below = above
     return False
 

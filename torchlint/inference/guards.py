@@ -45,9 +45,14 @@ class Guard:
     """Narrows an environment by tests; ``evaluate`` gives the value of an expression in it."""
 
     evaluate: Callable[[ast.expr, Env], Value]
+    meant: Callable[[ast.Name], ast.expr | None] = lambda _: None
+    """Gives the expression that a name was bound to, where that is a test and still holds."""
 
     def narrow(self, test: ast.expr, holds: bool, env: Env) -> None:
         """Refine what is known where the test holds, or where it does not."""
+        if isinstance(test, ast.Name) and (spelled := self.meant(test)) is not None:
+            self.narrow(spelled, holds, env)
+            return
         match test:
             case ast.UnaryOp(op=ast.Not(), operand=inner):
                 self.narrow(inner, not holds, env)
@@ -105,6 +110,11 @@ class Guard:
         value = self.evaluate(subject, env)
         kept = value.kind & kind
         grad = value.grad or Grad.DETACHED | Grad.UNKNOWN
+        if kind == Kind.SEQUENCE and value.items is None and value.member is None and not value.unknown:
+            # What a method that lists lack told of the value holds for its parts, where the test is ever true.
+            part = value.having(kind=ANY, rank=None)
+            self._refine(subject, env, kind=kind, member=part if kept or value.kind else None)
+            return
         self._refine(subject, env, kind=kept or kind, grad=grad, place=value.place or Place.HOST | Place.UNKNOWN)
 
     # ------------------------------------------------------------------ forms of tests
@@ -185,7 +195,8 @@ class Guard:
 
     def _device(self, left: ast.expr, right: ast.expr, holds: bool, env: Env) -> None:
         """``x.device.type == "cpu"``, ``str(x.device) == "cpu"``, ``x.device == torch.device("cpu")``."""
-        subject = _asked_for_device(left)
+        asked = self.meant(left) or left if isinstance(left, ast.Name) else left
+        subject = _asked_for_device(asked)
         if subject is None:
             return
         wanted = self.evaluate(right, env).place

@@ -6,6 +6,7 @@ import ast
 import os
 from collections import OrderedDict
 from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,10 @@ class Project:
         """Functions and classes by the name under which values carry them, with the file that they stand in."""
         self.running: list[ast.AST] = []
         """The functions that are being walked at this moment, outermost first."""
+        self.depth = 0
+        """How many calls of functions are being followed at this moment."""
+        self.nested = 0
+        """How many functions are being walked for all calls, one because of the other."""
         self.spent = 0
         """Lines walked for calls with known arguments."""
         self.reads: dict[str, str | None] = {}
@@ -52,6 +57,33 @@ class Project:
         self._files: dict[str, File | None] = {}
         self._bases: dict[str, str] = {}
         self._following: set[str] = set()
+
+    @contextmanager
+    def general(self, function: ast.AST) -> Iterator[None]:
+        """Walk a function for all calls: that follows calls as deep again, but not without end."""
+        depth = self.depth
+        self.running.append(function)
+        self.nested += 1
+        if self.nested <= MOST_DEPTH:
+            self.depth = 0
+        try:
+            yield
+        finally:
+            self.nested -= 1
+            self.depth = depth
+            self.running.pop()
+
+    @contextmanager
+    def call(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[None]:
+        """Walk a function for one call."""
+        self.spent += (function.end_lineno or function.lineno) - function.lineno + 1
+        self.running.append(function)
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
+            self.running.pop()
 
     def begin(self, file: File) -> None:
         """Take the file that is checked as one of the project: imports that lead back to it find its unsaved text."""

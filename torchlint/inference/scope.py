@@ -12,16 +12,19 @@ from torchlint.inference.annotations import foreign_object
 from torchlint.inference.annotations import value_of as annotated_value
 from torchlint.inference.arguments import Arguments
 from torchlint.inference.binding import Binding, Function, is_static
+from torchlint.inference.callers import Callers, is_program
 from torchlint.inference.classes import Classes
 from torchlint.inference.devices import last_word
 from torchlint.inference.env import Env
-from torchlint.inference.facts import UNKNOWN, Kind, Mode, Value, join, join_all, of_kind
+from torchlint.inference.facts import NOTHING, UNKNOWN, Kind, Mode, Value, join, join_all, of_kind
 from torchlint.inference.flow import Flow
 from torchlint.inference.imports import Imports, Place
 from torchlint.inference.names import BUILTINS, named, path_of, star_modules
 from torchlint.inference.operations import operations
 from torchlint.inference.project import MARK, Project
 from torchlint.inference.summaries import Summaries
+from torchlint.inference.tests import named_tests
+from torchlint.inference.wrappers import Wrappers
 from torchlint.syntax.outline import Outline
 
 _CONVENTIONAL = {
@@ -50,12 +53,15 @@ class File:
     def __post_init__(self) -> None:
         self.classes = Classes(self)
         self.summaries = Summaries(self)
+        self.wrappers = Wrappers(self)
+        self.callers = Callers(self)
         self._imports = Imports(self.place) if self.place is not None else None
         self._flows: dict[ast.AST, Flow] = {}
         self._closures: dict[ast.AST, dict[str, Value]] = {}
         self._top: Flow | None = None
         self._live: Env | None = None
         self._globals = _assigned_globals(outline=self.outline)
+        self._tests: dict[ast.AST, dict[str, ast.Assign]] = {}
         self._stars = star_modules(self.outline.nodes(ast.ImportFrom))
 
     # ------------------------------------------------------------------ names
@@ -142,11 +148,19 @@ class File:
     def defined(self, node: Function | ast.ClassDef, env: Env) -> Value:
         """Give the value that a ``def`` or ``class`` binds."""
         name = self.known_as(node)
-        if self._owner(node) is not None:
+        if self.owner(node) is not None:
             self._closures[node] = env.flat()
         return of_kind(Kind.OTHER, names=frozenset((name,)))
 
-    def _owner(self, node: ast.AST) -> Function | None:
+    def meant(self, name: ast.Name) -> ast.expr | None:
+        """Give the test that a name stands for, where it was bound once and what it tests was not bound again."""
+        function = self.owner(name) or self.outline.tree
+        if function not in self._tests:
+            self._tests[function] = named_tests(function)
+        found = self._tests[function].get(name.id)
+        return found.value if found is not None and found.lineno < name.lineno else None
+
+    def owner(self, node: ast.AST) -> Function | None:
         """Give the function around a node."""
         for above in self.outline.ancestors(node):
             if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -157,6 +171,11 @@ class File:
     def mentions_accelerators(self) -> bool:
         """Whether the file speaks of a device at all: where it does not, what it makes stays on the host."""
         return bool(_ACCELERATOR_WORD.search(self.outline.source.utf8))
+
+    @cached_property
+    def is_program(self) -> bool:
+        """Whether nobody imports the file: a test, or a script with its ``__main__`` guard."""
+        return is_program(self.place.path if self.place is not None else self.outline.source.path, self.outline.tree)
 
     @cached_property
     def changes_default_device(self) -> bool:
@@ -188,24 +207,21 @@ class File:
 
     def flow_of(self, node: ast.AST) -> Flow:
         """Give the walk of the scope that holds a node: with nothing known of its arguments but what they say."""
-        function = node if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else self._owner(node)
-        return self.module if function is None else self.general(function)
+        function = node if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else self.owner(node)
+        return self.top()[0] if function is None else self.general(function)
 
     def general(self, function: Function) -> Flow:
         """Walk a function with nothing known of its arguments but what its own text says."""
         if function not in self._flows:
             self.top()
-            if (owner := self._owner(function)) is not None and owner not in self.project.running:
+            if (owner := self.owner(function)) is not None and owner not in self.project.running:
                 self.general(owner)
             flow = Flow(
                 self, function.body, lambda flow: self.start(function, flow, None, None), self.self_name(function)
             )
             self._flows[function] = flow
-            self.project.running.append(function)
-            try:
+            with self.project.general(function):
                 flow.run()
-            finally:
-                self.project.running.pop()
         return self._flows[function]
 
     def self_name(self, function: Function) -> str | None:
@@ -222,12 +238,12 @@ class File:
         for word, value in self._closure(function).items():
             env.assign(word, value)
         body = env.layer()
-        body.mode = self._entry_mode(function, flow, body)
+        body.mode = self._entry_mode(function, flow, body, outermost=given is None)
         Binding(self, function, flow, body, given).bind(receiver, self.self_name(function))
         return body
 
     def _closure(self, function: Function) -> dict[str, Value]:
-        owner = self._owner(function)
+        owner = self.owner(function)
         if owner is None:
             return {}
         flow = self._flows.get(owner)
@@ -235,8 +251,10 @@ class File:
             return flow.env.flat()
         return self._closures.get(function, {})
 
-    def _entry_mode(self, function: Function, flow: Flow, env: Env) -> Mode:
-        mode = modes.decorated([flow.evaluate(each, env) for each in function.decorator_list], Mode.ON)
+    def _entry_mode(self, function: Function, flow: Flow, env: Env, outermost: bool) -> Mode:
+        mode = self.callers.mode(function) or Mode.ON if outermost else Mode.ON
+        for decorator in (flow.evaluate(each, env) for each in function.decorator_list):
+            mode = self.wrappers.decorated(decorator, modes.decorated([decorator], mode))
         owner = self.outline.parents.get(function)
         if isinstance(owner, ast.ClassDef):
             known = self.classes.of(owner)
@@ -295,9 +313,16 @@ class File:
         if flow is not None:
             flow.note_attribute(path, value)
 
-    def entered(self, context: Value, mode: Mode) -> Mode:
-        """Give the grad mode inside ``with context:``."""
+    def entered(self, context: Value, callee: Value | None, mode: Mode) -> Mode:
+        """Give the grad mode inside ``with context:``; ``callee`` is what was called to make the context."""
+        if callee is not None and callee.names and not context.instance:
+            return self.wrappers.entered(callee, mode)
         return modes.entered(context, mode)
+
+    def set_so_far(self, method: Function, word: str) -> Value:
+        """Give what a method that is being walked set an attribute of ``self`` to, when it was walked the last time."""
+        flow = self._flows.get(method)
+        return flow.set_before(word) if flow is not None else NOTHING
 
     def is_running(self, node: ast.AST) -> bool:
         """Whether a function is being walked at this moment."""

@@ -27,9 +27,9 @@ class Summaries:
         """Give what a function returns for some arguments."""
         project = self._file.project
         if function in project.running:
-            return NOTHING if len(project.running) < MOST_DEPTH + 2 else UNKNOWN
-        if len(project.running) > MOST_DEPTH or project.spent > MOST_LINES:
-            return UNKNOWN.having(grad=UNKNOWN.grad if mode & Mode.ON else Grad.DETACHED)
+            return NOTHING if project.depth < MOST_DEPTH + 1 else UNKNOWN
+        if project.depth >= MOST_DEPTH or project.spent > MOST_LINES:
+            return _made_under(mode, UNKNOWN)
         key = (
             function,
             mode,
@@ -52,22 +52,31 @@ class Summaries:
             return env
 
         flow = Flow(file, function.body, start, file.self_name(function))
-        project.spent += (function.end_lineno or function.lineno) - function.lineno + 1
-        project.running.append(function)
-        try:
+        with project.call(function):
             flow.run()
-        finally:
-            project.running.pop()
         if flow.yielded:
             return of_kind(Kind.SEQUENCE, member=join_all(flow.yielded))
         if not flow.returns and not _is_abstract(function):
             return of_kind(Kind.NONE)
+        if self._changes_results(function):
+            return _made_under(mode, UNKNOWN)
         if flow.returned.kind and not flow.returned.unknown:
             return flow.returned
         said = file.annotated(function.returns, flow.env, flow)
         if said is not None:
-            return said
-        return flow.returned if flow.returned.kind else UNKNOWN
+            return _made_under(mode, said)
+        return flow.returned if flow.returned.kind else _made_under(mode, UNKNOWN)
+
+    def _changes_results(self, function: Function) -> bool:
+        """Whether a decorator of the project gives something else than the function returned."""
+        wrappers, flow = self._file.wrappers, self._file.flow_of(self._file.outline.parents[function])
+        decorators = (flow.values.get(each) for each in function.decorator_list)
+        return not all(wrappers.hands_through(each) for each in decorators if each is not None)
+
+
+def _made_under(mode: Mode, value: Value) -> Value:
+    """Give what code that is not known returns: where it runs with grad mode off, nothing that requires grad."""
+    return value if mode & Mode.ON or not value.may(Kind.TENSOR) else value.having(grad=Grad.DETACHED)
 
 
 def _is_abstract(function: Function) -> bool:
