@@ -19,6 +19,8 @@ class Arguments:
     """Whether ``*`` or ``**`` may give more."""
     spread: tuple[Value, ...] = ()
     """What ``*`` and ``**`` are applied to where it is not known one by one."""
+    changes: list[tuple[ast.expr, Value]] = field(default_factory=list, compare=False)
+    """What a function of the project did to its arguments, for the caller to carry out."""
 
     def find(self, index: int, *names: str) -> Value | None:
         """Give an argument by its position or one of its names; None where it is not given."""

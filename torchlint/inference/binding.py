@@ -10,6 +10,7 @@ from torchlint.inference.arguments import Arguments
 from torchlint.inference.docstrings import argument_type
 from torchlint.inference.env import Env
 from torchlint.inference.facts import UNKNOWN, Kind, Reason, Value, of_kind
+from torchlint.inference.testing import handed
 
 if TYPE_CHECKING:
     from torchlint.inference.flow import Flow
@@ -71,10 +72,10 @@ class Binding:
         )
 
     def _called_with(self, argument: ast.arg, default: ast.expr | None, index: int) -> Value | None:
-        """Give what all calls of a private function give for an argument."""
+        """Give what all calls of a private function give for an argument, or what pytest hands to a test."""
         callers = self.file.callers
         if callers.of(self.function) is None:
-            return None
+            return handed(self.file, self.function, argument.arg)
         otherwise = self.flow.evaluate(default, self.env) if default is not None else None
         return callers.argument(self.function, index, argument.arg, otherwise)
 

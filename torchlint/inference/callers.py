@@ -126,9 +126,14 @@ class Callers:
         return self._file.is_program and not word.startswith("test")
 
 
+def is_test(path: str) -> bool:
+    """Whether a file is one that pytest collects, by its name."""
+    return bool(_TEST.match(os.path.basename(path)))
+
+
 def is_program(path: str, tree: ast.Module) -> bool:
     """Whether a file is run and not imported: a test, or a script outside of a package with its ``__main__`` guard."""
-    if _TEST.match(os.path.basename(path)):
+    if is_test(path):
         return True
     if os.path.isfile(os.path.join(os.path.dirname(path), "__init__.py")):
         return False
@@ -165,4 +170,4 @@ def _passed(reason: Reason | None, call: ast.Call) -> Reason | None:
     return Reason("{code} passes it", call, reason, weak=True) if reason is not None else None
 
 
-__all__ = ["Called", "Callers", "is_program"]
+__all__ = ["Called", "Callers", "is_program", "is_test"]

@@ -13,6 +13,7 @@ from torchlint.inference.env import Env
 from torchlint.inference.facts import (
     ANY,
     ANY_PLACE,
+    NOTHING,
     UNKNOWN,
     Dtype,
     Grad,
@@ -21,6 +22,7 @@ from torchlint.inference.facts import (
     Place,
     Reason,
     Value,
+    join,
     join_all,
     of_kind,
     tensor,
@@ -147,7 +149,16 @@ class Calls:
                 return self._placed_by_default(known, given)
         if known is None:
             known = self._file.call(name, callee, given, env.mode)
+            self._carry_out(given, env)
+            if (mode := self._file.mode_after(name)) is not None:
+                env.mode = mode
         return known if known is not None else self._unknown(given, env)
+
+    def _carry_out(self, given: Arguments, env: Env) -> None:
+        """Change what a function of the project changed of its arguments."""
+        for target, value in given.changes:
+            self.set(target, join(self._of.evaluate(target, env), value), env)
+        given.changes.clear()
 
     def _placed_by_default(self, made: Value, given: Arguments) -> Value:
         """Put what a factory without ``device=`` makes on the default device, where the file changes that."""
@@ -234,6 +245,8 @@ class Calls:
     def _method_call(self, node: ast.Call, function: ast.Attribute, receiver: Value, callee: Value, env: Env) -> Value:
         given = self._arguments(node, env)
         word = function.attr
+        if word == "enter_context" and given.positional:
+            env.mode = self._file.entered(given.positional[0], None, env.mode)
         if word in _REGISTERING:
             self._register(function.value, word, given)
         self._change(function.value, receiver, word, given, env)
@@ -243,12 +256,16 @@ class Calls:
             return self._called(callee, given, env)
         if callee.names and callee.must(Kind.OTHER):
             return self._called(callee, given, env)
-        return self.method(receiver, word, given, env)
+        result = self.method(receiver, word, given, env)
+        self._carry_out(given, env)
+        return result
 
     def method(self, receiver: Value, word: str, given: Arguments, env: Env) -> Value:
         """Give ``receiver.word(...)``."""
         if any(name.startswith("torch.distributions.") for name in receiver.instance):
             return modules.distribution(receiver, word, given, env.mode) or UNKNOWN
+        if any(name.startswith("torch.quasirandom.") for name in receiver.instance) and word == "draw":
+            return tensor(Grad.DETACHED, Place.HOST, Dtype.FLOATING)
         if (known := self._file.call_method(receiver, word, given, env.mode)) is not None:
             return known
         if receiver.must(Kind.MODULE) and word in ("forward", "__call__"):
@@ -314,6 +331,7 @@ class Calls:
         if path is not None:
             env.refine(path, value)
             self._file.note_attribute(path, value)
+            self._of.changes[path] = join(self._of.changes.get(path, NOTHING), value)
         if isinstance(target, ast.Subscript):
             base = self._of.evaluate(target.value, env)
             if base.may(Kind.SEQUENCE) and (base.member is not None or base.items is not None):

@@ -139,7 +139,26 @@ class Classes:
             words = list(known.fields)
             keys = dict(zip(words, given.positional, strict=False)) | given.keywords
             return value.having(keys=tuple(keys.items()))
+        if (kept := self._kept(known, given)) and not known.is_dataset:
+            return value.having(keys=tuple(kept.items()))
         return value
+
+    def _kept(self, known: Class, given: Arguments) -> dict[str, Value]:
+        """Give the attributes that hold just what the constructor was given, by ``self.word = argument``."""
+        start = known.methods.get("__init__")
+        if start is None or given.starred:
+            return {}
+        words = [each.arg for each in (*start.args.posonlyargs, *start.args.args)][1:]
+        every = words + [each.arg for each in start.args.kwonlyargs]
+        kept = {}
+        for statement in start.body:
+            match statement:
+                case ast.Assign(targets=[ast.Attribute(value=ast.Name(), attr=word)], value=ast.Name(id=argument)):
+                    if argument in every and known.setters.get(word) == [start]:
+                        value = given.find(words.index(argument) if argument in words else -1, argument)
+                        if value is not None and not value.unknown:
+                            kept[word] = value
+        return kept
 
     def instance_of(self, names: frozenset[str]) -> Value | None:
         """Give an object of a class of the project, as an annotation names it; None for other names."""

@@ -46,6 +46,8 @@ class Expressions:
         self.values: dict[ast.expr, Value] = {}
         self.modes: dict[ast.expr, Mode] = {}
         self.yielded: list[Value] = []
+        self.changes: dict[str, Value] = {}
+        """What names and paths have become by changes in place, joined."""
         self.guard = Guard(self.evaluate, file.meant)
         self.calls = Calls(self)
 

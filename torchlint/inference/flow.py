@@ -154,6 +154,8 @@ class Flow(Expressions):
         if path is not None:
             env.assign(path, after)
             self.note_attribute(path, after)
+            if before.is_tensor or before.must(Kind.SEQUENCE):
+                self.changes[path] = join(self.changes.get(path, NOTHING), after)
         if isinstance(node.target, ast.Subscript):
             self._assign_part(node.target, after, env)
 
@@ -267,7 +269,8 @@ class Flow(Expressions):
             callee = self.values.get(item.context_expr.func) if isinstance(item.context_expr, ast.Call) else None
             env.mode = self.file.entered(context, callee, env.mode)
             if item.optional_vars is not None:
-                self.assign(item.optional_vars, UNKNOWN, env)
+                given = callee is not None and self.file.wrappers.is_context_manager(callee)
+                self.assign(item.optional_vars, part(context) if given else UNKNOWN, env)
         self.block(node.body, env)
         env.mode = before
 

@@ -41,6 +41,13 @@ LOADER_WORD = re.compile(
     r"(^|_)(data_?)?(loader|dataloader|dataset|loaders|dl|trainset|testset|data_iter|train_iter|test_iter)\d*$",
     re.IGNORECASE,
 )
+_PLAIN_OBJECTS = (
+    "torch.optim.",
+    "torch.quasirandom.",
+    "torch.utils.tensorboard.",
+    "torch.cuda.",
+    "torch.multiprocessing.",
+)
 HOST_SAMPLE = tensor(Grad.DETACHED, Place.HOST)
 
 
@@ -55,7 +62,7 @@ def made(name: str, given: Arguments) -> Value | None:
         return _module(name, given)
     if name.startswith("torchvision.models."):
         return _module(name, given)
-    if name.startswith(("torch.optim.", "torch.utils.tensorboard.", "torch.cuda.", "torch.multiprocessing.")):
+    if name.startswith(_PLAIN_OBJECTS):
         return of_kind(Kind.OTHER, instance=frozenset((name,)))
     if name.startswith("torch.distributions."):
         return of_kind(Kind.OTHER, instance=frozenset((name,)), member=given.operands())

@@ -12,7 +12,7 @@ from torchlint.inference.annotations import foreign_object
 from torchlint.inference.annotations import value_of as annotated_value
 from torchlint.inference.arguments import Arguments
 from torchlint.inference.binding import Binding, Function, is_static
-from torchlint.inference.callers import Callers, is_program
+from torchlint.inference.callers import Callers, is_program, is_test
 from torchlint.inference.classes import Classes
 from torchlint.inference.devices import last_word
 from torchlint.inference.env import Env
@@ -178,6 +178,11 @@ class File:
         return is_program(self.place.path if self.place is not None else self.outline.source.path, self.outline.tree)
 
     @cached_property
+    def is_tested_by_pytest(self) -> bool:
+        """Whether pytest collects the file."""
+        return is_test(self.place.path if self.place is not None else self.outline.source.path)
+
+    @cached_property
     def changes_default_device(self) -> bool:
         """Whether the file sets a default device: by call, or by ``with torch.device(...):``."""
         if any(node.attr in _SETS_DEFAULT_DEVICE for node in self.outline.nodes(ast.Attribute)):
@@ -288,6 +293,13 @@ class File:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             return home.summaries.of(node, given, callee.self_value, mode)
         return None
+
+    def mode_after(self, name: str) -> Mode | None:
+        """Give the grad mode that calling a function of the project leaves behind; None where it changes none."""
+        home, node = self.project.definitions.get(name, (self, None))
+        if not isinstance(node, ast.FunctionDef) or b"set_grad_enabled" not in home.outline.source.utf8:
+            return None
+        return home.wrappers.left_behind(node)
 
     def call_method(self, receiver: Value, word: str, given: Arguments, mode: Mode) -> Value | None:
         """Give the result of a method of an object of the project's classes; None for others."""

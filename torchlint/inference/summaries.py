@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.inference.arguments import Arguments
@@ -16,12 +17,20 @@ if TYPE_CHECKING:
     from torchlint.inference.scope import File
 
 
+@dataclass(frozen=True)
+class _Summary:
+    """What a call gives, and what it does to its arguments."""
+
+    value: Value
+    changes: tuple[tuple[str, Value], ...]
+
+
 class Summaries:
     """The results of one file's functions, by what they are given."""
 
     def __init__(self, file: File) -> None:
         self._file = file
-        self._known: dict[tuple[object, ...], Value] = {}
+        self._known: dict[tuple[object, ...], _Summary] = {}
 
     def of(self, function: Function, given: Arguments, receiver: Value | None, mode: Mode) -> Value:
         """Give what a function returns for some arguments."""
@@ -39,10 +48,15 @@ class Summaries:
             tuple((word, _fingerprint(value)) for word, value in sorted(given.keywords.items())),
         )
         if key not in self._known:
-            self._known[key] = self._returned(function, given, receiver, mode)
-        return _through(self._known[key], given)
+            self._known[key] = self._walked(function, given, receiver, mode)
+        found = self._known[key]
+        for word, value in found.changes:
+            target = _argument(function, given.node, word, receiver is not None)
+            if target is not None:
+                given.changes.append((target, _through(value, given, "changes it")))
+        return _through(found.value, given)
 
-    def _returned(self, function: Function, given: Arguments, receiver: Value | None, mode: Mode) -> Value:
+    def _walked(self, function: Function, given: Arguments, receiver: Value | None, mode: Mode) -> _Summary:
         file, project = self._file, self._file.project
 
         def start(flow: Flow) -> Env:
@@ -54,6 +68,15 @@ class Summaries:
         flow = Flow(file, function.body, start, file.self_name(function))
         with project.call(function):
             flow.run()
+        arguments = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+        own = {each.arg for each in arguments} - _bound_again(function) if flow.changes else set()
+        return _Summary(
+            self._returned(function, flow, mode),
+            tuple((word, flow.changes[word]) for word in sorted(own & flow.changes.keys())),
+        )
+
+    def _returned(self, function: Function, flow: Flow, mode: Mode) -> Value:
+        file = self._file
         if flow.yielded:
             return of_kind(Kind.SEQUENCE, member=join_all(flow.yielded))
         if not flow.returns and not _is_abstract(function):
@@ -79,6 +102,26 @@ def _made_under(mode: Mode, value: Value) -> Value:
     return value if mode & Mode.ON or not value.may(Kind.TENSOR) else value.having(grad=Grad.DETACHED)
 
 
+def _bound_again(function: Function) -> set[str]:
+    """Give the names that a function binds itself: what becomes of them is not seen by its caller."""
+    nodes = list(ast.walk(function))
+    in_place = {each.target for each in nodes if isinstance(each, ast.AugAssign)}
+    stores = (each for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
+    return {each.id for each in stores if each not in in_place}
+
+
+def _argument(function: Function, call: ast.AST, word: str, bound: bool) -> ast.expr | None:
+    """Give the expression that a call gives for an argument, where it is written out."""
+    if not isinstance(call, ast.Call) or any(isinstance(each, ast.Starred) for each in call.args):
+        return None
+    for keyword in call.keywords:
+        if keyword.arg == word:
+            return keyword.value
+    words = [each.arg for each in (*function.args.posonlyargs, *function.args.args)][bound:]
+    at = words.index(word) if word in words else len(call.args)
+    return call.args[at] if at < len(call.args) else None
+
+
 def _is_abstract(function: Function) -> bool:
     """Whether a body only raises or passes: subclasses say what it returns."""
     last = function.body[-1]
@@ -97,10 +140,10 @@ def _fingerprint(value: Value | None, depth: int = 2) -> object:
     return (value.plain(), inner, tuple((key, _fingerprint(each, 0)) for key, each in value.keys))
 
 
-def _through(value: Value, given: Arguments) -> Value:
+def _through(value: Value, given: Arguments, what: str = "returns it") -> Value:
     """Say that what is known comes from another function's text."""
 
     def step(reason: Reason | None) -> Reason | None:
-        return Reason("{code} returns it", given.node, reason, weak=True) if reason is not None else None
+        return Reason("{code} " + what, given.node, reason, weak=True) if reason is not None else None
 
     return value.having(why_grad=step(value.why_grad), why_place=step(value.why_place))

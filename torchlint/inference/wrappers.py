@@ -65,9 +65,7 @@ class Wrappers:
         """Give the grad mode inside ``with callee(...):`` where that is a context manager of the project."""
         inside = Mode(0)
         for home, node in self._functions(callee):
-            outside = home.flow_of(home.outline.parents[node])
-            decorators = (outside.values.get(each) for each in node.decorator_list)
-            if not any(each is not None and each.names & _CONTEXT_MANAGERS for each in decorators):
+            if not _is_manager(home, node):
                 continue
             flow = home.general(node)
             for each in ast.walk(node):
@@ -75,6 +73,11 @@ class Wrappers:
                     at = flow.modes.get(each, Mode.ON)
                     inside |= mode if at == Mode.ON and not _switches(node) else at
         return inside or mode
+
+    def is_context_manager(self, callee: Value) -> bool:
+        """Whether a function of the project makes contexts from what it yields."""
+        found = [_is_manager(home, node) for home, node in self._functions(callee)]
+        return bool(found) and all(found)
 
     def left_behind(self, function: Function) -> Mode | None:
         """Give the grad mode that calling a function leaves behind; None where it leaves it as it was."""
@@ -91,6 +94,12 @@ class Wrappers:
             home, node = self._file.project.definitions.get(name, (self._file, None))
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield home, node
+
+
+def _is_manager(home: File, node: Function) -> bool:
+    outside = home.flow_of(home.outline.parents[node])
+    decorators = (outside.values.get(each) for each in node.decorator_list)
+    return any(each is not None and bool(each.names & _CONTEXT_MANAGERS) for each in decorators)
 
 
 def _switches(node: ast.AST) -> bool:
