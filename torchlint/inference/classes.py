@@ -26,6 +26,9 @@ from torchlint.inference.operations import leaf
 if TYPE_CHECKING:
     from torchlint.inference.scope import File, Function
 
+_CHANGING = frozenset(["append", "appendleft", "add", "insert", "extend", "update", "setdefault"])
+"""Methods that put something into what an attribute holds."""
+
 _MODULE_BASES = frozenset(["Module", "LightningModule", "PreTrainedModel", "ScriptModule", "PyroModule"])
 
 
@@ -39,7 +42,7 @@ class Class:
     bases: tuple[str, ...]
     methods: dict[str, Function] = field(default_factory=dict)
     setters: dict[str, list[Function]] = field(default_factory=dict)
-    """The methods that set an attribute of ``self``, by the attribute."""
+    """The methods that set an attribute of ``self`` or change what it holds, by the attribute, once for each time."""
     fields: dict[str, ast.AnnAssign | ast.Assign] = field(default_factory=dict)
     """The assignments of the class body."""
     above: list[Class] = field(default_factory=list)
@@ -138,23 +141,26 @@ class Classes:
         if known.holds_fields and not given.starred:
             words = list(known.fields)
             keys = dict(zip(words, given.positional, strict=False)) | given.keywords
-            return value.having(keys=tuple(keys.items()))
+            return value.having(keys=tuple((word, each) for word, each in keys.items() if not _times_set(known, word)))
         if (kept := self._kept(known, given)) and not known.is_dataset:
             return value.having(keys=tuple(kept.items()))
         return value
 
     def _kept(self, known: Class, given: Arguments) -> dict[str, Value]:
         """Give the attributes that hold just what the constructor was given, by ``self.word = argument``."""
-        start = known.methods.get("__init__")
-        if start is None or given.starred:
+        found = _method(known, "__init__")
+        if found is None or given.starred:
             return {}
-        words = [each.arg for each in (*start.args.posonlyargs, *start.args.args)][1:]
-        every = words + [each.arg for each in start.args.kwonlyargs]
+        start = found[1]
+        first, *words = [each.arg for each in (*start.args.posonlyargs, *start.args.args)] or [""]
+        every = {*words, *(each.arg for each in start.args.kwonlyargs)} - _stored(start)
         kept = {}
         for statement in start.body:
             match statement:
-                case ast.Assign(targets=[ast.Attribute(value=ast.Name(), attr=word)], value=ast.Name(id=argument)):
-                    if argument in every and known.setters.get(word) == [start]:
+                case ast.Assign(
+                    targets=[ast.Attribute(value=ast.Name(id=owner), attr=word)], value=ast.Name(id=argument)
+                ):
+                    if owner == first and argument in every and _times_set(known, word) == 1:
                         value = given.find(words.index(argument) if argument in words else -1, argument)
                         if value is not None and not value.unknown:
                             kept[word] = value
@@ -224,7 +230,7 @@ class Classes:
 
     def _collect(self, known: Class, word: str) -> tuple[Value | None, bool]:
         found, complete = NOTHING, True
-        for method in known.setters.get(word, ()):
+        for method in dict.fromkeys(known.setters.get(word, ())):
             if known.home.is_running(method):
                 complete = False
                 found = join(found, known.home.set_so_far(method, word))
@@ -309,15 +315,37 @@ def _read_setters(known: Class, method: Function) -> None:
     first = [*method.args.posonlyargs, *method.args.args][:1]
     if not first:
         return
-    words: set[str] = set()
+    words: list[str] = []
     for node in ast.walk(method):
         match node:
-            case ast.Attribute(value=ast.Name(id=owner), attr=word, ctx=ast.Store()) if owner == first[0].arg:
-                words.add(word)
+            case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
+                words += _parts_of(node, first[0].arg)
             case ast.Call(
                 func=ast.Attribute(value=ast.Name(id=owner), attr=attr), args=[ast.Constant(value=str(word)), *_]
             ):
                 if owner == first[0].arg and attr in ("register_buffer", "register_parameter", "add_module"):
-                    words.add(word)
+                    words.append(word)
+            case ast.Call(func=ast.Attribute(value=ast.Attribute() as holder, attr=attr)):
+                if attr in _CHANGING or (attr.endswith("_") and not attr.endswith("__")):
+                    words += _parts_of(holder, first[0].arg)
     for word in words:
         known.setters.setdefault(word, []).append(method)
+
+
+def _parts_of(node: ast.expr, owner: str) -> list[str]:
+    """Give the attribute of ``owner`` in which a place lies, as a list of one: ``x`` for ``self.x[0].y``."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            return [node.attr] if node.value.id == owner else []
+        node = node.value
+    return []
+
+
+def _times_set(known: Class, word: str) -> int:
+    """Count the places in which a class and its bases set an attribute or change what it holds."""
+    return len(known.setters.get(word, ())) + sum(_times_set(base, word) for base in known.above)
+
+
+def _stored(function: Function) -> set[str]:
+    """Give the names that a function binds beside its arguments."""
+    return {each.id for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}

@@ -237,13 +237,18 @@ class File:
             return None
         return first[0].arg
 
-    def start(self, function: Function, flow: Flow, given: Arguments | None, receiver: Value | None) -> Env:
-        """Bind a function's arguments: to what is given, or to what annotations, defaults and names say."""
+    def start(
+        self, function: Function, flow: Flow, given: Arguments | None, receiver: Value | None, mode: Mode | None = None
+    ) -> Env:
+        """Bind a function's arguments: to what is given, or to what annotations, defaults and names say.
+
+        ``mode`` is the grad mode at a call; None where no call is known.
+        """
         env = Env()
         for word, value in self._closure(function).items():
             env.assign(word, value)
         body = env.layer()
-        body.mode = self._entry_mode(function, flow, body, outermost=given is None)
+        body.mode = self._entry_mode(function, flow, body, mode or self.callers.mode(function) or Mode.ON)
         Binding(self, function, flow, body, given).bind(receiver, self.self_name(function))
         return body
 
@@ -256,10 +261,14 @@ class File:
             return flow.env.flat()
         return self._closures.get(function, {})
 
-    def _entry_mode(self, function: Function, flow: Flow, env: Env, outermost: bool) -> Mode:
-        mode = self.callers.mode(function) or Mode.ON if outermost else Mode.ON
-        for decorator in (flow.evaluate(each, env) for each in function.decorator_list):
-            mode = self.wrappers.decorated(decorator, modes.decorated([decorator], mode))
+    def _entry_mode(self, function: Function, flow: Flow, env: Env, mode: Mode) -> Mode:
+        for node in function.decorator_list:
+            decorator = flow.evaluate(node, env)
+            callee = flow.values.get(node.func) if isinstance(node, ast.Call) else None
+            if callee is not None and self.wrappers.is_context_manager(callee):
+                mode = self.wrappers.entered(callee, mode)
+            else:
+                mode = self.wrappers.decorated(decorator, modes.decorated([decorator], mode))
         owner = self.outline.parents.get(function)
         if isinstance(owner, ast.ClassDef):
             known = self.classes.of(owner)

@@ -31,6 +31,7 @@ class Summaries:
     def __init__(self, file: File) -> None:
         self._file = file
         self._known: dict[tuple[object, ...], _Summary] = {}
+        self._modes: dict[tuple[Function, Mode], dict[ast.expr, Mode]] = {}
 
     def of(self, function: Function, given: Arguments, receiver: Value | None, mode: Mode) -> Value:
         """Give what a function returns for some arguments."""
@@ -56,14 +57,24 @@ class Summaries:
                 given.changes.append((target, _through(value, given, "changes it")))
         return _through(found.value, given)
 
+    def modes(self, function: Function, mode: Mode) -> dict[ast.expr, Mode]:
+        """Give the grad modes at the expressions of a function that is called in some mode."""
+        file, project = self._file, self._file.project
+        if function in project.running:
+            return {}
+        if (function, mode) not in self._modes:
+            flow = Flow(
+                file, function.body, lambda flow: file.start(function, flow, None, None, mode), file.self_name(function)
+            )
+            with project.general(function):
+                self._modes[function, mode] = flow.run().modes
+        return self._modes[function, mode]
+
     def _walked(self, function: Function, given: Arguments, receiver: Value | None, mode: Mode) -> _Summary:
         file, project = self._file, self._file.project
 
         def start(flow: Flow) -> Env:
-            env = file.start(function, flow, given, receiver)
-            if not mode & Mode.ON and not function.decorator_list:
-                env.mode = mode
-            return env
+            return file.start(function, flow, given, receiver, mode)
 
         flow = Flow(file, function.body, start, file.self_name(function))
         with project.call(function):
@@ -130,14 +141,19 @@ def _is_abstract(function: Function) -> bool:
     )
 
 
-def _fingerprint(value: Value | None, depth: int = 2) -> object:
+def _fingerprint(value: Value | None, depth: int = 6) -> object:
+    """Give all that is known of an argument as one key; what is nested too deeply is like itself alone."""
     if value is None:
         return None
-    inner: tuple[object, ...] = ()
-    if depth:
-        items = value.items if value.items is not None else (value.member,)
-        inner = tuple(_fingerprint(each, depth - 1) for each in items)
-    return (value.plain(), inner, tuple((key, _fingerprint(each, 0)) for key, each in value.keys))
+    if not depth:
+        return value
+    items = value.items if value.items is not None else (value.member,) if value.member is not None else ()
+    return (
+        value.plain(),
+        tuple(_fingerprint(each, depth - 1) for each in items),
+        tuple((key, _fingerprint(each, depth - 1)) for key, each in value.keys),
+        _fingerprint(value.self_value, depth - 1),
+    )
 
 
 def _through(value: Value, given: Arguments, what: str = "returns it") -> Value:

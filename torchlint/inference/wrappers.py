@@ -46,7 +46,8 @@ class Wrappers:
         inside = Mode(0)
         for call in (node for node in ast.walk(decorator) if isinstance(node, ast.Call)):
             if isinstance(call.func, ast.Name) and call.func.id == word:
-                inside |= self._file.flow_of(call).modes.get(call, mode)
+                at = self._file.flow_of(call).modes.get(call, mode)
+                inside |= at if _switches(decorator) else mode
             elif any(isinstance(each, ast.Name) and each.id == word for each in call.args):
                 wrapper = self._file.flow_of(call).values.get(call.func)
                 if wrapper is not None and (wrapper.instance | wrapper.names) & (
@@ -67,11 +68,8 @@ class Wrappers:
         for home, node in self._functions(callee):
             if not _is_manager(home, node):
                 continue
-            flow = home.general(node)
-            for each in ast.walk(node):
-                if isinstance(each, ast.Yield):
-                    at = flow.modes.get(each, Mode.ON)
-                    inside |= mode if at == Mode.ON and not _switches(node) else at
+            for each in (each for each in ast.walk(node) if isinstance(each, ast.Yield)):
+                inside |= home.summaries.modes(node, mode).get(each, mode)
         return inside or mode
 
     def is_context_manager(self, callee: Value) -> bool:
@@ -103,7 +101,7 @@ def _is_manager(home: File, node: Function) -> bool:
 
 
 def _switches(node: ast.AST) -> bool:
-    return any(getattr(each, "attr", None) in _SWITCHES for each in ast.walk(node))
+    return any(getattr(each, "attr", getattr(each, "id", None)) in _SWITCHES for each in ast.walk(node))
 
 
 def _returns_the_result(decorator: Function) -> bool:
