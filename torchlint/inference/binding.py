@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from torchlint.inference.arguments import Arguments
 from torchlint.inference.docstrings import argument_type
 from torchlint.inference.env import Env
-from torchlint.inference.facts import UNKNOWN, Kind, Reason, Value, of_kind
+from torchlint.inference.facts import UNKNOWN, Kind, Reason, Value, join_all, of_kind
 from torchlint.inference.testing import handed
 
 if TYPE_CHECKING:
@@ -49,11 +49,21 @@ class Binding:
             items = tuple(rest) if rest is not None else None
             self.env.assign(args.vararg.arg, of_kind(Kind.SEQUENCE, items=items, member=member))
         if args.kwarg:
-            self.env.assign(args.kwarg.arg, of_kind(Kind.SEQUENCE, member=self._each(args.kwarg)))
+            self.env.assign(args.kwarg.arg, self._rest(args.kwarg))
 
     def _each(self, argument: ast.arg) -> Value:
         """Give one of the values of ``*args`` or ``**kwargs``."""
         return self.file.annotated(argument.annotation, self.env, self.flow) or UNKNOWN
+
+    def _rest(self, argument: ast.arg) -> Value:
+        """Give ``**kwargs``: the keywords that no other argument takes."""
+        if self.given is None or self.given.starred:
+            return of_kind(Kind.SEQUENCE, member=self._each(argument))
+        taken = {each.arg for each in (*self.function.args.args, *self.function.args.kwonlyargs)}
+        rest = {word: value for word, value in self.given.keywords.items() if word not in taken}
+        if not rest:
+            return of_kind(Kind.SEQUENCE, items=())
+        return of_kind(Kind.SEQUENCE, keys=tuple(rest.items()), member=join_all(rest.values()))
 
     def _argument(self, argument: ast.arg, default: ast.expr | None, index: int) -> Value:
         said = self.file.annotated(argument.annotation, self.env, self.flow) or self._commented(argument)

@@ -103,7 +103,7 @@ class Calls:
                 keywords[keyword.arg] = value
             elif value.keys and value.member is not None:
                 keywords.update(value.keys)
-            else:
+            elif value.items != ():
                 spread.append(value)
         return Arguments(node, tuple(positional), keywords, bool(spread), tuple(spread))
 

@@ -46,6 +46,12 @@ class Project:
         """Functions and classes by the name under which values carry them, with the file that they stand in."""
         self.running: list[ast.AST] = []
         """The functions that are being walked at this moment, outermost first."""
+        self.walking: list[ast.AST] = []
+        """Those of them that are being walked for all calls."""
+        self.leaned: set[object] = set()
+        """The calls under way whose results so far were taken for the walk of another call."""
+        self.guesses = 0
+        """How often something was asked whose walk is still under way."""
         self.depth = 0
         """How many calls of functions are being followed at this moment."""
         self.nested = 0
@@ -63,6 +69,7 @@ class Project:
         """Walk a function for all calls: that follows calls as deep again, but not without end."""
         depth = self.depth
         self.running.append(function)
+        self.walking.append(function)
         self.nested += 1
         if self.nested <= MOST_DEPTH:
             self.depth = 0
@@ -71,18 +78,19 @@ class Project:
         finally:
             self.nested -= 1
             self.depth = depth
+            self.walking.pop()
             self.running.pop()
 
     @contextmanager
-    def call(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[None]:
-        """Walk a function for one call."""
+    def call(self, function: ast.FunctionDef | ast.AsyncFunctionDef, deeper: bool = True) -> Iterator[None]:
+        """Walk a function for one call; what a decorator puts around a function is no deeper than the function."""
         self.spent += (function.end_lineno or function.lineno) - function.lineno + 1
         self.running.append(function)
-        self.depth += 1
+        self.depth += deeper
         try:
             yield
         finally:
-            self.depth -= 1
+            self.depth -= deeper
             self.running.pop()
 
     def begin(self, file: File) -> None:

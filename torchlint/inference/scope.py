@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 from torchlint.inference import modes
 from torchlint.inference.annotations import foreign_object
@@ -145,6 +147,12 @@ class File:
         self.project.definitions.setdefault(name, (self, node))
         return name
 
+    def bare(self, function: Function, under: int) -> Value:
+        """Give a function as it is below its first decorators, ``under`` of them."""
+        name = f"{self.known_as(function)}#{under}"
+        self.project.definitions.setdefault(name, (self, function))
+        return of_kind(Kind.OTHER, names=frozenset((name,)))
+
     def defined(self, node: Function | ast.ClassDef, env: Env) -> Value:
         """Give the value that a ``def`` or ``class`` binds."""
         name = self.known_as(node)
@@ -237,15 +245,26 @@ class File:
             return None
         return first[0].arg
 
+    def takes_object(self, function: Function) -> bool:
+        """Whether a method, taken from its class, is given the object first."""
+        words = {last_word(each) for each in function.decorator_list}
+        return self.self_name(function) is not None and "classmethod" not in words and function.name != "__new__"
+
     def start(
-        self, function: Function, flow: Flow, given: Arguments | None, receiver: Value | None, mode: Mode | None = None
+        self,
+        function: Function,
+        flow: Flow,
+        given: Arguments | None,
+        receiver: Value | None,
+        mode: Mode | None = None,
+        around: Mapping[str, Value] = MappingProxyType({}),
     ) -> Env:
         """Bind a function's arguments: to what is given, or to what annotations, defaults and names say.
 
-        ``mode`` is the grad mode at a call; None where no call is known.
+        ``mode`` is the grad mode at a call; None where no call is known. ``around`` is known of the function's closure.
         """
         env = Env()
-        for word, value in self._closure(function).items():
+        for word, value in {**self._closure(function), **around}.items():
             env.assign(word, value)
         body = env.layer()
         body.mode = self._entry_mode(function, flow, body, mode or self.callers.mode(function) or Mode.ON)
@@ -300,7 +319,7 @@ class File:
         if isinstance(node, ast.ClassDef):
             return home.classes.made(node, given)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            return home.summaries.of(node, given, callee.self_value, mode)
+            return home.summaries.of(node, given, callee.self_value, mode, int(name.partition("#")[2] or 0))
         return None
 
     def mode_after(self, name: str) -> Mode | None:
@@ -342,12 +361,13 @@ class File:
 
     def set_so_far(self, method: Function, word: str) -> Value:
         """Give what a method that is being walked set an attribute of ``self`` to, when it was walked the last time."""
+        self.project.guesses += 1
         flow = self._flows.get(method)
         return flow.set_before(word) if flow is not None else NOTHING
 
     def is_running(self, node: ast.AST) -> bool:
-        """Whether a function is being walked at this moment."""
-        return node in self.project.running
+        """Whether a function is being walked for all calls at this moment."""
+        return node in self.project.walking
 
 
 def _assigned_globals(outline: Outline) -> frozenset[str]:

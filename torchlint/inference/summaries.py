@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.inference.arguments import Arguments
 from torchlint.inference.env import Env
-from torchlint.inference.facts import NOTHING, UNKNOWN, Grad, Kind, Mode, Reason, Value, join_all, of_kind
+from torchlint.inference.facts import NOTHING, UNKNOWN, Grad, Kind, Mode, Reason, Value, join, join_all, of_kind
 from torchlint.inference.flow import Flow
 from torchlint.inference.project import MOST_DEPTH, MOST_LINES
 
@@ -25,37 +26,71 @@ class _Summary:
     changes: tuple[tuple[str, Value], ...]
 
 
+_MOST_ROUNDS = 4
+"""A function that calls itself is walked this often; then what it returns is unknown."""
+
+_Key = tuple[object, ...]
+
+
 class Summaries:
     """The results of one file's functions, by what they are given."""
 
     def __init__(self, file: File) -> None:
         self._file = file
-        self._known: dict[tuple[object, ...], _Summary] = {}
+        self._known: dict[_Key, _Summary] = {}
+        self._assumed: dict[_Key, _Summary] = {}
+        """What calls that are being walked at this moment have given so far, for those that come back to them."""
         self._modes: dict[tuple[Function, Mode], dict[ast.expr, Mode]] = {}
 
-    def of(self, function: Function, given: Arguments, receiver: Value | None, mode: Mode) -> Value:
-        """Give what a function returns for some arguments."""
-        project = self._file.project
-        if function in project.running:
-            return NOTHING if project.depth < MOST_DEPTH + 1 else UNKNOWN
-        if project.depth >= MOST_DEPTH or project.spent > MOST_LINES:
-            return _made_under(mode, UNKNOWN)
+    def of(self, function: Function, given: Arguments, receiver: Value | None, mode: Mode, under: int = 0) -> Value:
+        """Give what a function returns for some arguments; its first ``under`` decorators are left out."""
+        project, call = self._file.project, given
+        bound = receiver is not None
+        if receiver is None and given.positional and self._file.takes_object(function):
+            receiver, given = given.positional[0], given.shifted()  # `Class.method(object, ...)`
         key = (
             function,
             mode,
+            under,
             _fingerprint(receiver),
             tuple(map(_fingerprint, given.positional)),
             given.starred,
             tuple((word, _fingerprint(value)) for word, value in sorted(given.keywords.items())),
         )
-        if key not in self._known:
-            self._known[key] = self._walked(function, given, receiver, mode)
-        found = self._known[key]
+        if key in self._known:
+            found = self._known[key]
+        elif key in self._assumed:
+            project.leaned.add(key)
+            found = self._assumed[key]
+        elif project.depth >= MOST_DEPTH or project.spent > MOST_LINES:
+            return _made_under(mode, UNKNOWN)
+        else:
+            found = self._settled(key, lambda: self._walked(function, given, receiver, mode, under))
         for word, value in found.changes:
-            target = _argument(function, given.node, word, receiver is not None)
+            target = _argument(function, call.node, word, bound)
             if target is not None:
-                given.changes.append((target, _through(value, given, "changes it")))
-        return _through(found.value, given)
+                call.changes.append((target, _through(value, call, "changes it")))
+        return _through(found.value, call)
+
+    def _settled(self, key: _Key, walk: Callable[[], _Summary]) -> _Summary:
+        """Walk for a call until what it gives to itself is what it gives."""
+        project = self._file.project
+        self._assumed[key] = _Summary(NOTHING, ())
+        guesses = project.guesses
+        for _ in range(_MOST_ROUNDS):
+            before, found = self._assumed[key], walk()
+            if key not in project.leaned or (
+                found.value.same(before.value) and len(found.changes) == len(before.changes)
+            ):
+                break
+            self._assumed[key] = _Summary(join(before.value, found.value), found.changes)
+        else:
+            found = _Summary(UNKNOWN, found.changes)
+        project.leaned.discard(key)
+        del self._assumed[key]
+        if not project.leaned and guesses == project.guesses:
+            self._known[key] = found
+        return found
 
     def modes(self, function: Function, mode: Mode) -> dict[ast.expr, Mode]:
         """Give the grad modes at the expressions of a function that is called in some mode."""
@@ -70,12 +105,17 @@ class Summaries:
                 self._modes[function, mode] = flow.run().modes
         return self._modes[function, mode]
 
-    def _walked(self, function: Function, given: Arguments, receiver: Value | None, mode: Mode) -> _Summary:
+    def _walked(self, function: Function, given: Arguments, receiver: Value | None, mode: Mode, under: int) -> _Summary:
+        around = self._file.wrappers.outermost(function, under)
+        if around is None:
+            return self._inner(function, given, receiver, mode)
+        inner = self._inner(function, given, receiver, mode)
+        return _Summary(self._wrapped(function, around, given, receiver, mode), inner.changes)
+
+    def _inner(self, function: Function, given: Arguments, receiver: Value | None, mode: Mode) -> _Summary:
+        """Walk a function's own body."""
         file, project = self._file, self._file.project
-
-        def start(flow: Flow) -> Env:
-            return file.start(function, flow, given, receiver, mode)
-
+        start = lambda flow: file.start(function, flow, given, receiver, mode)  # noqa: E731
         flow = Flow(file, function.body, start, file.self_name(function))
         with project.call(function):
             flow.run()
@@ -92,20 +132,62 @@ class Summaries:
             return of_kind(Kind.SEQUENCE, member=join_all(flow.yielded))
         if not flow.returns and not _is_abstract(function):
             return of_kind(Kind.NONE)
-        if self._changes_results(function):
-            return _made_under(mode, UNKNOWN)
         if flow.returned.kind and not flow.returned.unknown:
             return flow.returned
         said = file.annotated(function.returns, flow.env, flow)
         if said is not None:
             return _made_under(mode, said)
-        return flow.returned if flow.returned.kind else _made_under(mode, UNKNOWN)
+        if flow.returned.kind or not flow.returns:
+            return flow.returned if flow.returned.kind else _made_under(mode, UNKNOWN)
+        return NOTHING if file.project.leaned else _made_under(mode, UNKNOWN)
 
-    def _changes_results(self, function: Function) -> bool:
-        """Whether a decorator of the project gives something else than the function returned."""
-        wrappers, flow = self._file.wrappers, self._file.flow_of(self._file.outline.parents[function])
-        decorators = (flow.values.get(each) for each in function.decorator_list)
-        return not all(wrappers.hands_through(each) for each in decorators if each is not None)
+    # ------------------------------------------------------------------ decorators
+    def _wrapped(self, function: Function, at: int, given: Arguments, receiver: Value | None, mode: Mode) -> Value:
+        """Give what a function returns through the decorator of the project at some place of its list."""
+        decorator, bare = self._file.wrappers.decorator(function, at), self._file.bare(function, at + 1)
+        every = (
+            given
+            if receiver is None
+            else Arguments(given.node, (receiver, *given.positional), given.keywords, given.starred, given.spread)
+        )
+        results = []
+        for name in sorted(decorator.names):
+            home, node = self._file.project.definitions.get(name, (self._file, None))
+            if not isinstance(node, ast.FunctionDef):
+                return _made_under(mode, UNKNOWN)
+            made = home.summaries.of(node, Arguments(given.node, (bare,)), None, Mode.ON)
+            results.append(home.summaries.through(made, node, bare, every, mode))
+        return join_all(results) if results else _made_under(mode, UNKNOWN)
+
+    def through(self, made: Value, decorator: Function, bare: Value, given: Arguments, mode: Mode) -> Value:
+        """Give the result of calling what a decorator of this file made of a function, which is known as ``bare``."""
+        file, project = self._file, self._file.project
+        results = []
+        for name in sorted(made.names) if made.must(Kind.OTHER) else ():
+            if name in bare.names:
+                results.append(file.call(name, bare, given, mode) or UNKNOWN)
+                continue
+            home, inner = project.definitions.get(name, (file, None))
+            if not isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef) or home.owner(inner) is not decorator:
+                return _made_under(mode, UNKNOWN)
+            results.append(self._around(inner, decorator, bare, given, mode))
+        return join_all(results) if results else _made_under(mode, UNKNOWN)
+
+    def _around(self, inner: Function, decorator: Function, bare: Value, given: Arguments, mode: Mode) -> Value:
+        """Walk the function that a decorator puts in the place of another."""
+        file, project = self._file, self._file.project
+        words = [each.arg for each in (*decorator.args.posonlyargs, *decorator.args.args) if each.arg not in _OBJECTS]
+
+        def start(flow: Flow) -> Env:
+            return file.start(inner, flow, given, None, mode, {words[0]: bare} if words else {})
+
+        flow = Flow(file, inner.body, start, None)
+        with project.call(inner, deeper=False):
+            flow.run()
+        return self._returned(inner, flow, mode)
+
+
+_OBJECTS = frozenset({"self", "cls"})
 
 
 def _made_under(mode: Mode, value: Value) -> Value:

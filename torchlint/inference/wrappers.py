@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.inference import modes
-from torchlint.inference.facts import Mode, Value
+from torchlint.inference.facts import UNKNOWN, Mode, Value
 from torchlint.inference.library import MODES
 
 if TYPE_CHECKING:
@@ -58,9 +58,28 @@ class Wrappers:
                     inside |= self.decorated(wrapper, mode, depth - 1)
         return inside or mode
 
-    def hands_through(self, decorator: Value) -> bool:
-        """Whether a decorated function's results come back as they are; only the project's decorators are asked."""
-        return all(_returns_the_result(node) for _, node in self._functions(decorator))
+    def outermost(self, function: Function, under: int) -> int | None:
+        """Give the place of the first decorator of the project that may change what calls give; None where none does.
+
+        The first ``under`` decorators are left out.
+        """
+        for at in range(under, len(function.decorator_list)):
+            if self._is_own(self.decorator(function, at)) and not self._is_manager_call(function.decorator_list[at]):
+                return at
+        return None
+
+    def decorator(self, function: Function, at: int) -> Value:
+        """Give the value of one of a function's decorators."""
+        flow = self._file.flow_of(self._file.outline.parents[function])
+        return flow.values.get(function.decorator_list[at], UNKNOWN)
+
+    def _is_own(self, value: Value) -> bool:
+        definitions = self._file.project.definitions
+        return any(name in definitions for name in value.names | value.instance)
+
+    def _is_manager_call(self, node: ast.expr) -> bool:
+        callee = self._file.flow_of(node).values.get(node.func) if isinstance(node, ast.Call) else None
+        return callee is not None and self.is_context_manager(callee)
 
     def entered(self, callee: Value, mode: Mode) -> Mode:
         """Give the grad mode inside ``with callee(...):`` where that is a context manager of the project."""
@@ -102,36 +121,3 @@ def _is_manager(home: File, node: Function) -> bool:
 
 def _switches(node: ast.AST) -> bool:
     return any(getattr(each, "attr", getattr(each, "id", None)) in _SWITCHES for each in ast.walk(node))
-
-
-def _returns_the_result(decorator: Function) -> bool:
-    """Whether all that a decorator's inner functions return is what the function they are given returned."""
-    arguments = [*decorator.args.posonlyargs, *decorator.args.args]
-    words = {each.arg for each in arguments}
-    inner = [
-        each
-        for each in ast.walk(decorator)
-        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) and each is not decorator
-    ]
-    for function in inner:
-        got = {
-            target.id
-            for each in ast.walk(function)
-            if isinstance(each, ast.Assign) and _calls(each.value, words)
-            for target in each.targets
-            if isinstance(target, ast.Name)
-        }
-        for each in ast.walk(function):
-            if not isinstance(each, ast.Return) or each.value is None or _calls(each.value, words):
-                continue
-            if isinstance(each.value, ast.Name) and each.value.id in got | {other.name for other in inner}:
-                continue
-            if isinstance(each.value, ast.Call):  # `return no_grad()(function)`, another decorator around it
-                continue
-            return False
-    return True
-
-
-def _calls(node: ast.expr, words: set[str]) -> bool:
-    inner = node.value if isinstance(node, ast.Await) else node
-    return isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in words
