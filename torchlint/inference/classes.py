@@ -213,29 +213,35 @@ class Classes:
     def _set(self, known: Class, word: str) -> Value | None:
         """Give the join of all that the methods of a class and of its bases set an attribute to."""
         key = (known.node, word)
+        rounds = self._file.project.rounds
+        if key in self._asking:
+            guessed = rounds.guess(key, NOTHING)
+            return guessed if guessed.kind else None
         if key in self._attributes:
             return self._attributes[key]
-        if key in self._asking:
-            return NOTHING
+        return rounds.settle(lambda: self._collected(known, word))
+
+    def _collected(self, known: Class, word: str) -> Value | None:
+        key, rounds = (known.node, word), self._file.project.rounds
         self._asking.add(key)
         try:
-            found, complete = self._collect(known, word)
+            found = self._collect(known, word)
         finally:
             self._asking.discard(key)
         if found is not None and found.must(Kind.NONE):
             found = UNKNOWN  # a placeholder: it is set from outside
-        if complete:
-            self._attributes[key] = found
+        self._attributes[key] = found
+        rounds.keep(self._attributes, key)
+        rounds.found(key, found if found is not None else NOTHING)
         return found
 
-    def _collect(self, known: Class, word: str) -> tuple[Value | None, bool]:
-        found, complete = NOTHING, True
+    def _collect(self, known: Class, word: str) -> Value | None:
+        found = NOTHING
         for method in dict.fromkeys(known.setters.get(word, ())):
             if known.home.is_running(method):
-                complete = False
                 found = join(found, known.home.set_so_far(method, word))
-                continue
-            found = join(found, known.home.general(method).attributes.get(word, NOTHING))
+            else:
+                found = join(found, known.home.general(method).attributes.get(word, NOTHING))
         field_value = self._field(known, word, NOTHING)
         if field_value is not None and not (field_value.must(Kind.NONE) and found.kind):
             found = join(found, field_value)
@@ -244,8 +250,8 @@ class Classes:
             if inherited is not None:
                 found = join(found, inherited)
         if not found.kind:
-            return (UNKNOWN, False) if known.setters.get(word) else (None, complete)
-        return found, complete
+            return UNKNOWN if known.setters.get(word) else None
+        return found
 
     def _field(self, known: Class, word: str, otherwise: Value) -> Value | None:
         statement = known.fields.get(word)

@@ -42,8 +42,6 @@ class Flow(Expressions):
         self.self_name = self_name
         self.attributes: dict[str, Value] = {}
         """What was assigned to attributes of ``self``, joined."""
-        self._before: dict[str, Value] = {}
-        """The same, as it was at the end of the walk before this one, for the attributes that this body asks for."""
         self.returned: Value = NOTHING
         self.returns = False
         self.env = Env()
@@ -60,10 +58,6 @@ class Flow(Expressions):
             self.returned, self.yielded = NOTHING, []
             self.env = self._start(self)
             self.block(self.body, self.env)
-            for word, value in self._before.items():
-                after = self.attributes.get(word, NOTHING)
-                self._settled &= after.same(value)
-                self._before[word] = after
             if self._settled:
                 break
         return self
@@ -116,10 +110,6 @@ class Flow(Expressions):
             self.calls.set(target.value, tensors.in_place(base, Arguments(target, (value,)), env.mode), env)
         elif base.may(Kind.SEQUENCE) and (base.items is not None or base.member is not None):
             self.calls.set(target.value, holding(base, value), env)
-
-    def set_before(self, word: str) -> Value:
-        """Give what the walk before this one set an attribute of ``self`` to: the body may run again and ask."""
-        return self._before.setdefault(word, NOTHING)
 
     def note_attribute(self, path: str, value: Value) -> None:
         """Remember what an attribute of ``self`` is set to: other methods will ask."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.inference.facts import Kind, Value, of_kind
 from torchlint.inference.imports import Place, file_of
+from torchlint.inference.rounds import Rounds
 from torchlint.source import SourceError, decode
 from torchlint.syntax.outline import Outline, outline
 
@@ -48,10 +49,7 @@ class Project:
         """The functions that are being walked at this moment, outermost first."""
         self.walking: list[ast.AST] = []
         """Those of them that are being walked for all calls."""
-        self.leaned: set[object] = set()
-        """The calls under way whose results so far were taken for the walk of another call."""
-        self.guesses = 0
-        """How often something was asked whose walk is still under way."""
+        self.rounds = Rounds()
         self.depth = 0
         """How many calls of functions are being followed at this moment."""
         self.nested = 0

@@ -199,14 +199,17 @@ class File:
         return any(isinstance(each, ast.Call) and last_word(each) == "device" for each in contexts)
 
     # ------------------------------------------------------------------ walks
-    @cached_property
-    def module(self) -> Flow:
-        """The walk of the module's own statements."""
-        self._top = Flow(self, self.outline.tree.body, self._module_start, None)
-        try:
-            return self._top.run()
-        finally:
-            self._live = None
+    def _module(self) -> Flow:
+        """Walk the module's own statements."""
+        tree = self.outline.tree
+        if tree not in self._flows:
+            self._top = Flow(self, tree.body, self._module_start, None)
+            try:
+                self._flows[tree] = self._top.run()
+                self.project.rounds.keep(self._flows, tree)
+            finally:
+                self._live = None
+        return self._flows[tree]
 
     def _module_start(self, _: Flow) -> Env:
         self._live = Env()
@@ -216,7 +219,8 @@ class File:
         """Give the walk of the module and its names; while it is under way, those that are bound so far."""
         if self._live is not None and self._top is not None:
             return self._top, self._live
-        return self.module, self.module.env
+        module = self._module()
+        return module, module.env
 
     def flow_of(self, node: ast.AST) -> Flow:
         """Give the walk of the scope that holds a node: with nothing known of its arguments but what they say."""
@@ -225,17 +229,25 @@ class File:
 
     def general(self, function: Function) -> Flow:
         """Walk a function with nothing known of its arguments but what its own text says."""
-        if function not in self._flows:
-            self.top()
-            if (owner := self.owner(function)) is not None and owner not in self.project.running:
-                self.general(owner)
-            flow = Flow(
-                self, function.body, lambda flow: self.start(function, flow, None, None), self.self_name(function)
-            )
-            self._flows[function] = flow
-            with self.project.general(function):
-                flow.run()
-        return self._flows[function]
+        if function in self._flows:
+            return self._flows[function]
+        self.top()
+        return self.project.rounds.settle(lambda: self._walked(function))
+
+    def _walked(self, function: Function) -> Flow:
+        if (owner := self.owner(function)) is not None and owner not in self.project.running:
+            self.general(owner)
+        if function in self._flows:
+            return self._flows[function]
+        project = self.project
+        flow = Flow(self, function.body, lambda flow: self.start(function, flow, None, None), self.self_name(function))
+        self._flows[function] = flow
+        project.rounds.keep(self._flows, function)
+        with project.general(function):
+            flow.run()
+        for word, value in flow.attributes.items():
+            project.rounds.found((function, word), value)
+        return flow
 
     def self_name(self, function: Function) -> str | None:
         """Give the name of a method's first argument; None for other functions."""
@@ -360,10 +372,8 @@ class File:
         return modes.entered(context, mode)
 
     def set_so_far(self, method: Function, word: str) -> Value:
-        """Give what a method that is being walked set an attribute of ``self`` to, when it was walked the last time."""
-        self.project.guesses += 1
-        flow = self._flows.get(method)
-        return flow.set_before(word) if flow is not None else NOTHING
+        """Give what a method that is being walked sets an attribute of ``self`` to, as far as that is known."""
+        return self.project.rounds.guess((method, word), NOTHING)
 
     def is_running(self, node: ast.AST) -> bool:
         """Whether a function is being walked for all calls at this moment."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.inference.arguments import Arguments
 from torchlint.inference.env import Env
-from torchlint.inference.facts import NOTHING, UNKNOWN, Grad, Kind, Mode, Reason, Value, join, join_all, of_kind
+from torchlint.inference.facts import NOTHING, UNKNOWN, Grad, Kind, Mode, Reason, Value, join_all, of_kind
 from torchlint.inference.flow import Flow
 from torchlint.inference.project import MOST_DEPTH, MOST_LINES
 
@@ -25,9 +24,15 @@ class _Summary:
     value: Value
     changes: tuple[tuple[str, Value], ...]
 
+    def as_value(self) -> Value:
+        """Give both as one value."""
+        return of_kind(Kind.SEQUENCE, items=(self.value,), keys=self.changes)
 
-_MOST_ROUNDS = 4
-"""A function that calls itself is walked this often; then what it returns is unknown."""
+    @staticmethod
+    def out_of(value: Value) -> _Summary:
+        """Give both again."""
+        return _Summary(value.items[0], value.keys) if value.items else _Summary(UNKNOWN, ())
+
 
 _Key = tuple[object, ...]
 
@@ -38,8 +43,8 @@ class Summaries:
     def __init__(self, file: File) -> None:
         self._file = file
         self._known: dict[_Key, _Summary] = {}
-        self._assumed: dict[_Key, _Summary] = {}
-        """What calls that are being walked at this moment have given so far, for those that come back to them."""
+        self._under_way: set[_Key] = set()
+        """The calls that are being walked at this moment."""
         self._modes: dict[tuple[Function, Mode], dict[ast.expr, Mode]] = {}
 
     def of(self, function: Function, given: Arguments, receiver: Value | None, mode: Mode, under: int = 0) -> Value:
@@ -57,40 +62,17 @@ class Summaries:
             given.starred,
             tuple((word, _fingerprint(value)) for word, value in sorted(given.keywords.items())),
         )
-        if key in self._known:
-            found = self._known[key]
-        elif key in self._assumed:
-            project.leaned.add(key)
-            found = self._assumed[key]
-        elif project.depth >= MOST_DEPTH or project.spent > MOST_LINES:
+        if key in self._under_way:
+            found = _Summary.out_of(project.rounds.guess(key, _Summary(NOTHING, ()).as_value()))
+        elif key not in self._known and (project.depth >= MOST_DEPTH or project.spent > MOST_LINES):
             return _made_under(mode, UNKNOWN)
         else:
-            found = self._settled(key, lambda: self._walked(function, given, receiver, mode, under))
+            found = project.rounds.settle(lambda: self._walked(key, function, given, receiver, mode, under))
         for word, value in found.changes:
             target = _argument(function, call.node, word, bound)
             if target is not None:
                 call.changes.append((target, _through(value, call, "changes it")))
         return _through(found.value, call)
-
-    def _settled(self, key: _Key, walk: Callable[[], _Summary]) -> _Summary:
-        """Walk for a call until what it gives to itself is what it gives."""
-        project = self._file.project
-        self._assumed[key] = _Summary(NOTHING, ())
-        guesses = project.guesses
-        for _ in range(_MOST_ROUNDS):
-            before, found = self._assumed[key], walk()
-            if key not in project.leaned or (
-                found.value.same(before.value) and len(found.changes) == len(before.changes)
-            ):
-                break
-            self._assumed[key] = _Summary(join(before.value, found.value), found.changes)
-        else:
-            found = _Summary(UNKNOWN, found.changes)
-        project.leaned.discard(key)
-        del self._assumed[key]
-        if not project.leaned and guesses == project.guesses:
-            self._known[key] = found
-        return found
 
     def modes(self, function: Function, mode: Mode) -> dict[ast.expr, Mode]:
         """Give the grad modes at the expressions of a function that is called in some mode."""
@@ -103,14 +85,27 @@ class Summaries:
             )
             with project.general(function):
                 self._modes[function, mode] = flow.run().modes
+            project.rounds.keep(self._modes, (function, mode))
         return self._modes[function, mode]
 
-    def _walked(self, function: Function, given: Arguments, receiver: Value | None, mode: Mode, under: int) -> _Summary:
-        around = self._file.wrappers.outermost(function, under)
-        if around is None:
-            return self._inner(function, given, receiver, mode)
-        inner = self._inner(function, given, receiver, mode)
-        return _Summary(self._wrapped(function, around, given, receiver, mode), inner.changes)
+    def _walked(
+        self, key: _Key, function: Function, given: Arguments, receiver: Value | None, mode: Mode, under: int
+    ) -> _Summary:
+        if key in self._known:
+            return self._known[key]
+        rounds = self._file.project.rounds
+        self._under_way.add(key)
+        try:
+            found = self._inner(function, given, receiver, mode)
+            around = self._file.wrappers.outermost(function, under)
+            if around is not None:
+                found = _Summary(self._wrapped(function, around, given, receiver, mode), found.changes)
+        finally:
+            self._under_way.discard(key)
+        self._known[key] = found
+        rounds.keep(self._known, key)
+        rounds.found(key, found.as_value())
+        return found
 
     def _inner(self, function: Function, given: Arguments, receiver: Value | None, mode: Mode) -> _Summary:
         """Walk a function's own body."""
@@ -137,9 +132,7 @@ class Summaries:
         said = file.annotated(function.returns, flow.env, flow)
         if said is not None:
             return _made_under(mode, said)
-        if flow.returned.kind or not flow.returns:
-            return flow.returned if flow.returned.kind else _made_under(mode, UNKNOWN)
-        return NOTHING if file.project.leaned else _made_under(mode, UNKNOWN)
+        return flow.returned if flow.returned.kind or flow.returns else _made_under(mode, UNKNOWN)
 
     # ------------------------------------------------------------------ decorators
     def _wrapped(self, function: Function, at: int, given: Arguments, receiver: Value | None, mode: Mode) -> Value:
