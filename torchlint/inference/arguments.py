@@ -21,6 +21,8 @@ class Arguments:
     """What ``*`` and ``**`` are applied to where it is not known one by one."""
     changes: list[tuple[ast.expr, Value]] = field(default_factory=list, compare=False)
     """What a function of the project did to its arguments, for the caller to carry out."""
+    shared: list[tuple[ast.FunctionDef | ast.AsyncFunctionDef, str, Value]] = field(default_factory=list, compare=False)
+    """What it, a function of the same file, did to names from around it."""
 
     def find(self, index: int, *names: str) -> Value | None:
         """Give an argument by its position or one of its names; None where it is not given."""

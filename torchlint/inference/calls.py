@@ -158,7 +158,12 @@ class Calls:
         """Change what a function of the project changed of its arguments."""
         for target, value in given.changes:
             self.set(target, join(self._of.evaluate(target, env), value), env)
+        for function, word, value in given.shared:
+            if self._file.shares(given.node, function, word):
+                name = ast.copy_location(ast.Name(word, ast.Load()), given.node)
+                self.set(name, join(self._of.evaluate(name, env), value), env)
         given.changes.clear()
+        given.shared.clear()
 
     def _placed_by_default(self, made: Value, given: Arguments) -> Value:
         """Put what a factory without ``device=`` makes on the default device, where the file changes that."""

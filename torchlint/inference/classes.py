@@ -21,13 +21,11 @@ from torchlint.inference.facts import (
     join,
     of_kind,
 )
+from torchlint.inference.names import CHANGING
 from torchlint.inference.operations import leaf
 
 if TYPE_CHECKING:
     from torchlint.inference.scope import File, Function
-
-_CHANGING = frozenset(["append", "appendleft", "add", "insert", "extend", "update", "setdefault"])
-"""Methods that put something into what an attribute holds."""
 
 _MODULE_BASES = frozenset(["Module", "LightningModule", "PreTrainedModel", "ScriptModule", "PyroModule"])
 
@@ -43,6 +41,8 @@ class Class:
     methods: dict[str, Function] = field(default_factory=dict)
     setters: dict[str, list[Function]] = field(default_factory=dict)
     """The methods that set an attribute of ``self`` or change what it holds, by the attribute, once for each time."""
+    loose: set[str] = field(default_factory=set)
+    """The attributes that ``setattr(self, "word", value)`` sets too."""
     fields: dict[str, ast.AnnAssign | ast.Assign] = field(default_factory=dict)
     """The assignments of the class body."""
     above: list[Class] = field(default_factory=list)
@@ -179,6 +179,10 @@ class Classes:
         return _method(known, word) if known is not None else None
 
     # ------------------------------------------------------------------ attributes
+    def forget(self) -> None:
+        """Forget what was found of attributes."""
+        self._attributes.clear()
+
     def member(self, node: ast.ClassDef, word: str) -> Value | None:
         """Give ``Class.word``."""
         known = self.of(node)
@@ -201,7 +205,7 @@ class Classes:
         if (found := _method(known, word)) is not None:
             home, method = found
             if any(_last(each) in ("property", "cached_property") for each in method.decorator_list):
-                return home.summaries.of(method, Arguments(method), base, Mode.ON)
+                return home.summaries.of(method, Arguments(method), base, Mode.ON, (0, None))
             return _bound(home, method, base)
         value = self._set(known, word)
         if value is None and known.is_module and word == "training":
@@ -236,7 +240,7 @@ class Classes:
         return found
 
     def _collect(self, known: Class, word: str) -> Value | None:
-        found = NOTHING
+        found = UNKNOWN if word in known.loose else NOTHING
         for method in dict.fromkeys(known.setters.get(word, ())):
             if known.home.is_running(method):
                 found = join(found, known.home.set_so_far(method, word))
@@ -331,8 +335,12 @@ def _read_setters(known: Class, method: Function) -> None:
             ):
                 if owner == first[0].arg and attr in ("register_buffer", "register_parameter", "add_module"):
                     words.append(word)
+            case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id=owner), ast.Constant(value=str(word)), _]):
+                if owner == first[0].arg:
+                    words.append(word)
+                    known.loose.add(word)
             case ast.Call(func=ast.Attribute(value=ast.Attribute() as holder, attr=attr)):
-                if attr in _CHANGING or (attr.endswith("_") and not attr.endswith("__")):
+                if attr in CHANGING or (attr.endswith("_") and not attr.endswith("__")):
                     words += _parts_of(holder, first[0].arg)
     for word in words:
         known.setters.setdefault(word, []).append(method)

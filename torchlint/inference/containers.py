@@ -15,6 +15,8 @@ FOREIGN = Kind.OTHER | Kind.ARRAY | Kind.SCALAR | Kind.STRING | Kind.SEQUENCE
 
 def part(value: Value) -> Value:
     """Give what iterating over a value, or taking one of its parts, may give."""
+    if not value.kind:
+        return value
     if value.must(Kind.MODULE) and (value.items or value.member is not None):
         held = value.element()
         return held.having(place=value.place, why_place=value.why_place) if held.must(Kind.MODULE) else held

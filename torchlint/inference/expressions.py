@@ -240,7 +240,7 @@ class Expressions:
     def unary(self, node: ast.UnaryOp, env: Env) -> Value:
         value = self.evaluate(node.operand, env)
         if isinstance(node.op, ast.Not):
-            return of_kind(Kind.SCALAR)
+            return of_kind(Kind.SCALAR, const=not value.const if isinstance(value.const, bool) else None)
         if isinstance(node.op, ast.USub) and isinstance(value.const, int | float):
             return value.having(const=-value.const)
         if value.is_tensor and not isinstance(node.op, ast.UAdd):

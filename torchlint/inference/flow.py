@@ -46,6 +46,9 @@ class Flow(Expressions):
         self.returns = False
         self.env = Env()
         self._heads: dict[ast.stmt, dict[str, Value]] = {}
+        self._is_module = body is file.outline.tree.body
+        self.running = False
+        """Whether the walk is under way."""
         self._settled = True
         self._widen = False
         self._breaks: list[list[Env]] = []
@@ -53,6 +56,7 @@ class Flow(Expressions):
 
     def run(self) -> Flow:
         """Walk the body until its loops have settled."""
+        self.running = True
         for number in range(_PASSES):
             self._settled, self._widen = True, number >= _WIDEN
             self.returned, self.yielded = NOTHING, []
@@ -60,6 +64,7 @@ class Flow(Expressions):
             self.block(self.body, self.env)
             if self._settled:
                 break
+        self.running = False
         return self
 
     def block(self, body: list[ast.stmt], env: Env) -> None:
@@ -74,6 +79,8 @@ class Flow(Expressions):
         """Carry out an assignment to any target."""
         super().assign(target, value, env)
         match target:
+            case ast.Name(id=word) if self._is_module:
+                self.file.rebound(word)
             case ast.Attribute():
                 self._assign_attribute(target, value, env)
             case ast.Subscript():
@@ -91,6 +98,7 @@ class Flow(Expressions):
         if path is not None:
             env.assign(path, value)
             self.note_attribute(path, value)
+            self.changes[path] = join(self.changes.get(path, NOTHING), value)
 
     def _ask_for_grad(self, target: ast.Attribute, base: Value, value: Value, root: str, env: Env) -> None:
         if value.const is False:

@@ -10,6 +10,9 @@ from torchlint.inference.facts import Kind, Value, of_kind
 
 BUILTINS = frozenset(dir(builtins))
 
+CHANGING = frozenset(["append", "appendleft", "add", "insert", "extend", "update", "setdefault"])
+"""Methods that put something into what a name or an attribute holds."""
+
 _CANONICAL = {
     "torch.autograd.variable.Variable": "torch.autograd.Variable",
     "torch.nn.parameter.Parameter": "torch.nn.Parameter",
@@ -96,3 +99,18 @@ def path_of(node: ast.expr) -> str | None:
         case ast.Starred(value=inner):
             return path_of(inner)
     return None
+
+
+def changed_in_place(node: ast.AST) -> ast.Name | None:
+    """Give the name whose value a node changes, if it does: ``x`` for ``x.y[0] = z`` and for ``x.add_(y)``."""
+    match node:
+        case ast.Subscript(value=inner, ctx=ast.Store() | ast.Del()) | ast.Attribute(value=inner, ctx=ast.Store()):
+            pass
+        case ast.Call(func=ast.Attribute(value=inner, attr=attr)):
+            if attr not in CHANGING and (not attr.endswith("_") or attr.endswith("__")):
+                return None
+        case _:
+            return None
+    while isinstance(inner, ast.Attribute | ast.Subscript):
+        inner = inner.value
+    return inner if isinstance(inner, ast.Name) else None

@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
 
 from torchlint.inference import modes
 from torchlint.inference.annotations import foreign_object
@@ -16,28 +15,19 @@ from torchlint.inference.arguments import Arguments
 from torchlint.inference.binding import Binding, Function, is_static
 from torchlint.inference.callers import Callers, is_program, is_test
 from torchlint.inference.classes import Classes
+from torchlint.inference.closures import Closures, loosened
 from torchlint.inference.devices import last_word
 from torchlint.inference.env import Env
 from torchlint.inference.facts import NOTHING, UNKNOWN, Kind, Mode, Value, join, join_all, of_kind
 from torchlint.inference.flow import Flow
 from torchlint.inference.imports import Imports, Place
-from torchlint.inference.names import BUILTINS, named, path_of, star_modules
-from torchlint.inference.operations import operations
+from torchlint.inference.names import BUILTINS, named, path_of
 from torchlint.inference.project import MARK, Project
-from torchlint.inference.summaries import Summaries
+from torchlint.inference.stars import Stars
+from torchlint.inference.summaries import Summaries, place_of
 from torchlint.inference.tests import named_tests
 from torchlint.inference.wrappers import Wrappers
 from torchlint.syntax.outline import Outline
-
-_CONVENTIONAL = {
-    "torch": "torch",
-    "nn": "torch.nn",
-    "F": "torch.nn.functional",
-    "optim": "torch.optim",
-    "np": "numpy",
-    "Variable": "torch.autograd.Variable",
-}
-"""What names mean that only ``from somewhere import *`` can bind, in a file that speaks of torch."""
 
 _ACCELERATOR_WORD = re.compile(rb"cuda|\.to\(|device|gpu|accelerat|\bmps\b|\bxpu\b|lightning", re.IGNORECASE)
 
@@ -59,12 +49,12 @@ class File:
         self.callers = Callers(self)
         self._imports = Imports(self.place) if self.place is not None else None
         self._flows: dict[ast.AST, Flow] = {}
-        self._closures: dict[ast.AST, dict[str, Value]] = {}
+        self.closures = Closures(self)
         self._top: Flow | None = None
         self._live: Env | None = None
         self._globals = _assigned_globals(outline=self.outline)
         self._tests: dict[ast.AST, dict[str, ast.Assign]] = {}
-        self._stars = star_modules(self.outline.nodes(ast.ImportFrom))
+        self.stars = Stars(self)
 
     # ------------------------------------------------------------------ names
     def name(self, word: str) -> Value:
@@ -72,25 +62,18 @@ class File:
         _, env = self.top()
         found = env.find(word)
         if found is not None:
-            return join(found, UNKNOWN) if word in self._globals else found
-        if (star := self._from_star(word)) is not None:
+            return self._when_called(word, found)
+        if (star := self.stars.find(word)) is not None:
             return star
         return named(f"builtins.{word}") if word in BUILTINS else UNKNOWN
 
-    def _from_star(self, word: str) -> Value | None:
-        for module in reversed(self._stars):
-            base = self.base(module)
-            if base is not None:
-                file = self.project.file(base)
-                found = file.exported(word) if file is not None and file.hands_out(word) else None
-                if found is not None:
-                    return found
-            full = f"{module}.{word}"
-            if module.startswith("torch") and (full in operations().functions or word[:1].isupper()):
-                return named(full)
-        if self._stars and b"torch" in self.outline.source.utf8:
-            return named(_CONVENTIONAL[word]) if word in _CONVENTIONAL else None
-        return None
+    def _when_called(self, word: str, found: Value) -> Value:
+        """Give what a name of the module is when a function is called; ``found`` is what it is in the end or so far."""
+        if word in self._globals:
+            return join(found, UNKNOWN)
+        if self._live is not None:
+            return loosened(found) if word in self.closures.changed_by_functions else found
+        return self.closures.of_module(word, found, self.top()[0])
 
     # ------------------------------------------------------------------ the project
     @property
@@ -119,26 +102,8 @@ class File:
         _, env = self.top()
         found = env.find(word)
         if found is None:
-            return self._from_star(word)
-        return join(found, UNKNOWN) if word in self._globals else self.followed(found)
-
-    def hands_out(self, word: str) -> bool:
-        """Whether ``from this_file import *`` binds a name."""
-        listed = self._listed
-        return word in listed if listed is not None else not word.startswith("_")
-
-    @cached_property
-    def _listed(self) -> frozenset[str] | None:
-        """The names in ``__all__``, where it is one literal list; None where it is not or is absent."""
-        found = [
-            node.value
-            for node in self.outline.tree.body
-            if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and "__all__" in ast.dump(node)
-        ]
-        if len(found) != 1 or not isinstance(found[0], ast.List | ast.Tuple):
-            return None
-        words = (each.value for each in found[0].elts if isinstance(each, ast.Constant))
-        return frozenset(word for word in words if isinstance(word, str))
+            return self.stars.find(word)
+        return self.followed(self._when_called(word, found))
 
     def known_as(self, node: Function | ast.ClassDef) -> str:
         """Give the name under which values carry a function or class of this file."""
@@ -147,17 +112,18 @@ class File:
         self.project.definitions.setdefault(name, (self, node))
         return name
 
-    def bare(self, function: Function, under: int) -> Value:
+    def bare(self, function: Function, under: int, around: int | None) -> Value:
         """Give a function as it is below its first decorators, ``under`` of them."""
-        name = f"{self.known_as(function)}#{under}"
+        name = f"{self.known_as(function)}{'' if around is None else f'~{around}'}#{under}"
         self.project.definitions.setdefault(name, (self, function))
         return of_kind(Kind.OTHER, names=frozenset((name,)))
 
     def defined(self, node: Function | ast.ClassDef, env: Env) -> Value:
         """Give the value that a ``def`` or ``class`` binds."""
         name = self.known_as(node)
-        if self.owner(node) is not None:
-            self._closures[node] = env.flat()
+        if self.owner(node) is not None and (number := self.closures.note(node, env.flat())) is not None:
+            name = f"{name}~{number}"
+            self.project.definitions.setdefault(name, (self, node))
         return of_kind(Kind.OTHER, names=frozenset((name,)))
 
     def meant(self, name: ast.Name) -> ast.expr | None:
@@ -167,6 +133,18 @@ class File:
             self._tests[function] = named_tests(function)
         found = self._tests[function].get(name.id)
         return found.value if found is not None and found.lineno < name.lineno else None
+
+    def shares(self, node: ast.AST, function: Function, word: str) -> bool:
+        """Whether a name means the same where a node stands and in a function."""
+        return self.closures.binder(self.owner(node), word) is self.closures.binder(self.owner(function), word)
+
+    def owner_or_self(self, node: ast.AST) -> Function | None:
+        """Give a function itself, and the function around any other node."""
+        return node if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else self.owner(node)
+
+    def finished(self, function: Function) -> Flow | None:
+        """Give the walk of a function for all calls, once it is done."""
+        return self._flows.get(function) if function not in self.project.running else None
 
     def owner(self, node: ast.AST) -> Function | None:
         """Give the function around a node."""
@@ -209,7 +187,21 @@ class File:
                 self.project.rounds.keep(self._flows, tree)
             finally:
                 self._live = None
+            self.forget()
         return self._flows[tree]
+
+    def forget(self) -> None:
+        """Forget what rests on names of the module as they were while its statements were being walked."""
+        for node, flow in list(self._flows.items()):
+            if not flow.running and not isinstance(node, ast.Module):
+                del self._flows[node]
+        self.classes.forget()
+        self.summaries.forget()
+
+    def rebound(self, word: str) -> None:
+        """Take notice that the module binds a name: functions that were called before may have seen another value."""
+        if self._live is not None and word in self.closures.bound_again:
+            self.forget()
 
     def _module_start(self, _: Flow) -> Env:
         self._live = Env()
@@ -224,7 +216,7 @@ class File:
 
     def flow_of(self, node: ast.AST) -> Flow:
         """Give the walk of the scope that holds a node: with nothing known of its arguments but what they say."""
-        function = node if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else self.owner(node)
+        function = self.owner_or_self(node)
         return self.top()[0] if function is None else self.general(function)
 
     def general(self, function: Function) -> Flow:
@@ -245,6 +237,7 @@ class File:
         project.rounds.keep(self._flows, function)
         with project.general(function):
             flow.run()
+        self.closures.finished(function, flow)
         for word, value in flow.attributes.items():
             project.rounds.found((function, word), value)
         return flow
@@ -269,31 +262,24 @@ class File:
         given: Arguments | None,
         receiver: Value | None,
         mode: Mode | None = None,
-        around: Mapping[str, Value] = MappingProxyType({}),
+        around: Mapping[str, Value] | None = None,
+        under: int = 0,
     ) -> Env:
         """Bind a function's arguments: to what is given, or to what annotations, defaults and names say.
 
-        ``mode`` is the grad mode at a call; None where no call is known. ``around`` is known of the function's closure.
+        ``mode`` is the grad mode at a call, None where no call is known; ``around`` is what the function knows from
+        around it; ``under`` says how many of its decorators are left out.
         """
         env = Env()
-        for word, value in {**self._closure(function), **around}.items():
+        for word, value in (self.closures.of(function) if around is None else around).items():
             env.assign(word, value)
         body = env.layer()
-        body.mode = self._entry_mode(function, flow, body, mode or self.callers.mode(function) or Mode.ON)
+        body.mode = self._entry_mode(function, flow, body, mode or self.callers.mode(function) or Mode.ON, under)
         Binding(self, function, flow, body, given).bind(receiver, self.self_name(function))
         return body
 
-    def _closure(self, function: Function) -> dict[str, Value]:
-        owner = self.owner(function)
-        if owner is None:
-            return {}
-        flow = self._flows.get(owner)
-        if flow is not None and owner not in self.project.running:
-            return flow.env.flat()
-        return self._closures.get(function, {})
-
-    def _entry_mode(self, function: Function, flow: Flow, env: Env, mode: Mode) -> Mode:
-        for node in function.decorator_list:
+    def _entry_mode(self, function: Function, flow: Flow, env: Env, mode: Mode, under: int) -> Mode:
+        for node in function.decorator_list[under:]:
             decorator = flow.evaluate(node, env)
             callee = flow.values.get(node.func) if isinstance(node, ast.Call) else None
             if callee is not None and self.wrappers.is_context_manager(callee):
@@ -331,7 +317,7 @@ class File:
         if isinstance(node, ast.ClassDef):
             return home.classes.made(node, given)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            return home.summaries.of(node, given, callee.self_value, mode, int(name.partition("#")[2] or 0))
+            return home.summaries.of(node, given, callee.self_value, mode, place_of(name))
         return None
 
     def mode_after(self, name: str) -> Mode | None:
@@ -346,7 +332,9 @@ class File:
         found = [self.classes.method(name, word) for name in receiver.instance]
         if not found or any(method is None for method in found):
             return None
-        return join_all(home.summaries.of(method, given, receiver, mode) for home, method in filter(None, found))
+        return join_all(
+            home.summaries.of(method, given, receiver, mode, (0, None)) for home, method in filter(None, found)
+        )
 
     # ------------------------------------------------------------------ classes
     def class_member(self, name: str, word: str) -> Value | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeGuard
 
 from torchlint.inference.arguments import Arguments
-from torchlint.inference.env import Env
-from torchlint.inference.facts import NOTHING, UNKNOWN, Grad, Kind, Mode, Reason, Value, join_all, of_kind
+from torchlint.inference.closures import own_nodes, written
+from torchlint.inference.facts import NOTHING, UNKNOWN, Grad, Kind, Mode, Reason, Value, join, join_all, of_kind
 from torchlint.inference.flow import Flow
 from torchlint.inference.project import MOST_DEPTH, MOST_LINES
 
@@ -16,25 +16,50 @@ if TYPE_CHECKING:
     from torchlint.inference.binding import Function
     from torchlint.inference.scope import File
 
+_Changes = tuple[tuple[str, Value], ...]
+
 
 @dataclass(frozen=True)
 class _Summary:
-    """What a call gives, and what it does to its arguments."""
+    """What a call gives, and what it does to its arguments and to the names around the function."""
 
     value: Value
-    changes: tuple[tuple[str, Value], ...]
+    changes: _Changes = ()
+    shared: _Changes = ()
 
     def as_value(self) -> Value:
-        """Give both as one value."""
-        return of_kind(Kind.SEQUENCE, items=(self.value,), keys=self.changes)
+        """Give all of it as one value."""
+        return of_kind(Kind.SEQUENCE, items=(self.value, of_kind(Kind.SEQUENCE, keys=self.shared)), keys=self.changes)
 
     @staticmethod
     def out_of(value: Value) -> _Summary:
-        """Give both again."""
-        return _Summary(value.items[0], value.keys) if value.items else _Summary(UNKNOWN, ())
+        """Give it again."""
+        return _Summary(value.items[0], value.keys, value.items[1].keys) if value.items else _Summary(UNKNOWN)
 
 
-_Key = tuple[object, ...]
+@dataclass(frozen=True)
+class _Call:
+    """One call of a function; its first ``under`` decorators are left out, ``around`` numbers its surroundings."""
+
+    function: Function
+    given: Arguments
+    receiver: Value | None
+    mode: Mode
+    under: int = 0
+    around: int | None = None
+
+    def key(self) -> tuple[object, ...]:
+        """Give what the result depends on."""
+        return (
+            self.function,
+            self.mode,
+            self.under,
+            self.around,
+            _fingerprint(self.receiver),
+            tuple(map(_fingerprint, self.given.positional)),
+            self.given.starred,
+            tuple((word, _fingerprint(value)) for word, value in sorted(self.given.keywords.items())),
+        )
 
 
 class Summaries:
@@ -42,37 +67,44 @@ class Summaries:
 
     def __init__(self, file: File) -> None:
         self._file = file
-        self._known: dict[_Key, _Summary] = {}
-        self._under_way: set[_Key] = set()
+        self._known: dict[tuple[object, ...], _Summary] = {}
+        self._under_way: set[tuple[object, ...]] = set()
         """The calls that are being walked at this moment."""
         self._modes: dict[tuple[Function, Mode], dict[ast.expr, Mode]] = {}
 
-    def of(self, function: Function, given: Arguments, receiver: Value | None, mode: Mode, under: int = 0) -> Value:
-        """Give what a function returns for some arguments; its first ``under`` decorators are left out."""
-        project, call = self._file.project, given
-        bound = receiver is not None
+    def of(
+        self, function: Function, given: Arguments, receiver: Value | None, mode: Mode, place: tuple[int, int | None]
+    ) -> Value:
+        """Give what a function returns for some arguments.
+
+        ``place`` says how many of its decorators are left out, and which of its surroundings are meant.
+        """
+        project = self._file.project
+        call = _Call(function, given, receiver, mode, *place)
         if receiver is None and given.positional and self._file.takes_object(function):
-            receiver, given = given.positional[0], given.shifted()  # `Class.method(object, ...)`
-        key = (
-            function,
-            mode,
-            under,
-            _fingerprint(receiver),
-            tuple(map(_fingerprint, given.positional)),
-            given.starred,
-            tuple((word, _fingerprint(value)) for word, value in sorted(given.keywords.items())),
-        )
+            call = replace(call, receiver=given.positional[0], given=given.shifted())  # `Class.method(object, ...)`
+        key = call.key()
         if key in self._under_way:
-            found = _Summary.out_of(project.rounds.guess(key, _Summary(NOTHING, ()).as_value()))
+            found = _Summary.out_of(project.rounds.guess(key, _Summary(NOTHING).as_value()))
         elif key not in self._known and (project.depth >= MOST_DEPTH or project.spent > MOST_LINES):
             return _made_under(mode, UNKNOWN)
         else:
-            found = project.rounds.settle(lambda: self._walked(key, function, given, receiver, mode, under))
-        for word, value in found.changes:
-            target = _argument(function, call.node, word, bound)
+            found = project.rounds.settle(lambda: self._walked(key, call))
+        for path, value in found.changes:
+            word, _, attribute = path.partition(".")
+            target = _argument(function, given.node, word, receiver is not None)
+            if target is not None and attribute:
+                target = ast.copy_location(ast.Attribute(target, attribute, ast.Load()), given.node)
             if target is not None:
-                call.changes.append((target, _through(value, call, "changes it")))
-        return _through(found.value, call)
+                given.changes.append((target, _through(value, given, "changes it")))
+        if given.node in self._file.outline.parents:
+            given.shared.extend((function, word, _through(value, given, "changes it")) for word, value in found.shared)
+        return _through(found.value, given)
+
+    def forget(self) -> None:
+        """Forget all results: what they rest on has changed."""
+        self._known.clear()
+        self._modes.clear()
 
     def modes(self, function: Function, mode: Mode) -> dict[ast.expr, Mode]:
         """Give the grad modes at the expressions of a function that is called in some mode."""
@@ -88,18 +120,16 @@ class Summaries:
             project.rounds.keep(self._modes, (function, mode))
         return self._modes[function, mode]
 
-    def _walked(
-        self, key: _Key, function: Function, given: Arguments, receiver: Value | None, mode: Mode, under: int
-    ) -> _Summary:
+    def _walked(self, key: tuple[object, ...], call: _Call) -> _Summary:
         if key in self._known:
             return self._known[key]
         rounds = self._file.project.rounds
         self._under_way.add(key)
         try:
-            found = self._inner(function, given, receiver, mode)
-            around = self._file.wrappers.outermost(function, under)
-            if around is not None:
-                found = _Summary(self._wrapped(function, around, given, receiver, mode), found.changes)
+            found = self._own(call)
+            at = self._file.wrappers.outermost(call.function, call.under)
+            if at is not None:
+                found = replace(found, value=self._wrapped(call, at))
         finally:
             self._under_way.discard(key)
         self._known[key] = found
@@ -107,19 +137,20 @@ class Summaries:
         rounds.found(key, found.as_value())
         return found
 
-    def _inner(self, function: Function, given: Arguments, receiver: Value | None, mode: Mode) -> _Summary:
+    def _own(self, call: _Call) -> _Summary:
         """Walk a function's own body."""
-        file, project = self._file, self._file.project
-        start = lambda flow: file.start(function, flow, given, receiver, mode)  # noqa: E731
-        flow = Flow(file, function.body, start, file.self_name(function))
-        with project.call(function):
-            flow.run()
-        arguments = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
-        own = {each.arg for each in arguments} - _bound_again(function) if flow.changes else set()
-        return _Summary(
-            self._returned(function, flow, mode),
-            tuple((word, flow.changes[word]) for word in sorted(own & flow.changes.keys())),
+        file, function = self._file, call.function
+        around = file.closures.of(function, call.around)
+        flow = Flow(
+            file,
+            function.body,
+            lambda flow: file.start(function, flow, call.given, call.receiver, call.mode, around, call.under),
+            file.self_name(function),
         )
+        with file.project.call(function):
+            flow.run()
+        file.closures.finished(function, flow)
+        return _Summary(self._returned(function, flow, call.mode), *_changed(function, flow))
 
     def _returned(self, function: Function, flow: Flow, mode: Mode) -> Value:
         file = self._file
@@ -135,65 +166,93 @@ class Summaries:
         return flow.returned if flow.returned.kind or flow.returns else _made_under(mode, UNKNOWN)
 
     # ------------------------------------------------------------------ decorators
-    def _wrapped(self, function: Function, at: int, given: Arguments, receiver: Value | None, mode: Mode) -> Value:
+    def _wrapped(self, call: _Call, at: int) -> Value:
         """Give what a function returns through the decorator of the project at some place of its list."""
-        decorator, bare = self._file.wrappers.decorator(function, at), self._file.bare(function, at + 1)
-        every = (
-            given
-            if receiver is None
-            else Arguments(given.node, (receiver, *given.positional), given.keywords, given.starred, given.spread)
-        )
+        file, given = self._file, call.given
+        if call.receiver is not None:
+            positional = (call.receiver, *given.positional)
+            given = Arguments(given.node, positional, given.keywords, given.starred, given.spread)
+        decorator, bare = file.wrappers.decorator(call.function, at), file.bare(call.function, at + 1, call.around)
         results = []
         for name in sorted(decorator.names):
-            home, node = self._file.project.definitions.get(name, (self._file, None))
+            home, node = file.project.definitions.get(name, (file, None))
             if not isinstance(node, ast.FunctionDef):
-                return _made_under(mode, UNKNOWN)
-            made = home.summaries.of(node, Arguments(given.node, (bare,)), None, Mode.ON)
-            results.append(home.summaries.through(made, node, bare, every, mode))
-        return join_all(results) if results else _made_under(mode, UNKNOWN)
+                return _made_under(call.mode, UNKNOWN)
+            made = home.call(name, decorator, Arguments(given.node, (bare,)), Mode.ON) or UNKNOWN
+            results.append(home.summaries.through(made, node, bare, given, call.mode))
+        return join_all(results) if results else _made_under(call.mode, UNKNOWN)
 
     def through(self, made: Value, decorator: Function, bare: Value, given: Arguments, mode: Mode) -> Value:
         """Give the result of calling what a decorator of this file made of a function, which is known as ``bare``."""
-        file, project = self._file, self._file.project
-        results = []
+        file, results = self._file, []
         for name in sorted(made.names) if made.must(Kind.OTHER) else ():
             if name in bare.names:
                 results.append(file.call(name, bare, given, mode) or UNKNOWN)
                 continue
-            home, inner = project.definitions.get(name, (file, None))
+            home, inner = file.project.definitions.get(name, (file, None))
             if not isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef) or home.owner(inner) is not decorator:
                 return _made_under(mode, UNKNOWN)
-            results.append(self._around(inner, decorator, bare, given, mode))
+            results.append(self._around(inner, file.closures.of(inner, place_of(name)[1]), given, mode))
         return join_all(results) if results else _made_under(mode, UNKNOWN)
 
-    def _around(self, inner: Function, decorator: Function, bare: Value, given: Arguments, mode: Mode) -> Value:
+    def _around(self, inner: Function, around: dict[str, Value], given: Arguments, mode: Mode) -> Value:
         """Walk the function that a decorator puts in the place of another."""
-        file, project = self._file, self._file.project
-        words = [each.arg for each in (*decorator.args.posonlyargs, *decorator.args.args) if each.arg not in _OBJECTS]
-
-        def start(flow: Flow) -> Env:
-            return file.start(inner, flow, given, None, mode, {words[0]: bare} if words else {})
-
-        flow = Flow(file, inner.body, start, None)
-        with project.call(inner, deeper=False):
+        file = self._file
+        flow = Flow(file, inner.body, lambda flow: file.start(inner, flow, given, None, mode, around), None)
+        with file.project.call(inner, deeper=False):
             flow.run()
         return self._returned(inner, flow, mode)
 
 
-_OBJECTS = frozenset({"self", "cls"})
+def place_of(name: str) -> tuple[int, int | None]:
+    """Give how many decorators a function's name leaves out, and which of its surroundings are meant."""
+    name, _, under = name.partition("#")
+    around = name.partition("~")[2]
+    return int(under or 0), int(around) if around else None
+
+
+def _changed(function: Function, flow: Flow) -> tuple[_Changes, _Changes]:
+    """Give what a walk changed in place: of the arguments, and of names from around the function."""
+    closures = flow.file.closures
+    outer = {word for each in own_nodes(function) if isinstance(each, ast.Nonlocal | ast.Global) for word in each.names}
+    if not flow.changes and not outer:
+        return (), ()
+    rebound = _bound_before(function)
+    arguments = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)} - rebound
+    mine = {path: value for path, value in flow.changes.items() if path.partition(".")[0] in arguments}
+    free = {path: value for path, value in flow.changes.items() if path not in closures.local(function)}
+    for each in own_nodes(function):
+        if _is_stored(each) and each.id in outer:
+            free[each.id] = join(free.get(each.id, NOTHING), flow.values.get(each, UNKNOWN))
+    return (
+        tuple(sorted(((path, value) for path, value in mine.items() if _is_near(path)), key=lambda each: each[0])),
+        tuple(sorted(((path, value) for path, value in free.items() if path.isidentifier()), key=lambda each: each[0])),
+    )
+
+
+def _is_near(path: str) -> bool:
+    return path.count(".") <= 1 and "[" not in path
+
+
+def _is_stored(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def _bound_before(function: Function) -> set[str]:
+    """Give the names that a function binds anew before it changes anything by that name."""
+    first: dict[str, int] = {}
+    for statement in function.body:
+        if isinstance(statement, ast.Assign | ast.AnnAssign | ast.With):
+            for each in ast.walk(statement):
+                if _is_stored(each):
+                    first.setdefault(each.id, statement.lineno)
+    changed = {each.id for each in written(function) if each.lineno < first.get(each.id, 0)}
+    return first.keys() - changed
 
 
 def _made_under(mode: Mode, value: Value) -> Value:
     """Give what code that is not known returns: where it runs with grad mode off, nothing that requires grad."""
     return value if mode & Mode.ON or not value.may(Kind.TENSOR) else value.having(grad=Grad.DETACHED)
-
-
-def _bound_again(function: Function) -> set[str]:
-    """Give the names that a function binds itself: what becomes of them is not seen by its caller."""
-    nodes = list(ast.walk(function))
-    in_place = {each.target for each in nodes if isinstance(each, ast.AugAssign)}
-    stores = (each for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
-    return {each.id for each in stores if each not in in_place}
 
 
 def _argument(function: Function, call: ast.AST, word: str, bound: bool) -> ast.expr | None:

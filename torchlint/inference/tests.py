@@ -7,18 +7,27 @@ from collections import Counter
 from collections.abc import Iterator
 
 from torchlint.inference.binding import Function
+from torchlint.inference.names import changed_in_place
 
 
 def named_tests(body: Function | ast.Module) -> dict[str, ast.Assign]:
-    """Give the names of a function that are bound once, to a test of other names that are not bound again after it."""
+    """Give the names of a function that are bound once, to a test of names that are not bound again after it.
+
+    Neither may what is tested be written into or have an attribute set, nor may the test stand in a branch of a loop:
+    the next round would see the test of the round before.
+    """
     stores: Counter[str] = Counter()
     last: dict[str, int] = {}
     assignments: dict[str, ast.Assign] = {}
-    for node in _own(body):
+    for node, in_loop in _own(body):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
             stores[node.id] += 1
             last[node.id] = max(last.get(node.id, 0), node.lineno)
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _is_test(node.value):
+        elif (name := changed_in_place(node)) is not None:
+            last[name.id] = max(last.get(name.id, 0), name.lineno)
+        if in_loop or not isinstance(node, ast.Assign):
+            continue
+        if isinstance(node.targets[0], ast.Name) and _is_test(node.value):
             assignments[node.targets[0].id] = node
     return {
         word: node
@@ -27,14 +36,16 @@ def named_tests(body: Function | ast.Module) -> dict[str, ast.Assign]:
     }
 
 
-def _own(body: Function | ast.Module) -> Iterator[ast.AST]:
-    """Give the nodes of a function, those of functions inside it left out."""
-    stack: list[ast.AST] = list(body.body)
+def _own(body: Function | ast.Module) -> Iterator[tuple[ast.AST, bool]]:
+    """Give the nodes of a function, inner functions left out, and whether each is in a branch of a loop."""
+    stack: list[tuple[ast.AST, bool, bool]] = [(each, False, False) for each in body.body]
     while stack:
-        node = stack.pop()
-        yield node
+        node, loop, branch = stack.pop()
+        yield node, branch
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            stack.extend(ast.iter_child_nodes(node))
+            branch = branch or (loop and isinstance(node, ast.If | ast.Try | ast.Match))
+            loop = loop or isinstance(node, ast.For | ast.AsyncFor | ast.While)
+            stack.extend((each, loop, branch) for each in ast.iter_child_nodes(node))
 
 
 def _is_test(node: ast.expr) -> bool:

@@ -1,0 +1,66 @@
+"""What ``from module import *`` binds: the names of other files of the project, and those of torch."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from torchlint.inference.facts import Value
+from torchlint.inference.names import named, star_modules
+from torchlint.inference.operations import operations
+
+if TYPE_CHECKING:
+    from torchlint.inference.scope import File
+
+_CONVENTIONAL = {
+    "torch": "torch",
+    "nn": "torch.nn",
+    "F": "torch.nn.functional",
+    "optim": "torch.optim",
+    "np": "numpy",
+    "Variable": "torch.autograd.Variable",
+}
+"""What names mean that only ``from somewhere import *`` can bind, in a file that speaks of torch."""
+
+
+class Stars:
+    """The star imports of one file, and what the file itself hands out to those of others."""
+
+    def __init__(self, file: File) -> None:
+        self._file = file
+        self._modules = star_modules(file.outline.nodes(ast.ImportFrom))
+
+    def find(self, word: str) -> Value | None:
+        """Give what a name is that only ``import *`` can have bound; None where that is not known."""
+        for module in reversed(self._modules):
+            base = self._file.base(module)
+            if base is not None:
+                file = self._file.project.file(base)
+                found = file.exported(word) if file is not None and file.stars.hands_out(word) else None
+                if found is not None:
+                    return found
+            full = f"{module}.{word}"
+            if module.startswith("torch") and (full in operations().functions or word[:1].isupper()):
+                return named(full)
+        if self._modules and b"torch" in self._file.outline.source.utf8:
+            return named(_CONVENTIONAL[word]) if word in _CONVENTIONAL else None
+        return None
+
+    def hands_out(self, word: str) -> bool:
+        """Whether ``from this_file import *`` binds a name."""
+        listed = self._listed
+        return word in listed if listed is not None else not word.startswith("_")
+
+    @cached_property
+    def _listed(self) -> frozenset[str] | None:
+        """The names in ``__all__``, where it is one literal list; None where it is not or is absent."""
+        found = [
+            node.value
+            for node in self._file.outline.tree.body
+            if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and "__all__" in ast.dump(node)
+        ]
+        if len(found) != 1 or not isinstance(found[0], ast.List | ast.Tuple):
+            return None
+        words = (each.value for each in found[0].elts if isinstance(each, ast.Constant))
+        return frozenset(word for word in words if isinstance(word, str))
