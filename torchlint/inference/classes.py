@@ -93,7 +93,8 @@ class Classes:
         self._file = file
         self._known: dict[ast.ClassDef, Class] = {}
         self._attributes: dict[tuple[ast.ClassDef, str], Value | None] = {}
-        self._asking: set[tuple[ast.ClassDef, str]] = set()
+        self._asking: dict[tuple[ast.ClassDef, str], Value] = {}
+        """The attributes that are being looked for, with what was found so far."""
 
     def of(self, node: ast.ClassDef) -> Class:
         """Give what is known of a class."""
@@ -219,7 +220,7 @@ class Classes:
         key = (known.node, word)
         rounds = self._file.project.rounds
         if key in self._asking:
-            guessed = rounds.guess(key, NOTHING)
+            guessed = rounds.guess(key, self._asking[key])
             return guessed if guessed.kind else None
         if key in self._attributes:
             return self._attributes[key]
@@ -227,11 +228,11 @@ class Classes:
 
     def _collected(self, known: Class, word: str) -> Value | None:
         key, rounds = (known.node, word), self._file.project.rounds
-        self._asking.add(key)
+        self._asking[key] = NOTHING
         try:
             found = self._collect(known, word)
         finally:
-            self._asking.discard(key)
+            del self._asking[key]
         if found is not None and found.must(Kind.NONE):
             found = UNKNOWN  # a placeholder: it is set from outside
         self._attributes[key] = found
@@ -246,6 +247,7 @@ class Classes:
                 found = join(found, known.home.set_so_far(method, word))
             else:
                 found = join(found, known.home.general(method).attributes.get(word, NOTHING))
+            self._asking[known.node, word] = found
         field_value = self._field(known, word, NOTHING)
         if field_value is not None and not (field_value.must(Kind.NONE) and found.kind):
             found = join(found, field_value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from torchlint.inference.facts import ANY_GRAD, NOTHING, UNKNOWN, Kind, Value, join, join_all, of_kind
@@ -72,12 +72,31 @@ class Closures:
 
     def finished(self, owner: Function, flow: Flow) -> None:
         """Take in what a walk of a function has bound, for the functions inside it."""
+        if owner not in self._holders:
+            return
         words = {word for inner in _inner(owner) for word in self._bound_later(inner, owner)}
         for word in words:
             value = _bound(flow, owner, word)
             key = (owner, word)
             self._final[key] = join(self._final.get(key, NOTHING), value)
             self._file.project.rounds.found(("later", *key), value)
+
+    @cached_property
+    def _holders(self) -> frozenset[ast.AST]:
+        """The functions that have functions inside them."""
+        nodes = (*self._file.outline.nodes(ast.FunctionDef), *self._file.outline.nodes(ast.AsyncFunctionDef))
+        return frozenset(owner for each in nodes if (owner := self._file.owner(each)) is not None)
+
+    @cached_property
+    def shared(self) -> dict[ast.AST, frozenset[str]]:
+        """The names that functions declare to be those of the functions or the module around them, by function."""
+        found: dict[ast.AST, set[str]] = {}
+        outline = self._file.outline
+        nodes: list[ast.Nonlocal | ast.Global] = [*outline.nodes(ast.Nonlocal), *outline.nodes(ast.Global)]
+        for node in nodes:
+            if (owner := self._file.owner(node)) is not None:
+                found.setdefault(owner, set()).update(node.names)
+        return {owner: frozenset(words) for owner, words in found.items()}
 
     def _bound_later(self, function: Function, owner: Function) -> frozenset[str]:
         """Give the names that a function loads and its owner binds or changes after it was defined."""
@@ -157,8 +176,13 @@ def _bound(flow: Flow, owner: ast.AST, word: str) -> Value:
     return join(join_all(values), flow.changes.get(word, NOTHING))
 
 
-def written(owner: ast.AST) -> Iterator[ast.Name]:
+@lru_cache(maxsize=256)
+def written(owner: ast.AST) -> tuple[ast.Name, ...]:
     """Give the names that a function binds or writes into, and those that functions inside it do so to as their own."""
+    return tuple(_written(owner))
+
+
+def _written(owner: ast.AST) -> Iterator[ast.Name]:
     shared = {word for each in ast.walk(owner) if isinstance(each, ast.Nonlocal) for word in each.names}
     own = set(own_nodes(owner))
     for node in ast.walk(owner):

@@ -21,6 +21,23 @@ _GIVEN_UP: Final = 5
 """From this round on a guess that was wrong is that nothing is known."""
 
 
+_DEEPEST: Final = 4
+"""Containers in containers are told apart this deep: a function that wraps its own result would never settle."""
+
+
+def clipped(value: Value, depth: int = _DEEPEST) -> Value:
+    """Give a value of which nothing is known that is nested too deeply."""
+    if value.items is None and value.member is None and not value.keys:
+        return value
+    if not depth:
+        return value.having(items=None, member=UNKNOWN, keys=())
+    return value.having(
+        items=tuple(clipped(each, depth - 1) for each in value.items) if value.items is not None else None,
+        member=clipped(value.member, depth - 1) if value.member is not None else None,
+        keys=tuple((word, clipped(each, depth - 1)) for word, each in value.keys),
+    )
+
+
 class Rounds:
     """The rounds of one question to a project; questions that it leads to belong to it."""
 
@@ -41,7 +58,7 @@ class Rounds:
         """Compare what was found with what was guessed, if anybody asked."""
         if thing not in self._asked:
             return
-        before = self._guesses[thing]
+        before, value = self._guesses[thing], clipped(value)
         if before is UNKNOWN or value.same(before):
             return
         self._wrong = True

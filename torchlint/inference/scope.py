@@ -361,7 +361,9 @@ class File:
 
     def set_so_far(self, method: Function, word: str) -> Value:
         """Give what a method that is being walked sets an attribute of ``self`` to, as far as that is known."""
-        return self.project.rounds.guess((method, word), NOTHING)
+        flow = self._flows.get(method)
+        so_far = flow.attributes.get(word, NOTHING) if flow is not None else NOTHING
+        return self.project.rounds.guess((method, word), so_far)
 
     def is_running(self, node: ast.AST) -> bool:
         """Whether a function is being walked for all calls at this moment."""

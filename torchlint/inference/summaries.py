@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeGuard
 
 from torchlint.inference.arguments import Arguments
@@ -214,14 +215,14 @@ def place_of(name: str) -> tuple[int, int | None]:
 def _changed(function: Function, flow: Flow) -> tuple[_Changes, _Changes]:
     """Give what a walk changed in place: of the arguments, and of names from around the function."""
     closures = flow.file.closures
-    outer = {word for each in own_nodes(function) if isinstance(each, ast.Nonlocal | ast.Global) for word in each.names}
+    outer = closures.shared.get(function, frozenset())
     if not flow.changes and not outer:
         return (), ()
     rebound = _bound_before(function)
     arguments = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)} - rebound
     mine = {path: value for path, value in flow.changes.items() if path.partition(".")[0] in arguments}
     free = {path: value for path, value in flow.changes.items() if path not in closures.local(function)}
-    for each in own_nodes(function):
+    for each in own_nodes(function) if outer else ():
         if _is_stored(each) and each.id in outer:
             free[each.id] = join(free.get(each.id, NOTHING), flow.values.get(each, UNKNOWN))
     return (
@@ -238,7 +239,8 @@ def _is_stored(node: ast.AST) -> TypeGuard[ast.Name]:
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
-def _bound_before(function: Function) -> set[str]:
+@lru_cache(maxsize=256)
+def _bound_before(function: Function) -> frozenset[str]:
     """Give the names that a function binds anew before it changes anything by that name."""
     first: dict[str, int] = {}
     for statement in function.body:
@@ -247,7 +249,7 @@ def _bound_before(function: Function) -> set[str]:
                 if _is_stored(each):
                     first.setdefault(each.id, statement.lineno)
     changed = {each.id for each in written(function) if each.lineno < first.get(each.id, 0)}
-    return first.keys() - changed
+    return frozenset(first.keys() - changed)
 
 
 def _made_under(mode: Mode, value: Value) -> Value:
