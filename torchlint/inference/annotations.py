@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from torchlint.inference.facts import (
     ANY_GRAD,
@@ -24,7 +25,19 @@ from torchlint.inference.facts import (
 from torchlint.inference.operations import LEGACY_DTYPES, leaf
 from torchlint.inference.tensors import dtype_bits
 
-Resolve = Callable[[ast.expr], frozenset[str]]
+
+@dataclass(frozen=True)
+class Resolve:
+    """How a file's annotations are read: the names that an expression stands for, and the project's own classes."""
+
+    names: Callable[[ast.expr], frozenset[str]]
+    own: Callable[[frozenset[str]], Value | None]
+
+    def __call__(self, node: ast.expr) -> frozenset[str]:
+        """Give the names that an expression stands for."""
+        return self.names(node)
+
+
 """Gives what an expression is by name."""
 
 _SCALARS = {"int": Kind.INTEGER, "float": Kind.SCALAR | Kind.INTEGER, "bool": Kind.SCALAR, "complex": Kind.SCALAR}
@@ -76,7 +89,9 @@ def value_of(annotation: ast.expr | None, resolve: Resolve, depth: int = 6) -> V
         case ast.Subscript(value=base, slice=inner):
             return _generic(base, inner, resolve, depth)
         case ast.Name() | ast.Attribute():
-            return _plain(resolve(annotation), annotation)
+            names = resolve(annotation)
+            said = _plain(names, annotation)
+            return said if said is not None else resolve.own(names)
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 _MODULE_BASES = frozenset(["Module", "LightningModule", "PreTrainedModel", "ScriptModule", "PyroModule"])
 
 
-@dataclass
+@dataclass(eq=False)
 class Class:
     """A class of the project: what it derives from and where its attributes are set."""
 
@@ -47,6 +48,12 @@ class Class:
     """The assignments of the class body."""
     above: list[Class] = field(default_factory=list)
     """The base classes that stand in the project."""
+
+    def line(self) -> Iterator[Class]:
+        """Give the class and all that it derives from in the project."""
+        yield self
+        for base in self.above:
+            yield from base.line()
 
     @property
     def is_module(self) -> bool:
@@ -106,7 +113,7 @@ class Classes:
             known.bases = tuple(sorted(name for value in values for name in value.names))
             for name in known.bases:
                 base = self._named(name)
-                if base is not None and base is not known:
+                if base is not None and known not in base.line():
                     known.above.append(base)
             _read_body(known)
         return self._known[node]

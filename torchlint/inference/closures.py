@@ -154,8 +154,8 @@ class Closures:
     def of_module(self, word: str, found: Value, flow: Flow) -> Value:
         """Give what a name of the module is when functions are called; ``found`` is what it is in the end."""
         if word in self.bound_again:
-            found = join(found, _bound(flow, self._file.outline.tree, word))
-        return loosened(found) if word in self.changed_by_functions else found
+            return join(found, _bound(flow, self._file.outline.tree, word))
+        return found
 
 
 def loosened(value: Value) -> Value:

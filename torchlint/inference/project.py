@@ -130,7 +130,7 @@ class Project:
             return None
         file = self.file(base)
         found = file.exported(word) if file is not None else None
-        if found is not None:
+        if found is not None and name not in found.names:
             return found
         below = os.path.join(base, word)
         if os.path.isfile(below + ".py") or os.path.isdir(below):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from torchlint.inference import modes
-from torchlint.inference.annotations import foreign_object
+from torchlint.inference.annotations import Resolve, foreign_object
 from torchlint.inference.annotations import value_of as annotated_value
 from torchlint.inference.arguments import Arguments
 from torchlint.inference.binding import Binding, Function, is_static
@@ -69,11 +69,15 @@ class File:
 
     def _when_called(self, word: str, found: Value) -> Value:
         """Give what a name of the module is when a function is called; ``found`` is what it is in the end or so far."""
+        if self._live is None:
+            found = self.closures.of_module(word, found, self.top()[0])
+        return self._changed(word, found)
+
+    def _changed(self, word: str, found: Value) -> Value:
+        """Give a name of the module after functions may have changed it."""
         if word in self._globals:
             return join(found, UNKNOWN)
-        if self._live is not None:
-            return loosened(found) if word in self.closures.changed_by_functions else found
-        return self.closures.of_module(word, found, self.top()[0])
+        return loosened(found) if word in self.closures.changed_by_functions else found
 
     # ------------------------------------------------------------------ the project
     @property
@@ -103,7 +107,7 @@ class File:
         found = env.find(word)
         if found is None:
             return self.stars.find(word)
-        return self.followed(self._when_called(word, found))
+        return self.followed(self._changed(word, found))
 
     def known_as(self, node: Function | ast.ClassDef) -> str:
         """Give the name under which values carry a function or class of this file."""
@@ -282,10 +286,7 @@ class File:
         for node in function.decorator_list[under:]:
             decorator = flow.evaluate(node, env)
             callee = flow.values.get(node.func) if isinstance(node, ast.Call) else None
-            if callee is not None and self.wrappers.is_context_manager(callee):
-                mode = self.wrappers.entered(callee, mode)
-            else:
-                mode = self.wrappers.decorated(decorator, modes.decorated([decorator], mode))
+            mode = self.wrappers.below(decorator, callee, mode)
         owner = self.outline.parents.get(function)
         if isinstance(owner, ast.ClassDef):
             known = self.classes.of(owner)
@@ -298,17 +299,13 @@ class File:
     def annotated(self, annotation: ast.expr | None, env: Env, flow: Flow) -> Value | None:
         """Give the value that an annotation describes; None where it says nothing."""
 
-        def resolve(node: ast.expr) -> frozenset[str]:
-            if path_of(node) is None:
-                return frozenset()
-            value = flow.evaluate(node, env)
-            return value.names
+        def names(node: ast.expr) -> frozenset[str]:
+            return flow.evaluate(node, env).names if path_of(node) is not None else frozenset()
 
-        said = annotated_value(annotation, resolve)
-        if said is None and annotation is not None:
-            names = resolve(annotation)
+        def own(names: frozenset[str]) -> Value | None:
             return self.classes.instance_of(names) or foreign_object(names)
-        return said
+
+        return annotated_value(annotation, Resolve(names, own))
 
     # ------------------------------------------------------------------ calls
     def call(self, name: str, callee: Value, given: Arguments, mode: Mode) -> Value | None:

@@ -30,9 +30,19 @@ class Stars:
     def __init__(self, file: File) -> None:
         self._file = file
         self._modules = star_modules(file.outline.nodes(ast.ImportFrom))
+        self._asking: set[str] = set()
 
     def find(self, word: str) -> Value | None:
         """Give what a name is that only ``import *`` can have bound; None where that is not known."""
+        if word in self._asking:
+            return None  # files that import everything from each other
+        self._asking.add(word)
+        try:
+            return self._found(word)
+        finally:
+            self._asking.discard(word)
+
+    def _found(self, word: str) -> Value | None:
         for module in reversed(self._modules):
             base = self._file.base(module)
             if base is not None:

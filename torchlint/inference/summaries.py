@@ -174,14 +174,15 @@ class Summaries:
             positional = (call.receiver, *given.positional)
             given = Arguments(given.node, positional, given.keywords, given.starred, given.spread)
         decorator, bare = file.wrappers.decorator(call.function, at), file.bare(call.function, at + 1, call.around)
+        mode = file.wrappers.mode_above(call.function, range(call.under, at), call.mode)
         results = []
         for name in sorted(decorator.names):
             home, node = file.project.definitions.get(name, (file, None))
             if not isinstance(node, ast.FunctionDef):
-                return _made_under(call.mode, UNKNOWN)
+                return _made_under(mode, UNKNOWN)
             made = home.call(name, decorator, Arguments(given.node, (bare,)), Mode.ON) or UNKNOWN
-            results.append(home.summaries.through(made, node, bare, given, call.mode))
-        return join_all(results) if results else _made_under(call.mode, UNKNOWN)
+            results.append(home.summaries.through(made, node, bare, given, mode))
+        return join_all(results) if results else _made_under(mode, UNKNOWN)
 
     def through(self, made: Value, decorator: Function, bare: Value, given: Arguments, mode: Mode) -> Value:
         """Give the result of calling what a decorator of this file made of a function, which is known as ``bare``."""

@@ -68,6 +68,20 @@ class Wrappers:
                 return at
         return None
 
+    def mode_above(self, function: Function, places: range, mode: Mode) -> Mode:
+        """Give the grad mode below some of a function's decorators, ``mode`` being the one at the call."""
+        for at in places:
+            node, decorator = function.decorator_list[at], self.decorator(function, at)
+            callee = self._file.flow_of(node).values.get(node.func) if isinstance(node, ast.Call) else None
+            mode = self.below(decorator, callee, mode)
+        return mode
+
+    def below(self, decorator: Value, callee: Value | None, mode: Mode) -> Mode:
+        """Give the grad mode below one decorator; ``callee`` is what was called to make it."""
+        if callee is not None and self.is_context_manager(callee):
+            return self.entered(callee, mode)
+        return self.decorated(decorator, modes.decorated([decorator], mode))
+
     def decorator(self, function: Function, at: int) -> Value:
         """Give the value of one of a function's decorators."""
         flow = self._file.flow_of(self._file.outline.parents[function])

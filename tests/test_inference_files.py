@@ -1,0 +1,131 @@
+"""Inference across files: the projects in ``tests/fixtures/projects``.
+
+They hold ``reveal`` comments as the cases of one file do (see ``test_inference.py``); torch runs them here too, with
+``src`` and the script's own folder on the path, as their users would.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.observed import faults, quiet
+from tests.observed import revealed as rows_of
+from tests.projects import analysed
+from tests.test_inference import Revealed, disagreements, spelled
+from torchlint.inference.analysis import Analysis
+from torchlint.inference.facts import Grad, Mode
+
+PROJECTS = Path(__file__).parent / "fixtures" / "projects"
+FILES = sorted(path for path in PROJECTS.rglob("*.py") if "reveal(" in path.read_text())
+
+
+@cache
+def of_project(path: Path) -> Analysis:
+    return analysed(path)
+
+
+@cache
+def revealed(path: Path) -> tuple[Revealed, ...]:
+    rows = path.read_text().splitlines()
+    nodes = rows_of(of_project(path).outline.tree)
+    return tuple(Revealed(path, row, nodes[row], rows[row - 1].partition("  # ")[2]) for row in sorted(nodes))
+
+
+ALL = [each for path in FILES for each in revealed(path)]
+
+
+@pytest.mark.parametrize("case", ALL, ids=str)
+def test_what_a_careful_reader_knows(case: Revealed) -> None:
+    value = of_project(case.path).value(case.node)
+    wrong = disagreements(value, case.expected)
+    assert not wrong, f"{ast.unparse(case.node)}  # {case.expected}\nis {spelled(value)}"
+
+
+def test_there_are_enough_cases() -> None:
+    assert len(ALL) >= 90
+
+
+# ---------------------------------------------------------------------- torch runs them
+class _Rows(ast.NodeTransformer):
+    """Hand ``reveal`` its row."""
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "reveal":
+            node.args.append(ast.copy_location(ast.Constant(node.lineno), node))
+        return node
+
+
+@contextmanager
+def imported_from(*folders: Path) -> Iterator[None]:
+    """Import from these folders, and leave neither them nor what was imported behind."""
+    before, known = sys.path[:], set(sys.modules)
+    sys.path[:0] = map(str, folders)
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+        for name in set(sys.modules) - known:
+            if str(getattr(sys.modules[name], "__file__", "")).startswith(str(PROJECTS)):
+                del sys.modules[name]
+
+
+def module_of(path: Path) -> tuple[str, str]:
+    """Give the name of a module and its package as Python would."""
+    if path.parent.name == "scripts":
+        return path.stem, ""
+    parts = path.relative_to(path.parents[[each.name for each in path.parents].index("src")]).with_suffix("").parts
+    return ".".join(parts), ".".join(parts[:-1])
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_what_a_run_shows_lies_within_what_was_inferred(path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    expressions = {each.row: each.node for each in revealed(path)}
+    seen: set[int] = set()
+    wrong: list[str] = []
+
+    def reveal(thing: object, row: int) -> object:
+        seen.add(row)
+        value = of_project(path).value(expressions[row])
+        if not torch.is_grad_enabled() and of_project(path).mode(expressions[row]) == Mode.ON:
+            value = value.having(grad=value.grad | Grad.DETACHED)  # a body is read as if called with grad mode on
+        wrong.extend(f"{row} {ast.unparse(expressions[row])}: {each}" for each in faults(thing, value))
+        return thing
+
+    name, package = module_of(path)
+    names: dict[str, object] = {"reveal": reveal, "__name__": name, "__package__": package, "__file__": str(path)}
+    tree = ast.parse(path.read_text())
+    with (
+        imported_from(path.parent, PROJECTS / "mixed" / "src")
+        if package == ""
+        else imported_from(PROJECTS / "mixed" / "src")
+    ):
+        exec(compile(_Rows().visit(tree), str(path), "exec"), names)
+        for function in tree.body:
+            if isinstance(function, ast.FunctionDef) and not function.name.startswith("_") and not function.args.args:
+                with quiet():
+                    _run(names[function.name])
+    assert not wrong, "\n".join(wrong)
+    accelerated = {row for row, node in expressions.items() if "cuda" in ast.unparse(node)}
+    missing = set(expressions) - seen - accelerated - NOT_REACHED.get(path.stem, set())
+    assert not missing, f"never reached: {sorted(missing)}"
+
+
+def _run(case: object) -> None:
+    try:
+        case()  # type: ignore[operator]
+    except Exception as error:  # the last row of a case may need an accelerator
+        if "CUDA" not in str(error) and "NVIDIA" not in str(error):
+            raise
+
+
+NOT_REACHED = {"stars": {21, 25, 29}, "conditional": {57}}
+"""Rows that raise ``NameError`` when run, as they should, or whose library is nowhere installed."""
