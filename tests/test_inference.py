@@ -17,9 +17,11 @@ spoken of as it is after a backward pass. The file ``test_soundness.py`` runs th
 from __future__ import annotations
 
 import ast
+import random
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
 
@@ -172,6 +174,23 @@ def test_the_cases_without_an_alarm_come_first(path: Path) -> None:
     assert cases
     if any(name.startswith("no_alarm_") for name in cases):
         assert cases[0].startswith("no_alarm_")
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_the_answer_does_not_depend_on_what_was_asked_before(path: Path) -> None:
+    expected = {each.row: spelled(analysed(path).value(each.node)) for each in revealed(path)}
+    for seed in range(3):
+        analysis = Analysis(outline(decode(str(path), path.read_bytes())), Settings())
+        nodes = [node for node in ast.walk(analysis.outline.tree) if _is_reveal(node)]
+        order = sorted(nodes, key=lambda node: -node.lineno) if seed == 0 else nodes
+        if seed:
+            random.Random(seed).shuffle(order)
+        found = {node.lineno: spelled(analysis.value(node.args[0])) for node in order}
+        assert found == expected
+
+
+def _is_reveal(node: ast.AST) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "reveal"
 
 
 # ---------------------------------------------------------------------- the checker itself can say no
