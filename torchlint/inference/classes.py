@@ -139,26 +139,19 @@ class Classes:
             words = list(known.fields)
             keys = dict(zip(words, given.positional, strict=False)) | given.keywords
             return value.having(keys=tuple(keys.items()))
-        if (kept := self._kept(known, given)) and not known.is_dataset:
-            return value.having(keys=tuple(kept.items()))
-        return value
+        kept = self._kept(known, given, value)
+        return value.having(keys=tuple(sorted(kept.items()))) if kept else value
 
-    def _kept(self, known: Class, given: Arguments) -> dict[str, Value]:
-        """Give the attributes that hold just what the constructor was given, by ``self.word = argument``."""
+    def _kept(self, known: Class, given: Arguments, made: Value) -> dict[str, Value]:
+        """Give the attributes that only the constructor sets, as it sets them for these arguments."""
         start = known.methods.get("__init__")
-        if start is None or given.starred:
+        if start is None or given.starred or known.is_dataset:
             return {}
-        words = [each.arg for each in (*start.args.posonlyargs, *start.args.args)][1:]
-        every = words + [each.arg for each in start.args.kwonlyargs]
-        kept = {}
-        for statement in start.body:
-            match statement:
-                case ast.Assign(targets=[ast.Attribute(value=ast.Name(), attr=word)], value=ast.Name(id=argument)):
-                    if argument in every and known.setters.get(word) == [start]:
-                        value = given.find(words.index(argument) if argument in words else -1, argument)
-                        if value is not None and not value.unknown:
-                            kept[word] = value
-        return kept
+        words = [word for word, setters in known.setters.items() if setters == [start]]
+        if not words or not (given.positional or given.keywords):
+            return {}
+        found = known.home.summaries.attributes(start, given, made)
+        return {word: found[word] for word in words if word in found and not found[word].unknown}
 
     def instance_of(self, names: frozenset[str]) -> Value | None:
         """Give an object of a class of the project, as an annotation names it; None for other names."""
@@ -194,7 +187,7 @@ class Classes:
     def _of_class(self, known: Class, word: str, base: Value) -> Value | None:
         if (found := _method(known, word)) is not None:
             home, method = found
-            if any(_last(each) in ("property", "cached_property") for each in method.decorator_list):
+            if any("property" in _last(each).lower() for each in method.decorator_list):
                 return home.summaries.of(method, Arguments(method), base, Mode.ON)
             return _bound(home, method, base)
         value = self._set(known, word)
@@ -202,7 +195,7 @@ class Classes:
             return of_kind(Kind.SCALAR)
         if known.is_dataset and (value is None or value.unknown):
             return UNKNOWN.having(grad=Grad.DETACHED, place=Place.HOST)  # samples are moved once they are batched
-        return _moved_along(value, base, word) if value is not None else None
+        return moved_along(value, base, word) if value is not None else None
 
     def _set(self, known: Class, word: str) -> Value | None:
         """Give the join of all that the methods of a class and of its bases set an attribute to."""
@@ -268,7 +261,7 @@ def _method(known: Class, word: str) -> tuple[File, Function] | None:
     return None
 
 
-def _moved_along(value: Value, base: Value, word: str) -> Value:
+def moved_along(value: Value, base: Value, word: str) -> Value:
     """Put a module's submodules, parameters and buffers where the module is."""
     if not base.must(Kind.MODULE) or not value.kind:
         return _from_class(value, word)

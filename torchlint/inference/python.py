@@ -54,6 +54,8 @@ def builtin(word: str, given: Arguments, mode: Mode) -> Value | None:
         return part(first) if first else None
     if word in ("sum", "max", "min", "abs", "round", "pow", "divmod"):
         return _reduced(word, given, mode)
+    if word in ("slice", "open", "object", "memoryview", "type", "vars", "dir"):
+        return of_kind(Kind.OTHER | Kind.SEQUENCE)
     return of_kind(Kind.NONE) if word in ("print", "setattr", "delattr", "exec") else None
 
 

@@ -237,13 +237,15 @@ class File:
             return None
         return first[0].arg
 
-    def start(self, function: Function, flow: Flow, given: Arguments | None, receiver: Value | None) -> Env:
+    def start(
+        self, function: Function, flow: Flow, given: Arguments | None, receiver: Value | None, mode: Mode | None = None
+    ) -> Env:
         """Bind a function's arguments: to what is given, or to what annotations, defaults and names say."""
         env = Env()
         for word, value in self._closure(function).items():
             env.assign(word, value)
         body = env.layer()
-        body.mode = self._entry_mode(function, flow, body, outermost=given is None)
+        body.mode = self._entry_mode(function, flow, body, mode or self.callers.mode(function) or Mode.ON)
         Binding(self, function, flow, body, given).bind(receiver, self.self_name(function))
         return body
 
@@ -256,8 +258,7 @@ class File:
             return flow.env.flat()
         return self._closures.get(function, {})
 
-    def _entry_mode(self, function: Function, flow: Flow, env: Env, outermost: bool) -> Mode:
-        mode = self.callers.mode(function) or Mode.ON if outermost else Mode.ON
+    def _entry_mode(self, function: Function, flow: Flow, env: Env, mode: Mode) -> Mode:
         for decorator in (flow.evaluate(each, env) for each in function.decorator_list):
             mode = self.wrappers.decorated(decorator, modes.decorated([decorator], mode))
         owner = self.outline.parents.get(function)
@@ -293,6 +294,11 @@ class File:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             return home.summaries.of(node, given, callee.self_value, mode)
         return None
+
+    def are_functions(self, value: Value) -> bool:
+        """Whether all names are functions of the project: what has attributes then is what a decorator made of them."""
+        found = (self.project.definitions.get(name, (self, None))[1] for name in value.names)
+        return all(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) for node in found)
 
     def mode_after(self, name: str) -> Mode | None:
         """Give the grad mode that calling a function of the project leaves behind; None where it changes none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from torchlint.inference.arguments import Arguments
@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Summary:
-    """What a call gives, and what it does to its arguments."""
+    """What a call gives, and what it does to its arguments and to ``self``."""
 
     value: Value
-    changes: tuple[tuple[str, Value], ...]
+    changes: tuple[tuple[str, Value], ...] = ()
+    attributes: dict[str, Value] = field(default_factory=dict)
 
 
 class Summaries:
@@ -34,11 +35,23 @@ class Summaries:
 
     def of(self, function: Function, given: Arguments, receiver: Value | None, mode: Mode) -> Value:
         """Give what a function returns for some arguments."""
+        found = self._summary(function, given, receiver, mode)
+        for word, value in found.changes:
+            target = _argument(function, given.node, word, receiver is not None)
+            if target is not None:
+                given.changes.append((target, _through(value, given, "changes it")))
+        return _through(found.value, given)
+
+    def attributes(self, start: Function, given: Arguments, made: Value) -> dict[str, Value]:
+        """Give what a constructor sets the attributes of ``self`` to for some arguments."""
+        return self._summary(start, given, made, Mode.ON).attributes
+
+    def _summary(self, function: Function, given: Arguments, receiver: Value | None, mode: Mode) -> _Summary:
         project = self._file.project
         if function in project.running:
-            return NOTHING if project.depth < MOST_DEPTH + 1 else UNKNOWN
+            return _Summary(NOTHING if project.depth < MOST_DEPTH + 1 else UNKNOWN)
         if project.depth >= MOST_DEPTH or project.spent > MOST_LINES:
-            return _made_under(mode, UNKNOWN)
+            return _Summary(_made_under(mode, UNKNOWN))
         key = (
             function,
             mode,
@@ -49,21 +62,13 @@ class Summaries:
         )
         if key not in self._known:
             self._known[key] = self._walked(function, given, receiver, mode)
-        found = self._known[key]
-        for word, value in found.changes:
-            target = _argument(function, given.node, word, receiver is not None)
-            if target is not None:
-                given.changes.append((target, _through(value, given, "changes it")))
-        return _through(found.value, given)
+        return self._known[key]
 
     def _walked(self, function: Function, given: Arguments, receiver: Value | None, mode: Mode) -> _Summary:
         file, project = self._file, self._file.project
 
         def start(flow: Flow) -> Env:
-            env = file.start(function, flow, given, receiver)
-            if not mode & Mode.ON and not function.decorator_list:
-                env.mode = mode
-            return env
+            return file.start(function, flow, given, receiver, mode)
 
         flow = Flow(file, function.body, start, file.self_name(function))
         with project.call(function):
@@ -73,6 +78,7 @@ class Summaries:
         return _Summary(
             self._returned(function, flow, mode),
             tuple((word, flow.changes[word]) for word in sorted(own & flow.changes.keys())),
+            flow.attributes,
         )
 
     def _returned(self, function: Function, flow: Flow, mode: Mode) -> Value:
