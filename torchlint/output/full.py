@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from torchlint.model import Applicability, Confidence, Edit, Fix
+from torchlint.model import Applicability, Confidence, Fix
+from torchlint.output.hunks import hunks
 from torchlint.output.report import Place, Report
 from torchlint.output.screen import Screen, code, columns, printable
 from torchlint.source import Source
@@ -104,7 +103,7 @@ def _fix(place: Place, fix: Fix, gutter: str, screen: Screen) -> Iterator[str]:
     if place.source is None:
         return
     shown = 0
-    for hunk in _hunks(place.source, fix):
+    for hunk in hunks(place.source, fix):
         changed = list(hunk.lines())
         focus = len(os.path.commonprefix([line for _, line in changed])) if len(changed) > 1 else 0  # noqa: RUF071  # characters are meant
         for sign, line in changed:
@@ -115,56 +114,3 @@ def _fix(place: Place, fix: Fix, gutter: str, screen: Screen) -> Iterator[str]:
             seen = (code(line[:focus]), code(line[focus : focus + _FOCUS]), code(line[focus + _FOCUS :]))
             text = "".join(_cropped(*seen, screen.width - len(gutter) - 5))
             yield f"{gutter}   {screen.paint(f'{sign} {text}'.rstrip(), 'red' if sign == '-' else 'green')}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Hunk:
-    """Some neighbouring rows before and after the edits that fall on them."""
-
-    before: tuple[str, ...]
-    after: tuple[str, ...]
-
-    def lines(self) -> Iterator[tuple[str, str]]:
-        """Give what changes, without the rows that are alike at the top and the bottom."""
-        shared = 0
-        shortest = min(len(self.before), len(self.after))
-        while shared < shortest and self.before[shared] == self.after[shared]:
-            shared += 1
-        tail = 0
-        while tail < shortest - shared and self.before[-1 - tail] == self.after[-1 - tail]:
-            tail += 1
-        yield from (("-", line) for line in self.before[shared : len(self.before) - tail])
-        yield from (("+", line) for line in self.after[shared : len(self.after) - tail])
-
-
-def _hunks(source: Source, fix: Fix) -> Iterator[_Hunk]:
-    """Apply a fix to the rows it touches and to no others: a report must not cost a copy of the file per finding."""
-    group: list[Edit] = []
-    last = 0
-    for edit in sorted(fix.edits, key=lambda each: (each.start, each.end)):
-        row = source.position(edit.start)[0]
-        if group and row > last + 1:
-            yield _hunk(source, group)
-            group = []
-        group.append(edit)
-        last = max(source.position(edit.end)[0], last)
-    if group:
-        yield _hunk(source, group)
-
-
-def _hunk(source: Source, edits: list[Edit]) -> _Hunk:
-    first = source.position(edits[0].start)[0]
-    final = source.position(max(edit.end for edit in edits))[0]
-    at = source.line_starts[first - 1]
-    stop = source.line_starts[final] if final < len(source.line_starts) else len(source.utf8)
-    parts, last = [], at
-    for edit in edits:
-        parts += [source.slice(last, edit.start), edit.text]
-        last = max(last, edit.end)
-    parts.append(source.slice(last, stop))
-    return _Hunk(_rows(source.slice(at, stop)), _rows("".join(parts)))
-
-
-def _rows(text: str) -> tuple[str, ...]:
-    rows = re.split(r"\r\n|\r|\n", text)
-    return tuple(rows if rows[-1] else rows[:-1])
