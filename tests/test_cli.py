@@ -347,11 +347,72 @@ def test_output_file_may_be_a_pipe(tmp_path: Path, stand_in: Program) -> None:
     assert (done.status, done.stdout) == (1, "a.py:1:7: TNS101 may fail\n")
 
 
-def test_statistics(tmp_path: Path, stand_in: Program) -> None:
-    (tmp_path / "a.py").write_text(HIT * 2 + "b = w.data\n")
-    assert stand_in("--statistics", "-q").stdout == ("2  TNS101  [*] numpy-on-grad-tensor\n1  TNS201  [ ] data-read\n")
-    rows = json.loads(stand_in("--statistics", "--output-format", "json").stdout)
-    assert rows[0] == {"code": "TNS101", "name": "numpy-on-grad-tensor", "count": 2, "fixable_count": 2}
+def test_statistics_are_a_report_of_where_to_begin(tmp_path: Path, stand_in: Program) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "a.py").write_text("b = w.data\n")
+    (tmp_path / "sub" / "b.py").write_text(HIT * 2 + "b = w.data\n")
+    (tmp_path / "sub" / "c.py").write_text(HIT * 8)
+    (tmp_path / "sub" / "clean.py").write_text("x = 1\n")
+    done = stand_in("--statistics")
+    assert done.status == 1
+    assert (
+        done.stdout
+        == """\
+10  TNS101  [*] numpy-on-grad-tensor
+ 2  TNS201  [ ] data-read
+
+Folders with most findings
+11  sub (10 fixable)
+ 1  .
+
+Files with most findings
+ 8  sub/c.py (8 fixable)
+ 3  sub/b.py (2 fixable)
+ 1  a.py
+
+Where to begin
+torchlint --fix                     repairs 10 of 12
+torchlint --min-confidence certain  shows the 10 that nothing speaks against
+
+Found 12 errors. 10 fixable with --fix, 2 with --unsafe-fixes.
+"""
+    )
+    told = json.loads(stand_in("--statistics", "--output-format", "json").stdout)
+    assert told == {
+        "count": 12,
+        "fixable_count": 10,
+        "confidence": {"certain": 10, "likely": 2},
+        "rules": [
+            {"code": "TNS101", "name": "numpy-on-grad-tensor", "count": 10, "fixable_count": 10},
+            {"code": "TNS201", "name": "data-read", "count": 2, "fixable_count": 0},
+        ],
+        "folders": [
+            {"folder": "sub", "count": 11, "fixable_count": 10},
+            {"folder": ".", "count": 1, "fixable_count": 0},
+        ],
+        "files": [
+            {"file": "sub/c.py", "count": 8, "fixable_count": 8},
+            {"file": "sub/b.py", "count": 3, "fixable_count": 2},
+            {"file": "a.py", "count": 1, "fixable_count": 0},
+        ],
+    }
+    assert "repairs 12 of 12" in stand_in("--statistics", "--unsafe-fixes").stdout
+    assert stand_in("--statistics", "sub/clean.py").stdout == "All checks passed!\n"
+
+
+def test_statistics_list_ten_places_and_say_how_many_more(tmp_path: Path, stand_in: Program) -> None:
+    for number in range(13):
+        (tmp_path / f"f{number:02}.py").write_text(HIT * (number + 1))
+    lines = stand_in("--statistics").stdout.splitlines()
+    assert lines[:4] == ["91  TNS101  [*] numpy-on-grad-tensor", "", "Folders with most findings", "91  . (91 fixable)"]
+    assert lines[6] == "13  f12.py (13 fixable)"
+    assert lines[15:18] == [" 4  f03.py (4 fixable)", " 6  in 3 more files", ""]
+
+
+def test_statistics_have_no_other_formats(stand_in: Program) -> None:
+    done = stand_in("--statistics", "--output-format", "sarif")
+    message = "--statistics are text or json, not sarif: leave out one of the two"
+    assert (done.status, done.stderr) == (2, f"torchlint: error: {message}\n")
 
 
 def test_show_files_and_show_settings(tmp_path: Path, torchlint: Program) -> None:

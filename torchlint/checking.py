@@ -80,6 +80,8 @@ def _consistent(flags: argparse.Namespace) -> None:
         raise UsageError("`-` reads standard input and cannot be given beside other paths")
     if flags.isolated and flags.config:
         raise UsageError("--isolated and --config cannot be used together")
+    if flags.statistics and flags.output_format not in (None, *FORMATS_FOR_PEOPLE, "json"):
+        raise UsageError(f"--statistics are text or json, not {flags.output_format}: leave out one of the two")
 
 
 def _plan(flags: argparse.Namespace, config: Config) -> _Plan:
