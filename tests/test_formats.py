@@ -104,7 +104,7 @@ def document(output_format: str, report: Report) -> bytes:
     text = io.StringIO()
     for line in renderer(output_format)(report, Screen()):
         print(line, file=text)
-    return text.getvalue().encode("ascii" if output_format in MACHINE else "utf-8")
+    return text.getvalue().encode("ascii" if output_format in (*MACHINE, "html") else "utf-8")
 
 
 # ---------------------------------------------------------------------- valid, whatever is reported

@@ -10,7 +10,7 @@ from torchlint.model import Confidence
 from torchlint.selectors import UnknownSelector, codes_meant, nearest
 
 FORMATS_FOR_PEOPLE = ("full", "concise")
-OUTPUT_FORMATS = (*FORMATS_FOR_PEOPLE, "json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson")
+OUTPUT_FORMATS = (*FORMATS_FOR_PEOPLE, "json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson", "html")
 NUMPY_STYLES = ("chain", "force")
 
 Patterns = tuple[tuple[str, tuple[str, ...]], ...]

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import textwrap
 from collections.abc import Iterator
 
 from torchlint.model import Applicability, Confidence, Fix
-from torchlint.output.hunks import hunks
+from torchlint.output.excerpts import changes, cropped
 from torchlint.output.report import Place, Report
 from torchlint.output.screen import Screen, code, columns, printable
 from torchlint.source import Source
 
 _DIFF_LINES = 12
-_FOCUS = 24
-"""Characters behind the first difference that are shown of a line too long to be shown whole."""
 _CONFIDENCE = {Confidence.CERTAIN: "red", Confidence.LIKELY: "yellow", Confidence.POSSIBLE: "cyan"}
 _PROMISE = {
     Applicability.SAFE: "",
@@ -56,31 +53,11 @@ def _excerpt(source: Source, place: Place, gutter: str, screen: Screen) -> Itera
     line = source.line(row)
     stop = end_column - 1 if end_row == row else len(line)
     before, word, after = code(line[: column - 1]), code(line[column - 1 : stop]), code(line[stop:])
-    before, word, after = _cropped(before, word, after, screen.width - len(gutter) - 3)
+    before, word, after = cropped(before, word, after, screen.width - len(gutter) - 3)
     yield f"{gutter} {bar}"
     yield f"{screen.paint(str(row).rjust(len(gutter)), 'blue')} {bar} {before}{word}{after}".rstrip()
     caret = screen.paint("^" * max(columns(word), 1), "red")
     yield f"{gutter} {bar} {' ' * columns(before)}{caret}"
-
-
-def _cropped(before: str, word: str, after: str, width: int) -> tuple[str, str, str]:
-    """Cut a long line so that the word is seen, with an ellipsis where something was cut."""
-    word = _head(word, width)
-    room = width - columns(word)
-    right = min(columns(after), max(room // 2, room - columns(before)))
-    return _tail(before, room - right), word, _head(after, right)
-
-
-def _head(text: str, room: int) -> str:
-    if columns(text) <= room:
-        return text
-    while columns(text) > max(room - 1, 0):
-        text = text[: max(room - 1, 0)] if len(text) > room else text[:-1]
-    return f"{text}…" if room > 0 else ""
-
-
-def _tail(text: str, room: int) -> str:
-    return _head(text[::-1], room)[::-1]
 
 
 def _note(label: str, text: str, gutter: str, screen: Screen, style: str = "bold") -> Iterator[str]:
@@ -102,15 +79,9 @@ def _fix(place: Place, fix: Fix, gutter: str, screen: Screen) -> Iterator[str]:
     yield from _note("fix", fix.title + _PROMISE[fix.applicability], gutter, screen, "green")
     if place.source is None:
         return
-    shown = 0
-    for hunk in hunks(place.source, fix):
-        changed = list(hunk.lines())
-        focus = len(os.path.commonprefix([line for _, line in changed])) if len(changed) > 1 else 0  # noqa: RUF071  # characters are meant
-        for sign, line in changed:
-            shown += 1
-            if shown > _DIFF_LINES:
-                yield f"{gutter}   …"
-                return
-            seen = (code(line[:focus]), code(line[focus : focus + _FOCUS]), code(line[focus + _FOCUS :]))
-            text = "".join(_cropped(*seen, screen.width - len(gutter) - 5))
-            yield f"{gutter}   {screen.paint(f'{sign} {text}'.rstrip(), 'red' if sign == '-' else 'green')}"
+    room = screen.width - len(gutter) - 5
+    for shown, (_, sign, line) in enumerate(changes(place.source, fix, room)):
+        if shown == _DIFF_LINES:
+            yield f"{gutter}   …"
+            return
+        yield f"{gutter}   {screen.paint(f'{sign} {line}'.rstrip(), 'red' if sign == '-' else 'green')}"

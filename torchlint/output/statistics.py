@@ -39,19 +39,23 @@ def _places(kind: str, tallies: tuple[Tally, ...], width: int, screen: Screen) -
         yield f"{sum(each.count for each in rest):>{width}}  in {len(rest)} more {kind}{'s' * (len(rest) != 1)}"
 
 
-def _advice(report: Report, screen: Screen) -> Iterator[str]:
+def advice(report: Report) -> Iterator[tuple[str, str]]:
+    """Give commands to begin with, and what each does about these findings."""
     counts = report.counts()
     certain = {tally.key: tally.count for tally in by_confidence(report)}.get("certain", 0)
-    advice = []
     if counts["fixable"]:
         flags = "--fix --unsafe-fixes" if report.unsafe_fixes else "--fix"
-        advice.append((flags, f"repairs {counts['fixable']} of {counts['found']}"))
+        yield f"torchlint {flags}", f"repairs {counts['fixable']:,} of {counts['found']:,}"
     if 0 < certain < counts["found"]:
-        advice.append(("--min-confidence certain", f"shows the {certain} that nothing speaks against"))
-    if advice:
+        yield "torchlint --min-confidence certain", f"shows the {certain:,} that nothing speaks against"
+
+
+def _advice(report: Report, screen: Screen) -> Iterator[str]:
+    listed = list(advice(report))
+    if listed:
         yield ""
         yield screen.paint("Where to begin", "bold")
-    yield from (f"torchlint {flags:<24}  {text}" for flags, text in advice)
+    yield from (f"{command:<34}  {text}" for command, text in listed)
     yield ""
 
 
