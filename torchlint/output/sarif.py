@@ -26,7 +26,7 @@ _Object = dict[str, object]
 def render(report: Report, screen: Screen) -> Iterator[str]:
     """Give the document."""
     del screen
-    yield json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report)]}, indent=2)
+    yield json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report)]}, indent=1)
 
 
 def _run(report: Report) -> _Object:
