@@ -317,6 +317,7 @@ def test_silencing_one_finding_does_not_rename_another() -> None:
         ("`x`, line 3", ("a.py", 3)),
         ("`f(a, b)` is made here, line 12", ("a.py", 12)),
         ("`x` comes from, lib/some nets.py line 4", ("lib/some nets.py", 4)),
+        ("`x` comes from, a,b.py line 4", ("a,b.py", 4)),
         ("`x`, line 0", ("a.py", None)),
         ("nothing tells what `x` is", ("a.py", None)),
         ("the baseline 3", ("a.py", None)),
@@ -511,3 +512,26 @@ def test_real_findings_are_valid_and_their_fixes_parse(output_format: str, tmp_p
                 for each in fix["artifactChanges"][0]["replacements"]
             ]
             ast.parse(applied(code, edits, str))
+
+
+def test_the_flow_of_a_real_finding_leads_through_the_files_it_speaks_of(tmp_path: Path, torchlint: Program) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "__init__.py").touch()
+    (tmp_path / "lib" / "nets.py").write_text(
+        "import torch\n\n\nclass Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.layer = torch.nn.Linear(2, 2)\n\n    def forward(self, x):\n        return self.layer(x)\n\n\n"
+        "def predict(x):\n    net = Net()\n    return net(x)\n"
+    )
+    (tmp_path / "b.py").write_text(
+        "from lib.nets import predict\n\n\ndef f(x):\n    y = predict(x)\n    return y.numpy()\n"
+    )
+    done = torchlint("--output-format", "sarif")
+    (told,) = read("sarif", done.raw)["runs"][0]["results"]
+    flow = [each["location"]["physicalLocation"] for each in told["codeFlows"][0]["threadFlows"][0]["locations"]]
+    assert [(each["artifactLocation"]["uri"], each["region"]["startLine"]) for each in flow] == [
+        ("lib/nets.py", 10),
+        ("lib/nets.py", 15),
+        ("b.py", 5),
+        ("b.py", 6),
+    ]
+    assert told["locations"][0]["logicalLocations"] == [{"fullyQualifiedName": "f"}]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from torchlint.output.report import Place
 
-_PLACED = re.compile(r"(?P<text>.*), (?:(?P<path>[^,]+) )?line (?P<row>[1-9]\d*)", re.DOTALL)
+_PLACED = re.compile(r"(?P<text>.*), (?:(?P<path>.+) )?line (?P<row>[1-9]\d*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
