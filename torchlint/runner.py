@@ -106,10 +106,10 @@ def _written(target: Target, outcome: Outcome) -> Outcome:
 
 def _presentable(result: FileResult, config: Config) -> FileResult:
     """Drop the fixes the user does not want, and the source of a file there is nothing to say about."""
-    if not result.findings:
-        return replace(result, source=None, suppressed=tuple(replace(each, fix=None) for each in result.suppressed))
     findings = (each if config.fixable(each.code) else replace(each, fix=None) for each in result.findings)
-    return replace(result, findings=tuple(findings))
+    suppressed = (replace(each, fix=None) for each in result.suppressed)
+    source = result.source if result.findings or result.suppressed else None
+    return replace(result, source=source, findings=tuple(findings), suppressed=tuple(suppressed))
 
 
 def _failed(path: str, message: str) -> Outcome:
