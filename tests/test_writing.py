@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from torchlint.writing import NotWritten, replace
+from torchlint.writing import NotWritten, check_place, create, replace
 
 
 def refuse(number: int) -> object:
@@ -57,3 +57,47 @@ def test_a_file_that_is_gone_or_changed_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(NotWritten, match="changed while it was being checked"):
         replace(str(file), b"old", b"new")
     assert (file.read_bytes(), os.listdir(tmp_path)) == (b"other", ["a.py"])
+
+
+@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize(
+    ("call", "number", "reason"),
+    [
+        ("torchlint.writing.tempfile.mkstemp", errno.EACCES, "cannot be written: Permission denied"),
+        ("torchlint.writing.os.fsync", errno.ENOSPC, "cannot be written: No space left on device"),
+        ("torchlint.writing.os.replace", errno.EROFS, "cannot be written: Read-only file system"),
+    ],
+)
+def test_a_report_that_cannot_be_written_leaves_what_was_there(
+    call: str, number: int, reason: str, there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "report"
+    if there:
+        file.write_bytes(b"old")
+    monkeypatch.setattr(call, refuse(number))
+    with pytest.raises(NotWritten) as raised:
+        create(str(file), b"new")
+    assert str(raised.value) == reason
+    assert [each.read_bytes() for each in tmp_path.iterdir()] == ([b"old"] if there else [])
+
+
+def test_a_report_is_made_and_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "report"
+    for text in (b"one", b"two"):
+        check_place(str(file))
+        create(str(file), text)
+        assert (file.read_bytes(), os.listdir(tmp_path)) == (text, ["report"])
+
+
+def test_places_that_cannot_be_written_are_told_beforehand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "old").touch()
+    monkeypatch.setattr("torchlint.writing.os.access", lambda *_: False)  # the superuser may write anywhere
+    for name, reason in (
+        ("old", "read-only"),
+        ("new", "its folder may not be written"),
+        ("none/new", "its folder does not exist: make it first"),
+        ("", "is a folder: give the name of a file in it"),
+    ):
+        with pytest.raises(NotWritten) as raised:
+            check_place(str(tmp_path / name))
+        assert str(raised.value) == reason

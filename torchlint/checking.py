@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import BinaryIO, TextIO
 
-from torchlint.config import SYNTAX_ERROR, Config, ConfigError, Finder
+from torchlint.config import SYNTAX_ERROR, Config, Finder
+from torchlint.destination import destination
 from torchlint.discover import Discovery, Notice, Target
 from torchlint.flags import SUBCOMMANDS, UsageError, options
 from torchlint.model import Trouble
+from torchlint.options import FORMATS_FOR_PEOPLE
 from torchlint.output import renderer
 from torchlint.output.report import Place, Report
 from torchlint.output.screen import Screen, printable
@@ -68,8 +69,7 @@ def check(flags: argparse.Namespace, session: Session) -> int:
     discovery = Discovery(
         finder, session.cwd, bool(config.run.force_exclude), config.run.respect_gitignore is not False
     )
-    with ExitStack() as stack:
-        out = _output(flags.output_file, session, stack)
+    with destination(flags.output_file, session.cwd, session.stdout) as out:
         if "-" in flags.paths:
             return _standard_input(plan, finder, discovery, session, out)
         return _files(plan, discovery, session, out)
@@ -80,6 +80,8 @@ def _consistent(flags: argparse.Namespace) -> None:
         raise UsageError("`-` reads standard input and cannot be given beside other paths")
     if flags.isolated and flags.config:
         raise UsageError("--isolated and --config cannot be used together")
+    if flags.statistics and flags.output_format not in (None, *FORMATS_FOR_PEOPLE, "json"):
+        raise UsageError(f"--statistics are text or json, not {flags.output_format}: leave out one of the two")
 
 
 def _plan(flags: argparse.Namespace, config: Config) -> _Plan:
@@ -143,34 +145,47 @@ def _conclude(plan: _Plan, outcomes: list[Outcome], troubles: list[Trouble], ses
         results=tuple(each.result for each in outcomes),
         fixed=tuple((each.path, each.fixed) for each in outcomes if each.fixed and not each.linked_out),
         unsafe_fixes=plan.unsafe_fixes,
+        troubles=tuple(troubles),
     )
     if plan.mode is Mode.DIFF:
         changed = _show_diff(plan, outcomes, report, session, out)
         _warn_unparsed(report, session)
         return _closed(troubles, FINDINGS if changed and not plan.flags.exit_zero else CLEAN, session)
-    for line in _lines(plan, report, session.screen, bool(troubles)):
-        print(line, file=out)
+    _show_findings(plan, report, session, out)
     if not plan.report_findings:
         _warn_unparsed(report, session)
     return _closed(troubles, _status(plan, report), session)
 
 
-def _lines(plan: _Plan, report: Report, screen: Screen, troubled: bool) -> Iterator[str]:
-    if plan.flags.output_file and plan.flags.color == "auto":
+def _show_findings(plan: _Plan, report: Report, session: Session, out: TextIO) -> None:
+    """Print the report, and below it the closing words, which go to the terminal where the report goes to a file."""
+    filed = bool(plan.flags.output_file)
+    screen = session.screen
+    if filed and plan.flags.color == "auto":
         screen = replace(screen, color=False, width=80)
-    machine = plan.output_format in ("json", "github")
     if plan.report_findings:
-        yield from _body(plan, report, screen)
-    if machine or (plan.flags.quiet and not plan.show_fixes):
-        return
+        for line in _body(plan, report, screen):
+            print(line, file=out)
+    if filed:
+        beside = session.stderr if plan.mode is Mode.FIX and "-" in plan.flags.paths else session.stdout
+        closing = "\n".join(_closing(plan, report, session.screen))
+        print(closing, file=beside, end="\n" * bool(closing))
+    elif plan.output_format in FORMATS_FOR_PEOPLE:
+        for line in _closing(plan, report, screen):
+            print(line, file=out)
+
+
+def _closing(plan: _Plan, report: Report, screen: Screen) -> Iterator[str]:
     from torchlint.output import summary
 
     if plan.show_fixes:
         yield from summary.fixes(report, screen)
+    if plan.flags.quiet:
+        return
     clean = plan.report_findings and not report.counts()["found"] and not report.fixed
-    if not plan.flags.quiet and plan.report_findings and not (clean and troubled):
+    if plan.report_findings and not (clean and report.troubles):
         yield from summary.render(report, screen)
-    elif not plan.flags.quiet and not plan.report_findings and report.fixed:
+    elif not plan.report_findings and report.fixed:
         yield summary.did_fix(report)
 
 
@@ -268,17 +283,6 @@ def _show_facts(place: str, finder: Finder, session: Session) -> int:
     for line in facts(place, finder.of_folder(folder), session.cwd, session.screen):
         print(line, file=session.stdout)
     return CLEAN
-
-
-def _output(path: str | None, session: Session, stack: ExitStack) -> TextIO:
-    if path is None:
-        return session.stdout
-    try:
-        return stack.enter_context(
-            open(os.path.join(session.cwd, path), "w", encoding="utf-8", errors="backslashreplace", newline="")
-        )
-    except OSError as error:
-        raise ConfigError(f"--output-file {path}: {error.strerror}") from None
 
 
 def _write_bytes(stream: TextIO, raw: bytes) -> None:

@@ -29,6 +29,9 @@ _DEPTH = 10_000
 
 SYNTAX_ERROR = "TNS900"
 
+_Checked = tuple[list[Finding], tuple[Trouble, ...], tuple[tuple[str, str | None], ...]]
+"""The findings of a file, what went wrong, and what the findings rest on beside the file."""
+
 
 def check_bytes(path: str, raw: bytes, config: Config) -> FileResult:
     """Check a file's bytes; code that does not parse is a finding, never an exception."""
@@ -38,10 +41,10 @@ def check_bytes(path: str, raw: bytes, config: Config) -> FileResult:
     except SourceError as error:
         return _unreadable(path, raw, error)
     with _deep_recursion():
-        found, troubles = _check(source, codes, config)
+        found, troubles, reads = _check(source, codes, config)
     wanted = in_order(each for each in found if each.confidence >= config.min_confidence)
     kept, suppressed = split(source, wanted)
-    return FileResult(path, source, kept, suppressed, troubles)
+    return FileResult(path, source, kept, suppressed, troubles, reads)
 
 
 def fix_bytes(path: str, raw: bytes, config: Config) -> FixResult:
@@ -141,7 +144,7 @@ def analysis(source: Source, config: Config) -> Analysis:
         return Analysis(outline(source), config.settings, os.path.join(config.cwd or os.getcwd(), source.path))
 
 
-def _check(source: Source, codes: frozenset[str], config: Config) -> tuple[list[Finding], tuple[Trouble, ...]]:
+def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
     entries = [entry for entry in CATALOGUE if entry.code in codes and entry.words]
     words = frozenset[str]().union(*(entry.words for entry in entries))
     triggered = any(word.encode() in source.utf8 for word in words)
@@ -150,20 +153,24 @@ def _check(source: Source, codes: frozenset[str], config: Config) -> tuple[list[
     except (SyntaxError, ValueError) as error:
         return _check_without_outline(source, error, entries if triggered else [], config)
     except (RecursionError, MemoryError):
-        return [
-            _syntax_error(
-                0, "the code is nested too deeply to be checked: split the expression or the chain of branches"
-            )
-        ], ()
+        return (
+            [
+                _syntax_error(
+                    0, "the code is nested too deeply to be checked: split the expression or the chain of branches"
+                )
+            ],
+            (),
+            (),
+        )
     called = frozenset[str]().union(*(entry.words for entry in entries if entry.called))
     elsewhere = frozenset[str]().union(*(entry.words for entry in entries if not entry.called))
     places = stretches(made, words, called - elsewhere) if triggered else []
-    return _check_stretches(source, made, places, entries, config) if places else ([], ())
+    return _check_stretches(source, made, places, entries, config) if places else ([], (), ())
 
 
 def _check_stretches(
     source: Source, made: Outline, places: list[Stretch], entries: list[Entry], config: Config
-) -> tuple[list[Finding], tuple[Trouble, ...]]:
+) -> _Checked:
     from torchlint.inference.analysis import Analysis
     from torchlint.rule import FileContext
     from torchlint.syntax.definition import Definition, NotParsed
@@ -176,17 +183,17 @@ def _check_stretches(
             definitions = [Definition(source, made.whole())]
         except NotParsed as error:
             at = source.offset(min(error.row, len(source.line_starts)), 0)
-            return [_syntax_error(at, f"LibCST cannot parse this file: {error.message}")], ()
+            return [_syntax_error(at, f"LibCST cannot parse this file: {error.message}")], (), ()
     findings: list[Finding] = []
     troubles: list[Trouble] = []
     for definition in definitions:
         _run_rules(FileContext(made, definition, analysis, config.settings), entries, findings, troubles)
-    return findings, tuple(troubles)
+    return findings, tuple(troubles), tuple(analysis.reads.items())
 
 
 def _check_without_outline(
     source: Source, error: SyntaxError | ValueError, entries: list[Entry], config: Config
-) -> tuple[list[Finding], tuple[Trouble, ...]]:
+) -> _Checked:
     """Look with LibCST alone at code that the stdlib's parser refuses: it may be newer than this Python."""
     from torchlint.rule import FileContext
     from torchlint.syntax.definition import Definition, NotParsed
@@ -195,15 +202,15 @@ def _check_without_outline(
     message = getattr(error, "msg", None) or str(error)
     failure = _syntax_error(_offset(source, row, column), message)
     if "too many nested" in message:  # LibCST's parser would overflow the stack on it
-        return [failure], ()
+        return [failure], (), ()
     try:
         definition = Definition(source, Stretch(0, len(source.utf8), ()))
     except NotParsed:
-        return [failure], ()
+        return [failure], (), ()
     findings: list[Finding] = []
     troubles: list[Trouble] = []
     _run_rules(FileContext(None, definition, None, config.settings), entries, findings, troubles)
-    return findings, tuple(troubles)
+    return findings, tuple(troubles), ()
 
 
 def _run_rules(context: FileContext, entries: list[Entry], findings: list[Finding], troubles: list[Trouble]) -> None:

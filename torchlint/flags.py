@@ -139,7 +139,7 @@ def _discovering(group: argparse._ArgumentGroup) -> None:
 def _showing(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--output-format", choices=OUTPUT_FORMATS, help="full is the default")
     group.add_argument("--output-file", "-o", metavar="FILE", help="write the report there")
-    group.add_argument("--statistics", action="store_true", help="count findings by rule")
+    group.add_argument("--statistics", action="store_true", help="show where to begin: counts by rule, folder and file")
     group.add_argument("--show-files", action="store_true", help="list the files that would be checked")
     group.add_argument("--show-settings", action="store_true", help="print the options that hold")
     group.add_argument("--show-facts", metavar="FILE:LINE", help="print what is known of each expression there")

@@ -113,6 +113,11 @@ class FileResult:
     findings: tuple[Finding, ...] = ()
     suppressed: tuple[Finding, ...] = ()
     troubles: tuple[Trouble, ...] = ()
+    reads: tuple[tuple[str, str | None], ...] = ()
+    """What the result rests on beside the file itself: the SHA-256 of other files by absolute path.
+
+    None stands for what is not there: a path without suffix is a module that was looked for in vain.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from dataclasses import dataclass, fields
 from torchlint.model import Confidence
 from torchlint.selectors import UnknownSelector, codes_meant, nearest
 
-OUTPUT_FORMATS = ("full", "concise", "json", "github")
+FORMATS_FOR_PEOPLE = ("full", "concise")
+OUTPUT_FORMATS = (*FORMATS_FOR_PEOPLE, "json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson", "html")
 NUMPY_STYLES = ("chain", "force")
 
 Patterns = tuple[tuple[str, tuple[str, ...]], ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
@@ -13,6 +13,9 @@ from torchlint import writing
 from torchlint.config import Config
 from torchlint.discover import Target
 from torchlint.model import FileResult, Finding, Trouble
+
+PASSES = 4
+"""Files are repaired at most this often, because another file that they read was repaired."""
 
 POOL_FROM = 16
 """Below this many files a pool costs more than it gives."""
@@ -37,10 +40,18 @@ class Outcome:
     linked_out: bool = False
     """A fix was there but was not written, because the file is a link out of the folder that was given."""
 
+    written: bool = False
+    """Whether the file was changed on disk."""
+
     @property
     def path(self) -> str:
         """The path to show."""
         return self.result.path
+
+    @property
+    def reads(self) -> Iterable[str]:
+        """The other files that the result rests on."""
+        return (path for path, digest in self.result.reads if digest is not None)
 
 
 def run(
@@ -49,7 +60,27 @@ def run(
     """Go through the files and give what came of them, in their order; ``done`` is told of files as they finish.
 
     A file that crashes the check, or kills the process it runs in, gives a trouble; the others are not touched by it.
+    Files are written when all have been looked at: what is known of one rests on what others import, so it must not
+    depend on which was repaired first. Those that read a repaired file are then looked at again.
     """
+    outcomes = _pass(targets, mode, jobs, done)
+    if mode is not Mode.FIX:
+        return outcomes
+    fresh = list(range(len(targets)))
+    for passes_left in reversed(range(PASSES)):
+        for at in fresh:
+            outcomes[at] = _written(targets[at], outcomes[at])
+        changed = {os.path.realpath(targets[at].real) for at in fresh if outcomes[at].written}
+        fresh = [at for at, each in enumerate(outcomes) if changed & {os.path.realpath(path) for path in each.reads}]
+        if not fresh or not passes_left:
+            break
+        for at, again in zip(fresh, _pass([targets[at] for at in fresh], mode, jobs, lambda _: None), strict=True):
+            outcomes[at] = replace(again, fixed=(*outcomes[at].fixed, *again.fixed))
+    return outcomes
+
+
+def _pass(targets: Sequence[Target], mode: Mode, jobs: int, done: Callable[[int], None]) -> list[Outcome]:
+    """Look at files as they are on disk; nothing is written."""
     if jobs <= 1 or len(targets) < POOL_FROM:
         outcomes = []
         for target in targets:
@@ -77,7 +108,7 @@ def attempt(target: Target, mode: Mode) -> Outcome:
         return outcome
     if not target.writable:
         return replace(examine(target.path, raw, target.config, Mode.CHECK), linked_out=True)
-    return _written(target, outcome) if mode is Mode.FIX else outcome
+    return outcome
 
 
 def examine(path: str, raw: bytes, config: Config, mode: Mode) -> Outcome:
@@ -95,21 +126,23 @@ def examine(path: str, raw: bytes, config: Config, mode: Mode) -> Outcome:
 
 
 def _written(target: Target, outcome: Outcome) -> Outcome:
+    if outcome.after == outcome.before:
+        return outcome
     try:
         writing.replace(target.real, outcome.before, outcome.after)
     except writing.NotWritten as error:
         checked = examine(target.path, outcome.before, target.config, Mode.CHECK)
         trouble = Trouble(target.path, str(error))
         return replace(checked, result=replace(checked.result, troubles=(*checked.result.troubles, trouble)))
-    return outcome
+    return replace(outcome, before=b"", after=b"", written=True)
 
 
 def _presentable(result: FileResult, config: Config) -> FileResult:
     """Drop the fixes the user does not want, and the source of a file there is nothing to say about."""
-    if not result.findings:
-        return replace(result, source=None, suppressed=tuple(replace(each, fix=None) for each in result.suppressed))
     findings = (each if config.fixable(each.code) else replace(each, fix=None) for each in result.findings)
-    return replace(result, findings=tuple(findings))
+    suppressed = (replace(each, fix=None) for each in result.suppressed)
+    source = result.source if result.findings or result.suppressed else None
+    return replace(result, source=source, findings=tuple(findings), suppressed=tuple(suppressed))
 
 
 def _failed(path: str, message: str) -> Outcome:

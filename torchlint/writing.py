@@ -38,19 +38,75 @@ def replace(real: str, old: bytes, new: bytes) -> None:
         raise NotWritten(f"cannot be written: {error.strerror or error}") from None
 
 
-def _filled(real: str, new: bytes, status: os.stat_result) -> str:
+def check_place(path: str) -> None:
+    """Tell before the work is done whether :func:`create` can write there.
+
+    :raises NotWritten: where it is a folder, lies in none, or may not be written.
+    """
+    if os.path.isdir(path):
+        raise NotWritten("is a folder: give the name of a file in it")
+    if _is_device(path):
+        return
+    real = os.path.realpath(path)
+    folder = os.path.dirname(real)
+    if not os.path.isdir(folder):
+        raise NotWritten("its folder does not exist: make it first")
+    if os.path.exists(real):
+        if not os.access(real, os.W_OK):
+            raise NotWritten("read-only")
+    elif not os.access(folder, os.W_OK | os.X_OK):
+        raise NotWritten("its folder may not be written")
+
+
+def create(path: str, raw: bytes) -> None:
+    """Write a file, new or in the place of an old one, by temporary file and rename; links are written through.
+
+    What is no regular file (a pipe, a terminal, ``/dev/null``) is written into.
+
+    :raises NotWritten: and an old file is intact, and no temporary file is left.
+    """
+    real = os.path.realpath(path)
+    try:
+        if _is_device(path):
+            with open(path, "wb") as stream:
+                stream.write(raw)
+            return
+        temporary = _filled(real, raw, os.stat(real) if os.path.exists(real) else None)
+        try:
+            os.replace(temporary, real)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise NotWritten(f"cannot be written: {error.strerror or error}") from None
+
+
+def _is_device(path: str) -> bool:
+    """Tell pipes and terminals; `/dev/stdout` leads to a plain file at times, which must not be replaced."""
+    return os.path.abspath(path).startswith("/dev/") or (os.path.exists(path) and not os.path.isfile(path))
+
+
+def _filled(real: str, new: bytes, status: os.stat_result | None) -> str:
     handle, temporary = tempfile.mkstemp(prefix=".torchlint-", suffix=".tmp", dir=os.path.dirname(real))
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(new)
             stream.flush()
-            if hasattr(os, "fchown") and (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
+            if status and hasattr(os, "fchown") and (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
                 with contextlib.suppress(OSError):
                     os.fchown(stream.fileno(), status.st_uid, status.st_gid)
-            os.chmod(temporary, stat.S_IMODE(status.st_mode))
+            os.chmod(temporary, stat.S_IMODE(status.st_mode) if status else _usual_mode())
             os.fsync(stream.fileno())
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
     return temporary
+
+
+def _usual_mode() -> int:
+    """Give the mode of a file made the plain way; the mask can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

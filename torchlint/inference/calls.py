@@ -314,7 +314,7 @@ class Calls:
             return
         if word == "register_buffer":
             value = value.having(instance=value.instance | {"buffer"})
-        self._file.note_attribute(f"{path}.{name.const}", value)
+        self._of.note_attribute(f"{path}.{name.const}", value)
 
     def _change(self, target: ast.expr, receiver: Value, word: str, given: Arguments, env: Env) -> None:
         """Carry out what a method changes in its receiver."""
@@ -335,7 +335,7 @@ class Calls:
         path = path_of(target)
         if path is not None:
             env.refine(path, value)
-            self._file.note_attribute(path, value)
+            self._of.note_attribute(path, value)
             self._of.changes[path] = join(self._of.changes.get(path, NOTHING), value)
         if isinstance(target, ast.Subscript):
             base = self._of.evaluate(target.value, env)

@@ -41,7 +41,7 @@ class Class:
     bases: tuple[str, ...]
     methods: dict[str, Function] = field(default_factory=dict)
     setters: dict[str, list[Function]] = field(default_factory=dict)
-    """The methods that set an attribute of ``self`` or change what it holds, by the attribute, once for each time."""
+    """The methods that set an attribute of ``self`` or change what it holds, by the attribute."""
     loose: set[str] = field(default_factory=set)
     """The attributes that ``setattr(self, "word", value)`` sets too."""
     fields: dict[str, ast.AnnAssign | ast.Assign] = field(default_factory=dict)
@@ -54,6 +54,14 @@ class Class:
         yield self
         for base in self.above:
             yield from base.line()
+
+    def home_of(self, method: Function) -> Class:
+        """Give the class in whose body a method of this one stands."""
+        return next(each for each in self.line() if method in each.methods.values())
+
+    def set_by(self, word: str) -> list[Function]:
+        """Give the methods, of bases too, that set an attribute or change what it holds."""
+        return list(dict.fromkeys(method for each in self.line() for method in each.setters.get(word, ())))
 
     @property
     def is_module(self) -> bool:
@@ -149,30 +157,21 @@ class Classes:
         if known.holds_fields and not given.starred:
             words = list(known.fields)
             keys = dict(zip(words, given.positional, strict=False)) | given.keywords
-            return value.having(keys=tuple((word, each) for word, each in keys.items() if not _times_set(known, word)))
-        if (kept := self._kept(known, given)) and not known.is_dataset:
-            return value.having(keys=tuple(kept.items()))
-        return value
+            return value.having(keys=tuple((word, each) for word, each in keys.items() if not known.set_by(word)))
+        kept = self._kept(known, given, value)
+        return value.having(keys=tuple(sorted(kept.items(), key=lambda each: each[0]))) if kept else value
 
-    def _kept(self, known: Class, given: Arguments) -> dict[str, Value]:
-        """Give the attributes that hold just what the constructor was given, by ``self.word = argument``."""
+    def _kept(self, known: Class, given: Arguments, made: Value) -> dict[str, Value]:
+        """Give the attributes that only the constructor sets, as it sets them for these arguments."""
         found = _method(known, "__init__")
-        if found is None or given.starred:
+        if found is None or given.starred or known.is_dataset or not (given.positional or given.keywords):
             return {}
-        start = found[1]
-        first, *words = [each.arg for each in (*start.args.posonlyargs, *start.args.args)] or [""]
-        every = {*words, *(each.arg for each in start.args.kwonlyargs)} - _stored(start)
-        kept = {}
-        for statement in start.body:
-            match statement:
-                case ast.Assign(
-                    targets=[ast.Attribute(value=ast.Name(id=owner), attr=word)], value=ast.Name(id=argument)
-                ):
-                    if owner == first and argument in every and _times_set(known, word) == 1:
-                        value = given.find(words.index(argument) if argument in words else -1, argument)
-                        if value is not None and not value.unknown:
-                            kept[word] = value
-        return kept
+        home, start = found
+        words = [word for word in known.home_of(start).setters if known.set_by(word) == [start]]
+        if not words:
+            return {}
+        attributes = home.summaries.attributes(start, given, made)
+        return {word: attributes[word] for word in words if word in attributes and not attributes[word].unknown}
 
     def instance_of(self, names: frozenset[str]) -> Value | None:
         """Give an object of a class of the project, as an annotation names it; None for other names."""
@@ -212,7 +211,7 @@ class Classes:
     def _of_class(self, known: Class, word: str, base: Value) -> Value | None:
         if (found := _method(known, word)) is not None:
             home, method = found
-            if any(_last(each) in ("property", "cached_property") for each in method.decorator_list):
+            if any("property" in _last(each).lower() for each in method.decorator_list):
                 return home.summaries.of(method, Arguments(method), base, Mode.ON, (0, None))
             return _bound(home, method, base)
         value = self._set(known, word)
@@ -220,7 +219,7 @@ class Classes:
             return of_kind(Kind.SCALAR)
         if known.is_dataset and (value is None or value.unknown):
             return UNKNOWN.having(grad=Grad.DETACHED, place=Place.HOST)  # samples are moved once they are batched
-        return _moved_along(value, base, word) if value is not None else None
+        return moved_along(value, base, word) if value is not None else None
 
     def _set(self, known: Class, word: str) -> Value | None:
         """Give the join of all that the methods of a class and of its bases set an attribute to."""
@@ -293,7 +292,7 @@ def _method(known: Class, word: str) -> tuple[File, Function] | None:
     return None
 
 
-def _moved_along(value: Value, base: Value, word: str) -> Value:
+def moved_along(value: Value, base: Value, word: str) -> Value:
     """Put a module's submodules, parameters and buffers where the module is."""
     if not base.must(Kind.MODULE) or not value.kind:
         return _from_class(value, word)
@@ -362,13 +361,3 @@ def _parts_of(node: ast.expr, owner: str) -> list[str]:
             return [node.attr] if node.value.id == owner else []
         node = node.value
     return []
-
-
-def _times_set(known: Class, word: str) -> int:
-    """Count the places in which a class and its bases set an attribute or change what it holds."""
-    return len(known.setters.get(word, ())) + sum(_times_set(base, word) for base in known.above)
-
-
-def _stored(function: Function) -> set[str]:
-    """Give the names that a function binds beside its arguments."""
-    return {each.id for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from torchlint.inference import library, modules, tensors
 from torchlint.inference.arguments import Arguments, joined_operands
 from torchlint.inference.calls import Calls
+from torchlint.inference.classes import moved_along
 from torchlint.inference.containers import element, part, unpacked
 from torchlint.inference.devices import SETTINGS_WORD, last_word, string
 from torchlint.inference.env import Env
@@ -59,6 +60,9 @@ class Expressions:
         self.modes[node] = env.mode
         return value
 
+    def note_attribute(self, path: str, value: Value) -> None:
+        """Remember what an attribute of ``self`` is set to; a flow does."""
+
     # ------------------------------------------------------------------ names
     def name(self, node: ast.Name, env: Env) -> Value:
         value = env.find(node.id)
@@ -86,10 +90,10 @@ class Expressions:
     def attribute_of(self, base: Value, word: str, node: ast.expr) -> Value:
         """Give ``base.word``."""
         if base.names and base.must(Kind.OTHER):
-            return self._of_names(base, word)
+            return UNKNOWN if self.file.are_functions(base) else self._of_names(base, word)
         for key, value in base.keys:
             if key == word:
-                return value
+                return moved_along(value, base, word) if base.must(Kind.MODULE) else value
         if (found := self.file.instance_attribute(base, word)) is not None:
             return found
         if word == "param_groups":

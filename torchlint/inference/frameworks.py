@@ -98,7 +98,7 @@ def speaks_of_another(outline: Outline, receiver: ast.expr, mixed: bool) -> bool
                 if any(_is_other(word) for each in above.generators for word in _words(each.iter)):
                     return True
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                if _is_other(_TO_NUMPY.sub("", name)):
+                if _is_other(_TO_NUMPY.sub("", name)) and not _TORCH_WORD.search(name.lower().replace("_", " ")):
                     return True
         below = above
     return False

@@ -64,6 +64,8 @@ _NO_TENSORS = frozenset(
         "wandb",
         "networkx",
         "nltk",
+        "mock",
+        "pytest",
     ]
 )
 _PASSING = frozenset(
@@ -122,6 +124,8 @@ def call(name: str, given: Arguments, mode: Mode) -> Value | None:
         return tensor(Grad.DETACHED, Place.HOST)
     if name in ("torchvision.io.read_image", "torchvision.io.decode_image"):
         return tensor(Grad.DETACHED, Place.HOST, Dtype.INTEGRAL)
+    if name.startswith(("torchaudio.compliance.", "torchaudio.functional.")):
+        return computed(given.tensors(), mode, given.node)
     if name == "torchaudio.load":
         return of_kind(Kind.SEQUENCE, items=(tensor(Grad.DETACHED, Place.HOST), of_kind(Kind.INTEGER)))
     if name.startswith("torchvision.utils."):
@@ -144,6 +148,8 @@ def _numpy_kind(rest: str, given: Arguments) -> Kind:
 # ---------------------------------------------------------------------- torch
 def _torch(name: str, given: Arguments, mode: Mode) -> Value | None:
     word = leaf(name)
+    if word.endswith("Storage"):
+        return of_kind(Kind.OTHER)
     if name == "torch.device":
         return device_value(given.find(0, "device", "type"), given.node)
     if name in MODES or name in ("torch.set_grad_enabled", "torch.autocast", "torch.cuda.amp.autocast"):

@@ -54,6 +54,8 @@ def builtin(word: str, given: Arguments, mode: Mode) -> Value | None:
         return part(first) if first else None
     if word in ("sum", "max", "min", "abs", "round", "pow", "divmod"):
         return _reduced(word, given, mode)
+    if word in ("slice", "open", "object", "memoryview", "type", "vars", "dir"):
+        return of_kind(Kind.OTHER | Kind.SEQUENCE)
     return of_kind(Kind.NONE) if word in ("print", "setattr", "delattr", "exec") else None
 
 
@@ -85,6 +87,8 @@ def _reduced(word: str, given: Arguments, mode: Mode) -> Value:
     if len(inputs) == 1 and word in ("sum", "max", "min"):
         inputs = [inputs[0].element()] if not inputs[0].must(Kind.TENSOR) else inputs
     joined = joined_operands(inputs) if word in ("sum", "pow") else join_all(inputs)
+    if word in ("max", "min") and joined.must(Kind.TENSOR):  # one of them, as it is
+        return joined.having(rank=None, names=frozenset(), instance=frozenset())
     if joined.must(Kind.TENSOR):
         result = computed(joined, mode, given.node)
         return result.having(dtype=result_dtype(word, result.dtype)) if word == "sum" else result

@@ -317,6 +317,11 @@ class File:
             return home.summaries.of(node, given, callee.self_value, mode, place_of(name))
         return None
 
+    def are_functions(self, value: Value) -> bool:
+        """Whether all names are functions of the project: what has attributes then is what a decorator made of them."""
+        found = (self.project.definitions.get(name, (self, None))[1] for name in value.names)
+        return all(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) for node in found)
+
     def mode_after(self, name: str) -> Mode | None:
         """Give the grad mode that calling a function of the project leaves behind; None where it changes none."""
         home, node = self.project.definitions.get(name, (self, None))
@@ -342,13 +347,6 @@ class File:
     def instance_attribute(self, base: Value, word: str) -> Value | None:
         """Give an attribute of an object of the project's classes; None where nothing is known of it."""
         return self.classes.attribute(base, word)
-
-    def note_attribute(self, path: str, value: Value) -> None:
-        """Remember a change of an attribute of ``self`` for the walk that is running."""
-        running = self.project.running[-1] if self.project.running else None
-        flow = self._flows.get(running) if running is not None else None
-        if flow is not None:
-            flow.note_attribute(path, value)
 
     def entered(self, context: Value, callee: Value | None, mode: Mode) -> Mode:
         """Give the grad mode inside ``with context:``; ``callee`` is what was called to make the context."""

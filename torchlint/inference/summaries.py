@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -27,6 +27,8 @@ class _Summary:
     value: Value
     changes: _Changes = ()
     shared: _Changes = ()
+    attributes: dict[str, Value] = field(default_factory=dict)
+    """What it sets attributes of ``self`` to."""
 
     def as_value(self) -> Value:
         """Give all of it as one value."""
@@ -80,17 +82,10 @@ class Summaries:
 
         ``place`` says how many of its decorators are left out, and which of its surroundings are meant.
         """
-        project = self._file.project
         call = _Call(function, given, receiver, mode, *place)
         if receiver is None and given.positional and self._file.takes_object(function):
             call = replace(call, receiver=given.positional[0], given=given.shifted())  # `Class.method(object, ...)`
-        key = call.key()
-        if key in self._under_way:
-            found = _Summary.out_of(project.rounds.guess(key, _Summary(NOTHING).as_value()))
-        elif key not in self._known and (project.depth >= MOST_DEPTH or project.spent > MOST_LINES):
-            return _made_under(mode, UNKNOWN)
-        else:
-            found = project.rounds.settle(lambda: self._walked(key, call))
+        found = self._summary(call)
         for path, value in found.changes:
             word, _, attribute = path.partition(".")
             target = _argument(function, given.node, word, receiver is not None)
@@ -101,6 +96,18 @@ class Summaries:
         if given.node in self._file.outline.parents:
             given.shared.extend((function, word, _through(value, given, "changes it")) for word, value in found.shared)
         return _through(found.value, given)
+
+    def attributes(self, start: Function, given: Arguments, made: Value) -> dict[str, Value]:
+        """Give what a constructor sets the attributes of ``self`` to for some arguments."""
+        return self._summary(_Call(start, given, made, Mode.ON)).attributes
+
+    def _summary(self, call: _Call) -> _Summary:
+        key, project = call.key(), self._file.project
+        if key in self._under_way:
+            return _Summary.out_of(project.rounds.guess(key, _Summary(NOTHING).as_value()))
+        if key not in self._known and (project.depth >= MOST_DEPTH or project.spent > MOST_LINES):
+            return _Summary(_made_under(call.mode, UNKNOWN))
+        return project.rounds.settle(lambda: self._walked(key, call))
 
     def forget(self) -> None:
         """Forget all results: what they rest on has changed."""
@@ -151,7 +158,7 @@ class Summaries:
         with file.project.call(function):
             flow.run()
         file.closures.finished(function, flow)
-        return _Summary(self._returned(function, flow, call.mode), *_changed(function, flow))
+        return _Summary(self._returned(function, flow, call.mode), *_changed(function, flow), flow.attributes)
 
     def _returned(self, function: Function, flow: Flow, mode: Mode) -> Value:
         file = self._file

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import re
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from torchlint.model import Applicability, Confidence, Edit, Fix
+from torchlint.model import Applicability, Confidence, Fix
+from torchlint.output.excerpts import changes, cropped
 from torchlint.output.report import Place, Report
 from torchlint.output.screen import Screen, code, columns, printable
 from torchlint.source import Source
 
 _DIFF_LINES = 12
-_FOCUS = 24
-"""Characters behind the first difference that are shown of a line too long to be shown whole."""
 _CONFIDENCE = {Confidence.CERTAIN: "red", Confidence.LIKELY: "yellow", Confidence.POSSIBLE: "cyan"}
 _PROMISE = {
     Applicability.SAFE: "",
@@ -57,31 +53,11 @@ def _excerpt(source: Source, place: Place, gutter: str, screen: Screen) -> Itera
     line = source.line(row)
     stop = end_column - 1 if end_row == row else len(line)
     before, word, after = code(line[: column - 1]), code(line[column - 1 : stop]), code(line[stop:])
-    before, word, after = _cropped(before, word, after, screen.width - len(gutter) - 3)
+    before, word, after = cropped(before, word, after, screen.width - len(gutter) - 3)
     yield f"{gutter} {bar}"
     yield f"{screen.paint(str(row).rjust(len(gutter)), 'blue')} {bar} {before}{word}{after}".rstrip()
     caret = screen.paint("^" * max(columns(word), 1), "red")
     yield f"{gutter} {bar} {' ' * columns(before)}{caret}"
-
-
-def _cropped(before: str, word: str, after: str, width: int) -> tuple[str, str, str]:
-    """Cut a long line so that the word is seen, with an ellipsis where something was cut."""
-    word = _head(word, width)
-    room = width - columns(word)
-    right = min(columns(after), max(room // 2, room - columns(before)))
-    return _tail(before, room - right), word, _head(after, right)
-
-
-def _head(text: str, room: int) -> str:
-    if columns(text) <= room:
-        return text
-    while columns(text) > max(room - 1, 0):
-        text = text[: max(room - 1, 0)] if len(text) > room else text[:-1]
-    return f"{text}…" if room > 0 else ""
-
-
-def _tail(text: str, room: int) -> str:
-    return _head(text[::-1], room)[::-1]
 
 
 def _note(label: str, text: str, gutter: str, screen: Screen, style: str = "bold") -> Iterator[str]:
@@ -103,68 +79,9 @@ def _fix(place: Place, fix: Fix, gutter: str, screen: Screen) -> Iterator[str]:
     yield from _note("fix", fix.title + _PROMISE[fix.applicability], gutter, screen, "green")
     if place.source is None:
         return
-    shown = 0
-    for hunk in _hunks(place.source, fix):
-        changed = list(hunk.lines())
-        focus = len(os.path.commonprefix([line for _, line in changed])) if len(changed) > 1 else 0  # noqa: RUF071  # characters are meant
-        for sign, line in changed:
-            shown += 1
-            if shown > _DIFF_LINES:
-                yield f"{gutter}   …"
-                return
-            seen = (code(line[:focus]), code(line[focus : focus + _FOCUS]), code(line[focus + _FOCUS :]))
-            text = "".join(_cropped(*seen, screen.width - len(gutter) - 5))
-            yield f"{gutter}   {screen.paint(f'{sign} {text}'.rstrip(), 'red' if sign == '-' else 'green')}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Hunk:
-    """Some neighbouring rows before and after the edits that fall on them."""
-
-    before: tuple[str, ...]
-    after: tuple[str, ...]
-
-    def lines(self) -> Iterator[tuple[str, str]]:
-        """Give what changes, without the rows that are alike at the top and the bottom."""
-        shared = 0
-        shortest = min(len(self.before), len(self.after))
-        while shared < shortest and self.before[shared] == self.after[shared]:
-            shared += 1
-        tail = 0
-        while tail < shortest - shared and self.before[-1 - tail] == self.after[-1 - tail]:
-            tail += 1
-        yield from (("-", line) for line in self.before[shared : len(self.before) - tail])
-        yield from (("+", line) for line in self.after[shared : len(self.after) - tail])
-
-
-def _hunks(source: Source, fix: Fix) -> Iterator[_Hunk]:
-    """Apply a fix to the rows it touches and to no others: a report must not cost a copy of the file per finding."""
-    group: list[Edit] = []
-    last = 0
-    for edit in sorted(fix.edits, key=lambda each: (each.start, each.end)):
-        row = source.position(edit.start)[0]
-        if group and row > last + 1:
-            yield _hunk(source, group)
-            group = []
-        group.append(edit)
-        last = max(source.position(edit.end)[0], last)
-    if group:
-        yield _hunk(source, group)
-
-
-def _hunk(source: Source, edits: list[Edit]) -> _Hunk:
-    first = source.position(edits[0].start)[0]
-    final = source.position(max(edit.end for edit in edits))[0]
-    at = source.line_starts[first - 1]
-    stop = source.line_starts[final] if final < len(source.line_starts) else len(source.utf8)
-    parts, last = [], at
-    for edit in edits:
-        parts += [source.slice(last, edit.start), edit.text]
-        last = max(last, edit.end)
-    parts.append(source.slice(last, stop))
-    return _Hunk(_rows(source.slice(at, stop)), _rows("".join(parts)))
-
-
-def _rows(text: str) -> tuple[str, ...]:
-    rows = re.split(r"\r\n|\r|\n", text)
-    return tuple(rows if rows[-1] else rows[:-1])
+    room = screen.width - len(gutter) - 5
+    for shown, (_, sign, line) in enumerate(changes(place.source, fix, room)):
+        if shown == _DIFF_LINES:
+            yield f"{gutter}   …"
+            return
+        yield f"{gutter}   {screen.paint(f'{sign} {line}'.rstrip(), 'red' if sign == '-' else 'green')}"

@@ -4,34 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchlint.model import Confidence
-from torchlint.output.report import Place, Report
+from torchlint.output.report import Place, Report, severity
 from torchlint.output.screen import Screen, printable
-
-_LEVELS = {Confidence.CERTAIN: "error", Confidence.LIKELY: "error", Confidence.POSSIBLE: "warning"}
 
 
 def render(report: Report, screen: Screen) -> Iterator[str]:
-    """Give one command per finding."""
+    """Give one command per finding, and one for each file that could not be checked."""
     del screen
     for place in report.places:
-        yield _command(place)
+        yield _finding(place)
+    for trouble in report.troubles:
+        yield _command("error", {"title": "torchlint", "file": trouble.path}, f"{trouble.path}: {trouble.message}")
 
 
-def _command(place: Place) -> str:
+def _finding(place: Place) -> str:
     finding, (row, column), (end_row, end_column) = place.finding, place.start, place.end
     properties = {
         "title": f"torchlint ({finding.code})",
-        "file": printable(place.path),
+        "file": place.path,
         "line": str(row),
         # GitHub refuses columns on an annotation of several lines.
         **({"col": str(column)} if row == end_row else {}),
         "endLine": str(end_row),
         **({"endColumn": str(end_column)} if row == end_row else {}),
     }
-    listed = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
     text = f"{place.path}:{row}:{column}: {finding.code} {finding.message}"
-    return f"::{_LEVELS[finding.confidence]} {listed}::{printable(_data(text))}"
+    return _command(severity(finding), properties, text)
+
+
+def _command(level: str, properties: dict[str, str], text: str) -> str:
+    # Line ends are told by GitHub's own escapes; the controls that it has none for are written out.
+    listed = ",".join(f"{key}={printable(_property(value))}" for key, value in properties.items())
+    return f"::{level} {listed}::{printable(_data(text))}"
 
 
 def _data(text: str) -> str:

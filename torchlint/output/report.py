@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from torchlint.model import Applicability, FileResult, Finding
+from torchlint.model import Applicability, Confidence, Edit, FileResult, Finding, Trouble
 from torchlint.source import Source
 
-DOCS = "https://torchlint.readthedocs.io/rules"
+PROJECT = "https://torchlint.readthedocs.io"
+DOCS = f"{PROJECT}/rules"
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Rules that begin alike: a title for people and a tag for programs."""
+
+    title: str
+    tag: str
+
+
+FAMILIES = {
+    "TNS1": Family("Leaving torch for NumPy and Python", "numpy"),
+    "TNS2": Family("Tensor.data", "data"),
+    "TNS3": Family("Legacy constructors and conversions", "legacy-constructor"),
+    "TNS4": Family("Variable", "variable"),
+    "TNS9": Family("torchlint's own", "torchlint"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +56,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All findings that remain, those that were fixed, and whether unsafe fixes are allowed in this run."""
+    """All findings that remain, those that were fixed, whether unsafe fixes are allowed, and what kept the run back."""
 
     results: tuple[FileResult, ...]
     fixed: tuple[tuple[str, tuple[Finding, ...]], ...] = ()
     unsafe_fixes: bool = False
+    troubles: tuple[Trouble, ...] = ()
 
     @property
     def places(self) -> Iterator[Place]:
@@ -66,6 +86,21 @@ class Report:
                 elif finding.fix is not None and finding.fix.applicability is Applicability.UNSAFE:
                     counts["unsafe"] += 1
         return counts
+
+
+def severity(finding: Finding) -> str:
+    """Give ``"error"`` where there is evidence of a fault, ``"warning"`` where it only cannot be excluded."""
+    return "warning" if finding.confidence is Confidence.POSSIBLE else "error"
+
+
+def written(source: Source | None, edit: Edit) -> str:
+    """Give an edit's text as it will stand in the file, with the file's own newlines."""
+    return re.sub(r"(?<!\r)\n", source.newline if source is not None else "\n", edit.text)
+
+
+def unicode(text: str) -> str:
+    """Give text that every reader of UTF-8 takes: the half characters of a path that is no text become escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def page(name: str) -> str:

@@ -1,38 +1,83 @@
-"""How often each rule spoke, most often first, for ``--statistics``."""
+"""Where to begin: how often each rule spoke, in which folders and files, and what a flag does about it."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator
 
+from torchlint.catalogue import BY_CODE
 from torchlint.output.report import Report
-from torchlint.output.screen import Screen
+from torchlint.output.screen import Screen, printable
+from torchlint.output.tallies import Tally, by_confidence, by_file, by_folder, by_rule
+
+_MOST = 10
+"""Folders and files that are listed for people; programs get them all."""
 
 
 def render(report: Report, screen: Screen) -> Iterator[str]:
-    """Give a table; ``[*]`` marks rules that ``--fix`` repairs everywhere, ``[-]`` those it repairs in places."""
-    rows = list(_rows(report))
-    width = max((len(str(count)) for _, _, count, _ in rows), default=0)
-    for code, name, count, fixable in rows:
-        mark = "[*]" if fixable == count else "[-]" if fixable else "[ ]"
-        yield f"{count:>{width}}  {screen.paint(code, 'red')}  {screen.paint(mark, 'cyan')} {name}"
+    """Give tables; ``[*]`` marks rules that ``--fix`` repairs everywhere, ``[-]`` those it repairs in places."""
+    rules, folders, files = by_rule(report), by_folder(report), by_file(report)
+    if not rules:
+        return
+    width = len(str(max(tally.count for tally in (*rules, *folders))))
+    for tally in rules:
+        mark = "[*]" if tally.fixable == tally.count else "[-]" if tally.fixable else "[ ]"
+        code, name = screen.paint(tally.key, "red"), BY_CODE[tally.key].name
+        yield f"{tally.count:>{width}}  {code}  {screen.paint(mark, 'cyan')} {name}"
+    yield from _places("folder", folders, width, screen)
+    yield from _places("file", files, width, screen)
+    yield from _advice(report, screen)
+
+
+def _places(kind: str, tallies: tuple[Tally, ...], width: int, screen: Screen) -> Iterator[str]:
+    yield ""
+    yield screen.paint(f"{kind.capitalize()}s with most findings", "bold")
+    for tally in tallies[:_MOST]:
+        fixable = screen.paint(f" ({tally.fixable} fixable)", "dim") if tally.fixable else ""
+        yield f"{tally.count:>{width}}  {printable(tally.key)}{fixable}"
+    if rest := tallies[_MOST:]:
+        yield f"{sum(each.count for each in rest):>{width}}  in {len(rest)} more {kind}{'s' * (len(rest) != 1)}"
+
+
+def advice(report: Report) -> Iterator[tuple[str, str]]:
+    """Give commands to begin with, and what each does about these findings."""
+    counts = report.counts()
+    certain = {tally.key: tally.count for tally in by_confidence(report)}.get("certain", 0)
+    if counts["fixable"]:
+        flags = "--fix --unsafe-fixes" if report.unsafe_fixes else "--fix"
+        yield f"torchlint {flags}", f"repairs {counts['fixable']:,} of {counts['found']:,}"
+    if 0 < certain < counts["found"]:
+        yield "torchlint --min-confidence certain", f"shows the {certain:,} that nothing speaks against"
+
+
+def _advice(report: Report, screen: Screen) -> Iterator[str]:
+    listed = list(advice(report))
+    if listed:
+        yield ""
+        yield screen.paint("Where to begin", "bold")
+    yield from (f"{command:<34}  {text}" for command, text in listed)
+    yield ""
 
 
 def as_json(report: Report) -> str:
-    """Give the same as a list of objects."""
+    """Give the same as an object."""
+    rules = [
+        {"code": each.key, "name": BY_CODE[each.key].name, "count": each.count, "fixable_count": each.fixable}
+        for each in by_rule(report)
+    ]
+    counts = report.counts()
     return json.dumps(
-        [
-            {"code": code, "name": name, "count": count, "fixable_count": fixable}
-            for code, name, count, fixable in _rows(report)
-        ],
+        {
+            "count": counts["found"],
+            "fixable_count": counts["fixable"],
+            "confidence": {each.key: each.count for each in by_confidence(report)},
+            "rules": rules,
+            "folders": [_counted("folder", each) for each in by_folder(report)],
+            "files": [_counted("file", each) for each in by_file(report)],
+        },
         indent=2,
     )
 
 
-def _rows(report: Report) -> Iterator[tuple[str, str, int, int]]:
-    every = [finding for result in report.results for finding in result.findings]
-    fixable = Counter(each.code for each in every if report.fixable(each))
-    counts = Counter((each.code, each.name) for each in every)
-    for (code, name), count in sorted(counts.items(), key=lambda each: (-each[1], each[0])):
-        yield code, name, count, fixable[code]
+def _counted(kind: str, tally: Tally) -> dict[str, object]:
+    return {kind: tally.key, "count": tally.count, "fixable_count": tally.fixable}

@@ -1,0 +1,33 @@
+"""Where a report goes: to standard output line by line, or whole into a file once the run has ended."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+from torchlint import writing
+from torchlint.config import ConfigError
+
+
+@contextmanager
+def destination(path: str | None, cwd: str, stdout: TextIO) -> Iterator[TextIO]:
+    """Give the stream to print to; the file takes the place of an old one only when the run came to its end.
+
+    :raises ConfigError: where the file cannot be written, before the run where that can be told.
+    """
+    if path is None:
+        yield stdout
+        return
+    place = os.path.join(cwd, path)
+    try:
+        writing.check_place(place)
+        raw = io.BytesIO()
+        held = io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", newline="")
+        yield held
+        held.flush()
+        writing.create(place, raw.getvalue())
+    except writing.NotWritten as error:
+        raise ConfigError(f"--output-file {path}: {error}") from None

@@ -1,0 +1,55 @@
+"""GitLab's Code Quality report, which merge requests show beside the code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from torchlint.fingerprints import digest, identities
+from torchlint.model import Confidence
+from torchlint.output.report import Place, Report, page, unicode
+from torchlint.output.screen import Screen
+
+_SEVERITIES = {Confidence.CERTAIN: "critical", Confidence.LIKELY: "major", Confidence.POSSIBLE: "minor"}
+
+
+def render(report: Report, screen: Screen) -> Iterator[str]:
+    """Give the document."""
+    del screen
+    issues = []
+    for result in report.results:
+        known = identities(result.source, (*result.findings, *result.suppressed))
+        for finding, identity in zip(result.findings, known, strict=False):  # those of the suppressed come last
+            place = Place(result.path, result.source, finding)
+            # GitLab takes two issues with one fingerprint for one, and the same code may stand in two files.
+            issues.append(_issue(place, digest(result.path, identity.fingerprint)))
+    yield json.dumps(issues, indent=2)
+
+
+def _issue(place: Place, fingerprint: str) -> dict[str, object]:
+    finding, (row, column), (end_row, end_column) = place.finding, place.start, place.end
+    return {
+        "type": "issue",
+        "check_name": finding.code,
+        "description": f"{finding.code}: {finding.message}",
+        "content": {"body": _body(place)},
+        "categories": ["Bug Risk"],
+        "severity": _SEVERITIES[finding.confidence],
+        "fingerprint": fingerprint,
+        "location": {
+            "path": unicode(place.path),
+            "lines": {"begin": row, "end": end_row},
+            "positions": {
+                "begin": {"line": row, "column": column},
+                "end": {"line": end_row, "column": end_column},
+            },
+        },
+    }
+
+
+def _body(place: Place) -> str:
+    finding = place.finding
+    lines = [f"* {step}" for step in finding.why]
+    if finding.fix is not None:
+        lines.append(f"* Fix ({finding.fix.applicability}): {finding.fix.title}")
+    return "\n".join([*lines, f"* [{finding.name}]({page(finding.name)})"])

@@ -1,0 +1,78 @@
+"use strict";
+(() => {
+  const form = document.getElementById("filters");
+  if (!form) return;
+  const fields = ["rule", "folder", "confidence", "fix"];
+  const search = form.elements.namedItem("search");
+  const shown = document.getElementById("shown");
+  const none = document.getElementById("none");
+  const files = [...document.querySelectorAll(".file")].map((section) => ({
+    section,
+    path: section.querySelector("h3").textContent.toLowerCase(),
+    findings: [...section.querySelectorAll("details")].map((element) => ({ element, text: null })),
+  }));
+  const total = files.reduce((sum, file) => sum + file.findings.length, 0);
+
+  const matches = (file, finding, wanted, words) => {
+    for (const name of fields) {
+      if (wanted[name] && finding.element.dataset[name] !== wanted[name]) return false;
+    }
+    if (!words.length) return true;
+    finding.text ??= `${file.path} ${finding.element.textContent.toLowerCase()}`;
+    return words.every((word) => finding.text.includes(word));
+  };
+
+  const apply = () => {
+    const wanted = Object.fromEntries(fields.map((name) => [name, form.elements.namedItem(name).value]));
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let count = 0;
+    for (const file of files) {
+      let here = 0;
+      for (const finding of file.findings) {
+        const hit = matches(file, finding, wanted, words);
+        finding.element.hidden = !hit;
+        here += hit;
+      }
+      file.section.hidden = !here;
+      count += here;
+    }
+    const [some, every] = [count, total].map((number) => number.toLocaleString("en"));
+    shown.textContent = count === total ? `All ${every} shown` : `${some} of ${every} shown`;
+    none.hidden = count > 0;
+    for (const button of document.querySelectorAll(".charts th button")) {
+      button.setAttribute("aria-pressed", String(wanted[button.dataset.field] === button.dataset.value));
+    }
+  };
+
+  // Without this script the charts' labels are plain text, since there is nothing that they could do.
+  for (const label of document.querySelectorAll(".charts th[data-field]")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.dataset.field = label.dataset.field;
+    button.dataset.value = label.dataset.value;
+    button.append(...label.childNodes);
+    button.addEventListener("click", () => {
+      const field = form.elements.namedItem(button.dataset.field);
+      field.value = field.value === button.dataset.value ? "" : button.dataset.value;
+      apply();
+    });
+    label.append(button);
+  }
+  const toggle = (open) => {
+    for (const file of files) {
+      for (const { element } of file.findings) if (!element.hidden) element.open = open;
+    }
+  };
+  let waiting = 0;
+  search.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(apply, 80);
+  });
+  form.addEventListener("change", apply);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("reset", () => setTimeout(apply));
+  document.getElementById("open").addEventListener("click", () => toggle(true));
+  document.getElementById("close").addEventListener("click", () => toggle(false));
+  form.hidden = false;
+  apply();
+})();

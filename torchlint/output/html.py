@@ -1,0 +1,209 @@
+"""One self-contained page for people who decide: totals, charts, and each finding with code, reasons and repair."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from collections.abc import Iterator
+from html import escape
+from importlib.resources import files
+from itertools import groupby
+
+from torchlint.catalogue import BY_CODE
+from torchlint.model import Finding
+from torchlint.output.html_finding import details, prose
+from torchlint.output.report import FAMILIES, Report
+from torchlint.output.screen import Screen, printable
+from torchlint.output.statistics import advice
+from torchlint.output.tallies import Tally, by_confidence, by_family, by_file, by_folder, by_rule
+from torchlint.version import VERSION
+
+_FOLDERS = 12
+"""Folders that have a bar of their own; the rest share one."""
+_OPEN = 20
+"""A report of at most so many findings shows them unfolded."""
+_FIXES = {
+    "safe": "repaired by --fix",
+    "unsafe": "repaired by --unsafe-fixes",
+    "display": "repair shown only",
+    "none": "no repair",
+}
+
+
+def render(report: Report, screen: Screen) -> Iterator[str]:
+    """Give the page, in ASCII: its bytes must not hang on the encoding of the stream."""
+    del screen
+    for line in _page(report):
+        yield line.encode("ascii", "xmlcharrefreplace").decode()
+
+
+def _page(report: Report) -> Iterator[str]:
+    findings = [place.finding for place in report.places]
+    style, script = (_part(name) for name in ("html.css", "html.js"))
+    paths = len(by_file(report))
+    title = f"{_many(len(findings), 'finding')} in {_many(paths, 'file')}" if findings else "No findings"
+    yield "<!DOCTYPE html>"
+    yield '<html lang="en">'
+    yield "<head>"
+    yield '<meta charset="utf-8">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{_policy(style, script)}">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield '<link rel="icon" href="data:,">'
+    yield f"<title>torchlint: {title}</title>"
+    yield f"<style>{style}</style>"
+    yield "</head>"
+    yield "<body>"
+    yield f"<header><h1>torchlint: {title}</h1>"
+    yield from _totals(report, findings)
+    yield "</header>"
+    yield "<main>"
+    yield from _troubles(report)
+    if findings:
+        yield from _advice(report)
+        yield from _charts(report)
+        yield from _findings(report, len(findings) <= _OPEN)
+    yield "</main>"
+    yield f"<footer>Made by torchlint {VERSION}. Rows and columns count from 1.</footer>"
+    yield f"<script>{script}</script>"
+    yield "</body>"
+    yield "</html>"
+
+
+def _part(name: str) -> str:
+    return (files("torchlint") / "output" / name).read_text(encoding="utf-8")
+
+
+def _policy(style: str, script: str) -> str:
+    """Allow this page's own style and script and nothing else: no address can be fetched, no smuggled script run."""
+    hashes = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script))
+    style_hash, script_hash = hashes
+    return (
+        f"default-src 'none'; style-src 'sha256-{style_hash}'; script-src 'sha256-{script_hash}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count:,} {word}{'s' * (count != 1)}"
+
+
+def text(value: str) -> str:
+    """Give text that is only text, in an element or an attribute."""
+    return escape(printable(value))
+
+
+def repair(finding: Finding) -> str:
+    """Give ``"safe"``, ``"unsafe"``, ``"display"`` or ``"none"``."""
+    return str(finding.fix.applicability) if finding.fix is not None else "none"
+
+
+# ---------------------------------------------------------------------- above the findings
+def _totals(report: Report, findings: list[Finding]) -> Iterator[str]:
+    told = [(each.key, each.count) for each in sorted(by_confidence(report), key=lambda each: "clp".index(each.key[0]))]
+    for kind, words in _FIXES.items():
+        count = sum(repair(each) == kind for each in findings)
+        told += [(words, count)] if count else []
+    told += [("repaired in this run", sum(len(each) for _, each in report.fixed))]
+    told += [("silenced by comments", sum(len(each.suppressed) for each in report.results))]
+    yield '<dl class="totals">'
+    for words, count in told:
+        if count:
+            yield f"<div><dt>{words}</dt><dd>{count:,}</dd></div>"
+    yield "</dl>"
+
+
+def _troubles(report: Report) -> Iterator[str]:
+    if not report.troubles:
+        return
+    yield '<section aria-labelledby="troubles"><h2 id="troubles">Not checked</h2><ul>'
+    for trouble in report.troubles:
+        yield f'<li><span class="path">{text(trouble.path)}</span>: {prose(trouble.message)}</li>'
+    yield "</ul></section>"
+
+
+def _advice(report: Report) -> Iterator[str]:
+    listed = list(advice(report))
+    if listed:
+        yield '<section aria-labelledby="begin"><h2 id="begin">Where to begin</h2><ul class="begin">'
+        yield from (f"<li><code>{text(command)}</code> {text(does)}</li>" for command, does in listed)
+        yield "</ul></section>"
+
+
+def _charts(report: Report) -> Iterator[str]:
+    rules, families, folders = by_rule(report), by_family(report), by_folder(report)
+    yield '<section aria-labelledby="where"><h2 id="where">Where they are</h2>'
+    if report.counts()["fixable"]:
+        flags = "--fix --unsafe-fixes" if report.unsafe_fixes else "--fix"
+        yield f'<p class="key quiet">{_swatch("safe")}repaired by <code>{flags}</code>{_swatch("all")}the rest</p>'
+    yield '<div class="charts">'
+    names = {each.key: f"<b>{each.key}</b> {BY_CODE[each.key].name}" for each in rules}
+    yield from _chart("By rule", [(names[each.key], each) for each in rules], "rule")
+    yield "<div>"
+    yield from _chart("By family", [(text(FAMILIES[each.key].title), each) for each in families])
+    first, rest = folders[:_FOLDERS], folders[_FOLDERS:]
+    rows = [(f'<span class="path">{text(each.key)}</span>', each) for each in first]
+    more = Tally("", sum(each.count for each in rest), sum(each.fixable for each in rest))
+    yield from _chart("By folder", rows, "folder", (f"{_many(len(rest), 'more folder')}", more) if rest else None)
+    yield "</div></div></section>"
+
+
+def _swatch(kind: str) -> str:
+    return f'<svg aria-hidden="true"><rect class="{kind}" width="100%" height="100%"/></svg>'
+
+
+def _chart(
+    title: str, rows: list[tuple[str, Tally]], field: str = "", last: tuple[str, Tally] | None = None
+) -> Iterator[str]:
+    """Give bars as a table, so that they read without being seen; the folders that share a bar stand apart in scale."""
+    longest = max(tally.count for _, tally in rows)
+    yield f"<table><caption>{title}</caption><tbody>"
+    for label, tally in rows:
+        mark = f' data-field="{field}" data-value="{text(tally.key)}"' if field else ""
+        yield f'<tr><th scope="row"{mark}>{label}</th>{_bar(tally, longest)}</tr>'
+    if last is not None:
+        yield f'<tr class="quiet"><th scope="row">{last[0]}</th><td></td><td class="n">{last[1].count:,}</td></tr>'
+    yield "</tbody></table>"
+
+
+def _bar(tally: Tally, longest: int) -> str:
+    whole, part = (100 * each / longest for each in (tally.count, tally.fixable))
+    return (
+        f'<td><svg aria-hidden="true"><rect class="all" width="{whole:.2f}%" height="100%" rx="2"/>'
+        f'<rect class="safe" width="{part:.2f}%" height="100%" rx="2"/></svg></td><td class="n">{tally.count:,}</td>'
+    )
+
+
+# ---------------------------------------------------------------------- findings
+def _findings(report: Report, unfolded: bool) -> Iterator[str]:
+    yield '<section aria-labelledby="findings"><h2 id="findings">Findings</h2>'
+    yield from _filters(report)
+    yield '<p id="none" class="quiet" hidden>No finding matches: take a filter away.</p>'
+    for path, places in groupby(report.places, key=lambda place: place.path):
+        listed = list(places)
+        yield f'<section class="file"><h3 class="path">{text(path)}</h3>'
+        folder = text(os.path.dirname(path) or ".")
+        for place in listed:
+            yield from details(place, folder, repair(place.finding), unfolded)
+        yield "</section>"
+    yield "</section>"
+
+
+def _filters(report: Report) -> Iterator[str]:
+    """Give the form; the script shows it, since without the script it could do nothing."""
+    yield '<form id="filters" hidden>'
+    hint = "words in path, message or code"
+    yield f'<label class="wide">Search<input type="search" name="search" placeholder="{hint}"></label>'
+    yield _select("Rule", "rule", [(each.key, f"{each.key} {BY_CODE[each.key].name}") for each in by_rule(report)])
+    yield _select("Folder", "folder", [(each.key, each.key) for each in by_folder(report)])
+    yield _select("Confidence", "confidence", [(each.key, each.key) for each in by_confidence(report)])
+    present = {repair(place.finding) for place in report.places}
+    yield _select("Repair", "fix", [(key, words) for key, words in _FIXES.items() if key in present])
+    yield '<div class="actions"><output id="shown" aria-live="polite"></output>'
+    yield '<button type="button" id="open">Unfold</button><button type="button" id="close">Fold</button>'
+    yield '<button type="reset">Clear filters</button></div></form>'
+
+
+def _select(label: str, name: str, choices: list[tuple[str, str]]) -> str:
+    options = "".join(f'<option value="{text(key)}">{text(words)}</option>' for key, words in sorted(choices))
+    return f'<label>{label}<select name="{name}"><option value="">all</option>{options}</select></label>'

@@ -1,0 +1,150 @@
+"""SARIF 2.1.0, the exchange format of static analysis, with rules, reason trails, fixes and fingerprints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from torchlint.catalogue import CATALOGUE
+from torchlint.fingerprints import Identity, identities
+from torchlint.model import Applicability, Edit, FileResult, Finding, Fix, Trouble
+from torchlint.output.report import PROJECT, Place, Report, severity, unicode, written
+from torchlint.output.sarif_rules import described
+from torchlint.output.screen import Screen
+from torchlint.output.trail import steps
+from torchlint.output.uris import uri
+from torchlint.version import VERSION
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+FINGERPRINT = "torchlintContent/v1"
+ROOT = "SRCROOT"
+
+_INDEX = {entry.code: number for number, entry in enumerate(CATALOGUE)}
+_Object = dict[str, object]
+
+
+def render(report: Report, screen: Screen) -> Iterator[str]:
+    """Give the document."""
+    del screen
+    yield json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report)]}, indent=1)
+
+
+def _run(report: Report) -> _Object:
+    return {
+        "tool": {
+            "driver": {
+                "name": "torchlint",
+                "informationUri": PROJECT,
+                "version": VERSION,
+                "semanticVersion": VERSION,
+                "rules": [described(entry) for entry in CATALOGUE],
+            }
+        },
+        "invocations": [
+            {
+                "executionSuccessful": not report.troubles,
+                "toolExecutionNotifications": [_notification(each) for each in report.troubles],
+            }
+        ],
+        # Without an address: the consumer knows where the code lies, and the report says nothing of the machine.
+        "originalUriBaseIds": {ROOT: {"description": {"text": "The folder in which torchlint was run."}}},
+        "defaultSourceLanguage": "python",
+        "columnKind": "unicodeCodePoints",
+        "newlineSequences": ["\r\n", "\n", "\r"],
+        "results": [each for result in report.results for each in _results(result)],
+    }
+
+
+def _notification(trouble: Trouble) -> _Object:
+    return {
+        "level": "error",
+        "message": {"text": unicode(trouble.message)},
+        "locations": [{"physicalLocation": {"artifactLocation": _artifact(trouble.path)}}],
+    }
+
+
+def _results(result: FileResult) -> Iterator[_Object]:
+    every = (*result.findings, *result.suppressed)
+    told = zip(every, identities(result.source, every), strict=True)
+    silent = set(range(len(result.findings), len(every)))
+    for number, (finding, identity) in sorted(enumerate(told), key=lambda each: (each[1][0].start, each[0])):
+        yield _result(Place(result.path, result.source, finding), identity, number in silent)
+
+
+def _result(place: Place, identity: Identity, silent: bool) -> _Object:
+    finding = place.finding
+    told: _Object = {
+        "ruleId": finding.code,
+        "ruleIndex": _INDEX[finding.code],
+        "level": severity(finding),
+        "message": {"text": finding.message},
+        "locations": [_location(place, identity)],
+        "partialFingerprints": {FINGERPRINT: identity.fingerprint},
+        "properties": {"confidence": str(finding.confidence), **_proposal(finding)},
+    }
+    if finding.why:
+        told["codeFlows"] = [_flow(place)]
+    # A consumer may apply what it is given, so what is only shown is told in the properties.
+    if finding.fix is not None and finding.fix.applicability > Applicability.DISPLAY:
+        told["fixes"] = [_fix(place, finding.fix)]
+    if silent:
+        told["suppressions"] = [{"kind": "inSource", "status": "accepted"}]
+    return told
+
+
+def _proposal(finding: Finding) -> _Object:
+    if finding.fix is None:
+        return {}
+    return {"fix": {"applicability": str(finding.fix.applicability), "title": finding.fix.title}}
+
+
+def _location(place: Place, identity: Identity) -> _Object:
+    finding, (row, _), (end_row, _) = place.finding, place.start, place.end
+    region = _region(place, finding.start, finding.end)
+    physical: _Object = {"artifactLocation": _artifact(place.path), "region": region}
+    if place.source is not None:
+        region["snippet"] = {"text": place.source.slice(finding.start, finding.end)}
+        lines = "\n".join(place.source.line(each) for each in range(row, end_row + 1))
+        physical["contextRegion"] = {"startLine": row, "endLine": end_row, "snippet": {"text": lines}}
+    told: _Object = {"physicalLocation": physical}
+    if identity.scope:
+        told["logicalLocations"] = [{"fullyQualifiedName": identity.scope}]
+    return told
+
+
+def _flow(place: Place) -> _Object:
+    trail = [_step(step.text, step.path, {"startLine": step.row or place.start[0]}) for step in steps(place)]
+    finding = place.finding
+    end = _step(finding.message, place.path, _region(place, finding.start, finding.end))
+    return {"threadFlows": [{"locations": [*trail, end]}]}
+
+
+def _step(text: str, path: str, region: _Object) -> _Object:
+    physical = {"artifactLocation": _artifact(path), "region": region}
+    return {"location": {"physicalLocation": physical, "message": {"text": unicode(text)}}}
+
+
+def _fix(place: Place, fix: Fix) -> _Object:
+    replacements = [_replacement(place, edit) for edit in fix.edits]
+    return {
+        "description": {"text": fix.title},
+        "artifactChanges": [{"artifactLocation": _artifact(place.path), "replacements": replacements}],
+        "properties": {"applicability": str(fix.applicability)},
+    }
+
+
+def _replacement(place: Place, edit: Edit) -> _Object:
+    return {
+        "deletedRegion": _region(place, edit.start, edit.end),
+        "insertedContent": {"text": written(place.source, edit)},
+    }
+
+
+def _region(place: Place, start: int, end: int) -> _Object:
+    (row, column), (end_row, end_column) = place.position(start), place.position(end)
+    return {"startLine": row, "startColumn": column, "endLine": end_row, "endColumn": end_column}
+
+
+def _artifact(path: str) -> _Object:
+    address = uri(path)
+    return {"uri": address} if address.startswith("file:") else {"uri": address, "uriBaseId": ROOT}

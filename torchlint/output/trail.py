@@ -1,0 +1,31 @@
+"""Where the steps of a reason stand: the file and row that a step's own words name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from torchlint.output.report import Place
+
+_PLACED = re.compile(r"(?P<text>.*), (?:(?P<path>.+) )?line (?P<row>[1-9]\d*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step towards a finding: its words, and the file and row it speaks of; no row where it names none."""
+
+    text: str
+    path: str
+    row: int | None
+
+
+def steps(place: Place) -> tuple[Step, ...]:
+    """Give the steps that led to a finding, first cause first."""
+    return tuple(_step(each, place) for each in place.finding.why)
+
+
+def _step(text: str, place: Place) -> Step:
+    found = _PLACED.fullmatch(text)
+    if found is None:
+        return Step(text, place.path, None)
+    return Step(text, found["path"] or place.path, int(found["row"]))
