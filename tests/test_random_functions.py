@@ -1,8 +1,8 @@
 """Random programs of functions and classes: what is observed anywhere in them must lie within what was inferred.
 
-Helpers call each other, write into their arguments, keep state in closures, in attributes and in the module, are decorated
-and run under context managers. The inference does not follow aliases: what is written into has no other name. A program
-may end with an exception: what was seen until then counts.
+Helpers call each other, write into their arguments, keep state in closures, in attributes and in the module, are
+decorated and run under context managers. The inference does not follow aliases: what is written into has no other name.
+A program may end with an exception: what was seen until then counts.
 """
 
 from __future__ import annotations
@@ -267,12 +267,19 @@ class Writer:
                 "    def step(self, v, flag=False):",
                 "        reveal(self.x)",
                 f"        y = {made[1]}",
-            ]
-            + ["        reveal(y)", "        self.x = y", "        return y"],
+                "        reveal(y)",
+                "        self.x = y",
+                "        return y",
+            ],
             ["    def put(self, v):", "        self.table[0] = v[0]", "        reveal(self.table)"],
             ["    def add(self, v):", "        self.items.append(v)", "        reveal(self.items[-1])"],
-            ["    def again(self, flag=True):", "        v = self.get()", "        reveal(v)"]
-            + [f"        self.kept = {made[2]}", "        return self.kept"],
+            [
+                "    def again(self, flag=True):",
+                "        v = self.get()",
+                "        reveal(v)",
+                f"        self.kept = {made[2]}",
+                "        return self.kept",
+            ],
             ["    @property", "    def shown(self):", "        flag, v = True, self.kept", f"        return {made[3]}"],
             ["    @staticmethod", "    def static(v):", "        reveal(v)", "        return v * 2"],
             ["    def get(self):", "        return self.x"],

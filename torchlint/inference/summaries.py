@@ -213,6 +213,12 @@ class Summaries:
         return self._returned(inner, flow, mode)
 
 
+def _handed(call: ast.Call) -> list[ast.Name]:
+    """Give the names that a call hands to a function, which may change what they stand for."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return [each for each in given if isinstance(each, ast.Name)]
+
+
 def place_of(name: str) -> tuple[int, int | None]:
     """Give how many decorators a function's name leaves out, and which of its surroundings are meant."""
     name, _, under = name.partition("#")
@@ -256,7 +262,8 @@ def _bound_before(function: Function) -> frozenset[str]:
             for each in ast.walk(statement):
                 if _is_stored(each):
                     first.setdefault(each.id, statement.lineno)
-    changed = {each.id for each in written(function) if each.lineno < first.get(each.id, 0)}
+    handed = (each for node in ast.walk(function) if isinstance(node, ast.Call) for each in _handed(node))
+    changed = {each.id for each in (*written(function), *handed) if each.lineno < first.get(each.id, 0)}
     return frozenset(first.keys() - changed)
 
 
