@@ -152,7 +152,7 @@ class Flow(Expressions):
         if path is not None:
             env.assign(path, after)
             self.note_attribute(path, after)
-            if before.is_tensor or before.must(Kind.SEQUENCE):
+            if before.may(Kind.TENSOR | Kind.SEQUENCE):
                 self.changes[path] = join(self.changes.get(path, NOTHING), after)
         if isinstance(node.target, ast.Subscript):
             self._assign_part(node.target, after, env)
