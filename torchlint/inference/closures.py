@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torchlint.inference.flow import Flow
     from torchlint.inference.scope import File
 
-_MOST_CLOSURES = 8
+_MOST_CLOSURES = 16
 """A function that is made with more different surroundings knows nothing of them."""
 
 
@@ -31,12 +31,9 @@ class Closures:
         self._final: dict[tuple[ast.AST, str], Value] = {}
 
     def note(self, node: ast.AST, known: dict[str, Value]) -> int | None:
-        """Remember what is known where a function is defined; give the number of its surroundings.
-
-        Functions that are made where their owner is called are told apart; there is no number elsewhere.
-        """
+        """Remember what is known where a function is defined; give the number of its surroundings, None for a class."""
         self._last[node] = known
-        if self._file.owner(node) in self._file.project.walking or isinstance(node, ast.ClassDef):
+        if isinstance(node, ast.ClassDef):
             return None
         free = _loaded(node)
         around = {path: value for path, value in known.items() if path.partition(".")[0].partition("[")[0] in free}
