@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import random
+import re
 from dataclasses import dataclass, field
 
 import pytest
@@ -247,18 +248,24 @@ class Writer:
         self.lines += ["    reveal(x)", "", ""]
         self.fillers.append(name)
 
-    def object(self) -> None:
-        name = f"{self.chance.choice(['Thing', '_Thing'])}{len(self.classes)}"
-        bases = self.chance.choice([f"({each})" for each in self.classes] or [""])
-        names = ["self.x", "self.kept", "v"]
-        made = [self.made(names) for _ in range(4)]
-        other = self.made(["x", "kept", "w", "z"])
-        self.lines += [f"class {name}{bases}:", "    def __init__(self, x, kept=z):"]
+    def constructor(self, other: str) -> None:
+        self.lines.append("    def __init__(self, x, kept=z):")
         first = self.chance.choice(["self.x = x", "self.x = x * 1", "self.x = torch.zeros(2, 2)", "self.x = z"])
         again = self.chance.choice(["", "self.x = self.x.detach()", "self.x = self.x * w", "x = x * w; self.x = x"])
         self.lines += [f"        {each}" for each in (first, again, "self.kept = kept", "flag = False") if each]
         self.lines += [f"        self.other = {other}", "        self.table = torch.zeros(2, 2)"]
         self.lines += ["        self.items = [self.x]", ""]
+
+    def object(self) -> None:
+        """Write a class; one that derives from another sets no attributes: what a subclass sets is not seen."""
+        name = f"{self.chance.choice(['Thing', '_Thing'])}{len(self.classes)}"
+        bases = self.chance.choice([f"({each})" for each in self.classes] or [""])
+        names = ["self.x", "self.kept", "v"]
+        made = [self.made(names) for _ in range(4)]
+        other = self.made(["x", "kept", "w", "z"])
+        self.lines += [f"class {name}{bases}:"]
+        if not bases:
+            self.constructor(other)
         deco = f"    {self.chance.choice(_DECORATORS)}" if self.chance.random() < 0.3 else ""
         methods = (
             ["    def set(self, v, flag=True):", f"        self.x = {made[0]}", "        reveal(self.x)"],
@@ -290,7 +297,8 @@ class Writer:
                 "        return self.other",
             ],
         )
-        chosen = methods if not bases else [each for each in methods if self.chance.random() < 0.5]
+        plain = [each for each in methods if not re.search(r"self\.(x|kept|other) =", "".join(each))]
+        chosen = plain if bases else methods
         for method in chosen:
             self.lines += [*method, ""]
         self.lines.append("")
