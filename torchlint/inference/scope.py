@@ -16,7 +16,7 @@ from torchlint.inference.callers import Callers, is_program, is_test
 from torchlint.inference.classes import Classes
 from torchlint.inference.devices import last_word
 from torchlint.inference.env import Env
-from torchlint.inference.facts import NOTHING, UNKNOWN, Kind, Mode, Value, join, join_all, of_kind
+from torchlint.inference.facts import NOTHING, UNKNOWN, Kind, Mode, Value, join_all, of_kind
 from torchlint.inference.flow import Flow
 from torchlint.inference.imports import Imports, Place
 from torchlint.inference.names import BUILTINS, named, path_of, star_modules
@@ -24,6 +24,7 @@ from torchlint.inference.operations import operations
 from torchlint.inference.project import MARK, Project
 from torchlint.inference.summaries import Summaries
 from torchlint.inference.tests import named_tests
+from torchlint.inference.toplevel import TopLevel
 from torchlint.inference.wrappers import Wrappers
 from torchlint.syntax.outline import Outline
 
@@ -58,19 +59,16 @@ class File:
         self._imports = Imports(self.place) if self.place is not None else None
         self._flows: dict[ast.AST, Flow] = {}
         self._closures: dict[ast.AST, dict[str, Value]] = {}
-        self._top: Flow | None = None
-        self._live: Env | None = None
-        self._globals = _assigned_globals(outline=self.outline)
+        self.toplevel = TopLevel(self)
         self._tests: dict[ast.AST, dict[str, ast.Assign]] = {}
         self._stars = star_modules(self.outline.nodes(ast.ImportFrom))
 
     # ------------------------------------------------------------------ names
     def name(self, word: str) -> Value:
         """Give the value of a name that is not local."""
-        _, env = self.top()
-        found = env.find(word)
+        found = self.toplevel.find(word)
         if found is not None:
-            return join(found, UNKNOWN) if word in self._globals else found
+            return found
         if (star := self._from_star(word)) is not None:
             return star
         return named(f"builtins.{word}") if word in BUILTINS else UNKNOWN
@@ -105,6 +103,13 @@ class File:
         base = self.base(module)
         return self.project.named(base) if base is not None else None
 
+    def outside(self, function: Function | ast.ClassDef, node: ast.expr) -> Value:
+        """Give the value of a decorator, a base or a default: an expression that stands where a definition stands."""
+        owner = self.owner(function)
+        if owner is None:
+            return self.toplevel.evaluate(node)
+        return self.general(owner).values.get(node, UNKNOWN) if owner not in self.project.running else UNKNOWN
+
     def followed(self, value: Value) -> Value:
         """Give what an imported name of the project stands for, its file read now; other values as they are."""
         if not any(name.startswith(MARK) and "@" not in name for name in value.names):
@@ -114,11 +119,8 @@ class File:
 
     def exported(self, word: str) -> Value | None:
         """Give what another file gets by this name; None where this file does not bind it."""
-        _, env = self.top()
-        found = env.find(word)
-        if found is None:
-            return self._from_star(word)
-        return join(found, UNKNOWN) if word in self._globals else self.followed(found)
+        found = self.toplevel.find(word)
+        return self.followed(found) if found is not None else self._from_star(word)
 
     def hands_out(self, word: str) -> bool:
         """Whether ``from this_file import *`` binds a name."""
@@ -191,34 +193,14 @@ class File:
         return any(isinstance(each, ast.Call) and last_word(each) == "device" for each in contexts)
 
     # ------------------------------------------------------------------ walks
-    @cached_property
-    def module(self) -> Flow:
-        """The walk of the module's own statements."""
-        self._top = Flow(self, self.outline.tree.body, self._module_start, None)
-        try:
-            return self._top.run()
-        finally:
-            self._live = None
-
-    def _module_start(self, _: Flow) -> Env:
-        self._live = Env()
-        return self._live
-
-    def top(self) -> tuple[Flow, Env]:
-        """Give the walk of the module and its names; while it is under way, those that are bound so far."""
-        if self._live is not None and self._top is not None:
-            return self._top, self._live
-        return self.module, self.module.env
-
     def flow_of(self, node: ast.AST) -> Flow:
         """Give the walk of the scope that holds a node: with nothing known of its arguments but what they say."""
         function = node if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else self.owner(node)
-        return self.top()[0] if function is None else self.general(function)
+        return self.toplevel.flow if function is None else self.general(function)
 
     def general(self, function: Function) -> Flow:
         """Walk a function with nothing known of its arguments but what its own text says."""
         if function not in self._flows:
-            self.top()
             if (owner := self.owner(function)) is not None and owner not in self.project.running:
                 self.general(owner)
             flow = Flow(
@@ -345,10 +327,6 @@ class File:
     def is_running(self, node: ast.AST) -> bool:
         """Whether a function is being walked at this moment."""
         return node in self.project.running
-
-
-def _assigned_globals(outline: Outline) -> frozenset[str]:
-    return frozenset(word for node in outline.nodes(ast.Global) for word in node.names)
 
 
 __all__ = ["File", "Function"]

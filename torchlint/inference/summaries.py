@@ -98,9 +98,8 @@ class Summaries:
 
     def _changes_results(self, function: Function) -> bool:
         """Whether a decorator of the project gives something else than the function returned."""
-        wrappers, flow = self._file.wrappers, self._file.flow_of(self._file.outline.parents[function])
-        decorators = (flow.values.get(each) for each in function.decorator_list)
-        return not all(wrappers.hands_through(each) for each in decorators if each is not None)
+        decorators = (self._file.outside(function, each) for each in function.decorator_list)
+        return not all(self._file.wrappers.hands_through(each) for each in decorators)
 
 
 def _made_under(mode: Mode, value: Value) -> Value:

@@ -97,9 +97,7 @@ class Wrappers:
 
 
 def _is_manager(home: File, node: Function) -> bool:
-    outside = home.flow_of(home.outline.parents[node])
-    decorators = (outside.values.get(each) for each in node.decorator_list)
-    return any(each is not None and bool(each.names & _CONTEXT_MANAGERS) for each in decorators)
+    return any(home.outside(node, each).names & _CONTEXT_MANAGERS for each in node.decorator_list)
 
 
 def _switches(node: ast.AST) -> bool:
