@@ -155,14 +155,14 @@ def test_suppressions_are_judged_as_flake8_reads_them(tmp_path: Path) -> None:
     body += "e = print(\n    1,  # noqa: TNS101\n    w.numpy(),\n)\nf = 1  # noqa: E501, TNS104\n"
     body += "g = print(\n    '''\n''', w.numpy(), '''\n''',  # noqa: TNS101\n)\n"
     (tmp_path / "a.py").write_text(head + body)
-    unused = ["a.py:3:16: TNS901", "a.py:5:28: TNS901", "a.py:8:16: TNS901", "a.py:9:7: TNS101"]
+    unused = ["a.py:3:16: TNS901", "a.py:5:28: TNS901", "a.py:8:17: TNS901", "a.py:9:7: TNS101"]
     assert places(flake8(tmp_path, "--select", "TNS")) == unused == torchlint(tmp_path, "a.py")
     assert places(flake8(tmp_path, "--select", "TNS", config="torchlint-min-confidence = certain")) == unused
     assert places(flake8(tmp_path, "--select", "TNS1")) == ["a.py:9:7: TNS101"]
     assert places(flake8(tmp_path, "--select", "TNS1", "--disable-noqa")) == [
         "a.py:4:7: TNS101",
         "a.py:9:7: TNS101",
-        "a.py:14:6: TNS101",
+        "a.py:14:8: TNS101",
     ]
 
 

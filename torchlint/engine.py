@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from torchlint.audit import audit
 from torchlint.catalogue import BY_CODE, CATALOGUE, Entry
 from torchlint.edits import splice
-from torchlint.model import Applicability, Confidence, FileResult, Finding, FixResult, Trouble, in_order
+from torchlint.model import Applicability, Confidence, Edit, FileResult, Finding, FixResult, Trouble, in_order
 from torchlint.source import Source, SourceError, decode
 from torchlint.suppress import ABOUT_SUPPRESSIONS, split
 from torchlint.syntax.outline import Outline, Stretch, outline, stretches
 
 if TYPE_CHECKING:
+    from torchlint.changed import Changed
     from torchlint.config import Config
     from torchlint.inference.analysis import Analysis
     from torchlint.rule import Draft, FileContext
@@ -49,9 +50,10 @@ def check_bytes(path: str, raw: bytes, config: Config) -> FileResult:
     return FileResult(path, source, kept, suppressed, troubles, reads)
 
 
-def fix_bytes(path: str, raw: bytes, config: Config) -> FixResult:
+def fix_bytes(path: str, raw: bytes, config: Config, changed: Changed | None = None) -> FixResult:
     """Apply the fixes that the configuration allows, round after round, until none is left.
 
+    ``changed`` confines it to findings on these rows, and on those that the fixes write; ``remaining`` holds them all.
     The bytes are returned unchanged where a repaired text would not parse; a trouble then names the rule.
     """
     fixed: list[Finding] = []
@@ -59,26 +61,31 @@ def fix_bytes(path: str, raw: bytes, config: Config) -> FixResult:
     refused: set[str] = set()
     for _ in range(ROUNDS):
         current = check_bytes(path, raw, _tidying(config, fixed))
-        chosen = _first([each for each in _fixable(current, config) if each.code not in refused])
+        chosen = _first([each for each in _fixable(current, config, changed) if each.code not in refused])
         if not chosen or current.source is None:
             break
         outcome = splice(current.source, chosen)
         if _parses(path, outcome.raw):
             raw = outcome.raw
             fixed.extend(outcome.taken)
+            changed = changed and changed.after(current.source, _edits(outcome.taken))
             continue
         culprits = {each.code for each in outcome.taken if not _parses(path, splice(current.source, [each]).raw)}
         refused |= culprits or {each.code for each in outcome.taken}
         troubles.extend(_broken_fix(path, code) for code in sorted(refused))
     remaining = check_bytes(path, raw, config)
-    return FixResult(raw, tuple(fixed), replace(remaining, troubles=(*remaining.troubles, *troubles)))
+    return FixResult(raw, tuple(fixed), replace(remaining, troubles=(*remaining.troubles, *troubles)), changed)
 
 
-def _fixable(result: FileResult, config: Config) -> Iterator[Finding]:
+def _edits(findings: Iterable[Finding]) -> Iterator[Edit]:
+    return (edit for each in findings if each.fix for edit in each.fix.edits)
+
+
+def _fixable(result: FileResult, config: Config, changed: Changed | None) -> Iterator[Finding]:
     if result.source is None or not result.source.lossless:
         return
     least = Applicability.UNSAFE if config.unsafe_fixes else Applicability.SAFE
-    for finding in result.findings:
+    for finding in result.findings if changed is None else changed.of(result.source, result.findings):
         if finding.fix and finding.fix.applicability >= least and config.fixable(finding.code):
             yield finding
 

@@ -35,11 +35,17 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """
     parser = check_parser()
     names = [name for action in parser._actions for name in action.option_strings]
-    found, unknown = parser.parse_known_intermixed_args(arguments)
+    found, unknown = parser.parse_known_intermixed_args(_with_reasons(arguments))
     if unknown:
         flag = unknown[0].split("=", 1)[0]
         raise UsageError(f"unknown flag `{flag}`{nearest(flag, names)}")
     return found
+
+
+def _with_reasons(arguments: Sequence[str]) -> list[str]:
+    """Let `--add-noqa` stand without a value: argparse would take the path behind it for one."""
+    end = list(arguments).index("--") if "--" in arguments else len(arguments)
+    return [f"{each}=" if each == "--add-noqa" and at < end else each for at, each in enumerate(arguments)]
 
 
 def check_parser() -> argparse.ArgumentParser:
@@ -60,6 +66,7 @@ def check_parser() -> argparse.ArgumentParser:
     _selecting(parser.add_argument_group("rules"))
     _judging(parser.add_argument_group("judgement"))
     _discovering(parser.add_argument_group("files"))
+    _narrowing(parser.add_argument_group("old code and pull requests"))
     _showing(parser.add_argument_group("output"))
     return parser
 
@@ -134,6 +141,16 @@ def _discovering(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--respect-gitignore", action="store_const", const=True, default=None, help=argparse.SUPPRESS)
     group.add_argument("--stdin-filename", metavar="PATH", help="the name of what standard input holds")
     group.add_argument("--jobs", "-j", type=_jobs, metavar="N", help="processes (default: one per CPU)")
+
+
+def _narrowing(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--baseline", metavar="FILE", help="findings listed in FILE are known: counted, not failed")
+    group.add_argument("--no-baseline", action="store_true", help=argparse.SUPPRESS)
+    group.add_argument("--write-baseline", action="store_true", help="list what is found now in the baseline")
+    group.add_argument("--diff-base", metavar="REV", help="only lines changed since a git revision, for pull requests")
+    group.add_argument(
+        "--add-noqa", metavar="[=REASON]", help="append a suppression to each flagged line (the reason after `=`)"
+    )
 
 
 def _showing(group: argparse._ArgumentGroup) -> None:
