@@ -161,7 +161,7 @@ def test_a_run_judges_only_what_it_looked_at(old: Path, torchlint: Program) -> N
     assert done.stderr == ""
     os.unlink(old / "src" / "net.py")
     assert concise(torchlint, "other.py").stderr == ""
-    assert concise(torchlint, "src").stderr.startswith("torchlint: info: 3 findings that ")
+    assert "torchlint: info: 3 findings that " in concise(torchlint, "src").stderr
 
 
 def test_an_excluded_file_has_no_known_findings_any_more(old: Path, torchlint: Program) -> None:

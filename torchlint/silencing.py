@@ -23,7 +23,10 @@ _NOT_OURS = ABOUT_SUPPRESSIONS | NEVER_SILENCED
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One file to write suppressions into: the outcome of its check holds the findings that are to be silenced."""
+    """One file to write suppressions into: the outcome of its check holds the findings that are to be silenced.
+
+    A target whose ``real`` is empty is standard input: nothing is written.
+    """
 
     target: Target
     outcome: Outcome
@@ -35,7 +38,7 @@ class Job:
         return tuple(each for each in self.outcome.result.findings if each.code not in _NOT_OURS)
 
 
-def silence(job: Job, write: bool = True) -> Outcome:
+def silence(job: Job) -> Outcome:
     """Append the comments and check again; ``fixed`` then holds the silenced findings.
 
     Where a comment would not do its work, the file is left as it was and a trouble says why.
@@ -50,7 +53,7 @@ def silence(job: Job, write: bool = True) -> Outcome:
         raw = _commented(source, job.findings, job.reason)
         after = examine(before.path, raw, job.target.config, Mode.CHECK, before.changed)
         _verify(job, after)
-        if write:
+        if job.target.real:
             writing.replace(job.target.real, before.before, raw)
     except writing.NotWritten as error:
         return _refused(before, str(error).replace("not fixed", "no suppression was added"))
