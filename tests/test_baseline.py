@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -309,3 +310,24 @@ def test_both_sides_of_a_conflict_may_be_kept(old: Path, torchlint: Program) -> 
     assert concise(torchlint).stdout == "All checks passed! 3 known.\n"
     concise(torchlint, "--write-baseline")
     assert concise(torchlint, "--write-baseline").stderr == f"{FILE} holds 3 known findings: 0 added, 0 gone.\n"
+
+
+def test_the_friday_walk_of_the_documentation(tmp_path: Path, torchlint: Program) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "baseline.md").read_text(encoding="utf-8")
+    section = page.partition("## In five minutes\n")[2].partition("\n## ")[0]
+    commands = [
+        line for block in re.findall(r"```console\n(.*?)```", section, re.DOTALL) for line in block.splitlines()
+    ]
+    (settings,) = re.findall(r"```toml\n(.*?)```", section, re.DOTALL)
+    (tmp_path / "net.py").write_text(OLD)
+    status = []
+    for command in commands:
+        program, *arguments = command.split()
+        assert program == "torchlint"
+        status.append(torchlint(*arguments).status)
+        if "--write-baseline" in arguments:
+            (tmp_path / "pyproject.toml").write_text(settings)
+    assert status == [1, 1, 1, 0, 0]
+    assert torchlint(".").stdout == "All checks passed! 1 known.\n"
+    (tmp_path / "new.py").write_text("import torch\ntorch.ones(1, requires_grad=True).numpy()\n")
+    assert torchlint(".").status == 1

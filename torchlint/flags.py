@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from torchlint.options import NUMPY_STYLES, OUTPUT_FORMATS, OptionError, Options, Patterns, confidence, version
+from torchlint.options import NUMPY_STYLES, OUTPUT_FORMATS, OptionError, Options, Patterns, confidence, one_of, version
 from torchlint.selectors import UnknownSelector, codes_meant, nearest
 
-SUBCOMMANDS = ("check", "explain", "rules")
+SUBCOMMANDS = ("check", "explain", "rules", "completion")
 
 
 class UsageError(Exception):
@@ -19,6 +19,15 @@ class UsageError(Exception):
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(message)
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        """Refuse a word that a flag does not take, as a wrong word in a configuration is refused."""
+        if action.choices is None:
+            return
+        try:
+            one_of(tuple(str(each) for each in action.choices))(value)
+        except OptionError as error:
+            raise argparse.ArgumentError(action, str(error)) from None
 
 
 class Help(argparse.HelpFormatter):
@@ -52,7 +61,8 @@ def check_parser() -> argparse.ArgumentParser:
     """Build the parser of ``torchlint check``."""
     parser = _Parser(
         prog="torchlint",
-        usage="torchlint [check] [PATH ...] [FLAGS]\n       torchlint explain CODE|NAME|--all\n       torchlint rules",
+        usage="torchlint [check] [PATH ...] [FLAGS]\n       torchlint explain CODE|NAME|--all\n       torchlint rules\n"
+        "       torchlint completion SHELL",
         description="Find the places where PyTorch code converts tensors unsafely, say why, and repair them.",
         epilog="Exit status: 0 nothing left to report, 1 findings, 2 the run itself failed.",
         formatter_class=Help,
@@ -61,6 +71,12 @@ def check_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "paths", nargs="*", metavar="PATH", help="files and folders (default: .); - reads standard input"
     )
+    add_flags(parser)
+    return parser
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Give a parser every flag of ``torchlint check``."""
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     _fixing(parser.add_argument_group("fixing"))
     _selecting(parser.add_argument_group("rules"))
@@ -68,7 +84,6 @@ def check_parser() -> argparse.ArgumentParser:
     _discovering(parser.add_argument_group("files"))
     _narrowing(parser.add_argument_group("old code and pull requests"))
     _showing(parser.add_argument_group("output"))
-    return parser
 
 
 def _switch(group: argparse._ArgumentGroup, name: str, text: str) -> None:
