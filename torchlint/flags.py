@@ -169,7 +169,8 @@ def _narrowing(group: argparse._ArgumentGroup) -> None:
 
 
 def _showing(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--output-format", choices=OUTPUT_FORMATS, help="full is the default")
+    formats = f"full (default), {', '.join(OUTPUT_FORMATS[1:-1])} or {OUTPUT_FORMATS[-1]}"
+    group.add_argument("--output-format", choices=OUTPUT_FORMATS, metavar="FORMAT", help=formats)
     group.add_argument("--output-file", "-o", metavar="FILE", help="write the report there")
     group.add_argument("--statistics", action="store_true", help="show where to begin: counts by rule, folder and file")
     group.add_argument("--show-files", action="store_true", help="list the files that would be checked")
