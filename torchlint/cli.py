@@ -12,8 +12,9 @@ from typing import TextIO
 from torchlint.config import ConfigError
 from torchlint.flags import SUBCOMMANDS, UsageError, check_parser, parse
 from torchlint.output.screen import Screen, printable
-from torchlint.selectors import UnknownSelector
+from torchlint.selectors import UnknownSelector, nearest
 from torchlint.version import VERSION
+from torchlint.welcome import TEXT
 
 FAILED = 2
 
@@ -49,15 +50,17 @@ def _dispatch(given: list[str]) -> int:
             return _explain(rest)
         if command == "rules":
             return _rules(rest)
-        return _check(rest)
+        if command == "completion":
+            return _completion(rest)
+        return _check(rest, brief=given[:1] != ["check"])
     except (UsageError, ConfigError, UnknownSelector) as error:
         _complain(str(error))
         return FAILED
 
 
-def _check(given: list[str]) -> int:
+def _check(given: list[str], brief: bool) -> int:
     if "-h" in given or "--help" in given:
-        print(check_parser().format_help(), end="")
+        print(TEXT if brief else check_parser().format_help(), end="")
         return 0
     found = parse(given)
     if found.version:
@@ -82,7 +85,8 @@ def _explain(given: list[str]) -> int:
         print("usage: torchlint explain CODE|NAME|--all")
         if flags in (["-h"], ["--help"]):
             return 0
-        raise UsageError(f"unknown flag `{flags[0]}`" if flags else "say which rule, or --all")
+        near = nearest(flags[0], ("--all", "--help")) if flags else ""
+        raise UsageError(f"unknown flag `{flags[0]}`{near}" if flags else "say which rule, or --all")
     codes = set(BY_CODE) if "--all" in given else set().union(*(codes_meant(each) for each in wanted))
     screen = _screen(sys.stdout, "auto", os.environ)
     for number, code in enumerate(sorted(codes)):
@@ -100,13 +104,25 @@ def _rules(given: list[str]) -> int:
         print("usage: torchlint rules")
         if given in (["-h"], ["--help"]):
             return 0
-        raise UsageError(f"unexpected `{given[0]}`")
+        raise UsageError(f"unexpected `{given[0]}`{nearest(given[0], ('--help',))}")
     screen = _screen(sys.stdout, "auto", os.environ)
     width = max(len(entry.name) for entry in CATALOGUE)
     print(f"{'code':<8}{'name':<{width + 2}}{'default':<9}summary")
     for entry in CATALOGUE:
         default = "on" if entry.default else "off"
         print(f"{screen.paint(entry.code, 'red')}  {entry.name:<{width + 2}}{default:<9}{summary(entry)}")
+    return 0
+
+
+def _completion(given: list[str]) -> int:
+    if given in (["-h"], ["--help"]) or len(given) != 1:
+        print("usage: torchlint completion SHELL\nPrint the script that makes a shell complete torchlint's words.")
+        if given and given[0] in ("-h", "--help"):
+            return 0
+        raise UsageError("say for which shell, for example `torchlint completion bash`")
+    from torchlint.completion import script
+
+    print(script(given[0]))
     return 0
 
 

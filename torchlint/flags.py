@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from torchlint.options import NUMPY_STYLES, OUTPUT_FORMATS, OptionError, Options, Patterns, confidence, version
+from torchlint.options import NUMPY_STYLES, OUTPUT_FORMATS, OptionError, Options, Patterns, confidence, one_of, version
 from torchlint.selectors import UnknownSelector, codes_meant, nearest
 
-SUBCOMMANDS = ("check", "explain", "rules")
+SUBCOMMANDS = ("check", "explain", "rules", "completion")
 
 
 class UsageError(Exception):
@@ -19,6 +19,15 @@ class UsageError(Exception):
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(message)
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        """Refuse a word that a flag does not take, as a wrong word in a configuration is refused."""
+        if action.choices is None:
+            return
+        try:
+            one_of(tuple(str(each) for each in action.choices))(value)
+        except OptionError as error:
+            raise argparse.ArgumentError(action, str(error)) from None
 
 
 class Help(argparse.HelpFormatter):
@@ -35,18 +44,25 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """
     parser = check_parser()
     names = [name for action in parser._actions for name in action.option_strings]
-    found, unknown = parser.parse_known_intermixed_args(arguments)
+    found, unknown = parser.parse_known_intermixed_args(_with_reasons(arguments))
     if unknown:
         flag = unknown[0].split("=", 1)[0]
         raise UsageError(f"unknown flag `{flag}`{nearest(flag, names)}")
     return found
 
 
+def _with_reasons(arguments: Sequence[str]) -> list[str]:
+    """Let `--add-noqa` stand without a value: argparse would take the path behind it for one."""
+    end = list(arguments).index("--") if "--" in arguments else len(arguments)
+    return [f"{each}=" if each == "--add-noqa" and at < end else each for at, each in enumerate(arguments)]
+
+
 def check_parser() -> argparse.ArgumentParser:
     """Build the parser of ``torchlint check``."""
     parser = _Parser(
         prog="torchlint",
-        usage="torchlint [check] [PATH ...] [FLAGS]\n       torchlint explain CODE|NAME|--all\n       torchlint rules",
+        usage="torchlint [check] [PATH ...] [FLAGS]\n       torchlint explain CODE|NAME|--all\n       torchlint rules\n"
+        "       torchlint completion SHELL",
         description="Find the places where PyTorch code converts tensors unsafely, say why, and repair them.",
         epilog="Exit status: 0 nothing left to report, 1 findings, 2 the run itself failed.",
         formatter_class=Help,
@@ -55,13 +71,19 @@ def check_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "paths", nargs="*", metavar="PATH", help="files and folders (default: .); - reads standard input"
     )
+    add_flags(parser)
+    return parser
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Give a parser every flag of ``torchlint check``."""
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     _fixing(parser.add_argument_group("fixing"))
     _selecting(parser.add_argument_group("rules"))
     _judging(parser.add_argument_group("judgement"))
     _discovering(parser.add_argument_group("files"))
+    _narrowing(parser.add_argument_group("old code and pull requests"))
     _showing(parser.add_argument_group("output"))
-    return parser
 
 
 def _switch(group: argparse._ArgumentGroup, name: str, text: str) -> None:
@@ -136,8 +158,19 @@ def _discovering(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--jobs", "-j", type=_jobs, metavar="N", help="processes (default: one per CPU)")
 
 
+def _narrowing(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--baseline", metavar="FILE", help="findings listed in FILE are known: counted, not failed")
+    group.add_argument("--no-baseline", action="store_true", help=argparse.SUPPRESS)
+    group.add_argument("--write-baseline", action="store_true", help="list what is found now in the baseline")
+    group.add_argument("--diff-base", metavar="REV", help="only lines changed since a git revision, for pull requests")
+    group.add_argument(
+        "--add-noqa", metavar="[=REASON]", help="append a suppression to each flagged line (the reason after `=`)"
+    )
+
+
 def _showing(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--output-format", choices=OUTPUT_FORMATS, help="full is the default")
+    formats = f"full (default), {', '.join(OUTPUT_FORMATS[1:-1])} or {OUTPUT_FORMATS[-1]}"
+    group.add_argument("--output-format", choices=OUTPUT_FORMATS, metavar="FORMAT", help=formats)
     group.add_argument("--output-file", "-o", metavar="FILE", help="write the report there")
     group.add_argument("--statistics", action="store_true", help="show where to begin: counts by rule, folder and file")
     group.add_argument("--show-files", action="store_true", help="list the files that would be checked")

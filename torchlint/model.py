@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from torchlint.changed import Changed
     from torchlint.source import Source
 
 
@@ -130,6 +131,8 @@ class FixResult:
     raw: bytes
     fixed: tuple[Finding, ...]
     remaining: FileResult
+    changed: Changed | None = None
+    """Where fixing was confined to some rows: which rows of ``raw`` these are now, those that fixes wrote included."""
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

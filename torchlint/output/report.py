@@ -56,12 +56,16 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All findings that remain, those that were fixed, whether unsafe fixes are allowed, and what kept the run back."""
+    """All findings that remain, those that were fixed, whether unsafe fixes are allowed, and what kept the run back.
+
+    ``known`` counts the findings that the baseline knows; they are not among those that remain.
+    """
 
     results: tuple[FileResult, ...]
     fixed: tuple[tuple[str, tuple[Finding, ...]], ...] = ()
     unsafe_fixes: bool = False
     troubles: tuple[Trouble, ...] = ()
+    known: int = 0
 
     @property
     def places(self) -> Iterator[Place]:
