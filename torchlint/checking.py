@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import BinaryIO, TextIO
+from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from torchlint.config import SYNTAX_ERROR, Config, ConfigError, Finder
 from torchlint.discover import Discovery, Notice, Target
@@ -19,6 +19,9 @@ from torchlint.output.screen import Screen, printable
 from torchlint.progress import progress
 from torchlint.runner import Mode, Outcome, examine, run
 from torchlint.selectors import nearest
+
+if TYPE_CHECKING:
+    from torchlint.verifying import Screening
 
 CLEAN, FINDINGS, FAILED = 0, 1, 2
 
@@ -49,6 +52,8 @@ class _Plan:
     unsafe_fixes: bool
     show_fixes: bool
     output_format: str
+    screening: Screening | None = None
+    """What decides on fixes where only verified ones are applied."""
 
 
 def check(flags: argparse.Namespace, session: Session) -> int:
@@ -63,6 +68,8 @@ def check(flags: argparse.Namespace, session: Session) -> int:
     plan = _plan(flags, config)
     if flags.show_settings:
         return _show_settings(config, session)
+    if flags.verify:
+        plan = replace(plan, screening=_screening(plan, session))
     discovery = Discovery(
         finder, session.cwd, bool(config.run.force_exclude), config.run.respect_gitignore is not False
     )
@@ -78,6 +85,16 @@ def _consistent(flags: argparse.Namespace) -> None:
         raise UsageError("`-` reads standard input and cannot be given beside other paths")
     if flags.isolated and flags.config:
         raise UsageError("--isolated and --config cannot be used together")
+
+
+def _screening(plan: _Plan, session: Session) -> Screening:
+    if plan.mode is Mode.CHECK:
+        raise UsageError(
+            "--verify is used with --fix or --diff; `torchlint verify PATH` proves fixes without applying them"
+        )
+    from torchlint.verifying import Screening
+
+    return Screening(session)
 
 
 def _plan(flags: argparse.Namespace, config: Config) -> _Plan:
@@ -108,8 +125,9 @@ def _files(plan: _Plan, discovery: Discovery, session: Session, out: TextIO) -> 
         session.say("warning", "no Python files found under the given paths")
     if plan.flags.verbose:
         _narrate(targets, session)
+    approve = plan.screening.approve if plan.screening else None
     with progress(len(targets), session.stderr, not plan.flags.quiet) as done:
-        outcomes = run(targets, plan.mode, session.jobs, done)
+        outcomes = run(targets, plan.mode, session.jobs, done, approve)
     return _conclude(plan, outcomes, troubles, session, out)
 
 
@@ -122,7 +140,7 @@ def _standard_input(plan: _Plan, finder: Finder, discovery: Discovery, session: 
         if plan.mode is Mode.FIX:
             _write_bytes(session.stdout, raw)
         return CLEAN
-    outcome = examine(name, raw, config, plan.mode)
+    outcome = examine(name, raw, config, plan.mode, plan.screening.approve if plan.screening else None)
     if plan.mode is not Mode.FIX:
         return _conclude(plan, [outcome], [], session, out)
     # The repaired source goes to standard output, so what there is to say goes beside it.
@@ -137,6 +155,9 @@ def _conclude(plan: _Plan, outcomes: list[Outcome], troubles: list[Trouble], ses
     for outcome in outcomes:
         if outcome.linked_out and not plan.flags.quiet:
             session.say("warning", f"{outcome.path}: a link out of the given folder, so not fixed")
+    if plan.screening and not plan.flags.quiet:
+        for line in plan.screening.report(bool(plan.flags.verbose)):
+            session.say("warning", line)
     report = Report(
         results=tuple(each.result for each in outcomes),
         fixed=tuple((each.path, each.fixed) for each in outcomes if each.fixed and not each.linked_out),

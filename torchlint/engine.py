@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue import BY_CODE, CATALOGUE, Entry
 from torchlint.edits import splice
-from torchlint.model import Applicability, Confidence, FileResult, Finding, FixResult, Trouble, in_order
+from torchlint.model import Applicability, Confidence, FileResult, Finding, FixResult, Settings, Trouble, in_order
 from torchlint.source import Source, SourceError, decode
 from torchlint.suppress import split
 from torchlint.syntax.outline import Outline, Stretch, outline, stretches
@@ -42,8 +42,12 @@ def check_bytes(path: str, raw: bytes, config: Config) -> FileResult:
     return FileResult(path, source, kept, suppressed, troubles)
 
 
-def fix_bytes(path: str, raw: bytes, config: Config) -> FixResult:
-    """Apply the fixes that the configuration allows, round after round, until none is left.
+Approve = Callable[[Source, Sequence[Finding], Settings], Sequence[Finding]]
+"""Tells which findings' fixes may be applied to a text; it is asked in every round, of none too."""
+
+
+def fix_bytes(path: str, raw: bytes, config: Config, approve: Approve | None = None) -> FixResult:
+    """Apply the fixes that the configuration allows and that are approved, round after round, until none is left.
 
     The bytes are returned unchanged where a repaired text would not parse; a trouble then names the rule.
     """
@@ -53,6 +57,8 @@ def fix_bytes(path: str, raw: bytes, config: Config) -> FixResult:
     for _ in range(ROUNDS):
         current = check_bytes(path, raw, _tidying(config, fixed))
         chosen = [each for each in _fixable(current, config) if each.code not in refused]
+        if approve and current.source is not None:
+            chosen = list(approve(current.source, chosen, config.settings))
         if not chosen or current.source is None:
             break
         outcome = splice(current.source, chosen)

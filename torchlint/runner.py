@@ -8,11 +8,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
+from typing import TYPE_CHECKING
 
 from torchlint import writing
 from torchlint.config import Config
 from torchlint.discover import Target
 from torchlint.model import FileResult, Finding, Trouble
+
+if TYPE_CHECKING:
+    from torchlint.engine import Approve
 
 POOL_FROM = 16
 """Below this many files a pool costs more than it gives."""
@@ -44,16 +48,22 @@ class Outcome:
 
 
 def run(
-    targets: Sequence[Target], mode: Mode, jobs: int, done: Callable[[int], None] = lambda _: None
+    targets: Sequence[Target],
+    mode: Mode,
+    jobs: int,
+    done: Callable[[int], None] = lambda _: None,
+    approve: Approve | None = None,
 ) -> list[Outcome]:
     """Go through the files and give what came of them, in their order; ``done`` is told of files as they finish.
 
+    Where fixes need approval all files are done in this process.
+
     A file that crashes the check, or kills the process it runs in, gives a trouble; the others are not touched by it.
     """
-    if jobs <= 1 or len(targets) < POOL_FROM:
+    if jobs <= 1 or len(targets) < POOL_FROM or approve:
         outcomes = []
         for target in targets:
-            outcomes.append(attempt(target, mode))
+            outcomes.append(attempt(target, mode, approve))
             done(1)
         return outcomes
     from torchlint import pool  # here: a run over few files needs none of what it imports
@@ -65,14 +75,14 @@ def run(
     return [found[at] for at in range(len(targets))]
 
 
-def attempt(target: Target, mode: Mode) -> Outcome:
+def attempt(target: Target, mode: Mode, approve: Approve | None = None) -> Outcome:
     """Do one file; whatever goes wrong comes back as a trouble."""
     try:
         with open(target.real, "rb") as stream:
             raw = stream.read()
     except OSError as error:
         return _failed(target.path, f"cannot be read: {error.strerror or error}")
-    outcome = examine(target.path, raw, target.config, mode)
+    outcome = examine(target.path, raw, target.config, mode, approve)
     if mode is Mode.CHECK or outcome.after == outcome.before:
         return outcome
     if not target.writable:
@@ -80,7 +90,7 @@ def attempt(target: Target, mode: Mode) -> Outcome:
     return _written(target, outcome) if mode is Mode.FIX else outcome
 
 
-def examine(path: str, raw: bytes, config: Config, mode: Mode) -> Outcome:
+def examine(path: str, raw: bytes, config: Config, mode: Mode, approve: Approve | None = None) -> Outcome:
     """Check or fix bytes without touching a file."""
     try:
         # Not above: starting up, and telling that there is nothing to do, must not cost the import of the parser.
@@ -88,7 +98,7 @@ def examine(path: str, raw: bytes, config: Config, mode: Mode) -> Outcome:
 
         if mode is Mode.CHECK:
             return Outcome(_presentable(engine.check_bytes(path, raw, config), config), (), raw, raw)
-        mended = engine.fix_bytes(path, raw, config)
+        mended = engine.fix_bytes(path, raw, config, approve)
         return Outcome(_presentable(mended.remaining, config), mended.fixed, raw, mended.raw)
     except Exception as error:  # noqa: BLE001  # one file's crash must not end the run; it is named and exits 2
         return _failed(path, _fault(error))
