@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
+import importlib
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -47,13 +48,14 @@ def verify(flags: argparse.Namespace, session: Session) -> int:
 
 
 def _bench(device: str | None) -> Bench:
-    missing = [each for each in ("torch", "numpy") if importlib.util.find_spec(each) is None]
-    if missing:
-        raise UsageError(f"{' and '.join(missing)} cannot be imported, which running code needs: {_REMEDY}")
-    try:
-        import_torch = __import__("torch")
-    except Exception as error:  # noqa: BLE001 - a broken installation may fail in any way
-        raise UsageError(f"torch cannot be imported ({type(error).__name__}: {error}): {_REMEDY}") from None
+    # Otherwise asking whether CUDA is there would start it, and a process that forked could not use it any more.
+    os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
+    for package in ("numpy", "torch"):
+        try:
+            imported = importlib.import_module(package)
+        except Exception as error:  # noqa: BLE001 - a broken installation may fail in any way
+            cause = "is not installed" if isinstance(error, ModuleNotFoundError) else f"cannot be imported ({error})"
+            raise UsageError(f"running fixes needs {package}, which {cause}: {_REMEDY}") from None
     from torchlint.proof import confine
     from torchlint.proof.examples import at_hand
 
@@ -62,7 +64,7 @@ def _bench(device: str | None) -> Bench:
     here = at_hand()
     if device is not None and device not in here:
         raise UsageError(f"--device {device}: not on this machine, which has {', '.join(here)}{nearest(device, here)}")
-    return Bench(str(import_torch.__version__), (device,) if device else here)
+    return Bench(str(imported.__version__), (device,) if device else here)
 
 
 _REMEDY = "pip install torchlint[verify]"

@@ -215,21 +215,32 @@ WRITABLE = _words(
 )
 """Attributes that a fragment may set."""
 
-_ROOTS = {
+ROOTS: dict[str, frozenset[str]] = {
     "torch": TORCH | LEGACY | DTYPES | {"Size", "device", "dtype"},
     "torch.cuda": LEGACY - {"Tensor"} | {"is_available", "device_count"},
     "torch.nn": MODULES,
-    "torch.nn.parameter": {"Parameter"},
+    "torch.nn.parameter": frozenset({"Parameter"}),
     "torch.nn.functional": FUNCTIONAL,
     "torch.nn.init": INIT,
-    "torch.autograd": {"Variable"},
+    "torch.autograd": frozenset({"Variable"}),
     "numpy": NUMPY | NUMBERS | {"ndarray"},
     "math": MATHS,
     "builtins": BUILTINS | ERRORS,
 }
+"""What may be named, by the module that it stands in."""
+
+
+LISTS: dict[str, frozenset[str]] = {
+    **{f"Of `{module}`": words for module, words in ROOTS.items() if module != "builtins"},
+    "Of Python": BUILTINS | ERRORS,
+    "Methods of tensors, arrays, numbers, lists, dicts, texts and modules": METHODS,
+    "Attributes": ATTRIBUTES,
+    "Attributes that may be set": WRITABLE,
+}
+"""All of it, by the title under which the documentation shows it."""
 
 
 def callable_name(name: str) -> bool:
     """Whether a fragment may name this: a dotted name, imports and aliases followed."""
     module, _, word = name.rpartition(".")
-    return word in _ROOTS.get(module, ())
+    return word in ROOTS.get(module, ())

@@ -104,11 +104,12 @@ def _tried(fragment: Fragment, safe: bool, devices: tuple[str, ...], errors: Cou
             differences += [_difference(each, fragment, way, len(found) > 1) for each in judged.refutations]
             total = Judgement(total.worlds + judged.worlds, total.ran + judged.ran, ())
     differing = len({each.world + each.given for each in differences})
-    verdict = Verdict(PROVEN, "", total.worlds, total.ran, differing, _telling(differences))
+    known = "for the part of the statement that could be run" if fragment.narrow else ""
+    verdict = Verdict(PROVEN, known, total.worlds, total.ran, differing, _telling(differences))
     if differences and fragment.narrow:
         verdict = replace(verdict, outcome=NOT_TESTABLE, reason="only a part of it could be run, and that part differs")
     elif differences:
-        verdict = replace(verdict, outcome=REFUTED)
+        verdict = replace(verdict, outcome=REFUTED, reason="")
     elif not safe and fragment.exposed is not None and _writes_are_counted(fragment, found, devices):
         reason = f"code that is not run may write what it makes (row {fragment.exposed}), and autograd would notice now"
         verdict = replace(verdict, outcome=NOT_TESTABLE, reason=reason)
