@@ -179,6 +179,13 @@ def test_without_torch_one_line_says_what_to_install(torchlint: Program, tmp_pat
     assert (tmp_path / "good.py").read_text() == GOOD.lstrip()
 
 
+def test_files_named_like_modules_that_torch_wants_are_not_run(torchlint: Program, tmp_path: Path) -> None:
+    trap = f"open({str(tmp_path / 'canary')!r}, 'w').close()\n"
+    write(tmp_path, good=GOOD, numpy=trap, torch=trap, queue=trap, cProfile=trap)
+    assert [each["verdict"] for each in fixes(torchlint, "good.py")] == ["proven", "proven"]
+    assert not (tmp_path / "canary").exists()
+
+
 def test_a_file_that_cannot_be_read_does_not_hide_the_others(torchlint: Program, tmp_path: Path) -> None:
     write(tmp_path, good=GOOD)
     ran = torchlint("verify", "good.py", "missing.py", "--isolated")

@@ -16,7 +16,7 @@ from torchlint.model import Trouble
 from torchlint.output import renderer
 from torchlint.output.report import Place, Report
 from torchlint.output.screen import Screen, printable
-from torchlint.progress import progress
+from torchlint.progress import FILES, progress
 from torchlint.runner import Mode, Outcome, examine, run
 from torchlint.selectors import nearest
 
@@ -126,7 +126,8 @@ def _files(plan: _Plan, discovery: Discovery, session: Session, out: TextIO) -> 
     if plan.flags.verbose:
         _narrate(targets, session)
     approve = plan.screening.approve if plan.screening else None
-    with progress(len(targets), session.stderr, not plan.flags.quiet) as done:
+    manner = ("Verifying", 1) if approve else ("Checking", FILES)  # running fixes takes a second each
+    with progress(len(targets), session.stderr, not plan.flags.quiet, *manner) as done:
         outcomes = run(targets, plan.mode, session.jobs, done, approve)
     return _conclude(plan, outcomes, troubles, session, out)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -48,6 +49,8 @@ def verify(flags: argparse.Namespace, session: Session) -> int:
 
 
 def _bench(device: str | None) -> Bench:
+    # `python -m torchlint` looks in the current folder first: torch would run a `queue.py` there in place of its own.
+    sys.path[:] = [each for each in sys.path if each not in ("", os.getcwd())]
     # Otherwise asking whether CUDA is there would start it, and a process that forked could not use it any more.
     os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
     for package in ("numpy", "torch"):

@@ -231,7 +231,7 @@ _SUGGESTED: dict[str, tuple[Choice, ...]] = {
     "element": (_FLOAT, _INT, _TENSOR),
     "test": (*_FLAGS, _TENSOR, Choice("none")),
     "loop": (_LISTS[0], Choice("tensors"), _TENSOR, Choice("sizes")),
-    "keyword": (_INT, _FLOAT, *_FLAGS, Choice("device"), Choice("dtype"), _TENSOR, Choice("sizes")),
+    "keyword": (_INT, _FLOAT, *_FLAGS, Choice("none"), Choice("device"), Choice("dtype"), _TENSOR, Choice("sizes")),
     "device=": (Choice("device"),),
     "dtype=": (Choice("dtype"),),
 }

@@ -50,15 +50,21 @@ def possible() -> bool:
 
 
 def each(
-    works: Iterable[tuple[int, Callable[[], Any]]], seconds: float, jobs: int = 1
+    works: Iterable[tuple[int, Callable[[], Any]]],
+    seconds: float,
+    jobs: int = 1,
+    prepare: Callable[[], None] = lambda: None,
 ) -> Iterator[tuple[int, Any | Stopped]]:
-    """Run functions, each in a process of its own, and give their numbers and results as they come."""
+    """Run functions, each in a process of its own, and give their numbers and results as they come.
+
+    ``prepare`` is called in each process before the walls are built.
+    """
     waiting = iter(works)
     running: dict[int, _Child] = {}
     try:
         while True:
             while len(running) < jobs and (item := next(waiting, None)) is not None:
-                child = _started(*item, seconds)
+                child = _started(*item, seconds, prepare)
                 running[child.pipe] = child
             if not running:
                 return
@@ -79,7 +85,7 @@ def each(
             _killed(child)
 
 
-def _started(number: int, work: Callable[[], Any], seconds: float) -> _Child:
+def _started(number: int, work: Callable[[], Any], seconds: float, prepare: Callable[[], None]) -> _Child:
     reading, writing = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -90,6 +96,7 @@ def _started(number: int, work: Callable[[], Any], seconds: float) -> _Child:
     status = 1
     try:
         os.close(reading)
+        prepare()
         _walled(seconds)
         _send(writing, pickle.dumps(work()))
         status = 0

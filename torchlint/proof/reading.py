@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from torchlint.inference.analysis import Analysis
 from torchlint.inference.facts import Mode, Value
@@ -58,8 +58,9 @@ class Reading:
         )
 
 
+@lru_cache(maxsize=8)
 def read(path: str, raw: bytes, settings: Settings) -> Reading:
-    """Read a file's bytes.
+    """Read a file's bytes; those read last are remembered, as a file has many fixes.
 
     :raises SyntaxError: where the running Python cannot parse them.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -61,13 +62,19 @@ class Court:
                     keys[number], twins[key] = key, []
                     yield number, _Work(made, safe, self.devices)
 
-        for number, came in confine.each(works(), self.seconds, self.jobs):
+        for number, came in confine.each(works(), self.seconds, self.jobs, self._start):
             yield from ready
             ready.clear()
             verdict = unable(came.reason) if isinstance(came, confine.Stopped) else came
             self._known[keys[number]] = verdict
             yield from ((each, verdict) for each in [number, *twins.pop(keys[number])])
         yield from ready
+
+    def _start(self) -> None:
+        """Wake the devices: what their drivers load has to be there before the walls are."""
+        for device in self.devices:
+            with contextlib.suppress(RuntimeError):  # where it cannot be, no world of it can either, which is then said
+                torch.zeros(1, device=device)
 
 
 class _Work:
@@ -84,7 +91,7 @@ def tried(made: tuple[Fragment, ...], safe: bool, devices: tuple[str, ...]) -> V
     """Run the first of the fragments that runs at all, in every world."""
     errors: Counter[str] = Counter()
     for fragment in made:
-        verdict = _tried(fragment, safe, devices, errors)
+        verdict = _tried(fragment, safe, devices, Counter() if errors else errors)
         if verdict is not None:
             return verdict
     cause = errors.most_common(1)[0][0] if errors else "no values for its names"
@@ -93,7 +100,7 @@ def tried(made: tuple[Fragment, ...], safe: bool, devices: tuple[str, ...]) -> V
 
 
 def _tried(fragment: Fragment, safe: bool, devices: tuple[str, ...], errors: Counter[str]) -> Verdict | None:
-    found = ways(fragment.holes, lambda way: _runs(fragment, way, devices, errors))
+    found = ways(fragment.holes, lambda way: _runs(fragment, way, devices, Counter() if errors else errors))
     if not found:
         return None
     total = Judgement(0, 0, ())
