@@ -175,6 +175,17 @@ def test_an_annotation_is_said_to_do_nothing() -> None:
     assert (verdict.outcome, verdict.reason) == (NOT_TESTABLE, "an annotation does nothing at run time")
 
 
+def test_code_that_needs_dimensions_finds_worlds_that_have_them() -> None:
+    body = """
+    def f(x: torch.Tensor):
+        y = torch.zeros_like(x, requires_grad=True)
+        return y.data.flatten(1).norm(p=2, dim=1)
+    """
+    (verdict,) = judged(body)
+    assert (verdict.outcome, verdict.reason) == (PROVEN, "")
+    assert 0 < verdict.ran < verdict.worlds
+
+
 # ---------------------------------------------------------------------- hostile code
 HOSTILE = {
     "writes a file": "open({canary}, 'w').write(str(x.data))",
@@ -345,7 +356,17 @@ def test_a_fragment_finds_none_of_pythons_own_words_but_those_on_the_list(text: 
     assert seen.error.startswith(("NameError: name '", "ImportError: a fragment may not import"))
 
 
-def test_one_verdict_serves_all_fixes_with_the_same_fragment() -> None:
+def test_each_fix_is_told_the_row_of_its_own_code() -> None:
+    body = "def f(x: torch.Tensor):\n    mine.keep(x.data)\n\n\ndef g(x: torch.Tensor):\n    mine.keep(x.data)\n"
+    rows = [each.reason.partition("(row ")[2].partition(")")[0] for each in judged(body)]
+    assert rows == ["9", "13"]
+
+
+def test_one_run_serves_all_fixes_with_the_same_fragment(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[int] = []
+    begin = confine._started
+    monkeypatch.setattr(confine, "_started", lambda number, *others: started.append(number) or begin(number, *others))
     body = "def f(x: torch.Tensor):\n    return x.data.sum()\n\n\ndef g(x: torch.Tensor):\n    return x.data.sum()\n"
     first, second = judged(body)
-    assert first is second
+    assert first == second
+    assert started == [0]

@@ -27,6 +27,7 @@ from torchlint.proof.worlds import DTYPES, Inputs, World, make_inputs, ordinary
 
 _ROUNDS_OF_KINDS = 200
 """Ways of giving kinds to the names of unknown kind that are tried before a fragment is given up."""
+_PROBED = 10
 _MOST_WAYS = 4
 """Ways that run, of those, that are taken through all worlds."""
 
@@ -94,15 +95,17 @@ def worlds(device: str, holes: Iterable[Hole], choices: Iterable[Choice], grad_i
 
 
 def probing(all_worlds: tuple[World, ...]) -> tuple[World, ...]:
-    """Give few worlds of many: those in which code that runs at all is likely to run."""
-    wanted = [
-        each
-        for each in all_worlds
-        if each.state in ("detached", "leaf", "parameter")
-        and each.layout in ("matrix", "scalar", "vector", "one element")
-        and each.dtype in ("float32", "int64", "bool")
-    ]
-    return tuple(wanted[:: max(1, len(wanted) // 8)]) or all_worlds[:8]
+    """Give few worlds of many, each of another layout, dtype or standing: code that runs at all runs in one of them."""
+    kinds: dict[tuple[str, str, bool], World] = {}
+    for each in all_worlds:
+        kinds.setdefault((each.layout, each.dtype, each.state in _WITHOUT_GRAD), each)
+    return tuple(sorted(kinds.values(), key=_usual)[:_PROBED])
+
+
+def _usual(world: World) -> int:
+    layouts, dtypes = ("matrix", "scalar", "vector", "one element"), ("float32", "int64", "bool")
+    layout = layouts.index(world.layout) if world.layout in layouts else len(layouts)
+    return layout + 2 * (dtypes.index(world.dtype) if world.dtype in dtypes else len(dtypes))
 
 
 def fitted(world: World, value: Value) -> World:

@@ -41,7 +41,7 @@ class Fragment:
     @property
     def key(self) -> tuple[object, ...]:
         """What makes two fragments the same."""
-        facts = tuple((each.name, each.use, _facts(each.value)) for each in self.holes)
+        facts = tuple((each.name, each.code, each.use, _facts(each.value)) for each in self.holes)
         return self.before, self.after, facts, self.grad_is_off, self.exposed is None, self.narrow
 
 

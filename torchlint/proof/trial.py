@@ -24,6 +24,8 @@ from torchlint.source import Source
 
 _WARMING = Hole("t", "t", UNKNOWN, "receiver")
 _SHOWN = 5
+_ROW = "row \0"
+"""Stands in a reason for a row."""
 """Differences that a verdict holds."""
 
 
@@ -42,6 +44,7 @@ class Court:
     def verdicts(self, fixes: Iterable[tuple[Source, Finding, Settings]]) -> Iterator[tuple[int, Verdict]]:
         """Give the verdict on each fix, with its number, as they come."""
         keys: dict[int, object] = {}
+        cut: dict[int, tuple[Fragment, ...]] = {}
         twins: dict[object, list[int]] = {}
         ready: list[tuple[int, Verdict]] = []
 
@@ -54,8 +57,9 @@ class Court:
                 assert finding.fix is not None
                 safe = finding.fix.applicability is Applicability.SAFE
                 key = (safe, *(each.key for each in made))
+                cut[number] = made
                 if key in self._known:
-                    ready.append((number, self._known[key]))
+                    ready.append((number, _at_home(self._known[key], made)))
                 elif key in twins:
                     twins[key].append(number)
                 else:
@@ -67,7 +71,7 @@ class Court:
             ready.clear()
             verdict = unable(came.reason) if isinstance(came, confine.Stopped) else came
             self._known[keys[number]] = verdict
-            yield from ((each, verdict) for each in [number, *twins.pop(keys[number])])
+            yield from ((each, _at_home(verdict, cut[each])) for each in [number, *twins.pop(keys[number])])
         yield from ready
 
     def _start(self) -> None:
@@ -75,6 +79,12 @@ class Court:
         for device in self.devices:
             with contextlib.suppress(RuntimeError):  # where it cannot be, no world of it can either, which is then said
                 torch.zeros(1, device=device)
+
+
+def _at_home(verdict: Verdict, made: tuple[Fragment, ...]) -> Verdict:
+    """Give a verdict the row of the very code that it is on: equal fragments of several places share one."""
+    row = next((each.exposed for each in made if each.before == verdict.before), None)
+    return replace(verdict, reason=verdict.reason.replace(_ROW, f"row {row}"))
 
 
 class _Work:
@@ -107,7 +117,7 @@ def _tried(fragment: Fragment, safe: bool, devices: tuple[str, ...], errors: Cou
     differences: list[Difference] = []
     for way in found:
         for device in devices:
-            judged = _judged(fragment, (fragment.before, fragment.after), way, device)
+            judged = _judged(fragment, way, device)
             differences += [_difference(each, fragment, way, len(found) > 1) for each in judged.refutations]
             total = Judgement(total.worlds + judged.worlds, total.ran + judged.ran, ())
     differing = len({each.world + each.given for each in differences})
@@ -118,7 +128,7 @@ def _tried(fragment: Fragment, safe: bool, devices: tuple[str, ...], errors: Cou
     elif differences:
         verdict = replace(verdict, outcome=REFUTED, reason="")
     elif not safe and fragment.exposed is not None and _writes_are_counted(fragment, found, devices):
-        reason = f"code that is not run may write what it makes (row {fragment.exposed}), and autograd would notice now"
+        reason = f"code that is not run may write what it makes ({_ROW}), and autograd would notice now"
         verdict = replace(verdict, outcome=NOT_TESTABLE, reason=reason)
     return _told(verdict, fragment, found)
 
@@ -144,8 +154,8 @@ def _runs(fragment: Fragment, way: tuple[Choice, ...], devices: tuple[str, ...],
     return False
 
 
-def _judged(fragment: Fragment, texts: tuple[str, str], way: tuple[Choice, ...], device: str) -> Judgement:
-    one, other = (_bound(fragment, text, way) for text in texts)
+def _judged(fragment: Fragment, way: tuple[Choice, ...], device: str) -> Judgement:
+    one, other = (_bound(fragment, text, way) for text in (fragment.before, fragment.after))
     return judge(one, other, worlds(device, fragment.holes, way, fragment.grad_is_off))
 
 
@@ -153,7 +163,12 @@ def _writes_are_counted(fragment: Fragment, found: list[tuple[Choice, ...]], dev
     """Whether a later write to what the fix makes would be seen by autograd, and was not before."""
     if fragment.written is None:
         return False
-    return any(_judged(fragment, fragment.written, way, device).refutations for way in found for device in devices)
+    for way in found:
+        one, other = (_bound(fragment, text, way) for text in fragment.written)
+        for device in devices:
+            if judge(one, other, probing(worlds(device, fragment.holes, way, fragment.grad_is_off))).refutations:
+                return True
+    return False
 
 
 def _difference(found: Refutation, fragment: Fragment, way: tuple[Choice, ...], several: bool) -> Difference:
