@@ -6,7 +6,7 @@ import argparse
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import BinaryIO, TextIO
+from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from torchlint.config import SYNTAX_ERROR, Config, Finder
 from torchlint.destination import destination
@@ -18,9 +18,12 @@ from torchlint.options import FORMATS_FOR_PEOPLE
 from torchlint.output import renderer, summary
 from torchlint.output.report import Place, Report
 from torchlint.output.screen import Screen, printable
-from torchlint.progress import progress
+from torchlint.progress import FILES, progress
 from torchlint.runner import Mode, Outcome, examine, run
 from torchlint.selectors import nearest
+
+if TYPE_CHECKING:
+    from torchlint.verifying import Screening
 
 CLEAN, FINDINGS, FAILED = 0, 1, 2
 
@@ -52,6 +55,8 @@ class _Plan:
     show_fixes: bool
     output_format: str
     gate: Gate
+    screening: Screening | None = None
+    """What decides on fixes where only verified ones are applied."""
 
     @property
     def rewrites_input(self) -> bool:
@@ -73,6 +78,8 @@ def check(flags: argparse.Namespace, session: Session) -> int:
         return _show_facts(flags.show_facts, finder, session)
     if flags.show_settings:
         return _show_settings(config, session)
+    if flags.verify:
+        plan = replace(plan, screening=_screening(plan, session))
     discovery = Discovery(
         finder, session.cwd, bool(config.run.force_exclude), config.run.respect_gitignore is not False
     )
@@ -89,6 +96,16 @@ def _consistent(flags: argparse.Namespace) -> None:
         raise UsageError("--isolated and --config cannot be used together")
     if flags.statistics and flags.output_format not in (None, *FORMATS_FOR_PEOPLE, "json"):
         raise UsageError(f"--statistics are text or json, not {flags.output_format}: leave out one of the two")
+
+
+def _screening(plan: _Plan, session: Session) -> Screening:
+    if plan.mode is Mode.CHECK:
+        raise UsageError(
+            "--verify is used with --fix or --diff; `torchlint verify PATH` proves fixes without applying them"
+        )
+    from torchlint.verifying import Screening
+
+    return Screening(session)
 
 
 def _plan(flags: argparse.Namespace, config: Config, gate: Gate) -> _Plan:
@@ -121,8 +138,10 @@ def _files(plan: _Plan, discovery: Discovery, session: Session, out: TextIO) -> 
         session.say("warning", "no Python files found under the given paths")
     if plan.flags.verbose:
         _narrate(targets, session)
-    with progress(len(targets), session.stderr, not plan.flags.quiet) as done:
-        outcomes = run(targets, plan.mode, session.jobs, done)
+    approve = plan.screening.approve if plan.screening else None
+    manner = ("Verifying", 1) if approve else ("Checking", FILES)  # running fixes takes a second each
+    with progress(len(targets), session.stderr, not plan.flags.quiet, *manner) as done:
+        outcomes = run(targets, plan.mode, session.jobs, done, approve)
     outcomes = plan.gate.silence(outcomes, {each.path: each for each in targets}, session.jobs)
     configs = {each.path: each.config for each in targets}
     return _conclude(plan, outcomes, troubles, configs, session, out)
@@ -137,7 +156,7 @@ def _standard_input(plan: _Plan, finder: Finder, discovery: Discovery, session: 
         if plan.mode is Mode.FIX or plan.gate.reason is not None:
             _write_bytes(session.stdout, raw)
         return CLEAN
-    outcome = examine(name, raw, config, plan.mode)
+    outcome = examine(name, raw, config, plan.mode, approve=plan.screening.approve if plan.screening else None)
     if plan.gate.reason is not None:
         (outcome,) = plan.gate.silence([outcome], {name: Target(name, "", config)}, 1)
     elif plan.mode is not Mode.FIX:
@@ -164,6 +183,9 @@ def _conclude(
     for outcome in outcomes:
         if outcome.linked_out and not plan.flags.quiet:
             session.say("warning", f"{outcome.path}: a link out of the given folder, so not fixed")
+    if plan.screening and not plan.flags.quiet:
+        for line in plan.screening.report(bool(plan.flags.verbose)):
+            session.say("warning", line)
     report = Report(
         results=tuple(each.result for each in outcomes),
         fixed=tuple((each.path, each.fixed) for each in outcomes if each.fixed and not each.linked_out),

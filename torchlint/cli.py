@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TextIO
 
 from torchlint.config import ConfigError
-from torchlint.flags import SUBCOMMANDS, UsageError, check_parser, parse
+from torchlint.flags import SUBCOMMANDS, UsageError, check_parser, parse, parse_verify, verify_parser
 from torchlint.output.screen import Screen, printable
 from torchlint.selectors import UnknownSelector, nearest
 from torchlint.version import VERSION
@@ -52,6 +52,8 @@ def _dispatch(given: list[str]) -> int:
             return _rules(rest)
         if command == "completion":
             return _completion(rest)
+        if command == "verify":
+            return _verify(rest)
         return _check(rest, brief=given[:1] != ["check"])
     except (UsageError, ConfigError, UnknownSelector) as error:
         _complain(str(error))
@@ -72,6 +74,19 @@ def _check(given: list[str], brief: bool) -> int:
     jobs = found.jobs or (1 if os.environ.get("PRE_COMMIT") else _processors())
     session = Session(os.getcwd(), sys.stdin.buffer, sys.stdout, sys.stderr, screen, jobs)
     return check(found, session)
+
+
+def _verify(given: list[str]) -> int:
+    if "-h" in given or "--help" in given:
+        print(verify_parser().format_help(), end="")
+        return 0
+    found = parse_verify(given)
+    from torchlint.checking import Session
+    from torchlint.verifying import verify
+
+    screen = _screen(sys.stdout, found.color, os.environ)
+    jobs = found.jobs or _processors()
+    return verify(found, Session(os.getcwd(), sys.stdin.buffer, sys.stdout, sys.stderr, screen, jobs))
 
 
 def _explain(given: list[str]) -> int:

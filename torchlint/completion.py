@@ -15,6 +15,7 @@ _SUMMARIES = {
     "check": "report and repair",
     "explain": "print a rule's page",
     "rules": "list the rules",
+    "verify": "prove fixes by running them",
     "completion": "print the script for a shell",
 }
 

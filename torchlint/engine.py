@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING
 from torchlint.audit import audit
 from torchlint.catalogue import BY_CODE, CATALOGUE, Entry
 from torchlint.edits import splice
-from torchlint.model import Applicability, Confidence, Edit, FileResult, Finding, FixResult, Trouble, in_order
+from torchlint.model import (
+    Applicability,
+    Confidence,
+    Edit,
+    FileResult,
+    Finding,
+    FixResult,
+    Settings,
+    Trouble,
+    in_order,
+)
 from torchlint.source import Source, SourceError, decode
 from torchlint.suppress import ABOUT_SUPPRESSIONS, split
 from torchlint.syntax.outline import Outline, Stretch, outline, stretches
@@ -50,8 +60,14 @@ def check_bytes(path: str, raw: bytes, config: Config) -> FileResult:
     return FileResult(path, source, kept, suppressed, troubles, reads)
 
 
-def fix_bytes(path: str, raw: bytes, config: Config, changed: Changed | None = None) -> FixResult:
-    """Apply the fixes that the configuration allows, round after round, until none is left.
+Approve = Callable[[Source, Sequence[Finding], Settings], Sequence[Finding]]
+"""Tells which findings' fixes may be applied to a text; it is asked in every round, of none too."""
+
+
+def fix_bytes(
+    path: str, raw: bytes, config: Config, changed: Changed | None = None, approve: Approve | None = None
+) -> FixResult:
+    """Apply the fixes that the configuration allows and that are approved, round after round, until none is left.
 
     ``changed`` confines it to findings on these rows, and on those that the fixes write; ``remaining`` holds them all.
     The bytes are returned unchanged where a repaired text would not parse; a trouble then names the rule.
@@ -62,6 +78,8 @@ def fix_bytes(path: str, raw: bytes, config: Config, changed: Changed | None = N
     for _ in range(ROUNDS):
         current = check_bytes(path, raw, _tidying(config, fixed))
         chosen = _first([each for each in _fixable(current, config, changed) if each.code not in refused])
+        if approve and current.source is not None:
+            chosen = list(approve(current.source, chosen, config.settings))
         if not chosen or current.source is None:
             break
         outcome = splice(current.source, chosen)

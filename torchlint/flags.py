@@ -9,7 +9,7 @@ from typing import NoReturn
 from torchlint.options import NUMPY_STYLES, OUTPUT_FORMATS, OptionError, Options, Patterns, confidence, one_of, version
 from torchlint.selectors import UnknownSelector, codes_meant, nearest
 
-SUBCOMMANDS = ("check", "explain", "rules", "completion")
+SUBCOMMANDS = ("check", "explain", "rules", "verify", "completion")
 
 
 class UsageError(Exception):
@@ -42,7 +42,18 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
     :raises UsageError: on an unknown flag, with the nearest spelling, and on a value that a flag does not take.
     """
-    parser = check_parser()
+    return _parsed(check_parser(), arguments)
+
+
+def parse_verify(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read the arguments of ``torchlint verify``.
+
+    :raises UsageError: as :func:`parse`.
+    """
+    return _parsed(verify_parser(), arguments)
+
+
+def _parsed(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
     names = [name for action in parser._actions for name in action.option_strings]
     found, unknown = parser.parse_known_intermixed_args(_with_reasons(arguments))
     if unknown:
@@ -62,7 +73,7 @@ def check_parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="torchlint",
         usage="torchlint [check] [PATH ...] [FLAGS]\n       torchlint explain CODE|NAME|--all\n       torchlint rules\n"
-        "       torchlint completion SHELL",
+        "       torchlint verify [PATH ...] [FLAGS]\n       torchlint completion SHELL",
         description="Find the places where PyTorch code converts tensors unsafely, say why, and repair them.",
         epilog="Exit status: 0 nothing left to report, 1 findings, 2 the run itself failed.",
         formatter_class=Help,
@@ -86,6 +97,30 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     _showing(parser.add_argument_group("output"))
 
 
+def verify_parser() -> argparse.ArgumentParser:
+    """Build the parser of ``torchlint verify``."""
+    parser = _Parser(
+        prog="torchlint verify",
+        usage="torchlint verify [PATH ...] [FLAGS]",
+        description="Run fixes before and after in every world here; without a path, those of the rules' own examples.",
+        epilog="Exit status: 0 all proven or not testable, 1 something refuted, 2 the run itself failed.",
+        formatter_class=Help,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("paths", nargs="*", metavar="PATH", help="files and folders whose proposed fixes, unsafe ones too, are run")
+    add("--device", metavar="DEVICE", help="run on this device alone (default: all that are here)")
+    add("--codes", type=_selectors, action="extend", metavar="RULES", help="codes, prefixes, names or ALL, with commas")
+    add("--output-format", choices=("text", "json"), default="text")
+    add("--time-limit", type=_seconds, default=30.0, metavar="SECONDS", help="for each fix (default: 30)")
+    add("--config", metavar="FILE", help="use this configuration file")
+    add("--isolated", action="store_true", help="use no configuration file")
+    add("--jobs", "-j", type=_jobs, metavar="N", help="processes (default: one per CPU)")
+    add("--color", choices=("auto", "always", "never"), default="auto")
+    add("--quiet", "-q", action="store_true", help="say only what is refuted")
+    return parser
+
+
 def _switch(group: argparse._ArgumentGroup, name: str, text: str) -> None:
     group.add_argument(f"--{name}", action="store_const", const=True, default=None, help=text)
     against = name.removeprefix("no-") if name.startswith("no-") else f"no-{name}"
@@ -100,6 +135,7 @@ def _fixing(group: argparse._ArgumentGroup) -> None:
     _switch(group, "unsafe-fixes", "let fixes through that may change something observable")
     _switch(group, "fix-only", "apply fixes and report nothing")
     group.add_argument("--diff", action="store_true", help="print what --fix would change; write nothing")
+    group.add_argument("--verify", action="store_true", help="use only fixes that pass when run here (needs torch)")
     _switch(group, "show-fixes", "list what was fixed")
 
 
@@ -247,6 +283,16 @@ def _patterns(text: str) -> list[tuple[str, tuple[str, ...]]]:
             raise argparse.ArgumentTypeError(f"expected `GLOB:RULE`, got `{each}`")
         pairs.append((pattern, tuple(_selectors(selector))))
     return pairs
+
+
+def _seconds(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0.0
+    if not 0 < found <= 86_400:
+        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got `{text}`")
+    return found
 
 
 def _jobs(text: str) -> int:

@@ -8,13 +8,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from torchlint import writing
 from torchlint.changed import Changed
 from torchlint.config import Config
 from torchlint.discover import Target
 from torchlint.model import FileResult, Finding, Trouble
+
+if TYPE_CHECKING:
+    from torchlint.engine import Approve
 
 PASSES = 4
 """Files are repaired at most this often, because another file that they read was repaired."""
@@ -60,15 +63,21 @@ class Outcome:
 
 
 def run(
-    targets: Sequence[Target], mode: Mode, jobs: int, done: Callable[[int], None] = lambda _: None
+    targets: Sequence[Target],
+    mode: Mode,
+    jobs: int,
+    done: Callable[[int], None] = lambda _: None,
+    approve: Approve | None = None,
 ) -> list[Outcome]:
     """Go through the files and give what came of them, in their order; ``done`` is told of files as they finish.
+
+    Where fixes need approval all files are done in this process.
 
     A file that crashes the check, or kills the process it runs in, gives a trouble; the others are not touched by it.
     Files are written when all have been looked at: what is known of one rests on what others import, so it must not
     depend on which was repaired first. Those that read a repaired file are then looked at again.
     """
-    outcomes = _pass(targets, mode, jobs, done)
+    outcomes = _pass(targets, mode, jobs, done, approve)
     if mode is not Mode.FIX:
         return outcomes
     fresh = list(range(len(targets)))
@@ -80,14 +89,17 @@ def run(
         if not fresh or not passes_left:
             break
         moved = [replace(targets[at], changed=outcomes[at].changed) for at in fresh]
-        for at, again in zip(fresh, _pass(moved, mode, jobs, lambda _: None), strict=True):
+        for at, again in zip(fresh, _pass(moved, mode, jobs, lambda _: None, approve), strict=True):
             outcomes[at] = replace(again, fixed=(*outcomes[at].fixed, *again.fixed))
     return outcomes
 
 
-def _pass(targets: Sequence[Target], mode: Mode, jobs: int, done: Callable[[int], None]) -> list[Outcome]:
+def _pass(
+    targets: Sequence[Target], mode: Mode, jobs: int, done: Callable[[int], None], approve: Approve | None
+) -> list[Outcome]:
     """Look at files as they are on disk; nothing is written."""
-    return over(targets, partial(attempt, mode=mode), lambda target: target.path, jobs, done)
+    work = partial(attempt, mode=mode, approve=approve)
+    return over(targets, work, lambda target: target.path, 1 if approve else jobs, done)
 
 
 def over(
@@ -113,14 +125,14 @@ def over(
     return [found[at] for at in range(len(items))]
 
 
-def attempt(target: Target, mode: Mode) -> Outcome:
+def attempt(target: Target, mode: Mode, approve: Approve | None = None) -> Outcome:
     """Do one file; whatever goes wrong comes back as a trouble."""
     try:
         with open(target.real, "rb") as stream:
             raw = stream.read()
     except OSError as error:
         return _failed(target.path, f"cannot be read: {error.strerror or error}")
-    outcome = examine(target.path, raw, target.config, mode, target.changed)
+    outcome = examine(target.path, raw, target.config, mode, target.changed, approve)
     if mode is Mode.CHECK or outcome.after == outcome.before:
         return outcome
     if not target.writable:
@@ -128,7 +140,14 @@ def attempt(target: Target, mode: Mode) -> Outcome:
     return outcome
 
 
-def examine(path: str, raw: bytes, config: Config, mode: Mode, changed: Changed | None = None) -> Outcome:
+def examine(
+    path: str,
+    raw: bytes,
+    config: Config,
+    mode: Mode,
+    changed: Changed | None = None,
+    approve: Approve | None = None,
+) -> Outcome:
     """Check or fix bytes without touching a file; ``changed`` confines the fixes to some rows."""
     try:
         # Not above: starting up, and telling that there is nothing to do, must not cost the import of the parser.
@@ -136,7 +155,7 @@ def examine(path: str, raw: bytes, config: Config, mode: Mode, changed: Changed 
 
         if mode is Mode.CHECK:
             return Outcome(_presentable(engine.check_bytes(path, raw, config), config), (), raw, raw, False, changed)
-        mended = engine.fix_bytes(path, raw, config, changed) if changed else engine.fix_bytes(path, raw, config)
+        mended = engine.fix_bytes(path, raw, config, changed, approve)
         return Outcome(_presentable(mended.remaining, config), mended.fixed, raw, mended.raw, False, mended.changed)
     except Exception as error:  # noqa: BLE001  # one file's crash must not end the run; it is named and exits 2
         return _failed(path, _fault(error))

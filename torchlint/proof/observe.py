@@ -56,6 +56,14 @@ class Snippet:
         """Whether the code is a function to be called."""
         return self._entry(ast.parse(self.text)) is not None
 
+    def inputs(self, world: World) -> Inputs:
+        """Make fresh values for the names that the code asks for."""
+        return make_inputs(world, self.given)
+
+    def space(self) -> dict[str, Any]:
+        """Give the names that the code finds without asking."""
+        return {"__name__": "case"}
+
     @staticmethod
     def _entry(tree: ast.Module) -> ast.FunctionDef | None:
         return next((each for each in tree.body if isinstance(each, ast.FunctionDef) and each.name == ENTRY), None)
@@ -100,7 +108,7 @@ def observe(snippet: Snippet, world: World) -> Observation:
     with _settled(), contextlib.redirect_stdout(io.StringIO()) as printed, warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         _seed()
-        inputs = make_inputs(world, snippet.given)
+        inputs = snippet.inputs(world)
         live = _live_graph(inputs)
         del said[:]
         try:
@@ -116,7 +124,7 @@ def observe(snippet: Snippet, world: World) -> Observation:
 
 
 def _run(snippet: Snippet, world: World, inputs: Inputs) -> dict[str, Any]:
-    space: dict[str, Any] = {"__name__": "case"}
+    space = snippet.space()
     if not snippet.calls:
         with entering(world):
             exec(snippet.code, space)  # noqa: S102 - the proof runs its own cases
