@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 import libcst as cst
 
 from torchlint.inference.facts import ANY, Kind, Value
-from torchlint.inference.operations import DISTINCTIVE
+from torchlint.inference.operations import operations
 from torchlint.model import Confidence
 from torchlint.rule import FileContext
 from torchlint.rules.data_use import DataUse, Use, Way, data_use, is_loss_name, last_word, method_call
-from torchlint.rules.inplace_methods import ALIKE
+from torchlint.rules.own_data import has_own_data
 from torchlint.rules.remembered import remembered
+from torchlint.rules.tensor_parameters import is_given_tensor
+from torchlint.rules.tensor_uses import PARAMETER, TENSOR_ONLY, TensorUses, uses_around
 
-_PARAMETER = re.compile(
-    r"^(weight|bias|grad)$|_(weight|bias|grad)$|^(weight|bias)_(ih|hh|g|v|orig|hr)(_l\d.*)?$|^running_(mean|var)$"
+_LOOSE = re.compile(
+    r"^(p|q|param|parameter|params|var|variable|tensor|weights?|theta|mask)(_?\w)?$|_(param|parameter|tensor|var)$"
 )
-"""Attributes that hold a tensor by torch's own naming: ``layer.weight``, ``p.grad``, ``lstm.weight_hh_l0``."""
-
-_LOOSE_PARAMETER = re.compile(r"^(p|q|param|parameter|params|var|variable|tensor|weights?|theta|mask)(_?\w)?$")
 """Names that tensors often have, and other things as well."""
+_TENSOR_WORD = re.compile(
+    r"(^|_)(param|parameter|weight|bias|grad|gradient|tensor|variable|outputs?|logits?|preds?|predictions?|predicted|"
+    r"scores?|probs?|log_?probs?|probabilities|embeddings?|embeds?|hiddens?)(_?\d+|_[a-z])?$|^var$"
+)
+"""Names of parameters, gradients and of what networks give: where their ``data`` is read, they are tensors."""
 
 _NEVER = re.compile(
     r"(^|_)(self|cls|args?|opts?|options?|cfg|conf|config|configs|hparams|flags|settings|batch(es)?|minibatch|samples?|"
@@ -34,9 +39,7 @@ _NEVER = re.compile(
 )
 """Names under which code keeps records, configurations, containers and pictures that have a ``data`` of their own."""
 
-_TENSOR_ONLY = DISTINCTIVE - frozenset(
-    "float long half clamp argmax argmin matmul set_ map_ apply_ gather unfold".split()
-)
+_MOVERS = frozenset({"cpu", "cuda", "detach"})
 _READERS = frozenset({"cpu", "cuda", "numpy", "eq", "ne", "gt", "lt", "ge", "le", "clone", "norm"})
 """Methods that say likely, not surely, that a tensor is read."""
 
@@ -45,16 +48,11 @@ _OWN_TENSORS = re.compile(rb"^\s+self\.grad\s*=", re.MULTILINE)
 """A class of the file's own that has a gradient too."""
 _RECORDS = re.compile(rb"^\s*(?:import|from)\s+(torch_geometric|dgl|mmcv|torchtext)\b", re.MULTILINE)
 _TORCH = re.compile(rb"^\s*(?:import|from)\s+[\w.]*(?:torch(?!lint)|lightning)", re.MULTILINE)
-_OWN_DATA = re.compile(
-    rb"^\s+(?:self\.data(?:\s*:[^=\n]+)?\s*=[^=]|data\s*[:=]|def data\()|PackedSequence|\bpack_padded_sequence\b",
-    re.MULTILINE,
-)
+_PACKED = re.compile(rb"PackedSequence|\bpack_padded_sequence\b")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _WITHOUT_DATA = Kind.NONE | Kind.INTEGER | Kind.STRING
 """What has no ``data``: of a tensor or an ``int``, only the tensor can be meant."""
 _TENSOR_CLASSES = frozenset({"torch.nn.Parameter", "torch.Tensor", "torch.autograd.Variable"})
-_GRADED = frozenset({"grad", "requires_grad", "requires_grad_", "backward", "retain_grad", "grad_fn"})
-"""Attributes and methods that only tensors have: the name that is asked for one is a tensor."""
 
 
 @remembered
@@ -68,13 +66,40 @@ def tensor_evidence(node: cst.Attribute, context: FileContext) -> Confidence | N
     if known.kind | Kind.NONE != ANY or known.names or known.instance - _TENSOR_CLASSES:
         return None
     text = context.source.utf8
-    if not _TORCH.search(text) or _OTHER_TENSORS.search(text) or _NEVER.search(last_word(node.value)):
+    if not _TORCH.search(text) or _OTHER_TENSORS.search(text) or _NEVER.search(_root_word(node.value)):
         return None
-    if known.instance or _says_the_name(node, use) or _says_the_function(node, context):
+    uses = None if _OWN_TENSORS.search(text) else _uses(node, context)
+    if known.instance or _says_the_name(node, use) or (uses and uses.speak_for(_key(node, context), records=True)):
         return Confidence.LIKELY
-    if _RECORDS.search(text) or _OWN_DATA.search(text):
+    if _RECORDS.search(text) or _PACKED.search(text) or has_own_data(context):
         return None
-    return Confidence.LIKELY if _says_the_use(node, use, context) else None
+    if uses and uses.speak_for(_key(node, context), records=False):
+        return Confidence.LIKELY
+    spoken = (
+        _says_the_use(node, use, context)
+        or _says_the_word(node, use)
+        or _says_the_call(node)
+        or _says_the_partner(node, context)
+        or is_given_tensor(node, context)
+    )
+    return Confidence.LIKELY if spoken else None
+
+
+def _uses(node: cst.Attribute, context: FileContext) -> TensorUses | None:
+    place = context.python(node.value)
+    return uses_around(place, context) if isinstance(place, ast.Name | ast.Attribute | ast.Subscript) else None
+
+
+def _key(node: cst.Attribute, context: FileContext) -> str:
+    place = context.python(node.value)
+    return ast.unparse(place) if place is not None else ""
+
+
+def _root_word(node: cst.BaseExpression) -> str:
+    """Give the name that tells what an object is: of ``batch.cpu()`` that of the object the method is called on."""
+    while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        node = node.func.value
+    return last_word(node)
 
 
 def _is_packed(receiver: cst.BaseExpression, known: Value, context: FileContext) -> bool:
@@ -110,12 +135,12 @@ def _is_packing(call: ast.Call) -> bool:
 
 def _says_the_name(node: cst.Attribute, use: DataUse) -> bool:
     word = last_word(node.value)
-    if isinstance(node.value, cst.Attribute) and _PARAMETER.search(word):
+    if isinstance(node.value, cst.Attribute) and PARAMETER.search(word):
         return True
     if is_loss_name(word):
         return use.use in (Use.READ, Use.SCALAR)
     written = use.way in (Way.METHOD, Way.INIT)
-    return bool(_LOOSE_PARAMETER.search(word)) and written
+    return bool(_LOOSE.search(word)) and written
 
 
 def _says_the_use(node: cst.Attribute, use: DataUse, context: FileContext) -> bool:
@@ -125,32 +150,74 @@ def _says_the_use(node: cst.Attribute, use: DataUse, context: FileContext) -> bo
     if use.use is not Use.READ or isinstance(node.value, cst.Call | cst.Subscript):
         return False
     called = method_call(node, context)
-    return called is not None and (called[1] in _TENSOR_ONLY or called[1] in _READERS)
+    return called is not None and (called[1] in TENSOR_ONLY or called[1] in _READERS)
 
 
-def _says_the_function(node: cst.Attribute, context: FileContext) -> bool:
-    """Whether the same function uses the name as a tensor: ``x.grad``, ``x.backward()``, ``x.data.mul_(2)``."""
-    place = context.python(node.value)
-    if context.outline is None or not isinstance(place, ast.Name | ast.Attribute):
-        return False
-    if _OWN_TENSORS.search(context.source.utf8):
-        return False
-    around = next((each for each in context.outline.ancestors(place) if isinstance(each, _FUNCTIONS)), None)
-    if around is None:
-        return False
-    return ast.unparse(place) in _used_as_tensors(around)
+def _says_the_word(node: cst.Attribute, use: DataUse) -> bool:
+    """Whether the object is named as a parameter or as what a network gives, and more than stored into."""
+    return use.use is not Use.REBINDING and bool(_TENSOR_WORD.search(last_word(node.value)))
 
 
-@lru_cache(maxsize=64)
-def _used_as_tensors(around: ast.AST) -> frozenset[str]:
-    """Give the names and attributes of a function that it asks for what only tensors have."""
-    found: set[str] = set()
-    for node in ast.walk(around):
+def _says_the_call(node: cst.Attribute) -> bool:
+    """Whether the object is what a method gives that tensors have: ``x.cpu().data``, ``x.detach().data``."""
+    match node.value:
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value=word))):
+            return word in _MOVERS or word in TENSOR_ONLY
+    return False
+
+
+def _says_the_partner(node: cst.Attribute, context: FileContext) -> bool:
+    """Whether the value meets a tensor: ``weight.data.copy_(x.data)``, ``weight.data = x.data``, ``x.data * t``."""
+    return any(_is_tensor(each, context) for each in _partners(node, context))
+
+
+def _partners(node: cst.CSTNode, context: FileContext) -> Iterator[cst.BaseExpression]:
+    """Give the expressions that must be of the same kind as a ``.data``."""
+    while True:
+        above = context.parent(node)
+        match above:
+            case cst.BinaryOperation(left=left, right=right):
+                yield right if left is node else left
+                node = above
+            case cst.UnaryOperation():
+                node = above
+            case cst.Assign(value=value, targets=[cst.AssignTarget(target=target)]) if value is node:
+                yield target
+                return
+            case cst.Arg(keyword=None, star=""):
+                call = context.parent(above)
+                if isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) and call.args[0] is above:
+                    yield call.func.value
+                return
+            case cst.AssignTarget():
+                statement = context.parent(above)
+                if isinstance(statement, cst.Assign) and len(statement.targets) == 1:
+                    yield _behind_methods(statement.value)
+                return
+            case _:
+                called = method_call(node, context)
+                if called is None or called[1] not in operations().methods:
+                    return
+                node = called[0]
+
+
+def _behind_methods(node: cst.BaseExpression) -> cst.BaseExpression:
+    """Give the object on which a chain of tensor methods is called."""
+    while True:
         match node:
-            case ast.Attribute(value=value, attr=word) if word in _GRADED:
-                found.add(ast.unparse(value))
-            case ast.Attribute(value=ast.Attribute(value=value, attr="data"), attr=word) if word in ALIKE:
-                found.add(ast.unparse(value))
-            case ast.Attribute(value=value, attr=word) if word in ALIKE:
-                found.add(ast.unparse(value))
-    return frozenset(found)
+            case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value=word))) if word in operations().methods:
+                node = inner
+            case _:
+                return node
+
+
+def _is_tensor(node: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether an expression is a tensor, or the ``data`` of something whose name or function says that it is one."""
+    if context.facts(node).is_tensor:
+        return True
+    if not isinstance(node, cst.Attribute) or node.attr.value != "data":
+        return False
+    if context.facts(node.value).is_tensor or PARAMETER.search(last_word(node.value)):
+        return True
+    uses = _uses(node, context)
+    return uses is not None and uses.speak_for(_key(node, context), records=True)

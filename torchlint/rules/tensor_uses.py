@@ -1,0 +1,149 @@
+"""What a function does with a name that only tensors put up with: asks for a gradient, hands it to torch, fills it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from torchlint.inference.operations import DISTINCTIVE, leaf, operations
+from torchlint.rule import FileContext
+from torchlint.rules.inplace_methods import ALIKE
+from torchlint.rules.remembered import remembered
+
+GRADED = frozenset({"grad", "requires_grad", "requires_grad_", "backward", "retain_grad", "grad_fn"})
+"""Attributes and methods that only tensors have: the name that is asked for one is a tensor."""
+
+TENSOR_ONLY = DISTINCTIVE - frozenset(
+    "float long half clamp argmax argmin matmul set_ map_ apply_ gather unfold".split()
+)
+"""Methods that little else than a tensor has."""
+
+MAKERS = frozenset({"new", "new_zeros", "new_ones", "new_empty", "new_full", "new_tensor"})
+"""Methods that make a tensor like another one."""
+
+PARAMETER = re.compile(
+    r"^(weight|bias|grad)$|_(weight|bias|grad)$|^(weight|bias)_(ih|hh|g|v|orig|hr)(_l\d.*)?$|^running_(mean|var)$"
+)
+"""Attributes that hold a tensor by torch's own naming: ``layer.weight``, ``p.grad``, ``lstm.weight_hh_l0``."""
+
+_TAKES_ANYTHING = frozenset(
+    "tensor as_tensor asarray from_numpy frombuffer scalar_tensor stack cat concat concatenate hstack vstack dstack "
+    "column_stack row_stack block_diag is_tensor is_storage load save compile result_type can_cast einsum "
+    "cartesian_prod combinations meshgrid broadcast_tensors atleast_1d atleast_2d atleast_3d where lstm gru fork wait "
+    "normal cond fftfreq rfftfreq".split()
+)
+"""Functions of torch whose first argument may be an array, a list or anything else."""
+
+_OWN_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_RECEIVERS = (ast.Name, ast.Attribute, ast.Subscript)
+
+
+@dataclass(frozen=True, slots=True)
+class TensorUses:
+    """What one function, or a module outside its functions, uses as tensors; the keys are the code of expressions."""
+
+    beyond_doubt: dict[str, int]
+    """What has a gradient, is written in place, is measured by ``x.size(0)`` or given to a function of torch, and the
+    first row on which it is."""
+    by_method: dict[str, int]
+    """What has a method called that little else than a tensor has, and the first row on which it has."""
+    fields: frozenset[str]
+    """What has a ``data`` that is used as a tensor: most likely a tensor too, or else a record of one."""
+    unwrapped: dict[str, int]
+    """Names that are bound to their own ``data``, and the row: what comes later speaks of another object."""
+
+    def speak_for(self, code: str, records: bool) -> bool:
+        """Whether an expression is used as a tensor; ``records`` where objects with tensors as ``data`` are about."""
+        until = self.unwrapped.get(code)
+        found = [self.beyond_doubt] if records else [self.beyond_doubt, self.by_method]
+        if any(code in each and (until is None or each[code] <= until) for each in found):
+            return True
+        return not records and code in self.fields
+
+
+def uses_around(place: ast.AST, context: FileContext) -> TensorUses | None:
+    """Give what the function around a node, or else the module, uses as tensors; None where the tree is unknown."""
+    if context.outline is None:
+        return None
+    around = next((each for each in context.outline.ancestors(place) if isinstance(each, _OWN_SCOPES)), None)
+    return _uses(context.outline.tree if around is None else around, context)
+
+
+@remembered
+def _uses(around: ast.AST, context: FileContext) -> TensorUses:
+    found: dict[str, dict[str, int]] = defaultdict(dict)
+    for node in _inside(around):
+        for what, value in _evidence(node, context):
+            if isinstance(value, _RECEIVERS):
+                found[what].setdefault(ast.unparse(value), value.lineno)
+    return TensorUses(found["beyond doubt"], found["by method"], frozenset(found["field"]), found["unwrapped"])
+
+
+def _inside(around: ast.AST) -> Iterator[ast.AST]:
+    """Give the nodes of a function with the functions in it, or those of a module or class without them."""
+    if isinstance(around, ast.FunctionDef | ast.AsyncFunctionDef):
+        yield from ast.walk(around)
+        return
+    stack = list(ast.iter_child_nodes(around))
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, _OWN_SCOPES):
+            stack.extend(ast.iter_child_nodes(node))
+
+
+def _evidence(node: ast.AST, context: FileContext) -> Iterator[tuple[str, ast.expr]]:
+    """Give each expression for which a node speaks, and how."""
+    match node:
+        case ast.Attribute(value=value, attr=word) if word in GRADED or word in ALIKE:
+            yield "beyond doubt", _without_data(value) if word in ALIKE else value
+        case ast.Call(func=ast.Attribute(value=value, attr="size"), args=[ast.Constant(value=int()) | ast.UnaryOp()]):
+            yield "field" if _is_data(value) else "beyond doubt", _without_data(value)
+        case ast.Call(func=ast.Attribute(value=value, attr=word)) if word in TENSOR_ONLY or word in MAKERS:
+            yield "field" if _is_data(value) else "by method", _without_data(value)
+        case ast.Assign(targets=[ast.Name() as target], value=value) if _is_data(value):
+            if ast.unparse(_without_data(value)) == target.id:
+                yield "unwrapped", target
+        case ast.Assign(targets=[ast.Name() as target], value=value) if _is_parameter(value):
+            yield "by method", target
+    if isinstance(node, ast.Call) and node.args and _asks_for_a_tensor(node.func, context):
+        yield "field" if _is_data(node.args[0]) else "beyond doubt", _without_data(node.args[0])
+
+
+def _is_parameter(value: ast.expr) -> bool:
+    """Whether an expression takes a parameter from a layer: ``layer.weight``, ``getattr(layer, "weight")``."""
+    match value:
+        case ast.Attribute(attr=word):
+            return bool(PARAMETER.search(word))
+        case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str(word)), *_]):
+            return bool(PARAMETER.search(word))
+    return False
+
+
+def _without_data(value: ast.expr) -> ast.expr:
+    return value.value if isinstance(value, ast.Attribute) and value.attr == "data" else value
+
+
+def _is_data(value: ast.expr) -> bool:
+    return isinstance(value, ast.Attribute) and value.attr == "data"
+
+
+def _asks_for_a_tensor(function: ast.expr, context: FileContext) -> bool:
+    """Whether a function is one of torch's that takes nothing but a tensor as its first argument."""
+    match function:
+        case ast.Attribute(attr=word) | ast.Name(id=word) if word in _taking_tensors() and context.analysis is not None:
+            names = context.analysis.value(function).names
+            return bool(names) and names <= operations().functions
+    return False
+
+
+@cache
+def _taking_tensors() -> frozenset[str]:
+    """Give the last words of torch's functions that take nothing but a tensor as their first argument."""
+    known = operations()
+    makers = {name for name in known.factories if not name.endswith("_like")}
+    return frozenset(leaf(name) for name in known.functions - makers) - _TAKES_ANYTHING
