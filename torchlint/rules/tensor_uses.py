@@ -64,6 +64,10 @@ class TensorUses:
             return True
         return not records and code in self.fields
 
+    def speak_before(self, code: str, row: int) -> bool:
+        """Whether an expression is used as a tensor above a row, where it may become another object."""
+        return any(code in each and each[code] < row for each in (self.beyond_doubt, self.by_method))
+
 
 def uses_around(place: ast.AST, context: FileContext) -> TensorUses | None:
     """Give what the function around a node, or else the module, uses as tensors; None where the tree is unknown."""
@@ -79,7 +83,8 @@ def _uses(around: ast.AST, context: FileContext) -> TensorUses:
     for node in _inside(around):
         for what, value in _evidence(node, context):
             if isinstance(value, _RECEIVERS):
-                found[what].setdefault(ast.unparse(value), value.lineno)
+                code = ast.unparse(value)
+                found[what][code] = min(value.lineno, found[what].get(code, value.lineno))
     return TensorUses(found["beyond doubt"], found["by method"], frozenset(found["field"]), found["unwrapped"])
 
 
@@ -105,6 +110,8 @@ def _evidence(node: ast.AST, context: FileContext) -> Iterator[tuple[str, ast.ex
             yield "field" if _is_data(value) else "beyond doubt", _without_data(value)
         case ast.Call(func=ast.Attribute(value=value, attr=word)) if word in TENSOR_ONLY or word in MAKERS:
             yield "field" if _is_data(value) else "by method", _without_data(value)
+        case ast.Attribute(value=value, attr="is_cuda" | "volatile"):
+            yield "by method", value
         case ast.Assign(targets=[ast.Name() as target], value=value) if _is_data(value):
             if ast.unparse(_without_data(value)) == target.id:
                 yield "unwrapped", target
