@@ -50,8 +50,10 @@ _RECORDS = re.compile(rb"^\s*(?:import|from)\s+(torch_geometric|dgl|mmcv|torchte
 _TORCH = re.compile(rb"^\s*(?:import|from)\s+[\w.]*(?:torch(?!lint)|lightning)", re.MULTILINE)
 _PACKED = re.compile(rb"PackedSequence|\bpack_padded_sequence\b")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_WITHOUT_DATA = Kind.NONE | Kind.INTEGER | Kind.STRING
+_WITHOUT_DATA = Kind.NONE | Kind.INTEGER | Kind.STRING | Kind.MODULE
 """What has no ``data``: of a tensor or an ``int``, only the tensor can be meant."""
+_MOVED = Kind.TENSOR | Kind.MODULE | Kind.OTHER | Kind.NONE
+"""What ``x.cpu()`` may be where nothing is known of ``x``."""
 _TENSOR_CLASSES = frozenset({"torch.nn.Parameter", "torch.Tensor", "torch.autograd.Variable"})
 
 
@@ -63,7 +65,9 @@ def tensor_evidence(node: cst.Attribute, context: FileContext) -> Confidence | N
         return None
     if known.kind and known.may(Kind.TENSOR) and known.must(_WITHOUT_DATA | Kind.TENSOR):
         return Confidence.CERTAIN if known.must(Kind.TENSOR | Kind.NONE) else Confidence.LIKELY
-    if known.kind | Kind.NONE != ANY or known.names or known.instance - _TENSOR_CLASSES:
+    if known.names or known.instance - _TENSOR_CLASSES:
+        return None
+    if known.kind | Kind.NONE != ANY and not (known.kind | Kind.NONE == _MOVED and _says_the_call(node)):
         return None
     text = context.source.utf8
     if not _TORCH.search(text) or _OTHER_TENSORS.search(text) or _NEVER.search(_root_word(node.value)):
