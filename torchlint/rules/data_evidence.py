@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 
 import libcst as cst
@@ -17,17 +16,20 @@ from torchlint.rules.data_use import DataUse, Use, Way, data_use, is_loss_name, 
 from torchlint.rules.own_data import has_own_data
 from torchlint.rules.remembered import remembered
 from torchlint.rules.tensor_parameters import is_given_tensor
-from torchlint.rules.tensor_uses import PARAMETER, TENSOR_ONLY, TensorUses, uses_around
+from torchlint.rules.tensor_partners import behind_methods, meets_tensor
+from torchlint.rules.tensor_uses import PARAMETER, TENSOR_ONLY, is_used
 
 _LOOSE = re.compile(
     r"^(p|q|param|parameter|params|var|variable|tensor|weights?|theta|mask)(_?\w)?$|_(param|parameter|tensor|var)$"
 )
 """Names that tensors often have, and other things as well."""
-_TENSOR_WORD = re.compile(
-    r"(^|_)(param|parameter|weight|bias|grad|gradient|tensor|variable|outputs?|logits?|preds?|predictions?|predicted|"
-    r"scores?|probs?|log_?probs?|probabilities|embeddings?|embeds?|hiddens?)(_?\d+|_[a-z])?$|^var$"
+_OUTPUT = re.compile(
+    r"(^|_)(grad|gradient|outputs?|logits?|preds?|predictions?|predicted|scores?|probs?|log_?probs?|probabilities|"
+    r"embeddings?|embeds?|hiddens?)(_?\d+|_[a-z])?$"
 )
-"""Names of parameters, gradients and of what networks give: where their ``data`` is read, they are tensors."""
+"""Names of what networks give."""
+_PARAMETER_WORD = re.compile(r"(^|_)(param|parameter|weight|bias|tensor|variable)(_?\d+|_[a-z])?$|^var$")
+"""Names of parameters, which are those of settings too."""
 
 _NEVER = re.compile(
     r"(^|_)(self|cls|args?|opts?|options?|cfg|conf|config|configs|hparams|flags|settings|batch(es)?|minibatch|samples?|"
@@ -49,6 +51,8 @@ _OWN_TENSORS = re.compile(rb"^\s+self\.grad\s*=", re.MULTILINE)
 _RECORDS = re.compile(rb"^\s*(?:import|from)\s+(torch_geometric|dgl|mmcv|torchtext)\b", re.MULTILINE)
 _TORCH = re.compile(rb"^\s*(?:import|from)\s+[\w.]*(?:torch(?!lint)|lightning)", re.MULTILINE)
 _PACKED = re.compile(rb"PackedSequence|\bpack_padded_sequence\b")
+_TENSOR_NOTE = re.compile(r"Tensor|Variable|Parameter\b|Module|Any\b|Optimizer")
+"""Annotations of tensors, and of what holds tensors without a ``data`` of its own."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _WITHOUT_DATA = Kind.NONE | Kind.INTEGER | Kind.STRING | Kind.MODULE
 """What has no ``data``: of a tensor or an ``int``, only the tensor can be meant."""
@@ -72,38 +76,25 @@ def tensor_evidence(node: cst.Attribute, context: FileContext) -> Confidence | N
     text = context.source.utf8
     if not _TORCH.search(text) or _OTHER_TENSORS.search(text) or _NEVER.search(_root_word(node.value)):
         return None
-    uses = None if _OWN_TENSORS.search(text) else _uses(node, context)
-    if known.instance or _says_the_name(node, use) or (uses and uses.speak_for(_key(node, context), records=True)):
+    own = bool(_OWN_TENSORS.search(text))
+    if known.instance or _says_the_name(node, use) or (not own and is_used(node.value, context, records=True)):
         return Confidence.LIKELY
-    if _RECORDS.search(text) or _PACKED.search(text) or has_own_data(context):
+    if _RECORDS.search(text) or _PACKED.search(text) or has_own_data(context) or _is_annotated(node.value, context):
         return None
-    if uses and uses.speak_for(_key(node, context), records=False):
-        return Confidence.LIKELY
     spoken = (
-        _says_the_use(node, use, context)
-        or _says_the_word(node, use)
+        (not own and is_used(node.value, context, records=False))
+        or _says_the_use(node, use, context)
+        or _says_the_word(node, use, context)
         or _says_the_call(node)
-        or _says_the_partner(node, context)
+        or meets_tensor(node, context)
         or is_given_tensor(node, context)
     )
     return Confidence.LIKELY if spoken else None
 
 
-def _uses(node: cst.Attribute, context: FileContext) -> TensorUses | None:
-    place = context.python(node.value)
-    return uses_around(place, context) if isinstance(place, ast.Name | ast.Attribute | ast.Subscript) else None
-
-
-def _key(node: cst.Attribute, context: FileContext) -> str:
-    place = context.python(node.value)
-    return ast.unparse(place) if place is not None else ""
-
-
 def _root_word(node: cst.BaseExpression) -> str:
     """Give the name that tells what an object is: of ``batch.cpu()`` that of the object the method is called on."""
-    while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
-        node = node.func.value
-    return last_word(node)
+    return last_word(behind_methods(node))
 
 
 def _is_packed(receiver: cst.BaseExpression, known: Value, context: FileContext) -> bool:
@@ -128,6 +119,27 @@ def _packed_names(around: ast.AST) -> frozenset[str]:
             case ast.Assign(targets=[ast.Name(id=word)], value=ast.Call() as call) if _is_packing(call):
                 found.add(word)
     return frozenset(found)
+
+
+def _is_annotated(receiver: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether an object is a parameter, or goes through one, that is annotated as something else than a tensor."""
+    place = context.python(receiver)
+    if context.outline is None or place is None:
+        return False
+    words = {each.id for each in ast.walk(place) if isinstance(each, ast.Name)}
+    for above in context.outline.ancestors(place):
+        for loop in [above] if isinstance(above, ast.For) else getattr(above, "generators", ()):
+            if words & _names(loop.target):
+                words |= _names(loop.iter)
+        if isinstance(above, _FUNCTIONS):
+            given = (each for each in ast.walk(above.args) if isinstance(each, ast.arg) and each.arg in words)
+            notes = [ast.unparse(each.annotation) for each in given if each.annotation is not None]
+            return any(not _TENSOR_NOTE.search(each) for each in notes)
+    return False
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
 def _is_packing(call: ast.Call) -> bool:
@@ -157,9 +169,22 @@ def _says_the_use(node: cst.Attribute, use: DataUse, context: FileContext) -> bo
     return called is not None and (called[1] in TENSOR_ONLY or called[1] in _READERS)
 
 
-def _says_the_word(node: cst.Attribute, use: DataUse) -> bool:
-    """Whether the object is named as a parameter or as what a network gives, and more than stored into."""
-    return use.use is not Use.REBINDING and bool(_TENSOR_WORD.search(last_word(node.value)))
+def _says_the_word(node: cst.Attribute, use: DataUse, context: FileContext) -> bool:
+    """Whether the object is named as what a network gives, or as a parameter with which something is reckoned."""
+    if use.use is Use.REBINDING:
+        return False
+    word = last_word(node.value)
+    if _OUTPUT.search(word):
+        return True
+    return bool(_PARAMETER_WORD.search(word)) and (use.use is not Use.READ or _is_reckoned_with(node, context))
+
+
+def _is_reckoned_with(node: cst.Attribute, context: FileContext) -> bool:
+    above = context.parent(node)
+    if isinstance(above, cst.BinaryOperation | cst.UnaryOperation):
+        return True
+    called = method_call(node, context)
+    return called is not None and called[1] in operations().methods
 
 
 def _says_the_call(node: cst.Attribute) -> bool:
@@ -168,60 +193,3 @@ def _says_the_call(node: cst.Attribute) -> bool:
         case cst.Call(func=cst.Attribute(attr=cst.Name(value=word))):
             return word in _MOVERS or word in TENSOR_ONLY
     return False
-
-
-def _says_the_partner(node: cst.Attribute, context: FileContext) -> bool:
-    """Whether the value meets a tensor: ``weight.data.copy_(x.data)``, ``weight.data = x.data``, ``x.data * t``."""
-    return any(_is_tensor(each, context) for each in _partners(node, context))
-
-
-def _partners(node: cst.CSTNode, context: FileContext) -> Iterator[cst.BaseExpression]:
-    """Give the expressions that must be of the same kind as a ``.data``."""
-    while True:
-        above = context.parent(node)
-        match above:
-            case cst.BinaryOperation(left=left, right=right):
-                yield right if left is node else left
-                node = above
-            case cst.UnaryOperation():
-                node = above
-            case cst.Assign(value=value, targets=[cst.AssignTarget(target=target)]) if value is node:
-                yield target
-                return
-            case cst.Arg(keyword=None, star=""):
-                call = context.parent(above)
-                if isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) and call.args[0] is above:
-                    yield call.func.value
-                return
-            case cst.AssignTarget():
-                statement = context.parent(above)
-                if isinstance(statement, cst.Assign) and len(statement.targets) == 1:
-                    yield _behind_methods(statement.value)
-                return
-            case _:
-                called = method_call(node, context)
-                if called is None or called[1] not in operations().methods:
-                    return
-                node = called[0]
-
-
-def _behind_methods(node: cst.BaseExpression) -> cst.BaseExpression:
-    """Give the object on which a chain of tensor methods is called."""
-    while True:
-        match node:
-            case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value=word))) if word in operations().methods:
-                node = inner
-            case _:
-                return node
-
-
-def _is_tensor(node: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether an expression is a tensor, or the ``data`` of something whose name or function says that it is one."""
-    if context.facts(node).is_tensor:
-        return True
-    if not isinstance(node, cst.Attribute) or node.attr.value != "data":
-        return False
-    if context.facts(node.value).is_tensor or PARAMETER.search(last_word(node.value)):
-        return True
-    uses = _uses(node, context)
-    return uses is not None and uses.speak_for(_key(node, context), records=True)

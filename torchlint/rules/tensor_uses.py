@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+import libcst as cst
+
 from torchlint.inference.operations import DISTINCTIVE, leaf, operations
 from torchlint.rule import FileContext
 from torchlint.rules.inplace_methods import ALIKE
@@ -38,7 +40,7 @@ _TAKES_ANYTHING = frozenset(
 )
 """Functions of torch whose first argument may be an array, a list or anything else."""
 
-_OWN_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _RECEIVERS = (ast.Name, ast.Attribute, ast.Subscript)
 
 
@@ -69,36 +71,63 @@ class TensorUses:
         return any(code in each and each[code] < row for each in (self.beyond_doubt, self.by_method))
 
 
-def uses_around(place: ast.AST, context: FileContext) -> TensorUses | None:
-    """Give what the function around a node, or else the module, uses as tensors; None where the tree is unknown."""
+def is_used(node: cst.BaseExpression, context: FileContext, records: bool) -> bool:
+    """Whether the function around uses an expression as a tensor; ``records`` as in :meth:`TensorUses.speak_for`."""
+    place = context.python(node)
+    if not isinstance(place, _RECEIVERS):
+        return False
+    uses = uses_around(place, context)
+    return uses is not None and uses.speak_for(ast.unparse(place), records)
+
+
+def uses_around(place: ast.expr, context: FileContext) -> TensorUses | None:
+    """Give what the function around an expression, or else the module, uses as tensors; None where nothing is known."""
     if context.outline is None:
         return None
-    around = next((each for each in context.outline.ancestors(place) if isinstance(each, _OWN_SCOPES)), None)
-    return _uses(context.outline.tree if around is None else around, context)
+    word = _root(place)
+    for above in context.outline.ancestors(place):
+        if isinstance(above, _SCOPES) or (isinstance(above, ast.Lambda) and word in _parameters(above)):
+            return _uses(above, context)
+    return _uses(context.outline.tree, context)
 
 
 @remembered
 def _uses(around: ast.AST, context: FileContext) -> TensorUses:
     found: dict[str, dict[str, int]] = defaultdict(dict)
-    for node in _inside(around):
-        for what, value in _evidence(node, context):
-            if isinstance(value, _RECEIVERS):
-                code = ast.unparse(value)
-                found[what][code] = min(value.lineno, found[what].get(code, value.lineno))
+    for what, value in _all_evidence(around, context):
+        code = ast.unparse(value)
+        found[what][code] = min(value.lineno, found[what].get(code, value.lineno))
     return TensorUses(found["beyond doubt"], found["by method"], frozenset(found["field"]), found["unwrapped"])
 
 
-def _inside(around: ast.AST) -> Iterator[ast.AST]:
-    """Give the nodes of a function with the functions in it, or those of a module or class without them."""
-    if isinstance(around, ast.FunctionDef | ast.AsyncFunctionDef):
-        yield from ast.walk(around)
-        return
+def _all_evidence(around: ast.AST, context: FileContext) -> Iterator[tuple[str, ast.expr]]:
+    """Give the evidence in a scope: with that of the functions in it, but for their own parameters.
+
+    A module or class shares no names with its functions.
+    """
+    closed = isinstance(around, ast.Module | ast.ClassDef)
     stack = list(ast.iter_child_nodes(around))
     while stack:
         node = stack.pop()
-        yield node
-        if not isinstance(node, _OWN_SCOPES):
-            stack.extend(ast.iter_child_nodes(node))
+        if isinstance(node, _SCOPES if closed else ast.ClassDef):
+            continue
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            own = _parameters(node)
+            yield from (each for each in _all_evidence(node, context) if _root(each[1]) not in own)
+            continue
+        yield from (each for each in _evidence(node, context) if isinstance(each[1], _RECEIVERS))
+        stack.extend(ast.iter_child_nodes(node))
+
+
+def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> frozenset[str]:
+    return frozenset(each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg))
+
+
+def _root(node: ast.expr) -> str:
+    """Give the name with which an expression begins."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _evidence(node: ast.AST, context: FileContext) -> Iterator[tuple[str, ast.expr]]:
