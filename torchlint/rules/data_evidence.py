@@ -54,8 +54,8 @@ _PACKED = re.compile(rb"PackedSequence|\bpack_padded_sequence\b")
 _TENSOR_NOTE = re.compile(r"Tensor|Variable|Parameter\b|Module|Any\b|Optimizer")
 """Annotations of tensors, and of what holds tensors without a ``data`` of its own."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_WITHOUT_DATA = Kind.NONE | Kind.INTEGER | Kind.STRING | Kind.MODULE
-"""What has no ``data``: of a tensor or an ``int``, only the tensor can be meant."""
+_WITHOUT_DATA = Kind.NONE | Kind.INTEGER | Kind.STRING | Kind.MODULE | Kind.SEQUENCE
+"""What has no ``data``: of a tensor or a list, only the tensor can be meant."""
 _MOVED = Kind.TENSOR | Kind.MODULE | Kind.OTHER | Kind.NONE
 """What ``x.cpu()`` may be where nothing is known of ``x``."""
 _TENSOR_CLASSES = frozenset({"torch.nn.Parameter", "torch.Tensor", "torch.autograd.Variable"})
@@ -66,6 +66,8 @@ def tensor_evidence(node: cst.Attribute, context: FileContext) -> Confidence | N
     """Say how sure it is that ``node.value`` is a tensor; None where the code does not speak for it."""
     known, use = context.facts(node.value), data_use(node, context)
     if use is None or _is_packed(node.value, known, context):
+        return None
+    if any(key == "data" for key, _ in known.keys):
         return None
     if known.kind and known.may(Kind.TENSOR) and known.must(_WITHOUT_DATA | Kind.TENSOR):
         return Confidence.CERTAIN if known.must(Kind.TENSOR | Kind.NONE) else Confidence.LIKELY
@@ -187,9 +189,16 @@ def _is_reckoned_with(node: cst.Attribute, context: FileContext) -> bool:
     return called is not None and called[1] in operations().methods
 
 
+def _names_a_shape(call: cst.Call) -> bool:
+    numbers = (
+        each.value.expression if isinstance(each.value, cst.UnaryOperation) else each.value for each in call.args
+    )
+    return any(isinstance(each, cst.Integer) for each in numbers)
+
+
 def _says_the_call(node: cst.Attribute) -> bool:
     """Whether the object is what a method gives that tensors have: ``x.cpu().data``, ``x.detach().data``."""
     match node.value:
         case cst.Call(func=cst.Attribute(attr=cst.Name(value=word))):
-            return word in _MOVERS or word in TENSOR_ONLY
+            return word in _MOVERS or word in TENSOR_ONLY or (word == "view" and _names_a_shape(node.value))
     return False

@@ -40,6 +40,7 @@ _TAKES_ANYTHING = frozenset(
 )
 """Functions of torch whose first argument may be an array, a list or anything else."""
 
+_WRAPPERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.autograd.Variable"})
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _RECEIVERS = (ast.Name, ast.Attribute, ast.Subscript)
 
@@ -139,6 +140,10 @@ def _evidence(node: ast.AST, context: FileContext) -> Iterator[tuple[str, ast.ex
             yield "field" if _is_data(value) else "beyond doubt", _without_data(value)
         case ast.Call(func=ast.Attribute(value=value, attr=word)) if word in TENSOR_ONLY or word in MAKERS:
             yield "field" if _is_data(value) else "by method", _without_data(value)
+        case ast.Call(func=ast.Attribute(value=value, attr="view"), args=args) if any(
+            _is_number(each) for each in args
+        ):
+            yield "by method", value
         case ast.Attribute(value=value, attr="is_cuda" | "volatile"):
             yield "by method", value
         case ast.Assign(targets=[ast.Name() as target], value=value) if _is_data(value):
@@ -146,8 +151,24 @@ def _evidence(node: ast.AST, context: FileContext) -> Iterator[tuple[str, ast.ex
                 yield "unwrapped", target
         case ast.Assign(targets=[ast.Name() as target], value=value) if _is_parameter(value):
             yield "by method", target
-    if isinstance(node, ast.Call) and node.args and _asks_for_a_tensor(node.func, context):
-        yield "field" if _is_data(node.args[0]) else "beyond doubt", _without_data(node.args[0])
+    if isinstance(node, ast.Call) and (given := _asked_for(node, context)) is not None:
+        yield "field" if _is_data(given) else "beyond doubt", _without_data(given)
+
+
+def _is_number(node: ast.expr) -> bool:
+    """Whether an expression is written as an integer: ``x.view(-1, 3)`` names a shape, ``a.view(dtype)`` a type."""
+    inner = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(inner, ast.Constant) and isinstance(inner.value, int)
+
+
+def _asked_for(call: ast.Call, context: FileContext) -> ast.expr | None:
+    """Give the argument of a call that must be a tensor, or none."""
+    match call:
+        case ast.Call(func=ast.Attribute(attr="register_buffer"), args=[_, given, *_]):
+            return given
+        case ast.Call(func=function, args=[given, *_]) if _asks_for_a_tensor(function, context):
+            return given
+    return None
 
 
 def _is_parameter(value: ast.expr) -> bool:
@@ -173,7 +194,7 @@ def _asks_for_a_tensor(function: ast.expr, context: FileContext) -> bool:
     match function:
         case ast.Attribute(attr=word) | ast.Name(id=word) if word in _taking_tensors() and context.analysis is not None:
             names = context.analysis.value(function).names
-            return bool(names) and names <= operations().functions
+            return bool(names) and names <= operations().functions | _WRAPPERS
     return False
 
 
@@ -182,4 +203,4 @@ def _taking_tensors() -> frozenset[str]:
     """Give the last words of torch's functions that take nothing but a tensor as their first argument."""
     known = operations()
     makers = {name for name in known.factories if not name.endswith("_like")}
-    return frozenset(leaf(name) for name in known.functions - makers) - _TAKES_ANYTHING
+    return frozenset(leaf(name) for name in known.functions - makers) - _TAKES_ANYTHING | {"Parameter", "Variable"}
