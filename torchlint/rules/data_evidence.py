@@ -17,7 +17,7 @@ from torchlint.rules.own_data import has_own_data
 from torchlint.rules.remembered import remembered
 from torchlint.rules.tensor_parameters import is_given_tensor
 from torchlint.rules.tensor_partners import behind_methods, meets_tensor
-from torchlint.rules.tensor_uses import PARAMETER, TENSOR_ONLY, is_used
+from torchlint.rules.tensor_uses import PARAMETER, TENSOR_ONLY, is_asked_for_shape, is_used
 
 _LOOSE = re.compile(
     r"^(p|q|param|parameter|params|var|variable|tensor|weights?|theta|mask)(_?\w)?$|_(param|parameter|tensor|var)$"
@@ -35,13 +35,15 @@ _NEVER = re.compile(
     r"(^|_)(self|cls|args?|opts?|options?|cfg|conf|config|configs|hparams|flags|settings|batch(es)?|minibatch|samples?|"
     r"examples?|(data)?sets?|dataset|data|datamodule|dm|dls|databunch|learn|learner|loader|dataloader|trainer|corpus|vocab|"
     r"resp|response|req|request|event|evt|msg|message|form|serializer|blob|node|item|record|row|field|packed|packed_?seq"
-    r"|seq|graph|adata|df|frame|series|image|img|im|buf|buffer|memory|storage|payload|body|context|ctx|file|reader|"
+    r"|seq|graph|adata|df|frame|series|image|img|im|memory|storage|payload|body|context|ctx|file|reader|"
     r"json|xml|state|session|client|page|cell|cells|info|meta|metadata|train|test|val|valid|proto|raw)(_\d+|\d*)$",
     re.IGNORECASE,
 )
 """Names under which code keeps records, configurations, containers and pictures that have a ``data`` of their own."""
 
 _MOVERS = frozenset({"cpu", "cuda", "detach"})
+_BUFFER = re.compile(r"(^|_)(buf|buffer)(_\d+|\d*)$", re.IGNORECASE)
+"""Names of a module's buffers, and of stores of samples: only what is done with one tells."""
 _READERS = frozenset({"cpu", "cuda", "numpy", "eq", "ne", "gt", "lt", "ge", "le", "clone", "norm"})
 """Methods that say likely, not surely, that a tensor is read."""
 
@@ -79,6 +81,8 @@ def tensor_evidence(node: cst.Attribute, context: FileContext) -> Confidence | N
     if not _TORCH.search(text) or _OTHER_TENSORS.search(text) or _NEVER.search(_root_word(node.value)):
         return None
     own = bool(_OWN_TENSORS.search(text))
+    if _BUFFER.search(_root_word(node.value)):
+        return Confidence.LIKELY if not own and is_used(node.value, context, records=True) else None
     if known.instance or _says_the_name(node, use) or (not own and is_used(node.value, context, records=True)):
         return Confidence.LIKELY
     if _RECORDS.search(text) or _PACKED.search(text) or has_own_data(context) or _is_annotated(node.value, context):
@@ -165,10 +169,21 @@ def _says_the_use(node: cst.Attribute, use: DataUse, context: FileContext) -> bo
     """Whether a method is called that little else than a tensor has; a store, an index and a size prove nothing."""
     if use.way in (Way.METHOD, Way.INIT):
         return True
+    if use.use is Use.REBINDING:
+        return _is_given_a_tensor(node, context)
     if use.use is not Use.READ or isinstance(node.value, cst.Call | cst.Subscript):
         return False
     called = method_call(node, context)
     return called is not None and (called[1] in TENSOR_ONLY or called[1] in _READERS)
+
+
+def _is_given_a_tensor(node: cst.Attribute, context: FileContext) -> bool:
+    """Whether a name that the function asks for its shape is given a tensor for its ``data``: copied into place."""
+    target = context.parent(node)
+    statement = context.parent(target) if target is not None else None
+    if not isinstance(statement, cst.Assign) or not context.facts(statement.value).is_tensor:
+        return False
+    return is_asked_for_shape(node.value, context)
 
 
 def _says_the_word(node: cst.Attribute, use: DataUse, context: FileContext) -> bool:

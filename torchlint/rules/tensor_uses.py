@@ -59,6 +59,9 @@ class TensorUses:
     unwrapped: dict[str, int]
     """Names that are bound to their own ``data``, and the row: what comes later speaks of another object."""
 
+    shaped: frozenset[str]
+    """What is asked for its ``shape``."""
+
     def speak_for(self, code: str, records: bool) -> bool:
         """Whether an expression is used as a tensor; ``records`` where objects with tensors as ``data`` are about."""
         until = self.unwrapped.get(code)
@@ -81,6 +84,15 @@ def is_used(node: cst.BaseExpression, context: FileContext, records: bool) -> bo
     return uses is not None and uses.speak_for(ast.unparse(place), records)
 
 
+def is_asked_for_shape(node: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether the function around asks a name for its ``shape``, as arrays and tensors have one."""
+    place = context.python(node)
+    if not isinstance(place, ast.Name):
+        return False
+    uses = uses_around(place, context)
+    return uses is not None and place.id in uses.shaped
+
+
 def uses_around(place: ast.expr, context: FileContext) -> TensorUses | None:
     """Give what the function around an expression, or else the module, uses as tensors; None where nothing is known."""
     if context.outline is None:
@@ -98,7 +110,28 @@ def _uses(around: ast.AST, context: FileContext) -> TensorUses:
     for what, value in _all_evidence(around, context):
         code = ast.unparse(value)
         found[what][code] = min(value.lineno, found[what].get(code, value.lineno))
-    return TensorUses(found["beyond doubt"], found["by method"], frozenset(found["field"]), found["unwrapped"])
+    for target, source in _loops(around):
+        for what in ("beyond doubt", "by method"):
+            if source in found[what]:
+                found["by method"].setdefault(target, found[what][source])
+    return TensorUses(
+        found["beyond doubt"],
+        found["by method"],
+        frozenset(found["field"]),
+        found["unwrapped"],
+        frozenset(found["shape"]),
+    )
+
+
+def _loops(around: ast.AST) -> Iterator[tuple[str, str]]:
+    """Give the names that loops bind, outermost loops first, and the code of what they go over."""
+    for node in ast.walk(around):
+        if isinstance(node, ast.For | ast.comprehension):
+            match node.target, node.iter:
+                case ast.Tuple(elts=[_, ast.Name(id=word)]), ast.Call(func=ast.Name(id="enumerate"), args=[source, *_]):
+                    yield word, ast.unparse(source)
+                case ast.Name(id=word), source:
+                    yield word, ast.unparse(source)
 
 
 def _all_evidence(around: ast.AST, context: FileContext) -> Iterator[tuple[str, ast.expr]]:
@@ -146,6 +179,8 @@ def _evidence(node: ast.AST, context: FileContext) -> Iterator[tuple[str, ast.ex
             yield "by method", value
         case ast.Attribute(value=value, attr="is_cuda" | "volatile"):
             yield "by method", value
+        case ast.Attribute(value=value, attr="shape"):
+            yield "shape", value
         case ast.Assign(targets=[ast.Name() as target], value=value) if _is_data(value):
             if ast.unparse(_without_data(value)) == target.id:
                 yield "unwrapped", target
