@@ -56,8 +56,8 @@ _PACKED = re.compile(rb"PackedSequence|\bpack_padded_sequence\b")
 _TENSOR_NOTE = re.compile(r"Tensor|Variable|Parameter\b|Module|Any\b|Optimizer")
 """Annotations of tensors, and of what holds tensors without a ``data`` of its own."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_WITHOUT_DATA = Kind.NONE | Kind.INTEGER | Kind.STRING | Kind.MODULE | Kind.SEQUENCE
-"""What has no ``data``: of a tensor or a list, only the tensor can be meant."""
+_WITHOUT_DATA = Kind.NONE | Kind.INTEGER | Kind.STRING | Kind.MODULE
+"""What has no ``data``: of a tensor or an ``int``, only the tensor can be meant."""
 _MOVED = Kind.TENSOR | Kind.MODULE | Kind.OTHER | Kind.NONE
 """What ``x.cpu()`` may be where nothing is known of ``x``."""
 _TENSOR_CLASSES = frozenset({"torch.nn.Parameter", "torch.Tensor", "torch.autograd.Variable"})
@@ -69,10 +69,12 @@ def tensor_evidence(node: cst.Attribute, context: FileContext) -> Confidence | N
     known, use = context.facts(node.value), data_use(node, context)
     if use is None or _is_packed(node.value, known, context):
         return None
-    if any(key == "data" for key, _ in known.keys):
-        return None
     if known.kind and known.may(Kind.TENSOR) and known.must(_WITHOUT_DATA | Kind.TENSOR):
         return Confidence.CERTAIN if known.must(Kind.TENSOR | Kind.NONE) else Confidence.LIKELY
+    if known.may(Kind.TENSOR) and known.must(_WITHOUT_DATA | Kind.TENSOR | Kind.SEQUENCE):
+        # a list has no data; a packed sequence and other named tuples may have
+        is_plain = not _PACKED.search(context.source.utf8) and "data" not in dict(known.keys)
+        return Confidence.LIKELY if is_plain else None
     if known.names or known.instance - _TENSOR_CLASSES:
         return None
     if known.kind | Kind.NONE != ANY and not (known.kind | Kind.NONE == _MOVED and _says_the_call(node)):

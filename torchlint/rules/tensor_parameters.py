@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 import libcst as cst
 
@@ -17,6 +18,7 @@ _HOOKED = re.compile(r"(grad_?)?(inputs?|inp|outputs?|out|grads?)")
 """The parameters of hooks that are tensors, or tuples of them."""
 
 
+_MODULE_HOOKS = frozenset({"register_forward_hook", "register_backward_hook", "register_full_backward_hook"})
 _TAKING_TENSORS = frozenset({"Module", "LightningModule", "Function"})
 """Bases of classes whose ``forward`` is given tensors."""
 
@@ -34,7 +36,7 @@ def is_given_tensor(node: cst.Attribute, context: FileContext) -> bool:
     around = next(_functions_with(word, root, context), None)
     if isinstance(around, ast.FunctionDef):
         plain = not member and word == root.id
-        return (plain and _is_forward(around, word, context)) or (_is_hook(around) and bool(_HOOKED.fullmatch(word)))
+        return (plain and _is_forward(around, word, context)) or _is_hook(around, word, context)
     return False
 
 
@@ -89,5 +91,25 @@ def _is_module(method: ast.FunctionDef, context: FileContext) -> bool:
     return own is not None and context.analysis.value(own).must(Kind.MODULE)
 
 
-def _is_hook(function: ast.FunctionDef) -> bool:
-    return "hook" in function.name
+def _is_hook(function: ast.FunctionDef, word: str, context: FileContext) -> bool:
+    """Whether a function is a hook by its name or by where the file hands it, and the parameter not the module."""
+    assert context.outline is not None
+    if "hook" in function.name and _HOOKED.fullmatch(word):
+        return True
+    given = [each.arg for each in function.args.args if each.arg not in ("self", "cls")]
+    kinds = _handed_over(context.outline.tree).get(function.name, frozenset())
+    return bool(kinds) and word in given[1 if "module" in kinds else 0 :]
+
+
+@lru_cache(maxsize=8)
+def _handed_over(tree: ast.Module) -> dict[str, frozenset[str]]:
+    """Give the functions that a file registers as hooks, and whether on a ``"tensor"`` or a ``"module"``."""
+    found: dict[str, frozenset[str]] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(attr=word), args=[ast.Name(id=name) | ast.Attribute(attr=name), *_]):
+                if word == "register_hook":
+                    found[name] = found.get(name, frozenset()) | {"tensor"}
+                elif word in _MODULE_HOOKS:
+                    found[name] = found.get(name, frozenset()) | {"module"}
+    return found
