@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import lru_cache
 
 import libcst as cst
 
-from torchlint.inference.facts import ANY, Kind, Value
+from torchlint.inference.facts import ANY, Kind
 from torchlint.inference.operations import operations
 from torchlint.model import Confidence
 from torchlint.rule import FileContext
 from torchlint.rules.data_use import DataUse, Use, Way, data_use, is_loss_name, last_word, method_call
 from torchlint.rules.own_data import has_own_data
+from torchlint.rules.packed_sequences import is_packed
 from torchlint.rules.remembered import remembered
 from torchlint.rules.tensor_parameters import is_given_tensor
 from torchlint.rules.tensor_partners import behind_methods, meets_tensor
@@ -67,7 +67,7 @@ _TENSOR_CLASSES = frozenset({"torch.nn.Parameter", "torch.Tensor", "torch.autogr
 def tensor_evidence(node: cst.Attribute, context: FileContext) -> Confidence | None:
     """Say how sure it is that ``node.value`` is a tensor; None where the code does not speak for it."""
     known, use = context.facts(node.value), data_use(node, context)
-    if use is None or _is_packed(node.value, known, context):
+    if use is None or is_packed(node.value, known, context):
         return None
     if known.kind and known.may(Kind.TENSOR) and known.must(_WITHOUT_DATA | Kind.TENSOR):
         return Confidence.CERTAIN if known.must(Kind.TENSOR | Kind.NONE) else Confidence.LIKELY
@@ -105,30 +105,6 @@ def _root_word(node: cst.BaseExpression) -> str:
     return last_word(behind_methods(node))
 
 
-def _is_packed(receiver: cst.BaseExpression, known: Value, context: FileContext) -> bool:
-    """``pack(x).data`` and ``PackedSequence.data`` are fields, and may require grad."""
-    if any("PackedSequence" in name for name in known.instance):
-        return True
-    place = context.python(receiver)
-    if isinstance(place, ast.Name) and context.outline is not None:
-        around = next(
-            (each for each in context.outline.ancestors(place) if isinstance(each, _FUNCTIONS)), context.outline.tree
-        )
-        return place.id in _packed_names(around)
-    return isinstance(place, ast.Call) and _is_packing(place)
-
-
-@lru_cache(maxsize=64)
-def _packed_names(around: ast.AST) -> frozenset[str]:
-    """Give the names that a function binds to packed sequences."""
-    found: set[str] = set()
-    for node in ast.walk(around):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=word)], value=ast.Call() as call) if _is_packing(call):
-                found.add(word)
-    return frozenset(found)
-
-
 def _is_annotated(receiver: cst.BaseExpression, context: FileContext) -> bool:
     """Whether an object is a parameter, or goes through one, that is annotated as something else than a tensor."""
     place = context.python(receiver)
@@ -148,13 +124,6 @@ def _is_annotated(receiver: cst.BaseExpression, context: FileContext) -> bool:
 
 def _names(node: ast.AST) -> set[str]:
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-
-
-def _is_packing(call: ast.Call) -> bool:
-    return (
-        ast.unparse(call.func).rpartition(".")[2].startswith(("pack_", "PackedSequence"))
-        or ast.unparse(call.func) == "pack"
-    )
 
 
 def _says_the_name(node: cst.Attribute, use: DataUse) -> bool:
