@@ -173,7 +173,7 @@ def _kind(finding: Finding) -> str:
         return "data"
     if "uninitialised" in text or "without arguments" in text or "use `torch.empty`" in text:
         return "size"
-    return "tensor" if "an alias of" in text else "data"
+    return "tensor" if "an alias of" in text or "`torch.sparse_coo_tensor`" in text else "data"
 
 
 def _variable(site: Site) -> Iterator[tuple[str, bool]]:
