@@ -135,7 +135,7 @@ def _files(plan: _Plan, discovery: Discovery, session: Session, out: TextIO) -> 
             print(printable(target.path), file=out)
         return _closed(troubles, CLEAN, session)
     if not every and not troubles and not plan.flags.quiet:
-        session.say("warning", "no Python files found under the given paths")
+        session.say("warning", "no Python files or notebooks found under the given paths")
     if plan.flags.verbose:
         _narrate(targets, session)
     approve = plan.screening.approve if plan.screening else None
@@ -186,6 +186,9 @@ def _conclude(
     if plan.screening and not plan.flags.quiet:
         for line in plan.screening.report(bool(plan.flags.verbose)):
             session.say("warning", line)
+    for outcome in outcomes:
+        if outcome.result.passed_over and plan.flags.verbose:
+            session.say("info", f"{outcome.path}: {outcome.result.passed_over}")
     report = Report(
         results=tuple(each.result for each in outcomes),
         fixed=tuple((each.path, each.fixed) for each in outcomes if each.fixed and not each.linked_out),
@@ -347,9 +350,9 @@ def _show_settings(config: Config, session: Session) -> int:
 
 
 def _show_facts(place: str, finder: Finder, session: Session) -> int:
-    from torchlint.asking import facts
+    from torchlint.asking import facts, file_of
 
-    folder = os.path.dirname(os.path.normpath(os.path.join(session.cwd, place)))
+    folder = os.path.dirname(os.path.normpath(os.path.join(session.cwd, file_of(place))))
     for line in facts(place, finder.of_folder(folder), session.cwd, session.screen):
         print(line, file=session.stdout)
     return CLEAN

@@ -13,7 +13,7 @@ from torchlint.changed import Changed
 from torchlint.config import Config, ConfigError, Finder
 from torchlint.model import Trouble
 
-SUFFIXES = (".py", ".pyi")
+SUFFIXES = (".py", ".pyi", ".ipynb")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,6 @@ class Discovery:
             if stat.S_ISDIR(mode):
                 if not self.forced_out(absolute):
                     yield from self._walk(absolute)
-            elif absolute.endswith(".ipynb"):
-                yield Trouble(path, "notebooks cannot be checked yet: save it as a script, for example with jupytext")
             elif stat.S_ISREG(mode):
                 yield from self._named(absolute)
             else:

@@ -23,9 +23,11 @@ from torchlint.model import (
     Trouble,
     in_order,
 )
-from torchlint.source import Source, SourceError, decode
+from torchlint.source import Source, SourceError
 from torchlint.suppress import ABOUT_SUPPRESSIONS, split
+from torchlint.syntax.cells import fitted
 from torchlint.syntax.outline import Outline, Stretch, outline, stretches
+from torchlint.syntax.reading import OtherLanguage, libcst_accepts, read
 
 if TYPE_CHECKING:
     from torchlint.changed import Changed
@@ -49,12 +51,16 @@ def check_bytes(path: str, raw: bytes, config: Config) -> FileResult:
     """Check a file's bytes; code that does not parse is a finding, never an exception."""
     codes = config.codes(path)
     try:
-        source = decode(path, raw)
+        reading = read(path, raw)
     except SourceError as error:
         return _unreadable(path, raw, error)
+    except OtherLanguage as other:
+        return FileResult(path, None, passed_over=f"not checked: {other}")
+    source = reading.source
     with _deep_recursion():
         found, troubles, reads = _check(source, codes, config)
         found += _audited(source, found, codes, config) if not troubles else []
+    found += [_syntax_error(_offset(source, each.row, each.column), each.message) for each in reading.faults]
     wanted = in_order(each for each in found if each.confidence >= config.min_confidence)
     kept, suppressed = split(source, wanted)
     return FileResult(path, source, kept, suppressed, troubles, reads)
@@ -83,12 +89,14 @@ def fix_bytes(
         if not chosen or current.source is None:
             break
         outcome = splice(current.source, chosen)
-        if _parses(path, outcome.raw):
+        broken = sum(each.code == SYNTAX_ERROR for each in current.findings)
+        if _parses(path, outcome.raw, broken):
             raw = outcome.raw
             fixed.extend(outcome.taken)
             changed = changed and changed.after(current.source, _edits(outcome.taken))
             continue
-        culprits = {each.code for each in outcome.taken if not _parses(path, splice(current.source, [each]).raw)}
+        alone = ((each.code, splice(current.source, [each]).raw) for each in outcome.taken)
+        culprits = {code for code, changed in alone if not _parses(path, changed, broken)}
         refused |= culprits or {each.code for each in outcome.taken}
         troubles.extend(_broken_fix(path, code) for code in sorted(refused))
     remaining = check_bytes(path, raw, config)
@@ -139,26 +147,19 @@ def _broken_fix(path: str, code: str) -> Trouble:
     )
 
 
-def _parses(path: str, raw: bytes) -> bool:
+def _parses(path: str, raw: bytes, broken: int) -> bool:
+    """Whether repaired bytes are fit to be written: they parse, and no more cells are broken than were before."""
     try:
-        source = decode(path, raw)
+        reading = read(path, raw)
     except SourceError:
         return False
-    try:
-        outline(source)
-    except (SyntaxError, ValueError):
-        return _libcst_accepts(source)
-    except (RecursionError, MemoryError):
+    if len(reading.faults) > broken:
         return False
-    return True
-
-
-def _libcst_accepts(source: Source) -> bool:
-    from torchlint.syntax.definition import Definition, NotParsed
-
     try:
-        Definition(source, Stretch(0, len(source.utf8), ()))
-    except NotParsed:
+        outline(reading.source)
+    except (SyntaxError, ValueError):
+        return libcst_accepts(reading.source.text)
+    except (RecursionError, MemoryError):
         return False
     return True
 
@@ -268,7 +269,10 @@ def _run_rules(context: FileContext, entries: list[Entry], findings: list[Findin
 def _finding(entry: Entry, draft: Draft, context: FileContext) -> Finding:
     start, end = context.definition.span(draft.at)
     fix = draft.fix if context.definition.faithful else None
-    return Finding(entry.code, entry.name, start, end, draft.message, draft.confidence, draft.why, fix)
+    if fix is not None:
+        fix = fitted(fix, context.source)
+    why = tuple(context.source.cited(step) for step in draft.why)
+    return Finding(entry.code, entry.name, start, end, draft.message, draft.confidence, why, fix)
 
 
 def _crash(context: FileContext, entry: Entry, error: Exception) -> Trouble:

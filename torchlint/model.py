@@ -105,8 +105,8 @@ class Trouble:
 class FileResult:
     """All that a check of one file gave.
 
-    ``source`` is None only where the file could not be read, and then ``troubles`` says why. ``suppressed`` holds the
-    findings that a comment silenced.
+    ``source`` is None only where the file could not be read, and then ``troubles`` says why, or was not to be read, and
+    then ``passed_over`` does. ``suppressed`` holds the findings that a comment silenced.
     """
 
     path: str
@@ -119,6 +119,8 @@ class FileResult:
 
     None stands for what is not there: a path without suffix is a module that was looked for in vain.
     """
+    passed_over: str = ""
+    """Why nothing was looked for in the file, though that is no failure."""
 
 
 @dataclass(frozen=True, slots=True)

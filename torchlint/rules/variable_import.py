@@ -172,7 +172,9 @@ def _is_used(name: str, context: FileContext) -> bool:
                 return True
             case ast.Constant(value=str(text)) if name in text and _says(node, text, word, context):
                 return True
-    return any(word.search(comment) for comment in re.findall(r"#\s*type:(.*)", context.source.text))
+    if any(word.search(comment) for comment in re.findall(r"#\s*type:(.*)", context.source.text)):
+        return True
+    return word.search(context.source.unread) is not None
 
 
 def _says(node: ast.Constant, text: str, word: re.Pattern[str], context: FileContext) -> bool:
