@@ -243,10 +243,12 @@ def test_an_import_that_a_fix_needs_goes_to_the_cell_with_imports(torchlint: Pro
         code("import torch"),
     )
     assert fixed(torchlint, path, "--unsafe-fixes")[2:5] == [
-        "import os\nimport numpy as np",
+        "import os\nimport numpy as np\nimport torch",
         "def f(n):\n    from torch import FloatTensor\n    return 1",
-        "import torch\nisinstance(os, torch.Tensor)",
+        "isinstance(os, torch.Tensor)",
     ]
+    path = write(tmp_path, code("import os\nfrom torch.autograd import Variable\nisinstance(os, Variable)\nos;"))
+    assert fixed(torchlint, path, "--unsafe-fixes") == ["import os\nimport torch\nisinstance(os, torch.Tensor)\nos;"]
     path = write(
         tmp_path,
         code("%matplotlib inline"),

@@ -123,14 +123,15 @@ def _import_torch_in_a_cell(outline: Outline, imports: list[_Import], at: int) -
 
     ``imports`` are those that stand above, and ``at`` is the offset of the text.
     """
-    beside = _before_what_comes_from_torch(outline, imports)
-    if beside is not None:
-        return beside
     source, body = outline.source, outline.tree.body
     above = [each for each in imports if each in body]
-    if above:
+    if above:  # the same place for all that is repaired, so that one import is added and not several
         home = source.cell(above[0].lineno)
-        row = max(each.end_lineno or 0 for each in above if source.cell(each.lineno) == home)
+        together = [each for each in above if source.cell(each.lineno) == home]
+        beside = _before_what_comes_from_torch(outline, together)
+        if beside is not None:
+            return beside
+        row = max(each.end_lineno or 0 for each in together)
         end = source.line_starts[row - 1] + len(source.line(row).encode())
         return Edit(end, end, "\nimport torch")
     home = source.cell(source.position(at)[0])
