@@ -18,8 +18,8 @@ PYTHON_CELLS = frozenset(
 _CELL_MAGIC = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*%%(\w+)(?!\w*\?)")
 _MAYBE = re.compile(r"^[ \t]*[%!?,;/]|=[ \t]*[%!]|\?[ \t]*(?:\#.*)?\r?$", re.MULTILINE)
 _ESCAPE = re.compile(r"[ \t]*(?=[%!?,;/])")
-_ASSIGNED = re.compile(r"[ \t]*(?=%\w|![^\r\n])")
-_TO_THE_END = re.compile(r"(?:[^\\\r\n]|\\(?:\r\n|\r|\n|.))*")
+_ASSIGNED = re.compile(r"[ \t]*(?=%\w|!)")
+_TO_THE_END = re.compile(r"(?:[^\\\r\n]|\\(?:\r\n|\r|\n|.|\Z))*")
 """Up to the end of the line, or of the lines that backslashes join to it."""
 
 # A statement behind one of these is run as it stands. Options are ASCII, so that no byte moves either.
@@ -40,6 +40,7 @@ _TOKEN = re.compile(
       |(?P<other>[^'"\#\\\r\n()\[\]{}=!<>:+\-*/%@&|^? \t\f]+|.)""",
     re.DOTALL | re.VERBOSE,
 )
+_QUESTION = re.compile(r"[ \t]*([^ \t\r\n][^\r\n]*)(?<=[\w*\]?])\?[ \t]*(?:\#[^\r\n]*)?\Z")
 _ROW = re.compile(r"[^\r\n]+")
 _ALONE = re.compile(
     r"\s*(?:pip|pip3|conda|mamba|micromamba|uv|apt|apt-get|cd|ls|ll|cat|cp|mv|rm|mkdir|rmdir|pwd|man|less|more|ldir|env"
@@ -121,15 +122,12 @@ def _logical_line(source: str, start: int) -> tuple[int, tuple[int, int, str] | 
         if kind == "assign" and depth == 0 and not assigned:
             assigned = True
             if command := _ASSIGNED.match(source, at):
-                end = _end_of_line(source, command.end())
-                return end, (command.end(), end, "__" + _commented(source[command.end() + 2 : end]))
+                first, end = command.end(), _end_of_line(source, command.end())
+                return end, (first, end, "__"[: end - first] + _commented(source[first + 2 : end]))
         if kind not in ("blank", "comment", "joined", "end"):
             asks = kind == "help" and depth == 0
-    if not asks:
-        return at, None
-    first = re.compile(r"[ \t]*").match(source, start)
-    assert first is not None
-    return at, _opaque(source, first.end(), at)
+    question = _QUESTION.match(source, start, at) if asks else None
+    return at, _opaque(source, question.start(1), at) if question is not None else None
 
 
 def _escaped(source: str, start: int, end: int) -> tuple[int, int, str]:

@@ -85,7 +85,9 @@ def _joined(changes: list[_Change], part: Part) -> list[_Change]:
     length = len(part.cell.source)
     if found and found[-1].end > length:
         start, text = found[-1].start, found.pop().text
-        if text:
+        if start > length:  # behind that newline, which is then a line's like the others
+            found += [_Change(length, length, part.newline + text.removesuffix(part.newline))] if text else []
+        elif text:
             found.append(_Change(start, length, text.removesuffix(part.newline)))
         else:
             start -= next((len(each) for each in ("\r\n", "\n", "\r") if part.cell.source[:start].endswith(each)), 0)
