@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Program, Ran
+from tests.conftest import Program
 from tests.notebooks import code, document, notebook, old_notebook, sources, text
 
 SETUP = "import torch\n\nw = torch.ones(3, requires_grad=True)"
@@ -18,23 +16,9 @@ MESSAGE = "TNS101 `.numpy()` on a tensor that requires grad: `.detach()` is miss
 
 
 @pytest.fixture
-def torchlint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
-) -> Program:  # in this process: there are many runs here
-    from torchlint.cli import main
-
-    monkeypatch.chdir(tmp_path)
-    for name in ("NO_COLOR", "FORCE_COLOR", "PRE_COMMIT"):
-        monkeypatch.delenv(name, raising=False)
-
-    def run(*arguments: str, stdin: bytes = b"") -> Ran:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        capfdbinary.readouterr()
-        status = main(arguments)
-        out, err = capfdbinary.readouterr()
-        return Ran(status, out, err.decode())
-
-    return run
+def torchlint(in_process: Program) -> Program:
+    """The program in the test's own process: there are many runs here."""
+    return in_process
 
 
 def concise(torchlint: Program, *arguments: str, stdin: bytes = b"") -> list[str]:

@@ -105,8 +105,8 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        # Numbers stay text: nothing is asked of them, and one of ten thousand digits is none of Python's.
-        self._decode = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str).raw_decode
+        # Numbers stay as spelled: nothing is asked of them, and one of ten thousand digits is none of Python's.
+        self._decode = json.JSONDecoder(parse_int=str.encode, parse_float=str.encode).raw_decode
 
     def document(self) -> Document:
         start = self._step(1 if self._text.startswith("\ufeff") else 0)
@@ -117,9 +117,10 @@ class _Reader:
         if (rest := self._step(end)) != len(self._text):
             raise _Refused(f"{_NO_JSON}: something follows behind its end", rest)
         version = top.get("nbformat")
-        if version not in (None, "2", "3", "4"):
-            raise _Refused(f"this notebook is of format {str(version)[:20]}; formats 2 to 4 can be read", start)
-        key = "worksheets" if version in ("2", "3") or "cells" not in top else "cells"
+        if version not in (None, b"2", b"3", b"4"):
+            named = version.decode() if isinstance(version, bytes) else str(version)
+            raise _Refused(f"this notebook is of format {named[:20]}; formats 2 to 4 can be read", start)
+        key = "worksheets" if version in (b"2", b"3") or "cells" not in top else "cells"
         if key not in top:
             raise _Refused(f"{_NO_NOTEBOOK}: it has no `cells`", start)
         cells = _elements(top[key])

@@ -14,7 +14,7 @@ from torchlint.syntax.outline import Stretch
 
 NOTEBOOK = ".ipynb"
 
-_NEVER_PYTHON = ("(unicode error)", "(value error)", "bytes can only", "too many nested")
+_NEVER_PYTHON = ("(unicode error)", "(value error)", "bytes can only", "source code", "too many nested")
 """How the complaints begin that no other version of Python would withdraw, though LibCST has none."""
 
 
