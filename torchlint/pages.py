@@ -11,7 +11,8 @@ _OWN = {
     "syntax-error": (
         "The file is no Python that torchlint can read.\n\n"
         "It is reported with its place, whatever is selected, because a file that was not understood was not checked.\n"
-        "The other files of the run are checked all the same. To leave such files out, name them in `exclude`."
+        "The other files of the run are checked all the same, and so are the other cells of a notebook.\n"
+        "To leave such files out, name them in `exclude`."
     ),
     "unused-suppression": """\
 A comment silences a rule that finds nothing there.
