@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -118,12 +119,22 @@ def test_a_fixed_notebook_is_the_old_one_with_other_sources(
         nbformat.validate(nbformat.reads(result.raw.decode(), as_version=4))
 
 
+@st.composite
+def strings(draw: st.DrawFn, source: str) -> list[str] | str:
+    """Part a source as Jupyter does, or anywhere: formats allow any list of strings, and one string."""
+    kind = draw(st.sampled_from(["lines", "lines", "anywhere", "one"]))
+    if kind != "anywhere":
+        return source if kind == "lines" else [source]
+    at = sorted(draw(st.lists(st.integers(0, len(source)), max_size=4)))
+    return [source[start:end] for start, end in pairwise([0, *at, len(source)])]
+
+
 @given(st.lists(code_sources(), min_size=1, max_size=4), st.data())
 @settings(max_examples=200, deadline=None)
 def test_any_edits_that_stay_in_their_cells_change_these_characters_alone(
     parts: list[str], data: st.DataObject
 ) -> None:
-    raw = notebook(*(code(each) for each in parts))
+    raw = notebook(*(code(data.draw(strings(each))) for each in parts))
     source = read("a.ipynb", raw).source
     assert isinstance(source, Notebook)
     assume(not any(each.indent for each in source.parts))  # there a row begins behind the indentation

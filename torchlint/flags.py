@@ -211,7 +211,11 @@ def _showing(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--statistics", action="store_true", help="show where to begin: counts by rule, folder and file")
     group.add_argument("--show-files", action="store_true", help="list the files that would be checked")
     group.add_argument("--show-settings", action="store_true", help="print the options that hold")
-    group.add_argument("--show-facts", metavar="FILE:LINE", help="print what is known of each expression there (notebooks: FILE:CELL:LINE)")
+    group.add_argument(
+        "--show-facts",
+        metavar="FILE:LINE",
+        help="print what is known of each expression there (notebooks: FILE:CELL:LINE)",
+    )
     group.add_argument("--color", choices=("auto", "always", "never"), default="auto")
     group.add_argument("--exit-zero", action="store_true", help="exit 0 even with findings")
     group.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit 1 if anything was fixed")
