@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from torchlint.proof.worlds import Inputs, World, entering, make_inputs
+from torchlint.proof.worlds import Inputs, World, entering, make_inputs, on
 
 ENTRY = "case"
 """The function that is called, where the code defines one: its parameters name what it is given."""
@@ -97,7 +97,12 @@ class Observation:
 
 def observe(snippet: Snippet, world: World) -> Observation:
     """Run the code once, on fresh inputs, and write down what it did."""
-    with _settled(), contextlib.redirect_stdout(io.StringIO()) as printed, warnings.catch_warnings(record=True) as said:
+    with (
+        on(world.device),
+        _settled(),
+        contextlib.redirect_stdout(io.StringIO()) as printed,
+        warnings.catch_warnings(record=True) as said,
+    ):
         warnings.simplefilter("always")
         _seed()
         inputs = make_inputs(world, snippet.given)
@@ -241,7 +246,7 @@ class _Writer:
                 self.facts[f"{name} is an input"] = self._same(value)
         for name, tensor in self.inputs.tensors.items():
             self._tensor(f"input {name}", tensor)
-            self.facts[f"input {name}: writes counted"] = tensor._version  # noqa: SLF001 - torch has no public name
+            self._ask(f"input {name}", "writes counted", lambda each: each._version, tensor)  # noqa: SLF001
         for name, value in self.inputs.names.items():
             if isinstance(value, np.ndarray):
                 self._array(f"input {name}", value)
@@ -277,10 +282,13 @@ class _Writer:
             "shares memory with": lambda each: self._sharing(each.untyped_storage().data_ptr(), 1)
         }
         for what, ask in questions.items():
-            try:
-                self.facts[f"{name}: {what}"] = ask(tensor)
-            except RuntimeError as error:  # a view whose base was written and a sparse tensor refuse to say
-                self.facts[f"{name}: {what}"] = _spelled(error)
+            self._ask(name, what, ask, tensor)
+
+    def _ask(self, name: str, what: str, ask: Callable[[Any], object], tensor: Any) -> None:
+        try:
+            self.facts[f"{name}: {what}"] = ask(tensor)
+        except (RuntimeError, TypeError) as error:  # a view whose base was written, a sparse tensor refuse to say
+            self.facts[f"{name}: {what}"] = _spelled(error)
 
     def _array(self, name: str, array: Any) -> None:
         self.facts |= {

@@ -11,6 +11,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from torchlint.proof import simulated
+
 STATES = ("leaf", "result", "view of a leaf", "parameter", "detached", "frozen parameter")
 """How a tensor stands to autograd. A "detached" one shares its memory with a tensor that has a graph."""
 MODES = ("grad", "no_grad", "inference_mode")
@@ -36,13 +38,31 @@ class World:
 
 
 def devices() -> tuple[str, ...]:
-    """Give the devices of this machine on which worlds can be made."""
-    return ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
+    """Give the devices of this machine on which worlds can be made: the host, the simulated one, and each real one."""
+    simulation = () if simulated.missing() else (simulated.NAME,)
+    real = {"cuda": torch.cuda, "mps": torch.mps, "xpu": getattr(torch, "xpu", None)}
+    present = (name for name, module in real.items() if module is not None and _available(name, module))
+    return ("cpu", *simulation, *present)
+
+
+def _available(name: str, module: Any) -> bool:
+    return bool((torch.backends.mps if name == "mps" else module).is_available())
 
 
 def device_name(device: str) -> str:
-    """Give the name under which a ledger speaks of a device: ``"cpu"``, ``"NVIDIA A100"``."""
-    return "cpu" if device == "cpu" else str(torch.cuda.get_device_name())
+    """Give the name under which a ledger speaks of a device: ``"cpu"``, ``"simulated"``, ``"NVIDIA A100"``."""
+    named = {"cuda": torch.cuda, "xpu": getattr(torch, "xpu", None)}.get(device)
+    return str(named.get_device_name()) if named is not None else device
+
+
+def torch_device(device: str) -> str:
+    """Give the name by which code reaches a device: the simulated one is spelled ``cuda``."""
+    return "cuda" if device == simulated.NAME else device
+
+
+def on(device: str) -> AbstractContextManager[Any]:
+    """Give the context in which a device is there: values of a world are made, used and observed within it."""
+    return simulated.simulated() if device == simulated.NAME else nullcontext()
 
 
 def ordinary(device: str) -> tuple[World, ...]:
@@ -131,9 +151,9 @@ def _values(world: World) -> Any:
     plain = torch.arange(count, dtype=torch.float64).reshape(shape)
     dtype = getattr(torch, world.dtype)
     if world.dtype in _WHOLE:
-        return (plain - 1).to(dtype).to(world.device)
-    plain = plain / 3 - 0.5
-    return (torch.complex(plain, plain / 2) if dtype.is_complex else plain).to(dtype).to(world.device)
+        return (plain - 1).to(dtype).to(torch_device(world.device))
+    plain = plain / 4 - 0.5  # sums of these are exact in any order
+    return (torch.complex(plain, plain / 2) if dtype.is_complex else plain).to(dtype).to(torch_device(world.device))
 
 
 _SHAPES: dict[str, tuple[int, ...]] = {
@@ -157,7 +177,7 @@ def _array(world: World) -> Any:
 
 
 def _model(world: World) -> Any:
-    return nn.Sequential(nn.Linear(3, 2), nn.Tanh()).to(world.device)
+    return nn.Sequential(nn.Linear(3, 2), nn.Tanh()).to(torch_device(world.device))
 
 
 _OTHERS: dict[str, Callable[[World], Any]] = {
