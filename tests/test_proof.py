@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
-from torchlint.proof import ledger  # noqa: E402
 from torchlint.proof.judge import Verdict, differences, judge  # noqa: E402
 from torchlint.proof.observe import Observation, Snippet, observe  # noqa: E402
 from torchlint.proof.worlds import DTYPES, LAYOUTS, MODES, STATES, World, make_inputs, ordinary, telling  # noqa: E402
@@ -44,11 +41,11 @@ def test_a_world_is_what_it_says(world: World) -> None:
     t = inputs.names["t"]
     attached = world.state not in ("detached", "frozen parameter") and world.dtype not in ("int64", "bool")
     assert str(t.dtype) == f"torch.{world.dtype}"
-    assert t.device.type == world.device
+    assert t.device.type == "cpu"
     assert t.requires_grad == attached
     assert isinstance(t, torch.nn.Parameter) == world.state.endswith("parameter")
     assert (t.grad_fn is not None) == (world.state in ("result", "view of a leaf") and attached)
-    assert t.is_contiguous() == (world.layout not in ("transposed", "expanded"))
+    assert t.is_contiguous() == (world.layout not in ("transposed", "expanded", "sliced"))
     if world.state == "view of a leaf" and attached:
         assert t._base is inputs.roots["root"]
 
@@ -207,15 +204,3 @@ def test_what_is_equal_holds(before: str, after: str) -> None:
     verdict = tried(before, after)
     assert [str(each) for each in verdict.refutations] == []
     assert verdict.ran > len(ordinary("cpu")) / 3
-
-
-# ---------------------------------------------------------------------- the ledger as a file
-def test_rows_replace_older_ones_of_the_same_rule_and_device(tmp_path: Path) -> None:
-    path = tmp_path / "ledger.json"
-    old = ledger.Row("TNS101", "cpu", "2.0", "a", 1, 2, 2, ledger.HOLDS)
-    other = ledger.Row("TNS101", "some GPU", "2.0", "a", 1, 2, 2, ledger.HOLDS)
-    new = ledger.Row("TNS101", "cpu", "2.1", "b", 1, 2, 2, ledger.REFUTED)
-    ledger.write([old, other], path)
-    ledger.write([new], path)
-    assert ledger.read(path) == (new, other)
-    assert len(path.read_text().splitlines()) == 4

@@ -25,7 +25,10 @@ class Typed(type):
             if not (on_device(given) and given.dtype == host.dtype):
                 raise TypeError(f"expected TensorOptions(dtype={host.dtype}, device=cuda:0) (got {given.type()})")
             return given.view_as(given)
-        return host(*values, **{name: value for name, value in keywords.items() if name != "device"}).to(BACKEND)
+        place = torch.device(keywords.pop("device", "cuda"))
+        if place.type != "cuda":
+            raise RuntimeError(f"legacy constructor expects device type: cuda but device type: {place.type} was passed")
+        return host(*values, **keywords).to(torch.device(BACKEND, place.index or 0))
 
     def __instancecheck__(cls, value: object) -> bool:
         """Whether a value is a tensor of this element type on the device."""
