@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -25,8 +26,9 @@ from torchlint.source import decode
 from torchlint.syntax.outline import outline
 
 MODULE = "(module)"
-ANYTHING = tuple("tensor array module tensors numbers sizes int float bool text device batches arguments".split()) + (
-    "named tensors",
+ANYTHING = (
+    *("tensor", "array", "module", "tensors", "numbers", "sizes", "int", "float", "bool", "text"),
+    *("device", "batches", "arguments", "named tensors"),
 )
 """What a parameter takes in turn of which nothing is known."""
 _MOST = 24
@@ -150,7 +152,7 @@ def _of_function(analysis: Analysis, body: list[ast.stmt], name: str) -> Iterato
 
 
 def _kinds(value: Value) -> tuple[str, ...]:
-    if bin(value.kind).count("1") > 4:
+    if value.kind.bit_count() > 4:
         return ANYTHING
     found: list[str] = []
     for kind in Kind:
@@ -191,63 +193,151 @@ _PROBES = (
 )
 
 
+_ROUNDS = 12
+_SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Assert, ast.Delete, ast.Raise)
+_BLOCKS = ("body", "orelse", "finalbody")
+Way = tuple[tuple[str, str], ...]
+
+
 def run(unit: Unit, device: str) -> Outcome:
     """Judge a unit in every way of giving its parameters that some world accepts."""
-    if unit.name == MODULE:
-        before, after = surviving(unit, device)
-        return _tried(unit, before, after, device)
-    outcome = _tried(unit, unit.before, unit.after, device)
-    if outcome.verdict == "untested":
-        return _tried(unit, lean(unit.before), lean(unit.after), device)
+    entry = unit.name if unit.name != MODULE else "(none)"
+    pairs = [(unit.before, unit.after)]
+    if unit.name != MODULE:
+        pairs.append((lean(unit.before), lean(unit.after)))
+    outcome = Outcome("untested", "nothing ran")
+    for before, after in pairs:
+        outcome = _tried(unit, before, after, entry, device)
+        if outcome.verdict in ("holds", "refuted"):
+            return outcome
     return outcome
 
 
-def surviving(unit: Unit, device: str) -> tuple[str, str]:
-    """Give both texts of a module without the statements whose old form raises, and what they would have made."""
-    old, new = _statements(unit.before), _statements(unit.after)
-    if len(old) != len(new):
-        return unit.before, unit.after
-    kept: list[int] = []
-    for at in range(len(old)):
-        tried = "\n".join(ast.unparse(old[each]) for each in [*kept, at])
-        if observe(Snippet(_imports(unit.before) + tried, "(none)"), World(device, *_PROBES[0])).error is None:
-            kept.append(at)
-    if all(ast.dump(old[at]) == ast.dump(new[at]) for at in kept):
-        return unit.before, unit.after
-    return tuple(
-        _imports(text) + "\n".join(ast.unparse(each[at]) for at in kept)
-        for text, each in ((unit.before, old), (unit.after, new))  # type: ignore[return-value]
-    )
-
-
-def _statements(text: str) -> list[ast.stmt]:
-    return [node for node in ast.parse(text).body if not isinstance(node, ast.Import | ast.ImportFrom)]
-
-
-def _imports(text: str) -> str:
-    found = [node for node in ast.parse(text).body if isinstance(node, ast.Import | ast.ImportFrom)]
-    return "".join(f"{ast.unparse(each)}\n" for each in found)
-
-
-def _tried(unit: Unit, before: str, after: str, device: str) -> Outcome:
-    entry = unit.name if unit.name != MODULE else "(none)"
+def _tried(unit: Unit, before: str, after: str, entry: str, device: str) -> Outcome:
+    """Run a unit in all ways in which it runs; where there is none, without the statements that raise."""
     probes = _fitting(tuple(World(device, *each) for each in _PROBES), unit)
-    error, ran, repaired, broken, worlds, thorough = "no world fits", 0, False, 0, 0, 0
+    tried = ways(unit) if unit.name != MODULE else [()]
+    running = [way for way in tried if any(observe(Snippet(before, entry, way), each).error is None for each in probes)]
+    if running:
+        return _judged(unit, before, after, entry, running, probes)
+    errors = [str(observe(Snippet(before, entry, way), probes[0]).error) for way in tried[:1]]
+    repaired = any(observe(Snippet(after, entry, way), each).error is None for way in tried for each in probes)
+    for way in tried[:_MOST]:
+        old, new = surviving(before, after, entry, way, probes[0])
+        if old and _pieces(ast.parse(old)).get(unit.name) != _pieces(ast.parse(new)).get(unit.name):
+            outcome = _judged(unit, old, new, entry, [way], probes)
+            return replace(outcome, detail=outcome.detail or "without statements that raise")
+    if repaired:
+        return Outcome("repaired")
+    return Outcome("untested", errors[0].splitlines()[0][:150])
+
+
+def _judged(unit: Unit, before: str, after: str, entry: str, running: list[Way], probes: tuple[World, ...]) -> Outcome:
+    ran, broken, worlds = 0, 0, 0
     refutations: list[Refutation] = []
-    for kinds in ways(unit) if unit.name != MODULE else [()]:
-        old, new = Snippet(before, entry, kinds), Snippet(after, entry, kinds)
-        errors = [observe(old, probe).error for probe in probes]
-        if all(errors):
-            error = str(errors[0])
-            repaired = repaired or any(observe(new, probe).error is None for probe in probes)
-            continue
-        thorough += 1
-        worlds_here = probes if thorough > _THOROUGH else _fitting(_covering(device, old.asked), unit)
-        verdict = judge(old, new, worlds_here)
+    for at, way in enumerate(running):
+        old, new = Snippet(before, entry, way), Snippet(after, entry, way)
+        chosen = probes if at >= _THOROUGH else _fitting(_covering(probes[0].device, old.asked), unit)
+        verdict = judge(old, new, chosen)
         ran, broken, worlds = ran + verdict.ran, broken + verdict.broken, worlds + verdict.worlds
         refutations += verdict.refutations
     if refutations:
         return Outcome("refuted", str(refutations[0]), worlds, tuple(refutations), broken == ran)
-    if ran:
-        return Outcome("holds", worlds=worlds)
-    return Outcome("repaired") if repaired else Outcome("untested", error.splitlines()[0][:150])
+    return Outcome("holds", worlds=worlds)
+
+
+# ---------------------------------------------------------------------- what is left without the statements that raise
+def surviving(before: str, after: str, entry: str, way: Way, world: World) -> tuple[str, str]:
+    """Take from both texts the statements at which the old one raises, until it runs; empty where it does not."""
+    old, new = ast.parse(before), ast.parse(after)
+    for _ in range(_ROUNDS):
+        text = ast.unparse(old)
+        seen = observe(Snippet(text, entry, way), world)
+        if seen.error is None:
+            return text, ast.unparse(new)
+        place = _place(ast.parse(text), seen.line)
+        if place is None or not (_drop(old, place) and _drop(new, place)):
+            break
+    return "", ""
+
+
+def _place(tree: ast.Module, line: int | None) -> tuple[tuple[str, int], ...] | None:
+    """Give the way to the simple statement on a line: fields and positions, imports at the top not counted."""
+    found: tuple[tuple[str, int], ...] = ()
+    node: ast.AST = tree
+    while line is not None:
+        inner = [
+            (field, at, each)
+            for field in _BLOCKS
+            for at, each in enumerate(_countable(node, field))
+            if each.lineno <= line <= (each.end_lineno or each.lineno)
+        ]
+        if not inner:
+            return None
+        field, at, node = inner[0]
+        found = (*found, (field, at))
+        if isinstance(node, _SIMPLE):
+            return found
+    return None
+
+
+def _countable(node: ast.AST, field: str) -> list[ast.stmt]:
+    body = getattr(node, field, [])
+    return [each for each in body if isinstance(each, ast.stmt) and not isinstance(each, ast.Import | ast.ImportFrom)]
+
+
+def _drop(tree: ast.Module, place: tuple[tuple[str, int], ...]) -> bool:
+    node: ast.AST = tree
+    for field, at in place[:-1]:
+        inner = _countable(node, field)
+        if at >= len(inner):
+            return False
+        node = inner[at]
+    field, at = place[-1]
+    inner = _countable(node, field)
+    if at >= len(inner):
+        return False
+    body = getattr(node, field)
+    body[next(index for index, each in enumerate(body) if each is inner[at])] = ast.Pass()
+    return True
+
+
+# ---------------------------------------------------------------------- what was not tested is listed
+RULES = Path(__file__).parent / "fixtures" / "rules"
+UNTESTED = RULES / "untested.txt"
+
+
+def repaired_fixtures() -> list[Path]:
+    """Give the fixtures that safe fixes change."""
+    return sorted(path for path in RULES.glob("*/*.py") if path.with_suffix(".safe.txt").exists())
+
+
+def outcomes(path: Path, device: str) -> dict[str, Outcome]:
+    """Give what became of each changed piece of a fixture."""
+    after = path.with_suffix(".safe.txt").read_text()
+    return {unit.label: run(unit, device) for unit in units(path, path.read_text(), after)}
+
+
+def untested(found: dict[str, Outcome], device: str) -> list[str]:
+    """Give a line for each piece that could not be run, with the reason."""
+    return [f"{device}: {label}: {each.detail}" for label, each in found.items() if each.verdict == "untested"]
+
+
+def main() -> None:
+    """Write the list of what could not be run."""
+    lines: list[str] = []
+    counts: Counter[tuple[str, str]] = Counter()
+    for path in repaired_fixtures():
+        for device in ("cpu", "simulated"):
+            found = outcomes(path, device)
+            counts.update((device, each.verdict) for each in found.values())
+            lines += untested(found, device)
+            for label, each in found.items():
+                if each.verdict == "refuted":
+                    print(f"{device}: {label}: {each.detail}", flush=True)
+    UNTESTED.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(counts)
+
+
+if __name__ == "__main__":
+    main()

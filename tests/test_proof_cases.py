@@ -1,4 +1,4 @@
-"""Every claim, run: the old and the new text of each case in every ordinary world of the host and of the simulated device.
+"""Every claim, run: the old and new text of each case in every ordinary world of the host and the simulated device.
 
 ``pytest -m cuda`` runs the same on a real GPU. The ledger beside the proof holds what was proven, where and when.
 """

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
+_START = 60.0
+"""Seconds that a process may take to import what it needs, before its first answer."""
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -47,7 +49,7 @@ def each_isolated(
 
 
 def _received(connection: Connection, process: Any, seconds: float) -> Iterator[Any]:
-    limit = seconds + 60  # the first answer waits for imports too
+    limit = seconds + _START
     while True:
         try:
             if not connection.poll(limit):

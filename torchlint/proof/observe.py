@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import io
 import random
+import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ import numpy as np
 import torch
 
 from torchlint.proof.facts import Writer, elements, spelled
-from torchlint.proof.snippet import ENTRY, RESULT, Snippet, values
+from torchlint.proof.snippet import ENTRY, FILE, RESULT, Snippet, values
 from torchlint.proof.worlds import LIVE, Inputs, World, entering, make_inputs, on
 
 __all__ = ["ENTRY", "RESULT", "Observation", "Snippet", "Stage", "observe", "watch"]
@@ -29,6 +30,8 @@ class Observation:
     error: str | None = None
     """The class and the text of the exception that ended the code, None where it ran."""
     warnings: tuple[str, ...] = ()
+    line: int | None = None
+    """The line of the text, from 1, at which it raised."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +79,15 @@ def watch(snippet: Snippet, stage: Stage) -> Observation:
         try:
             (stage.around or _directly)(go, inputs.names)
         except Exception as error:  # noqa: BLE001 - whatever the code raises is an observation
-            return Observation({}, spelled(error), _texts(said))
+            return Observation({}, spelled(error), _texts(said), _line(error))
         facts |= _gradients(live, writer, inputs)
     return Observation(facts, None, tuple(heard))
+
+
+def _line(error: BaseException) -> int | None:
+    """Give the last line of the snippet's own text on the way to an exception."""
+    rows = [row for frame, row in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == FILE]
+    return rows[-1] if rows else None
 
 
 def _directly(go: Callable[[dict[str, Any]], None], names: dict[str, Any]) -> None:

@@ -14,6 +14,8 @@ ENTRY = "case"
 RESULT = "the result"
 """The name under which the returned value is observed, beside those of the local variables."""
 OBJECT = "self"
+FILE = "<case>"
+"""The name under which the code is compiled."""
 
 _MAKER = "__init__"
 
@@ -58,7 +60,7 @@ class Snippet:
         if entry and self.hands_out and entry.name != _MAKER and not _yields(entry):
             _Returns(entry).visit(entry)
             entry.body.append(_handing_out(ast.Constant(None)))
-        return compile(ast.fix_missing_locations(tree), "<case>", "exec")
+        return compile(ast.fix_missing_locations(tree), FILE, "exec")
 
     @cached_property
     def calls(self) -> bool:

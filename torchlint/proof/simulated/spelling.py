@@ -44,6 +44,8 @@ class SpelledCuda(TorchFunctionMode):  # type: ignore[misc]  # torch is not read
     ) -> Any:
         """Call what was called, with the device that was meant; see torch's own protocol."""
         name = getattr(func, "__name__", "")
+        if name == "__get__":  # an attribute: most calls by far
+            return func(*args)
         values, keywords = _reading(name, args, dict(kwargs or {}))
         try:
             if (own := _OWN.get(name)) is not None:
