@@ -16,24 +16,21 @@ from torchlint.proof.rare import RARE, compared, observe_rare, rare_differences 
 from torchlint.proof.snippet import Snippet  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-NAMED = (
-    "bfloat16, float8_e4m3fn, complex32, sparse COO, sparse CSR, quantised, conjugated view, negated view, nested, strided; "
-    "nested, jagged; subclass, wrapper subclass, DTensor, uninitialised parameter, forward AD, inference tensor, vmap, "
-    "func.grad, torch.compile, zero tensor, meta, fake tensor"
-)
+NAMES = """bfloat16, float8_e4m3fn, complex32, sparse COO, sparse CSR, quantised, conjugated view, negated view,
+subclass, wrapper subclass, DTensor, uninitialised parameter, forward AD, inference tensor, view made in no_grad,
+one of several views, zero tensor, meta, fake tensor, vmap, func.grad, torch.compile"""
 HEAD = "import torch\nfrom torch.autograd import Variable\n\n\ndef case(t):\n    "
 
 
 def test_every_rare_world_that_is_promised_is_there() -> None:
-    names = [each.name for each in RARE]
-    assert len(set(names)) == len(names)
-    assert all(name in NAMED or name in ("view made in no_grad", "one of several views") for name in names)
-    assert len(names) == 24
+    promised = {" ".join(name.split()) for name in NAMES.split(",")}
+    assert {each.name for each in RARE} == promised | {"nested, strided", "nested, jagged"}
+    assert len({each.name for each in RARE}) == len(RARE)
 
 
 @pytest.mark.parametrize("name", [each.name for each in RARE if each.name not in ("DTensor", "torch.compile")])
 def test_a_rare_tensor_is_made_and_observed(name: str) -> None:
-    seen = observe_rare(Snippet(f"{HEAD}return t.dtype, t.layout, type(t).__name__, t.is_conj(), t.is_neg()\n"), name)
+    seen = observe_rare(Snippet(f"{HEAD}return type(t).__name__\n"), name)
     assert seen.error is None, seen.error
 
 
@@ -43,10 +40,15 @@ def test_a_rare_tensor_is_made_and_observed(name: str) -> None:
         ("subclass", "a = Variable(t)", "a = t.detach()", "a: class"),
         ("vmap", "a = t.detach()", "a = t.data", "exception"),
         ("uninitialised parameter", "a = t.data", "a = t.detach()", "exception"),
-        ("sparse COO", "with torch.no_grad():\n        t.zero_()", "t.data.zero_()", "input t: elements"),
+        ("sparse COO", "with torch.no_grad():\n        t.zero_()", "t.data.zero_()", "t: elements"),
         ("inference tensor", "t.data.add_(1)", "with torch.no_grad():\n        t.add_(1)", "exception"),
         ("conjugated view", "a = t.numpy(force=True)", "a = t.detach().cpu().numpy()", "exception"),
-        ("torch.compile", "return isinstance(t, Variable)", "return isinstance(t, torch.Tensor)", "the result: value"),
+        (
+            "torch.compile",
+            "if isinstance(t, Variable):\n        return t + 1\n    return t + 2",
+            "if isinstance(t, torch.Tensor):\n        return t + 1\n    return t + 2",
+            "the result: elements",
+        ),
     ],
 )
 def test_a_known_difference_is_found(name: str, before: str, after: str, observable: str) -> None:

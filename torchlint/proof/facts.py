@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -119,7 +119,12 @@ class Writer:
 def elements(tensor: Any) -> object:
     """Give a tensor's dtype, shape and elements, bit for bit."""
     host = _dense(tensor.detach()).cpu().resolve_conj().resolve_neg().contiguous()
-    return str(tensor.dtype), tuple(tensor.shape), host.reshape(-1).view(torch.uint8).numpy().tobytes()
+    return str(tensor.dtype), _sizes(tensor.shape), host.reshape(-1).view(torch.uint8).numpy().tobytes()
+
+
+def _sizes(sizes: Iterable[object]) -> tuple[object, ...]:
+    """Give sizes as plain numbers: a ragged one is a symbol with a new name for each tensor."""
+    return tuple(each if type(each) is int else "ragged" for each in sizes)
 
 
 def _dense(tensor: Any) -> Any:
@@ -138,8 +143,8 @@ def _dense(tensor: Any) -> Any:
 _TENSOR_FACTS: dict[str, Callable[[Any], object]] = {
     "class": lambda tensor: type(tensor).__name__,
     "dtype": lambda tensor: str(tensor.dtype),
-    "shape": lambda tensor: tuple("ragged" if type(each) is not int else each for each in tensor.shape),
-    "stride": lambda tensor: tensor.stride(),
+    "shape": lambda tensor: _sizes(tensor.shape),
+    "stride": lambda tensor: _sizes(tensor.stride()),
     "offset": lambda tensor: tensor.storage_offset(),
     "device": lambda tensor: str(tensor.device),
     "requires_grad": lambda tensor: tensor.requires_grad,

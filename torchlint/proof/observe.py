@@ -63,7 +63,8 @@ def watch(snippet: Snippet, stage: Stage) -> Observation:
         warnings.simplefilter("always")
         _seed()
         inputs = stage.inputs()
-        live = _live_graph(inputs) if stage.live else None
+        with _asking():
+            live = _live_graph(inputs) if stage.live else None
         del said[:]
         facts: dict[str, object] = {}
         heard: list[str] = []
@@ -74,14 +75,23 @@ def watch(snippet: Snippet, stage: Stage) -> Observation:
             heard.extend(_texts(said))
             facts.update(_surroundings(printed.getvalue()))
             torch.set_default_device(None)  # what follows is asked where values are
-            facts.update(writer.write(results))
+            with _asking():
+                facts.update(writer.write(results))
 
         try:
             (stage.around or _directly)(go, inputs.names)
         except Exception as error:  # noqa: BLE001 - whatever the code raises is an observation
             return Observation({}, spelled(error), _texts(said), _line(error))
-        facts |= _gradients(live, writer, inputs)
+        facts |= _random_states()  # outside of any transformation: there every tensor is one of its own
+        with _asking():
+            facts |= _gradients(live, writer, inputs)
     return Observation(facts, None, tuple(heard))
+
+
+def _asking() -> contextlib.AbstractContextManager[Any]:
+    """Ask tensors themselves: what intercepts calls of torch, such as the simulated device's spelling, has no part."""
+    context: contextlib.AbstractContextManager[Any] = torch._C.DisableTorchFunction()  # noqa: SLF001
+    return context
 
 
 def _line(error: BaseException) -> int | None:
@@ -139,14 +149,19 @@ def _texts(said: list[warnings.WarningMessage]) -> tuple[str, ...]:
 
 # ---------------------------------------------------------------------- what lies around the results
 def _surroundings(printed: str) -> dict[str, object]:
-    state = [torch.get_rng_state(), *(torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else ())]
     return {
-        "random state of Python and NumPy": _own_random_state(),
-        "random state": hashlib.sha256(b"".join(each.numpy().tobytes() for each in state)).hexdigest()[:12],
         "default dtype": str(torch.get_default_dtype()),
         "default device": _default_device(),
         "grad mode": (torch.is_grad_enabled(), torch.is_inference_mode_enabled()),
         "printed": printed,
+    }
+
+
+def _random_states() -> dict[str, object]:
+    state = [torch.get_rng_state(), *(torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else ())]
+    return {
+        "random state of Python and NumPy": _own_random_state(),
+        "random state": hashlib.sha256(b"".join(each.numpy().tobytes() for each in state)).hexdigest()[:12],
     }
 
 

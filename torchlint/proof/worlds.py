@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from itertools import combinations
 from types import SimpleNamespace
 from typing import Any
@@ -191,14 +192,18 @@ def _tensor(world: World) -> tuple[Any, dict[str, Any]]:
 
 
 def _values(world: World) -> Any:
-    shape = _SHAPES[world.layout]
-    count = int(np.prod(shape))
-    plain = torch.arange(count, dtype=torch.float64).reshape(shape)
-    dtype = getattr(torch, world.dtype)
-    if world.dtype in _WHOLE:
-        return (plain - 1).to(dtype).to(torch_device(world.device))
+    fresh = _on_host(world.dtype, world.layout).clone()
+    return fresh if world.device == "cpu" else fresh.to(torch_device(world.device))
+
+
+@cache
+def _on_host(name: str, layout: str) -> Any:
+    shape, dtype = _SHAPES[layout], getattr(torch, name)
+    plain = torch.arange(int(np.prod(shape)), dtype=torch.float64).reshape(shape)
+    if name in _WHOLE:
+        return (plain - 1).to(dtype)
     plain = plain / 4 - 0.5  # sums of these are exact in any order
-    return (torch.complex(plain, plain / 2) if dtype.is_complex else plain).to(dtype).to(torch_device(world.device))
+    return (torch.complex(plain, plain / 2) if dtype.is_complex else plain).to(dtype)
 
 
 _SHAPES: dict[str, tuple[int, ...]] = {
