@@ -86,7 +86,7 @@ def proven(entry: Entry) -> Iterator[str]:
     rows = [row for row in ledger.rows if row.code == entry.code]
     if not rows:
         return
-    yield from ("", "## What was run", "")
+    yield from ("", "## Fix safety: what was run", "")
     yield "| device | torch | examples | runs | of these the old code ran in | claimed | held as |"
     yield "|---|---|---|---|---|---|---|"
     for (kind, device, torch), found in _grouped(rows, lambda row: (row.kind, row.device, row.torch)):

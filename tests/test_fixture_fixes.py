@@ -47,16 +47,22 @@ def test_the_safe_fixes_of_a_fixture_hold_where_it_runs(path: Path, device: str)
     found = fixture_runs.outcomes(path, device)
     assert {label: each.detail for label, each in found.items() if each.verdict == "refuted"} == {}
     if device != "cuda":
-        mine = [line for line in LISTED if line.startswith(f"{device}: {path.parent.name}/{path.stem} ")]
-        assert sorted(fixture_runs.untested(found, device)) == sorted(mine), "run `python -m tests.fixture_runs`"
+        here = f"{device}: {path.parent.name}/{path.stem} "
+        listed = {_piece(line) for line in LISTED if line.startswith(here)}
+        seen = {_piece(line) for line in fixture_runs.untested(found, device)}
+        assert seen <= listed, "run `python -m tests.fixture_runs`"
+        assert seen == listed or torch.cuda.is_available(), "run `python -m tests.fixture_runs`"
+
+
+def _piece(line: str) -> str:
+    """Give the device and the piece of a line: reasons are worded otherwise by other versions of torch."""
+    return ":".join(line.split(":")[:2])
 
 
 def test_few_pieces_cannot_be_run_on_any_device() -> None:
-    by_device = [
-        {line.partition(": ")[2].partition(":")[0] for line in LISTED if line.startswith(each)}
-        for each in ("cpu", "simulated")
-    ]
-    assert len(by_device[0] & by_device[1]) <= 5
+    pieces = [{_piece(line).partition(": ")[2] for line in LISTED if line.startswith(each)} for each in ("cpu", "sim")]
+    assert all(": " in line.partition(": ")[2] for line in LISTED), "each has a reason"
+    assert len(pieces[0] & pieces[1]) <= 5
 
 
 def _outcome(before: str, after: str, name: str) -> Outcome:

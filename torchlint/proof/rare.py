@@ -163,8 +163,9 @@ def compared(item: tuple[int, Snippet, Snippet, str]) -> tuple[str, str, str] | 
     """Give the first difference of two texts in one rare world: the observable and both values, shortened."""
     _, before, after, name = item
     try:
-        old, new = observe_rare(before, name), observe_rare(after, name)
+        old, again, new = observe_rare(before, name), observe_rare(before, name), observe_rare(after, name)
     except Exception as error:  # noqa: BLE001 - this torch has no such tensor
         return "the world itself", "", f"not made: {type(error).__name__}"
-    found = differences(old, new)
+    loose = {what for what, *_ in differences(old, again)}  # memory that nobody wrote, symbols with a running number
+    found = [each for each in differences(old, new) if each[0] not in loose]
     return (found[0][0], shortened(found[0][1]), shortened(found[0][2])) if found else None
