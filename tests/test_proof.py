@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from itertools import combinations
+
 import pytest
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
+from torchlint.model import Applicability  # noqa: E402
 from torchlint.proof.judge import Verdict, differences, judge  # noqa: E402
 from torchlint.proof.observe import Observation, Snippet, observe  # noqa: E402
-from torchlint.proof.worlds import DTYPES, LAYOUTS, MODES, STATES, World, make_inputs, ordinary, telling  # noqa: E402
+from torchlint.proof.worlds import (  # noqa: E402
+    ARRAYS,
+    DTYPES,
+    KINDS,
+    LAYOUTS,
+    LIVE,
+    MODES,
+    STATES,
+    World,
+    covering,
+    make_inputs,
+    ordinary,
+    telling,
+)
 
 HEAD = "import numpy as np\nimport torch\nfrom torch import nn\nfrom torch.autograd import Variable\n"
 LEAF = World("cpu", "leaf", "grad", "float32", "matrix")
@@ -51,9 +68,69 @@ def test_a_world_is_what_it_says(world: World) -> None:
 
 
 def test_worlds_that_do_not_differ_for_a_piece_of_code_are_left_out() -> None:
-    assert len(telling("cpu", ["t"])) == len(ordinary("cpu"))
+    assert len(telling("cpu", ["t", "array"])) == len(ordinary("cpu"))
+    assert {each.array for each in telling("cpu", ["t"])} == {"writeable"}
+    assert telling("cpu", ["tensor"]) == telling("cpu", ["t"])
     assert len(telling("cpu", ["model", "n"])) == len(MODES)
     assert len(telling("cpu", ["array"])) < len(ordinary("cpu")) / 2
+
+
+def test_a_covering_choice_keeps_each_two_traits_that_occur_together() -> None:
+    def pairs(worlds: tuple[World, ...]) -> set[frozenset[tuple[str, str]]]:
+        traits = [[(each.name, getattr(world, each.name)) for each in fields(world)] for world in worlds]
+        return {frozenset(pair) for found in traits for pair in combinations(found, 2)}
+
+    whole, chosen = ordinary("cpu"), covering(ordinary("cpu"))
+    assert set(chosen) <= set(whole)
+    assert len(chosen) < len(whole) / 3
+    assert pairs(chosen) == pairs(whole)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_arrays_lie_as_their_world_says(layout: str) -> None:
+    worlds = [World("cpu", "detached", "grad", "float32", layout, array=each) for each in ARRAYS]
+    plain, fixed, turned = (make_inputs(each, ["array"]).names["array"] for each in worlds)
+    assert (plain.flags.writeable, fixed.flags.writeable) == (True, False)
+    assert turned.shape == plain.shape == fixed.shape
+    if plain.size > 1 and plain.shape[0] > 1 and plain.strides[0]:
+        assert turned.strides[0] == -plain.strides[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_value_can_be_given(kind: str) -> None:
+    inputs = make_inputs(LEAF, ["x", "y"], {"x": kind, "y": "tensor"})
+    assert set(inputs.names) == {"x", "y"}
+    assert inputs.names["y"].requires_grad
+
+
+def test_a_method_is_run_on_an_object_of_its_class() -> None:
+    text = (
+        "class A:\n    def __init__(self, w):\n        self.w = w\n\n"
+        "    def g(self, x, times=2):\n        kept = self.w * x\n        return kept * times\n"
+    )
+    method = Snippet(text, "A.g", (("self.w", "tensor"), ("x", "float")))
+    assert method.given == ("self.w", "x")
+    facts = observe(method, LEAF).facts
+    assert facts["kept: requires_grad"] is True
+    assert Snippet(text, "A.__init__", (("w", "int"),)).given == ("w",)
+    assert observe(Snippet(text, "A.__init__", (("w", "int"),)), LEAF).error is None
+
+
+def test_an_error_names_its_line() -> None:
+    assert observe(Snippet("def case(t):\n    a = 1\n    return t.nothing\n"), LEAF).line == 3
+
+
+def test_without_a_live_graph_a_write_is_not_refused_later() -> None:
+    before, after = snippet("t.data.mul_(2)", "t"), snippet("with torch.no_grad():\n    t.mul_(2)", "t")
+    refuted = {
+        each.world.graph for each in judge(before, after, ordinary("cpu")).refutations if "live" in each.observable
+    }
+    assert refuted == {LIVE}
+
+
+def test_what_may_be_claimed_follows_from_the_worlds() -> None:
+    for after, allowed in (("a = t.detach()", "SAFE"), ("a = t", "UNSAFE"), ("a = t.nothing()", "DISPLAY")):
+        assert judge(snippet("a = t.data", "t"), snippet(after, "t"), ordinary("cpu")).allows == Applicability[allowed]
 
 
 # ---------------------------------------------------------------------- what is observed

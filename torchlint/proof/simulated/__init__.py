@@ -21,7 +21,7 @@ def missing() -> str | None:
     """Say why there can be no simulated accelerator with the torch at hand; None where there can be one."""
     backends = torch.utils.backend_registration
     if not hasattr(backends, "_setup_privateuseone_for_python_backend") or not hasattr(torch._C, "_acc"):  # noqa: SLF001
-        return f"torch {torch.__version__} has no backend that can be written in Python (2.10 and newer have one)"
+        return f"torch {torch.__version__} has no backend that can be written in Python, as 2.13 has"
     from torchlint.proof.simulated.kernels import register
 
     try:
