@@ -217,11 +217,17 @@ def _tried(unit: Unit, before: str, after: str, entry: str, device: str) -> Outc
     """Run a unit in all ways in which it runs; where there is none, without the statements that raise."""
     probes = _fitting(tuple(World(device, *each) for each in _PROBES), unit)
     tried = ways(unit) if unit.name != MODULE else [()]
-    running = [way for way in tried if any(observe(Snippet(before, entry, way), each).error is None for each in probes)]
+    running = [
+        way
+        for way in tried
+        if any(observe(Snippet(before, entry=entry, kinds=way), each).error is None for each in probes)
+    ]
     if running:
         return _judged(unit, before, after, entry, running, probes)
-    errors = [str(observe(Snippet(before, entry, way), probes[0]).error) for way in tried[:1]]
-    repaired = any(observe(Snippet(after, entry, way), each).error is None for way in tried for each in probes)
+    errors = [str(observe(Snippet(before, entry=entry, kinds=way), probes[0]).error) for way in tried[:1]]
+    repaired = any(
+        observe(Snippet(after, entry=entry, kinds=way), each).error is None for way in tried for each in probes
+    )
     for way in tried[:_MOST]:
         old, new = surviving(before, after, entry, way, probes[0])
         if old and _pieces(ast.parse(old)).get(unit.name) != _pieces(ast.parse(new)).get(unit.name):
@@ -236,7 +242,7 @@ def _judged(unit: Unit, before: str, after: str, entry: str, running: list[Way],
     ran, broken, worlds = 0, 0, 0
     refutations: list[Refutation] = []
     for at, way in enumerate(running):
-        old, new = Snippet(before, entry, way), Snippet(after, entry, way)
+        old, new = Snippet(before, entry=entry, kinds=way), Snippet(after, entry=entry, kinds=way)
         chosen = probes if at >= _THOROUGH else _fitting(_covering(probes[0].device, old.asked), unit)
         verdict = judge(old, new, chosen)
         ran, broken, worlds = ran + verdict.ran, broken + verdict.broken, worlds + verdict.worlds
@@ -252,7 +258,7 @@ def surviving(before: str, after: str, entry: str, way: Way, world: World) -> tu
     old, new = ast.parse(before), ast.parse(after)
     for _ in range(_ROUNDS):
         text = ast.unparse(old)
-        seen = observe(Snippet(text, entry, way), world)
+        seen = observe(Snippet(text, entry=entry, kinds=way), world)
         if seen.error is None:
             return text, ast.unparse(new)
         place = _place(ast.parse(text), seen.line)

@@ -108,12 +108,13 @@ def test_a_method_is_run_on_an_object_of_its_class() -> None:
         "class A:\n    def __init__(self, w):\n        self.w = w\n\n"
         "    def g(self, x, times=2):\n        kept = self.w * x\n        return kept * times\n"
     )
-    method = Snippet(text, "A.g", (("self.w", "tensor"), ("x", "float")))
+    method = Snippet(text, entry="A.g", kinds=(("self.w", "tensor"), ("x", "float")))
     assert method.given == ("self.w", "x")
     facts = observe(method, LEAF).facts
     assert facts["kept: requires_grad"] is True
-    assert Snippet(text, "A.__init__", (("w", "int"),)).given == ("w",)
-    assert observe(Snippet(text, "A.__init__", (("w", "int"),)), LEAF).error is None
+    maker = Snippet(text, entry="A.__init__", kinds=(("w", "int"),))
+    assert maker.given == ("w",)
+    assert observe(maker, LEAF).error is None
 
 
 def test_an_error_names_its_line() -> None:

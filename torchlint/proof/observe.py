@@ -17,7 +17,7 @@ import torch
 
 from torchlint.proof.facts import Writer, elements, spelled
 from torchlint.proof.snippet import ENTRY, FILE, RESULT, Snippet, values
-from torchlint.proof.worlds import LIVE, Inputs, World, entering, make_inputs, on
+from torchlint.proof.worlds import LIVE, Inputs, World, entering, on
 
 __all__ = ["ENTRY", "RESULT", "Observation", "Snippet", "Stage", "observe", "watch"]
 
@@ -49,10 +49,7 @@ class Stage:
 
 def observe(snippet: Snippet, world: World) -> Observation:
     """Run the code once, on fresh inputs, and write down what it did."""
-    kinds = dict(snippet.kinds)
-    stage = Stage(
-        lambda: make_inputs(world, snippet.given, kinds), within=lambda: entering(world), live=world.graph == LIVE
-    )
+    stage = Stage(lambda: snippet.inputs(world), within=lambda: entering(world), live=world.graph == LIVE)
     with on(world.device):
         return watch(snippet, stage)
 
@@ -105,7 +102,7 @@ def _directly(go: Callable[[dict[str, Any]], None], names: dict[str, Any]) -> No
 
 
 def _run(snippet: Snippet, stage: Stage, names: Mapping[str, Any]) -> dict[str, Any]:
-    space: dict[str, Any] = {"__name__": "case"}
+    space = snippet.space()
     if not snippet.calls:
         with stage.within():
             exec(snippet.code, space)  # noqa: S102 - the proof runs its own cases

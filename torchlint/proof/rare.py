@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -133,7 +133,7 @@ def observe_rare(snippet: Snippet, name: str) -> Observation:
     """
     world = _BY_NAME[name]
     compiled = name == COMPILED
-    snippet = Snippet(snippet.text, snippet.entry, snippet.kinds, hands_out=False) if compiled else snippet
+    snippet = replace(snippet, hands_out=False) if compiled else snippet
     return watch(snippet, Stage(lambda: Inputs({"t": world.make()}), world.around, compiled=compiled))
 
 

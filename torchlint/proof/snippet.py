@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
+
+from torchlint.proof.worlds import Inputs, World, make_inputs
 
 ENTRY = "case"
 """The function that is called, where the code defines one: its parameters name what it is given."""
@@ -27,14 +29,14 @@ class Snippet:
     """A module's text, ready to run: as it stands, or by way of one function or method of it."""
 
     text: str
-    entry: str = ENTRY
+    entry: str = field(default=ENTRY, kw_only=True)
     """The function to call, or ``Class.method``: then the object is made first, of what the class asks for.
 
     ``Class.__init__`` makes the object and observes it."""
-    kinds: tuple[tuple[str, str], ...] = ()
+    kinds: tuple[tuple[str, str], ...] = field(default=(), kw_only=True)
     """What kind of value each name takes that the code asks for; without one, the name says it (``t``, ``array``)."""
 
-    hands_out: bool = True
+    hands_out: bool = field(default=True, kw_only=True)
     """Whether the function's local variables are observed too."""
 
     @cached_property
@@ -72,6 +74,14 @@ class Snippet:
         """Whether what is called is a generator."""
         entry = self._entry(ast.parse(self.text))
         return entry is not None and _yields(entry)
+
+    def inputs(self, world: World) -> Inputs:
+        """Make fresh values for the names that the code asks for."""
+        return make_inputs(world, self.given, dict(self.kinds))
+
+    def space(self) -> dict[str, Any]:
+        """Give the names that the code finds without asking."""
+        return {"__name__": "case"}
 
     def call(self, space: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Any]:
         """Call the entry of a module that was run, and give its result and its local variables by name."""
