@@ -270,6 +270,16 @@ def test_conjugated_and_negated_views() -> None:
     assert torch.equal((g.conj() * 2).cpu(), made.conj() * 2)
 
 
+def test_the_parts_of_complex_tensors_are_views_in_every_mode() -> None:
+    g = torch.complex(host(2), host(2) + 1).cuda()
+    for mode in (torch.enable_grad, torch.no_grad, torch.inference_mode):
+        with mode():
+            assert g.real.tolist() == [0, 1]
+            assert g.imag.data_ptr() == g.data_ptr() + 4
+            assert "0.+1.j" in repr(g)
+            assert torch.view_as_complex(torch.view_as_real(g)).tolist() == g.tolist()
+
+
 def test_gradients_arrive_on_either_side() -> None:
     leaf = host(3).requires_grad_()
     (leaf.cuda() * 2).sum().backward()

@@ -35,6 +35,14 @@ def test_an_error_ends_the_block_as_well() -> None:
     assert not torch.zeros(1).is_cuda
 
 
+@NEEDED
+def test_what_an_error_leaves_in_torch_is_put_back() -> None:
+    before = torch._C._dispatch_tls_local_include_set(), torch._C._dispatch_tls_local_exclude_set()
+    with simulated.simulated():
+        torch._C._dispatch_tls_set_dispatch_key_excluded(torch._C.DispatchKey.AutogradOther, True)
+    assert (torch._C._dispatch_tls_local_include_set(), torch._C._dispatch_tls_local_exclude_set()) == before
+
+
 def test_a_torch_without_the_backend_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(torch.utils.backend_registration, "_setup_privateuseone_for_python_backend", raising=False)
     simulated.missing.cache_clear()

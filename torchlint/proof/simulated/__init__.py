@@ -43,5 +43,13 @@ def simulated() -> Iterator[None]:
     from torchlint.proof.simulated.memory import holding
     from torchlint.proof.simulated.spelling import spelled
 
-    with holding(), spelled():
+    with holding(), spelled(), _same_dispatch():
         yield
+
+
+def _same_dispatch() -> contextlib.AbstractContextManager[None]:
+    """Put torch's own notes of this thread back at the end: an error within a kernel can leave some behind."""
+    include = torch._C._dispatch_tls_local_include_set()  # noqa: SLF001 - torch has no public name for these
+    exclude = torch._C._dispatch_tls_local_exclude_set()  # noqa: SLF001
+    guard: contextlib.AbstractContextManager[None] = torch._C._ForceDispatchKeyGuard(include, exclude)  # noqa: SLF001
+    return guard

@@ -43,7 +43,7 @@ def register() -> None:
     _libraries.extend((everything, aten))
     for name, kernel in {**_KERNELS, **CELLS}.items():
         aten.impl(name, kernel)
-    for name in ("view", "as_strided", "_reshape_alias", "unfold"):
+    for name in ("view", "as_strided", "_reshape_alias", "unfold", "view_as_real", "view_as_complex"):
         aten.impl(name, _viewing(getattr(_aten, name).default))
     for bit in ("Conjugate", "Negative"):  # a copy reads the bit itself; resolving it before would copy again
         library = torch.library.Library("aten", "IMPL", bit)
