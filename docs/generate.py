@@ -8,9 +8,11 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from textwrap import wrap
+from typing import TypeVar
 
 ROOT = Path(__file__).resolve().parents[1]
 if __name__ == "__main__":
@@ -19,6 +21,9 @@ if __name__ == "__main__":
 from torchlint.catalogue import BY_NAME, CATALOGUE, Entry  # noqa: E402
 from torchlint.pages import page, summary  # noqa: E402
 from torchlint.proof import allowed  # noqa: E402
+from torchlint.proof.ledger import Rare, Row, read  # noqa: E402
+
+Found = TypeVar("Found", Row, Rare)
 
 RULES = Path("docs/rules")
 TABLED = (Path("README.md"), Path("docs/index.md"))
@@ -82,9 +87,60 @@ def _tabled(text: str, folder: str) -> str:
 def rule_page(entry: Entry) -> str:
     """Give a rule's page as Markdown."""
     lines = [f"# {entry.code}: {entry.name}", "", NOTE, "", _linked(page(entry).rstrip())]
+    lines += proven(entry)
     if not entry.default:
         lines += ["", f"This rule is off unless selected: `--extend-select {entry.code}`."]
     return "\n".join(lines) + "\n"
+
+
+def proven(entry: Entry) -> Iterator[str]:
+    """Give the section that says what was run of a rule's fixes: by device, and what differs in rare worlds."""
+    ledger = read()
+    rows = [row for row in ledger.rows if row.code == entry.code]
+    if not rows:
+        return
+    yield from ("", "## Fix safety: what was run", "")
+    yield "| device | torch | examples | runs | of these the old code ran in | claimed | held as |"
+    yield "|---|---|---|---|---|---|---|"
+    for (kind, device, torch), found in _grouped(rows, lambda row: (row.kind, row.device, row.torch)):
+        name = device if kind == device else f"{kind}: {device}"
+        counts = f"{len(found)} | {sum(row.worlds for row in found)} | {sum(row.ran for row in found)}"
+        claimed, held = _counted(row.claims for row in found), _counted(row.allows for row in found)
+        yield f"| {name} | {torch} | {counts} | {claimed} | {held} |"
+    if all(row.kind in ("cpu", "simulated") for row in rows):
+        yield from (
+            "",
+            "No real accelerator has run this yet: CUDA was only",
+            "[simulated](../fix-safety.md#the-simulated-accelerator).",
+        )
+    rare = [each for each in ledger.rare if each.code == entry.code]
+    yield from _rare_rows(rare) if rare else ("", "No rare world that was tried shows a difference.")
+
+
+def _rare_rows(rare: list[Rare]) -> Iterator[str]:
+    yield from ("", "Rare worlds in which safe fixes differ:", "")
+    yield "| world | examples | what differs, in the first of them | before | after |"
+    yield "|---|---|---|---|---|"
+    for (world,), found in _grouped(rare, lambda each: (each.world,)):
+        first = found[0]
+        cells = (first.observable, first.before, first.after)
+        yield f"| {world} | {len({each.example for each in found})} | " + " | ".join(map(_cell, cells)) + " |"
+
+
+def _grouped(
+    rows: list[Found], key: Callable[[Found], tuple[str, ...]]
+) -> Iterator[tuple[tuple[str, ...], list[Found]]]:
+    for each in sorted({key(row) for row in rows}):
+        yield each, [row for row in rows if key(row) == each]
+
+
+def _counted(words: Iterable[str]) -> str:
+    return ", ".join(f"{count} {word}" for word, count in sorted(Counter(words).items()))
+
+
+def _cell(text: str) -> str:
+    line = " ".join(text.split()).replace("|", "\\|").replace("`", "'")
+    return f"`{line[:70]}`" if line else ""
 
 
 def _linked(text: str) -> str:
