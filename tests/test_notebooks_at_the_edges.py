@@ -240,6 +240,76 @@ def test_comments_in_cells_silence(torchlint: Program, tmp_path: Path) -> None:
     assert torchlint("a.ipynb").status == 0
 
 
+def test_suppressions_that_silence_nothing_are_taken_away_in_cells_of_python_only(
+    torchlint: Program, tmp_path: Path
+) -> None:
+    cells = ["# noqa: TNS101\nx = 1  # noqa: TNS101\n!ls  # noqa: TNS101", "%%bash\nls  # noqa: TNS101", "y = 1"]
+    (tmp_path / "a.ipynb").write_bytes(notebook(*map(code, cells)))
+    ran = torchlint("--output-format", "concise", "-q", "a.ipynb")
+    assert [line.partition(" `")[0] for line in ran.stdout.splitlines()] == [
+        "a.ipynb:cell 1:1:9: TNS901",
+        "a.ipynb:cell 1:2:16: TNS901",
+    ]
+    assert torchlint("--fix", "a.ipynb").status == 0
+    assert sources((tmp_path / "a.ipynb").read_bytes()) == ["x = 1\n!ls  # noqa: TNS101", *cells[1:]]
+    (tmp_path / "a.ipynb").write_bytes(notebook(*map(code, cells), code("def f(:")))  # which may be what it is for
+    assert "TNS901" not in torchlint("--output-format", "concise", "-q", "a.ipynb").stdout
+
+
+def test_suppressions_are_added_to_cells(torchlint: Program, tmp_path: Path) -> None:
+    (tmp_path / "a.ipynb").write_bytes(notebook(code(SETUP), code(f"%time {HIT}\ny = {HIT}")))
+    assert torchlint("--add-noqa", "a.ipynb").status == 0
+    added = f"%time {HIT}  # noqa: TNS101\ny = {HIT}  # noqa: TNS101"
+    assert sources((tmp_path / "a.ipynb").read_bytes()) == [SETUP, added]
+    assert torchlint("a.ipynb").status == 0
+
+
+def test_a_baseline_knows_a_finding_in_a_cell_that_has_moved(torchlint: Program, tmp_path: Path) -> None:
+    (tmp_path / "a.ipynb").write_bytes(notebook(code(SETUP), code(HIT)))
+    assert torchlint("--baseline", "known", "--write-baseline", "a.ipynb").status == 0
+    (tmp_path / "a.ipynb").write_bytes(
+        notebook(text("new"), code(SETUP), code("%who"), code(f"\n{HIT}"), code(f"y = {HIT}"))
+    )
+    ran = torchlint("--baseline", "known", "--output-format", "concise", "-q", "a.ipynb")
+    assert (ran.status, ran.stdout) == (1, f"a.ipynb:cell 5:1:7: {MESSAGE}\n")
+
+
+def test_changed_lines_are_those_of_the_json(torchlint: Program, tmp_path: Path) -> None:
+    def git(*arguments: str) -> None:
+        identity = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
+        subprocess.run(["git", *identity, *arguments], cwd=tmp_path, check=True, capture_output=True)
+
+    git("init", "-q")
+    old = code(f"a = {HIT}\nw.data.fill_(1)\nb = {HIT}")
+    (tmp_path / "a.ipynb").write_bytes(notebook(code(SETUP), old))
+    git("add", "-A")
+    git("commit", "-qm", "old")
+    new = code(f"a = {HIT}\nw.data.fill_(2)\nb = {HIT}")
+    (tmp_path / "a.ipynb").write_bytes(notebook(text("more"), code(SETUP), new, code(f"c = (\n  {HIT}\n)")))
+    ran = torchlint("--diff-base", "HEAD", "--output-format", "concise", "-q", "a.ipynb")
+    assert [line[:26] for line in ran.stdout.splitlines()] == [
+        "a.ipynb:cell 3:2:3: TNS202",
+        "a.ipynb:cell 4:2:5: TNS101",
+    ]
+    torchlint("--diff-base", "HEAD", "--fix", "--unsafe-fixes", "a.ipynb")
+    assert sources((tmp_path / "a.ipynb").read_bytes())[2:] == [
+        f"a = {HIT}\nwith torch.no_grad():\n    w.fill_(2)\nb = {HIT}",
+        "c = (\n  w.detach().numpy()\n)",
+    ]
+
+
+def test_fixes_of_cells_are_proven_where_that_is_asked_for(torchlint: Program, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="torch is not installed")
+    before = notebook(text("t"), code("import torch"), code("%who\nx = torch.FloatTensor([1, 2])"))
+    (tmp_path / "a.ipynb").write_bytes(before)
+    ran = torchlint("verify", "a.ipynb")
+    assert ran.status == 0
+    assert ran.stdout.endswith("1 fix: 1 proven, 0 refuted, 0 not testable.\n")
+    assert ran.stdout.startswith("a.ipynb:cell 3:2:11: TNS304 (safe fix) proven in ")
+    assert torchlint("--fix", "--verify", "a.ipynb").status == 0
+    assert sources((tmp_path / "a.ipynb").read_bytes())[2] == ("%who\nx = torch.tensor([1, 2], dtype=torch.float32)")
+
+
 def test_configuration_leaves_notebooks_out_by_file_and_by_rule(torchlint: Program, tmp_path: Path) -> None:
     (tmp_path / "a.ipynb").write_bytes(FAULTY)
     (tmp_path / "a.py").write_text(f"{SETUP}\n{HIT}\n")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from torchlint.comments import read
+from torchlint.edits import Replacement, replacements
 from torchlint.model import Edit, Finding
 from torchlint.source import Source
 
@@ -32,14 +33,15 @@ class Changed:
         if not findings or self is WHOLE or len(source.line_starts) != source.utf8.count(b"\n") + 1:
             return tuple(findings)
         reading = read(source)
-        rows = [reading.statement(source.position(each.start)[0]) for each in findings]
+        rows = [_stored(source, *reading.statement(source.position(each.start)[0])) for each in findings]
         return tuple(
             each for each, span in zip(findings, rows, strict=True) if each.code == _UNPARSED or self.touches(*span)
         )
 
     def after(self, source: Source, edits: Iterable[Edit]) -> Changed:
         """Give the rows that are new once edits were applied to the text: those that they write are."""
-        made = [_rows(source, edit) for edit in sorted(set(edits), key=lambda each: (each.start, each.end))]
+        ordered = sorted(set(edits), key=lambda each: (each.start, each.end))
+        made = [_rows(each) for edit in ordered for each in replacements(source, [edit])]
         moved = [
             (start + sum(more for _, last, more in made if last < start), end + _grown(made, end))
             for start, end in self.spans
@@ -55,11 +57,17 @@ WHOLE = Changed(((1, sys.maxsize // 2),))
 """A file that the revision does not have: every row is new."""
 
 
-def _rows(source: Source, edit: Edit) -> tuple[int, int, int]:
-    """Give the first and last row that an edit touches and how many rows it adds; whole rows end before the next."""
-    first, last = source.position(edit.start)[0], source.position(edit.end)[0]
-    more = edit.text.count("\n") - (last - first)
-    whole = source.position(edit.start)[1] == 1 == source.position(edit.end)[1] and edit.text[-1:] in ("", "\n")
+def _stored(source: Source, first: int, last: int) -> tuple[int, int]:
+    """Give the rows of the file itself that two rows of the text stand in: git knows a notebook's JSON."""
+    start, end = source.line_starts[first - 1], source.line_starts[last - 1]
+    return source.stored(start)[0], source.stored(end, start)[0]
+
+
+def _rows(change: Replacement) -> tuple[int, int, int]:
+    """Give the first and last row that a change touches and how many rows it adds; whole rows end before the next."""
+    first, last = change.start[0], change.end[0]
+    more = change.text.count("\n") - (last - first)
+    whole = change.start[1] == 1 == change.end[1] and change.text[-1:] in ("", "\n")
     return first, last - whole, more
 
 

@@ -54,7 +54,16 @@ class Reading:
 
 
 def read(source: Source) -> Reading:
-    """Read as far as tokenize gets, and the rest by a lexer that knows only strings and comments."""
+    """Read as far as tokenize gets, and the rest by a lexer that knows only strings and comments.
+
+    What stands for a notebook's magics is no comment.
+    """
+    reading = _read(source)
+    reading.comments = [each for each in reading.comments if source.is_code(each.start)]
+    return reading
+
+
+def _read(source: Source) -> Reading:
     reading = Reading()
     lines = io.StringIO(source.text, newline="")
     start: int | None = None

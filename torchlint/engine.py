@@ -59,8 +59,8 @@ def check_bytes(path: str, raw: bytes, config: Config) -> FileResult:
     source = reading.source
     with _deep_recursion():
         found, troubles, reads = _check(source, codes, config)
+        found += [_syntax_error(_offset(source, each.row, each.column), each.message) for each in reading.faults]
         found += _audited(source, found, codes, config) if not troubles else []
-    found += [_syntax_error(_offset(source, each.row, each.column), each.message) for each in reading.faults]
     wanted = in_order(each for each in found if each.confidence >= config.min_confidence)
     kept, suppressed = split(source, wanted)
     return FileResult(path, source, kept, suppressed, troubles, reads)
@@ -96,7 +96,7 @@ def fix_bytes(
             changed = changed and changed.after(current.source, _edits(outcome.taken))
             continue
         alone = ((each.code, splice(current.source, [each]).raw) for each in outcome.taken)
-        culprits = {code for code, changed in alone if not _parses(path, changed, broken)}
+        culprits = {code for code, repaired in alone if not _parses(path, repaired, broken)}
         refused |= culprits or {each.code for each in outcome.taken}
         troubles.extend(_broken_fix(path, code) for code in sorted(refused))
     remaining = check_bytes(path, raw, config)
@@ -206,7 +206,8 @@ def _audited(source: Source, found: list[Finding], codes: frozenset[str], config
     if not codes & ABOUT_SUPPRESSIONS or any(each.code == SYNTAX_ERROR for each in found):
         return []
     faults = audit(source, found, codes, lambda others: _check(source, others, config)[0])
-    return [each for each in faults if each.code in codes]
+    fixes = (each.fix and fitted(each.fix, source) for each in faults)
+    return [replace(each, fix=fix) for each, fix in zip(faults, fixes, strict=True) if each.code in codes]
 
 
 def _check_stretches(

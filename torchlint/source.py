@@ -92,6 +92,11 @@ class Source:
         """What stands in the code and is no part of :attr:`text`, though names in it count as used."""
         return ""
 
+    def is_code(self, offset: int) -> bool:
+        """Whether what stands at an offset is the user's Python, comments included, and not put there for a magic."""
+        del offset
+        return True
+
     @property
     def original(self) -> Source:
         """What the user wrote, in the same rows: to be shown, where :attr:`text` is to be read."""

@@ -119,6 +119,12 @@ class Notebook(Source):
         """The magics, the shell commands and the cells that were left out."""
         return "\n".join(each.source[max(start, 0) : end] for each in self.parts for start, end in each.shielded)
 
+    def is_code(self, offset: int) -> bool:
+        """Whether what stands at an offset is read as the user wrote it."""
+        index = self.index(offset)
+        at = len(self.slice(self.starts[index], offset))
+        return not any(first <= at < last for first, last in self.parts[index].shielded)
+
     @cached_property
     def original(self) -> Source:
         """The sources of the cells as the user wrote them, in the same rows."""

@@ -23,8 +23,7 @@ class Tried:
     @property
     def where(self) -> str:
         """The place as editors read it."""
-        row, column = self.place.start
-        return f"{self.place.path}:{row}:{column}"
+        return self.place.where
 
 
 @dataclass(frozen=True, slots=True)

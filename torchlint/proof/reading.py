@@ -11,8 +11,8 @@ from functools import cached_property, lru_cache
 from torchlint.inference.analysis import Analysis
 from torchlint.inference.facts import Mode, Value
 from torchlint.model import Edit, Settings
-from torchlint.source import decode
 from torchlint.syntax.outline import Outline, outline
+from torchlint.syntax.reading import read as text
 
 Step = tuple[str, int | None]
 """From a node to one below it: the field, and the place in it where the field is a list."""
@@ -65,7 +65,7 @@ def read(path: str, raw: bytes, settings: Settings) -> Reading:
 
     :raises SyntaxError: where the running Python cannot parse them.
     """
-    return Reading(outline(decode(path, raw)), settings)
+    return Reading(outline(text(path, raw).source), settings)
 
 
 def children(node: ast.AST) -> Iterator[tuple[Step, ast.AST]]:
