@@ -51,7 +51,13 @@ _OTHER_TENSORS = re.compile(rb"^\s*(?:import|from)\s+(chainer|caffe|mxnet|paddle
 _OWN_TENSORS = re.compile(rb"^\s+self\.grad\s*=", re.MULTILINE)
 """A class of the file's own that has a gradient too."""
 _RECORDS = re.compile(rb"^\s*(?:import|from)\s+(torch_geometric|dgl|mmcv|torchtext)\b", re.MULTILINE)
-_TORCH = re.compile(rb"^\s*(?:import|from)\s+[\w.]*(?:torch(?!lint)|lightning)", re.MULTILINE)
+_TORCH = re.compile(
+    rb"^\s*(?:import|from)\s+(?:[\w.]*(?:torch(?!lint)|lightning)|"
+    rb"(?:accelerate|allennlp|captum|catalyst|detectron2|espnet|fairseq|fastai|ignite|kornia|mmcv|mmengine|monai|parlai|"
+    rb"pyro|skorch|timm)\b)",
+    re.MULTILINE,
+)
+"""Imports of torch, and of libraries that are made for torch alone."""
 _PACKED = re.compile(rb"PackedSequence|\bpack_padded_sequence\b")
 _TENSOR_NOTE = re.compile(r"Tensor|Variable|Parameter\b|Module|Any\b|Optimizer")
 """Annotations of tensors, and of what holds tensors without a ``data`` of its own."""
@@ -186,5 +192,5 @@ def _says_the_call(node: cst.Attribute) -> bool:
     """Whether the object is what a method gives that tensors have: ``x.cpu().data``, ``x.detach().data``."""
     match node.value:
         case cst.Call(func=cst.Attribute(attr=cst.Name(value=word))):
-            return word in _MOVERS or word in TENSOR_ONLY or (word == "view" and _names_a_shape(node.value))
+            return word in _MOVERS or (word == "view" and _names_a_shape(node.value))
     return False
