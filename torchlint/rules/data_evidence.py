@@ -7,7 +7,7 @@ import re
 
 import libcst as cst
 
-from torchlint.inference.facts import ANY, Kind
+from torchlint.inference.facts import Kind
 from torchlint.inference.operations import operations
 from torchlint.model import Confidence
 from torchlint.rule import FileContext
@@ -64,8 +64,6 @@ _TENSOR_NOTE = re.compile(r"Tensor|Variable|Parameter\b|Module|Any\b|Optimizer")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _WITHOUT_DATA = Kind.NONE | Kind.INTEGER | Kind.STRING | Kind.MODULE
 """What has no ``data``: of a tensor or an ``int``, only the tensor can be meant."""
-_MOVED = Kind.TENSOR | Kind.MODULE | Kind.OTHER | Kind.NONE
-"""What ``x.cpu()`` may be where nothing is known of ``x``."""
 _TENSOR_CLASSES = frozenset({"torch.nn.Parameter", "torch.Tensor", "torch.autograd.Variable"})
 
 
@@ -81,9 +79,7 @@ def tensor_evidence(node: cst.Attribute, context: FileContext) -> Confidence | N
         # a list has no data; a packed sequence and other named tuples may have
         is_plain = not _PACKED.search(context.source.utf8) and "data" not in dict(known.keys)
         return Confidence.LIKELY if is_plain else None
-    if known.names or known.instance - _TENSOR_CLASSES:
-        return None
-    if known.kind | Kind.NONE != ANY and not (known.kind | Kind.NONE == _MOVED and _says_the_call(node)):
+    if not known.may(Kind.TENSOR) or known.names or known.instance - _TENSOR_CLASSES:
         return None
     text = context.source.utf8
     if not _TORCH.search(text) or _OTHER_TENSORS.search(text) or _NEVER.search(_root_word(node.value)):
