@@ -7,7 +7,7 @@ import re
 
 import libcst as cst
 
-from torchlint.inference.facts import ANY, Kind
+from torchlint.inference.facts import Kind
 from torchlint.inference.operations import operations
 from torchlint.model import Confidence
 from torchlint.rule import FileContext
@@ -51,15 +51,19 @@ _OTHER_TENSORS = re.compile(rb"^\s*(?:import|from)\s+(chainer|caffe|mxnet|paddle
 _OWN_TENSORS = re.compile(rb"^\s+self\.grad\s*=", re.MULTILINE)
 """A class of the file's own that has a gradient too."""
 _RECORDS = re.compile(rb"^\s*(?:import|from)\s+(torch_geometric|dgl|mmcv|torchtext)\b", re.MULTILINE)
-_TORCH = re.compile(rb"^\s*(?:import|from)\s+[\w.]*(?:torch(?!lint)|lightning)", re.MULTILINE)
+_TORCH = re.compile(
+    rb"^\s*(?:import|from)\s+(?:[\w.]*(?:torch(?!lint)|lightning)|"
+    rb"(?:accelerate|allennlp|captum|catalyst|detectron2|espnet|fairseq|fastai|ignite|kornia|mmcv|mmengine|monai|parlai|"
+    rb"pyro|skorch|timm)\b)",
+    re.MULTILINE,
+)
+"""Imports of torch, and of libraries that are made for torch alone."""
 _PACKED = re.compile(rb"PackedSequence|\bpack_padded_sequence\b")
 _TENSOR_NOTE = re.compile(r"Tensor|Variable|Parameter\b|Module|Any\b|Optimizer")
 """Annotations of tensors, and of what holds tensors without a ``data`` of its own."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _WITHOUT_DATA = Kind.NONE | Kind.INTEGER | Kind.STRING | Kind.MODULE
 """What has no ``data``: of a tensor or an ``int``, only the tensor can be meant."""
-_MOVED = Kind.TENSOR | Kind.MODULE | Kind.OTHER | Kind.NONE
-"""What ``x.cpu()`` may be where nothing is known of ``x``."""
 _TENSOR_CLASSES = frozenset({"torch.nn.Parameter", "torch.Tensor", "torch.autograd.Variable"})
 
 
@@ -75,9 +79,7 @@ def tensor_evidence(node: cst.Attribute, context: FileContext) -> Confidence | N
         # a list has no data; a packed sequence and other named tuples may have
         is_plain = not _PACKED.search(context.source.utf8) and "data" not in dict(known.keys)
         return Confidence.LIKELY if is_plain else None
-    if known.names or known.instance - _TENSOR_CLASSES:
-        return None
-    if known.kind | Kind.NONE != ANY and not (known.kind | Kind.NONE == _MOVED and _says_the_call(node)):
+    if not known.may(Kind.TENSOR) or known.names or known.instance - _TENSOR_CLASSES:
         return None
     text = context.source.utf8
     if not _TORCH.search(text) or _OTHER_TENSORS.search(text) or _NEVER.search(_root_word(node.value)):
@@ -186,5 +188,5 @@ def _says_the_call(node: cst.Attribute) -> bool:
     """Whether the object is what a method gives that tensors have: ``x.cpu().data``, ``x.detach().data``."""
     match node.value:
         case cst.Call(func=cst.Attribute(attr=cst.Name(value=word))):
-            return word in _MOVERS or word in TENSOR_ONLY or (word == "view" and _names_a_shape(node.value))
+            return word in _MOVERS or (word == "view" and _names_a_shape(node.value))
     return False

@@ -16,7 +16,7 @@ from torchlint.rule import FileContext
 from torchlint.rules.inplace_methods import ALIKE
 from torchlint.rules.remembered import remembered
 
-GRADED = frozenset({"grad", "requires_grad", "requires_grad_", "backward", "retain_grad", "grad_fn"})
+GRADED = frozenset({"grad", "requires_grad", "requires_grad_", "backward", "retain_grad", "grad_fn", "volatile"})
 """Attributes and methods that only tensors have: the name that is asked for one is a tensor."""
 
 TENSOR_ONLY = DISTINCTIVE - frozenset(
@@ -113,7 +113,7 @@ def _uses(around: ast.AST, context: FileContext) -> TensorUses:
     for target, source in _loops(around):
         for what in ("beyond doubt", "by method"):
             if source in found[what]:
-                found["by method"].setdefault(target, found[what][source])
+                found[what].setdefault(target, found[what][source])
     return TensorUses(
         found["beyond doubt"],
         found["by method"],
@@ -177,7 +177,7 @@ def _evidence(node: ast.AST, context: FileContext) -> Iterator[tuple[str, ast.ex
             _is_number(each) for each in args
         ):
             yield "by method", value
-        case ast.Attribute(value=value, attr="is_cuda" | "volatile"):
+        case ast.Attribute(value=value, attr="is_cuda"):
             yield "by method", value
         case ast.Attribute(value=value, attr="shape"):
             yield "shape", value
