@@ -5,8 +5,8 @@
     python benchmarks/score.py --show tuning     list each site on which torchlint and the label disagree
 
 The labels in ``benchmarks/labels/`` are pointers without the code: release, path, line, and the column (in bytes, from
-0) of the word at fault. Each was read in the context of its whole project before torchlint was run on it. A third of the
-files, chosen by the digest of their names, is held out: tuning looks at the other two thirds only.
+0) of the word at fault. Each was read in the context of its whole project before torchlint was run on it. A third of
+the files, chosen by the digest of their names, is held out: tuning looks at the other two thirds only.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def _kind(finding: Finding) -> str:
         return "data"
     if "uninitialised" in text or "without arguments" in text or "use `torch.empty`" in text:
         return "size"
-    return "tensor" if "an alias of" in text else "data"
+    return "tensor" if "an alias of" in text or "`torch.sparse_coo_tensor`" in text else "data"
 
 
 def _variable(site: Site) -> Iterator[tuple[str, bool]]:

@@ -45,7 +45,7 @@ def test_no_path_means_here(tmp_path: Path, stand_in: Program) -> None:
 def test_a_folder_without_python_passes_with_a_warning(stand_in: Program) -> None:
     done = stand_in()
     assert (done.status, done.stdout) == (0, "All checks passed!\n")
-    assert done.stderr == "torchlint: warning: no Python files found under the given paths\n"
+    assert done.stderr == "torchlint: warning: no Python files or notebooks found under the given paths\n"
 
 
 def test_flags_may_stand_between_paths(tmp_path: Path, stand_in: Program) -> None:

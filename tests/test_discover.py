@@ -141,9 +141,7 @@ def test_deep_folders_do_not_end_the_walk(tmp_path: Path) -> None:
     assert names(find(tmp_path)) == ["d/" * 150 + "a.py"]
 
 
-def test_a_notebook_is_refused_and_not_taken_for_python(tmp_path: Path) -> None:
-    plant(tmp_path, "a.ipynb", "b.py")
-    assert names(find(tmp_path)) == ["b.py"]
-    (refused,) = find(tmp_path, "a.ipynb")
-    assert isinstance(refused, Trouble)
-    assert refused.message.startswith("notebooks cannot be checked yet")
+def test_notebooks_are_found_beside_python_files_and_their_checkpoints_are_not(tmp_path: Path) -> None:
+    plant(tmp_path, "a.ipynb", "b.py", ".ipynb_checkpoints/a-checkpoint.ipynb")
+    assert names(find(tmp_path)) == ["a.ipynb", "b.py"]
+    assert names(find(tmp_path, "a.ipynb")) == ["a.ipynb"]

@@ -87,7 +87,7 @@ def test_flake8_applies_noqa_and_the_plugin_its_own_comments(tmp_path: Path) -> 
         ("# noqa: TNS101", []),
         ("# noqa: E501", [HIT]),
         ("# torchlint: ignore[TNS101]", []),
-        ("# torchlint: ignore[TNS2]", [HIT]),
+        ("# torchlint: ignore[TNS2]", [HIT, "a.py:6:43: TNS901"]),
     ):
         file.write_text(CODE.replace("é.numpy()", f"é.numpy()  {comment}"), encoding="utf-8")
         assert places(flake8(tmp_path)) == found, comment
@@ -147,6 +147,23 @@ def test_a_fault_is_reported_and_flake8_goes_on(tmp_path: Path, monkeypatch: pyt
 def test_a_syntax_error_is_left_to_flake8(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("def f(:\n")
     assert [each.split()[1] for each in places(flake8(tmp_path))] == ["E999"]
+
+
+def test_suppressions_are_judged_as_flake8_reads_them(tmp_path: Path) -> None:
+    head = "import torch\nw = torch.ones(3, requires_grad=True)\n"
+    body = "a = 1  # noqa: TNS101\nb = w.numpy()  # noqa: TNS101\nc = 1  # torchlint: ignore[TNS2]\nd = 1  # noqa\n"
+    body += "e = print(\n    1,  # noqa: TNS101\n    w.numpy(),\n)\nf = 1  # noqa: E501, TNS104\n"
+    body += "g = print(\n    '''\n''', w.numpy(), '''\n''',  # noqa: TNS101\n)\n"
+    (tmp_path / "a.py").write_text(head + body)
+    unused = ["a.py:3:16: TNS901", "a.py:5:28: TNS901", "a.py:8:17: TNS901", "a.py:9:7: TNS101"]
+    assert places(flake8(tmp_path, "--select", "TNS")) == unused == torchlint(tmp_path, "a.py")
+    assert places(flake8(tmp_path, "--select", "TNS", config="torchlint-min-confidence = certain")) == unused
+    assert places(flake8(tmp_path, "--select", "TNS1")) == ["a.py:9:7: TNS101"]
+    assert places(flake8(tmp_path, "--select", "TNS1", "--disable-noqa")) == [
+        "a.py:4:7: TNS101",
+        "a.py:9:7: TNS101",
+        "a.py:14:8: TNS101",
+    ]
 
 
 def test_the_entry_point_is_declared() -> None:

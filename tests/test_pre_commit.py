@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.notebooks import code, notebook
+
 pytest.importorskip("pre_commit", reason="pre-commit is not installed")
 
 ROOT = Path(__file__).parents[1]
@@ -66,6 +68,8 @@ def run_hook(hook: str, hooks: Path, home: Path, project: Path) -> subprocess.Co
 def test_the_hook_reports_and_the_fixing_hook_repairs(hooks: Path, home: Path, tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(HIT)
     (tmp_path / "b.txt").write_text("w.numpy()\n")
+    before = notebook(code("import torch\nw = torch.ones(3, requires_grad=True)"), code("%time w.numpy()"))
+    (tmp_path / "n.ipynb").write_bytes(before)
     (tmp_path / "build").mkdir()
     (tmp_path / "build" / "c.py").write_text(HIT)
 
@@ -73,12 +77,14 @@ def test_the_hook_reports_and_the_fixing_hook_repairs(hooks: Path, home: Path, t
     assert done.returncode == 1, done.stdout + done.stderr
     assert "- hook id: torchlint\n- exit code: 1\n" in done.stdout
     assert "a.py:6:14 numpy-on-grad-tensor (certain)" in done.stdout
+    assert "n.ipynb:cell 2:1:9 numpy-on-grad-tensor (certain)" in done.stdout
     assert "c.py" not in done.stdout
 
     done = run_hook("torchlint-fix", hooks, home, tmp_path)
     assert done.returncode == 1
     assert "- files were modified by this hook" in done.stdout
     assert (tmp_path / "a.py").read_text() == HIT.replace("w.numpy()", "w.detach().numpy()")
+    assert (tmp_path / "n.ipynb").read_bytes() == before.replace(b"w.numpy()", b"w.detach().numpy()")
     assert (tmp_path / "build" / "c.py").read_text() == HIT
 
     for hook in ("torchlint", "torchlint-fix"):

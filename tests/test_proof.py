@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import fields
+from itertools import combinations
 
 import pytest
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
-from torchlint.proof import ledger  # noqa: E402
+from torchlint.model import Applicability  # noqa: E402
 from torchlint.proof.judge import Verdict, differences, judge  # noqa: E402
 from torchlint.proof.observe import Observation, Snippet, observe  # noqa: E402
-from torchlint.proof.worlds import DTYPES, LAYOUTS, MODES, STATES, World, make_inputs, ordinary, telling  # noqa: E402
+from torchlint.proof.worlds import (  # noqa: E402
+    ARRAYS,
+    DTYPES,
+    KINDS,
+    LAYOUTS,
+    LIVE,
+    MODES,
+    STATES,
+    World,
+    covering,
+    make_inputs,
+    ordinary,
+    telling,
+)
 
 HEAD = "import numpy as np\nimport torch\nfrom torch import nn\nfrom torch.autograd import Variable\n"
 LEAF = World("cpu", "leaf", "grad", "float32", "matrix")
@@ -44,19 +58,80 @@ def test_a_world_is_what_it_says(world: World) -> None:
     t = inputs.names["t"]
     attached = world.state not in ("detached", "frozen parameter") and world.dtype not in ("int64", "bool")
     assert str(t.dtype) == f"torch.{world.dtype}"
-    assert t.device.type == world.device
+    assert t.device.type == "cpu"
     assert t.requires_grad == attached
     assert isinstance(t, torch.nn.Parameter) == world.state.endswith("parameter")
     assert (t.grad_fn is not None) == (world.state in ("result", "view of a leaf") and attached)
-    assert t.is_contiguous() == (world.layout not in ("transposed", "expanded"))
+    assert t.is_contiguous() == (world.layout not in ("transposed", "expanded", "sliced"))
     if world.state == "view of a leaf" and attached:
         assert t._base is inputs.roots["root"]
 
 
 def test_worlds_that_do_not_differ_for_a_piece_of_code_are_left_out() -> None:
-    assert len(telling("cpu", ["t"])) == len(ordinary("cpu"))
+    assert len(telling("cpu", ["t", "array"])) == len(ordinary("cpu"))
+    assert {each.array for each in telling("cpu", ["t"])} == {"writeable"}
+    assert telling("cpu", ["tensor"]) == telling("cpu", ["t"])
     assert len(telling("cpu", ["model", "n"])) == len(MODES)
     assert len(telling("cpu", ["array"])) < len(ordinary("cpu")) / 2
+
+
+def test_a_covering_choice_keeps_each_two_traits_that_occur_together() -> None:
+    def pairs(worlds: tuple[World, ...]) -> set[frozenset[tuple[str, str]]]:
+        traits = [[(each.name, getattr(world, each.name)) for each in fields(world)] for world in worlds]
+        return {frozenset(pair) for found in traits for pair in combinations(found, 2)}
+
+    whole, chosen = ordinary("cpu"), covering(ordinary("cpu"))
+    assert set(chosen) <= set(whole)
+    assert len(chosen) < len(whole) / 3
+    assert pairs(chosen) == pairs(whole)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_arrays_lie_as_their_world_says(layout: str) -> None:
+    worlds = [World("cpu", "detached", "grad", "float32", layout, array=each) for each in ARRAYS]
+    plain, fixed, turned = (make_inputs(each, ["array"]).names["array"] for each in worlds)
+    assert (plain.flags.writeable, fixed.flags.writeable) == (True, False)
+    assert turned.shape == plain.shape == fixed.shape
+    if plain.size > 1 and plain.shape[0] > 1 and plain.strides[0]:
+        assert turned.strides[0] == -plain.strides[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_value_can_be_given(kind: str) -> None:
+    inputs = make_inputs(LEAF, ["x", "y"], {"x": kind, "y": "tensor"})
+    assert set(inputs.names) == {"x", "y"}
+    assert inputs.names["y"].requires_grad
+
+
+def test_a_method_is_run_on_an_object_of_its_class() -> None:
+    text = (
+        "class A:\n    def __init__(self, w):\n        self.w = w\n\n"
+        "    def g(self, x, times=2):\n        kept = self.w * x\n        return kept * times\n"
+    )
+    method = Snippet(text, entry="A.g", kinds=(("self.w", "tensor"), ("x", "float")))
+    assert method.given == ("self.w", "x")
+    facts = observe(method, LEAF).facts
+    assert facts["kept: requires_grad"] is True
+    maker = Snippet(text, entry="A.__init__", kinds=(("w", "int"),))
+    assert maker.given == ("w",)
+    assert observe(maker, LEAF).error is None
+
+
+def test_an_error_names_its_line() -> None:
+    assert observe(Snippet("def case(t):\n    a = 1\n    return t.nothing\n"), LEAF).line == 3
+
+
+def test_without_a_live_graph_a_write_is_not_refused_later() -> None:
+    before, after = snippet("t.data.mul_(2)", "t"), snippet("with torch.no_grad():\n    t.mul_(2)", "t")
+    refuted = {
+        each.world.graph for each in judge(before, after, ordinary("cpu")).refutations if "live" in each.observable
+    }
+    assert refuted == {LIVE}
+
+
+def test_what_may_be_claimed_follows_from_the_worlds() -> None:
+    for after, allowed in (("a = t.detach()", "SAFE"), ("a = t", "UNSAFE"), ("a = t.nothing()", "DISPLAY")):
+        assert judge(snippet("a = t.data", "t"), snippet(after, "t"), ordinary("cpu")).allows == Applicability[allowed]
 
 
 # ---------------------------------------------------------------------- what is observed
@@ -207,15 +282,3 @@ def test_what_is_equal_holds(before: str, after: str) -> None:
     verdict = tried(before, after)
     assert [str(each) for each in verdict.refutations] == []
     assert verdict.ran > len(ordinary("cpu")) / 3
-
-
-# ---------------------------------------------------------------------- the ledger as a file
-def test_rows_replace_older_ones_of_the_same_rule_and_device(tmp_path: Path) -> None:
-    path = tmp_path / "ledger.json"
-    old = ledger.Row("TNS101", "cpu", "2.0", "a", 1, 2, 2, ledger.HOLDS)
-    other = ledger.Row("TNS101", "some GPU", "2.0", "a", 1, 2, 2, ledger.HOLDS)
-    new = ledger.Row("TNS101", "cpu", "2.1", "b", 1, 2, 2, ledger.REFUTED)
-    ledger.write([old, other], path)
-    ledger.write([new], path)
-    assert ledger.read(path) == (new, other)
-    assert len(path.read_text().splitlines()) == 4

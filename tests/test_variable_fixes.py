@@ -17,38 +17,53 @@ def fixed(code: str, *select: str, unsafe: bool = False) -> str:
     return outcome.raw.decode()
 
 
-def test_a_statement_that_only_rewraps_batches_goes_with_its_row() -> None:
+def test_a_statement_that_only_rewraps_goes_with_its_row() -> None:
     before = """\
+        import torch
         from torch.autograd import Variable
-        from torch.utils.data import DataLoader
 
 
-        def train(net, dataset):
-            for image, label in DataLoader(dataset):
-                # to Variables
-                image, label = Variable(image), Variable(label)
-                yield net(image), label
+        def train(net):
+            image = torch.zeros(3)
+            # to a Variable
+            image = Variable(image)
+            yield net(image)
         """
     after = """\
-        from torch.utils.data import DataLoader
+        import torch
 
 
-        def train(net, dataset):
-            for image, label in DataLoader(dataset):
-                # to Variables
-                yield net(image), label
+        def train(net):
+            image = torch.zeros(3)
+            # to a Variable
+            yield net(image)
         """
     assert fixed(before, "TNS401") == dedent(after)
 
 
-def test_the_only_statement_of_a_block_stays() -> None:
+def test_batches_of_an_unknown_dataset_may_hold_a_graph() -> None:
     before = """\
         from torch.autograd import Variable
         from torch.utils.data import DataLoader
 
 
-        def train(dataset):
-            for image in DataLoader(dataset):
+        def train(net, dataset):
+            for image, label in DataLoader(dataset):
+                image, label = Variable(image), Variable(label)
+                yield net(image), label
+        """
+    assert "        image, label = image.detach(), label.detach()\n" in fixed(before, "TNS401")
+
+
+def test_the_only_statement_of_a_block_stays() -> None:
+    before = """\
+        import torch
+        from torch.autograd import Variable
+
+
+        def train(flag):
+            image = torch.zeros(3)
+            if flag:
                 image = Variable(image)
         """
     assert "image = image.detach()" in fixed(before, "TNS401")

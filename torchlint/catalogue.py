@@ -60,6 +60,8 @@ CATALOGUE: tuple[Entry, ...] = (
     _entry("TNS403", "variable-type-check", "Variable"),
     _entry("TNS404", "variable-import", "Variable", tidies="TNS401 TNS402 TNS403"),
     _entry("TNS900", "syntax-error"),
+    _entry("TNS901", "unused-suppression"),
+    _entry("TNS902", "unknown-code-in-suppression"),
 )
 
 BY_CODE: dict[str, Entry] = {entry.code: entry for entry in CATALOGUE}

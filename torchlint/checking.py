@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import BinaryIO, TextIO
+from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from torchlint.config import SYNTAX_ERROR, Config, Finder
 from torchlint.destination import destination
 from torchlint.discover import Discovery, Notice, Target
 from torchlint.flags import SUBCOMMANDS, UsageError, options
+from torchlint.gate import Gate, gate
 from torchlint.model import Trouble
 from torchlint.options import FORMATS_FOR_PEOPLE
-from torchlint.output import renderer
+from torchlint.output import renderer, summary
 from torchlint.output.report import Place, Report
 from torchlint.output.screen import Screen, printable
-from torchlint.progress import progress
+from torchlint.progress import FILES, progress
 from torchlint.runner import Mode, Outcome, examine, run
 from torchlint.selectors import nearest
+
+if TYPE_CHECKING:
+    from torchlint.verifying import Screening
 
 CLEAN, FINDINGS, FAILED = 0, 1, 2
 
@@ -50,6 +54,14 @@ class _Plan:
     unsafe_fixes: bool
     show_fixes: bool
     output_format: str
+    gate: Gate
+    screening: Screening | None = None
+    """What decides on fixes where only verified ones are applied."""
+
+    @property
+    def rewrites_input(self) -> bool:
+        """Whether standard output takes the source that came by standard input, so that words go beside it."""
+        return "-" in self.flags.paths and (self.mode is Mode.FIX or self.gate.reason is not None)
 
 
 def check(flags: argparse.Namespace, session: Session) -> int:
@@ -61,11 +73,13 @@ def check(flags: argparse.Namespace, session: Session) -> int:
     _consistent(flags)
     finder = Finder(options(flags), session.cwd, flags.config, flags.isolated)
     config = finder.of_folder(session.cwd)
-    plan = _plan(flags, config)
+    plan = _plan(flags, config, gate(flags, config, session.cwd))
     if flags.show_facts:
         return _show_facts(flags.show_facts, finder, session)
     if flags.show_settings:
         return _show_settings(config, session)
+    if flags.verify:
+        plan = replace(plan, screening=_screening(plan, session))
     discovery = Discovery(
         finder, session.cwd, bool(config.run.force_exclude), config.run.respect_gitignore is not False
     )
@@ -84,23 +98,35 @@ def _consistent(flags: argparse.Namespace) -> None:
         raise UsageError(f"--statistics are text or json, not {flags.output_format}: leave out one of the two")
 
 
-def _plan(flags: argparse.Namespace, config: Config) -> _Plan:
+def _screening(plan: _Plan, session: Session) -> Screening:
+    if plan.mode is Mode.CHECK:
+        raise UsageError(
+            "--verify is used with --fix or --diff; `torchlint verify PATH` proves fixes without applying them"
+        )
+    from torchlint.verifying import Screening
+
+    return Screening(session)
+
+
+def _plan(flags: argparse.Namespace, config: Config, gate: Gate) -> _Plan:
     run_options = config.run
-    fixing = run_options.fix or run_options.fix_only
+    fixing = (run_options.fix or run_options.fix_only) and gate.reason is None
     mode = Mode.DIFF if flags.diff else Mode.FIX if fixing else Mode.CHECK
     return _Plan(
         flags=flags,
         mode=mode,
-        report_findings=mode is not Mode.DIFF and not run_options.fix_only,
+        report_findings=mode is not Mode.DIFF and not (run_options.fix_only and fixing),
         unsafe_fixes=config.unsafe_fixes,
         show_fixes=bool(run_options.show_fixes),
         output_format=run_options.output_format or "full",
+        gate=gate,
     )
 
 
 def _files(plan: _Plan, discovery: Discovery, session: Session, out: TextIO) -> int:
     found = list(discovery.find(plan.flags.paths or ["."]))
-    targets = [each for each in found if isinstance(each, Target)]
+    every = [each for each in found if isinstance(each, Target)]
+    targets = plan.gate.targets(every)
     troubles = [_hinted(each) for each in found if isinstance(each, Trouble)]
     for notice in (each for each in found if isinstance(each, Notice)):
         session.say("warning", f"{notice.path}: {notice.message}")
@@ -108,13 +134,17 @@ def _files(plan: _Plan, discovery: Discovery, session: Session, out: TextIO) -> 
         for target in targets:
             print(printable(target.path), file=out)
         return _closed(troubles, CLEAN, session)
-    if not targets and not troubles and not plan.flags.quiet:
-        session.say("warning", "no Python files found under the given paths")
+    if not every and not troubles and not plan.flags.quiet:
+        session.say("warning", "no Python files or notebooks found under the given paths")
     if plan.flags.verbose:
         _narrate(targets, session)
-    with progress(len(targets), session.stderr, not plan.flags.quiet) as done:
-        outcomes = run(targets, plan.mode, session.jobs, done)
-    return _conclude(plan, outcomes, troubles, session, out)
+    approve = plan.screening.approve if plan.screening else None
+    manner = ("Verifying", 1) if approve else ("Checking", FILES)  # running fixes takes a second each
+    with progress(len(targets), session.stderr, not plan.flags.quiet, *manner) as done:
+        outcomes = run(targets, plan.mode, session.jobs, done, approve)
+    outcomes = plan.gate.silence(outcomes, {each.path: each for each in targets}, session.jobs)
+    configs = {each.path: each.config for each in targets}
+    return _conclude(plan, outcomes, troubles, configs, session, out)
 
 
 def _standard_input(plan: _Plan, finder: Finder, discovery: Discovery, session: Session, out: TextIO) -> int:
@@ -123,29 +153,48 @@ def _standard_input(plan: _Plan, finder: Finder, discovery: Discovery, session: 
     config = finder.of_folder(os.path.dirname(place))
     raw = session.stdin.read()
     if plan.flags.stdin_filename and discovery.forced_out(place):
-        if plan.mode is Mode.FIX:
+        if plan.mode is Mode.FIX or plan.gate.reason is not None:
             _write_bytes(session.stdout, raw)
         return CLEAN
-    outcome = examine(name, raw, config, plan.mode)
-    if plan.mode is not Mode.FIX:
-        return _conclude(plan, [outcome], [], session, out)
+    outcome = examine(name, raw, config, plan.mode, approve=plan.screening.approve if plan.screening else None)
+    if plan.gate.reason is not None:
+        (outcome,) = plan.gate.silence([outcome], {name: Target(name, "", config)}, 1)
+    elif plan.mode is not Mode.FIX:
+        return _conclude(plan, [outcome], [], {name: config}, session, out)
     # The repaired source goes to standard output, so what there is to say goes beside it.
     _write_bytes(session.stdout, outcome.after or raw)
     beside = out if plan.flags.output_file else session.stderr
-    return _conclude(plan, [outcome], [], session, beside)
+    return _conclude(plan, [outcome], [], {name: config}, session, beside)
 
 
-def _conclude(plan: _Plan, outcomes: list[Outcome], troubles: list[Trouble], session: Session, out: TextIO) -> int:
+def _conclude(
+    plan: _Plan,
+    outcomes: list[Outcome],
+    troubles: list[Trouble],
+    configs: Mapping[str, Config],
+    session: Session,
+    out: TextIO,
+) -> int:
     outcomes = sorted(outcomes, key=lambda each: each.path)
+    known = 0
+    if plan.mode is not Mode.DIFF:
+        outcomes, known = _sifted(plan, outcomes, configs, not troubles, session)
     troubles = [*troubles, *(trouble for each in outcomes for trouble in each.result.troubles)]
     for outcome in outcomes:
         if outcome.linked_out and not plan.flags.quiet:
             session.say("warning", f"{outcome.path}: a link out of the given folder, so not fixed")
+    if plan.screening and not plan.flags.quiet:
+        for line in plan.screening.report(bool(plan.flags.verbose)):
+            session.say("warning", line)
+    for outcome in outcomes:
+        if outcome.result.passed_over and plan.flags.verbose:
+            session.say("info", f"{outcome.path}: {outcome.result.passed_over}")
     report = Report(
         results=tuple(each.result for each in outcomes),
         fixed=tuple((each.path, each.fixed) for each in outcomes if each.fixed and not each.linked_out),
         unsafe_fixes=plan.unsafe_fixes,
         troubles=tuple(troubles),
+        known=known,
     )
     if plan.mode is Mode.DIFF:
         changed = _show_diff(plan, outcomes, report, session, out)
@@ -155,6 +204,31 @@ def _conclude(plan: _Plan, outcomes: list[Outcome], troubles: list[Trouble], ses
     if not plan.report_findings:
         _warn_unparsed(report, session)
     return _closed(troubles, _status(plan, report), session)
+
+
+def _sifted(
+    plan: _Plan, outcomes: list[Outcome], configs: Mapping[str, Config], complete: bool, session: Session
+) -> tuple[list[Outcome], int]:
+    """Leave what counts, and say what became of the rest; give the number of known findings too."""
+    gate, quiet = plan.gate, plan.flags.quiet
+    sifted = gate.sift(outcomes, configs, complete)
+    outcomes, known = list(sifted.outcomes), sifted.known
+    if gate.reason is not None:
+        silenced = [len(each.fixed) for each in outcomes if each.fixed]
+        outcomes = [replace(each, fixed=()) for each in outcomes]
+        if not quiet:
+            print(summary.silenced(sum(silenced), len(silenced)), file=session.stderr)
+    if gate.rewrite:
+        said = gate.write(sifted)
+        outcomes = [replace(each, result=replace(each.result, findings=())) for each in outcomes]
+        if not quiet:
+            print(said, file=session.stderr)
+        return outcomes, len(sifted.present)
+    if sifted.gone and gate.baseline and not quiet:
+        session.say("info", summary.gone(len(sifted.gone), gate.baseline.name, plan.flags.verbose))
+        for entry in sifted.gone if plan.flags.verbose else ():
+            session.say("info", f"gone: {entry.path}: {entry.code}" + f" in `{entry.scope}`" * bool(entry.scope))
+    return outcomes, known
 
 
 def _show_findings(plan: _Plan, report: Report, session: Session, out: TextIO) -> None:
@@ -167,7 +241,7 @@ def _show_findings(plan: _Plan, report: Report, session: Session, out: TextIO) -
         for line in _body(plan, report, screen):
             print(line, file=out)
     if filed:
-        beside = session.stderr if plan.mode is Mode.FIX and "-" in plan.flags.paths else session.stdout
+        beside = session.stderr if plan.rewrites_input else session.stdout
         closing = "\n".join(_closing(plan, report, session.screen))
         print(closing, file=beside, end="\n" * bool(closing))
     elif plan.output_format in FORMATS_FOR_PEOPLE:
@@ -176,8 +250,6 @@ def _show_findings(plan: _Plan, report: Report, session: Session, out: TextIO) -
 
 
 def _closing(plan: _Plan, report: Report, screen: Screen) -> Iterator[str]:
-    from torchlint.output import summary
-
     if plan.show_fixes:
         yield from summary.fixes(report, screen)
     if plan.flags.quiet:
@@ -202,7 +274,7 @@ def _body(plan: _Plan, report: Report, screen: Screen) -> Iterator[str]:
 
 
 def _show_diff(plan: _Plan, outcomes: list[Outcome], report: Report, session: Session, out: TextIO) -> bool:
-    from torchlint.output import diff, summary
+    from torchlint.output import diff
 
     changed = [each for each in outcomes if each.after != each.before and not each.linked_out]
     for outcome in changed:
@@ -270,6 +342,7 @@ def _show_settings(config: Config, session: Session) -> int:
         "respect-gitignore": str(config.run.respect_gitignore is not False).lower(),
         "force-exclude": str(bool(config.run.force_exclude)).lower(),
         "output-format": config.run.output_format or "full",
+        "baseline": config.run.baseline or "none",
     }
     for key, value in rows.items():
         print(f"{key} = {printable(value)}", file=session.stdout)
@@ -277,9 +350,9 @@ def _show_settings(config: Config, session: Session) -> int:
 
 
 def _show_facts(place: str, finder: Finder, session: Session) -> int:
-    from torchlint.asking import facts
+    from torchlint.asking import facts, file_of
 
-    folder = os.path.dirname(os.path.normpath(os.path.join(session.cwd, place)))
+    folder = os.path.dirname(os.path.normpath(os.path.join(session.cwd, file_of(place))))
     for line in facts(place, finder.of_folder(folder), session.cwd, session.screen):
         print(line, file=session.stdout)
     return CLEAN

@@ -10,10 +10,11 @@ from contextlib import suppress
 from typing import TextIO
 
 from torchlint.config import ConfigError
-from torchlint.flags import SUBCOMMANDS, UsageError, check_parser, parse
+from torchlint.flags import SUBCOMMANDS, UsageError, check_parser, parse, parse_verify, verify_parser
 from torchlint.output.screen import Screen, printable
-from torchlint.selectors import UnknownSelector
+from torchlint.selectors import UnknownSelector, nearest
 from torchlint.version import VERSION
+from torchlint.welcome import TEXT
 
 FAILED = 2
 
@@ -49,15 +50,19 @@ def _dispatch(given: list[str]) -> int:
             return _explain(rest)
         if command == "rules":
             return _rules(rest)
-        return _check(rest)
+        if command == "completion":
+            return _completion(rest)
+        if command == "verify":
+            return _verify(rest)
+        return _check(rest, brief=given[:1] != ["check"])
     except (UsageError, ConfigError, UnknownSelector) as error:
         _complain(str(error))
         return FAILED
 
 
-def _check(given: list[str]) -> int:
+def _check(given: list[str], brief: bool) -> int:
     if "-h" in given or "--help" in given:
-        print(check_parser().format_help(), end="")
+        print(TEXT if brief else check_parser().format_help(), end="")
         return 0
     found = parse(given)
     if found.version:
@@ -71,6 +76,19 @@ def _check(given: list[str]) -> int:
     return check(found, session)
 
 
+def _verify(given: list[str]) -> int:
+    if "-h" in given or "--help" in given:
+        print(verify_parser().format_help(), end="")
+        return 0
+    found = parse_verify(given)
+    from torchlint.checking import Session
+    from torchlint.verifying import verify
+
+    screen = _screen(sys.stdout, found.color, os.environ)
+    jobs = found.jobs or _processors()
+    return verify(found, Session(os.getcwd(), sys.stdin.buffer, sys.stdout, sys.stderr, screen, jobs))
+
+
 def _explain(given: list[str]) -> int:
     from torchlint.catalogue import BY_CODE
     from torchlint.pages import page
@@ -82,7 +100,8 @@ def _explain(given: list[str]) -> int:
         print("usage: torchlint explain CODE|NAME|--all")
         if flags in (["-h"], ["--help"]):
             return 0
-        raise UsageError(f"unknown flag `{flags[0]}`" if flags else "say which rule, or --all")
+        near = nearest(flags[0], ("--all", "--help")) if flags else ""
+        raise UsageError(f"unknown flag `{flags[0]}`{near}" if flags else "say which rule, or --all")
     codes = set(BY_CODE) if "--all" in given else set().union(*(codes_meant(each) for each in wanted))
     screen = _screen(sys.stdout, "auto", os.environ)
     for number, code in enumerate(sorted(codes)):
@@ -100,13 +119,25 @@ def _rules(given: list[str]) -> int:
         print("usage: torchlint rules")
         if given in (["-h"], ["--help"]):
             return 0
-        raise UsageError(f"unexpected `{given[0]}`")
+        raise UsageError(f"unexpected `{given[0]}`{nearest(given[0], ('--help',))}")
     screen = _screen(sys.stdout, "auto", os.environ)
     width = max(len(entry.name) for entry in CATALOGUE)
     print(f"{'code':<8}{'name':<{width + 2}}{'default':<9}summary")
     for entry in CATALOGUE:
         default = "on" if entry.default else "off"
         print(f"{screen.paint(entry.code, 'red')}  {entry.name:<{width + 2}}{default:<9}{summary(entry)}")
+    return 0
+
+
+def _completion(given: list[str]) -> int:
+    if given in (["-h"], ["--help"]) or len(given) != 1:
+        print("usage: torchlint completion SHELL\nPrint the script that makes a shell complete torchlint's words.")
+        if given and given[0] in ("-h", "--help"):
+            return 0
+        raise UsageError("say for which shell, for example `torchlint completion bash`")
+    from torchlint.completion import script
+
+    print(script(given[0]))
     return 0
 
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 from pathspec import GitIgnoreSpec
 
+from torchlint.changed import Changed
 from torchlint.config import Config, ConfigError, Finder
 from torchlint.model import Trouble
 
-SUFFIXES = (".py", ".pyi")
+SUFFIXES = (".py", ".pyi", ".ipynb")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +21,14 @@ class Target:
     """A file to look at: the path to show, the absolute path to open, and the options that hold for it.
 
     ``writable`` is False for a link that leads out of the folder that was given: such a file is checked, never fixed.
+    ``changed`` confines what counts to some of its rows.
     """
 
     path: str
     real: str
     config: Config
     writable: bool = True
+    changed: Changed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +76,6 @@ class Discovery:
             if stat.S_ISDIR(mode):
                 if not self.forced_out(absolute):
                     yield from self._walk(absolute)
-            elif absolute.endswith(".ipynb"):
-                yield Trouble(path, "notebooks cannot be checked yet: save it as a script, for example with jupytext")
             elif stat.S_ISREG(mode):
                 yield from self._named(absolute)
             else:

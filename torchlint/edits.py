@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
 from torchlint.model import Edit, Finding
+from torchlint.notebook import rewriting
+from torchlint.notebook.module import Notebook
 from torchlint.source import Source
 
 
@@ -19,6 +21,30 @@ class Spliced:
     raw: bytes
     taken: tuple[Finding, ...]
     held: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """What a program that edits the file itself would do: rows and columns from 1, columns in characters."""
+
+    start: tuple[int, int]
+    end: tuple[int, int]
+    text: str
+
+
+def replacements(source: Source, edits: Iterable[Edit]) -> Iterator[Replacement]:
+    """Give edits of a source as changes of the file: in a notebook they are changes of its JSON."""
+    if isinstance(source, Notebook):
+        for start, end, text in rewriting.rewritten(source, list(edits)):
+            yield Replacement(source.row_and_column(start), source.row_and_column(end), text)
+        return
+    for edit in edits:
+        yield Replacement(source.position(edit.start), source.position(edit.end), written(source, edit))
+
+
+def written(source: Source, edit: Edit) -> str:
+    """Give an edit's text as it will stand in the file, with the file's own newlines."""
+    return re.sub(r"(?<!\r)\n", source.newline, edit.text)
 
 
 class _Taken:
@@ -78,10 +104,12 @@ def _apart(edits: tuple[Edit, ...]) -> bool:
 def _splice(source: Source, edits: list[Edit]) -> bytes:
     if not edits:
         return source.raw
+    if isinstance(source, Notebook):
+        return rewriting.rewrite(source, edits)
     parts, last = [], 0
     for edit in edits:
         parts.append(source.slice(last, edit.start))
-        parts.append(re.sub(r"(?<!\r)\n", source.newline, edit.text))
+        parts.append(written(source, edit))
         last = edit.end
     parts.append(source.slice(last, len(source.utf8)))
     return source.encode("".join(parts))

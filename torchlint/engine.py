@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from torchlint.audit import audit
 from torchlint.catalogue import BY_CODE, CATALOGUE, Entry
 from torchlint.edits import splice
-from torchlint.model import Applicability, Confidence, FileResult, Finding, FixResult, Trouble, in_order
-from torchlint.source import Source, SourceError, decode
-from torchlint.suppress import split
+from torchlint.model import (
+    Applicability,
+    Confidence,
+    Edit,
+    FileResult,
+    Finding,
+    FixResult,
+    Settings,
+    Trouble,
+    in_order,
+)
+from torchlint.source import Source, SourceError
+from torchlint.suppress import ABOUT_SUPPRESSIONS, split
+from torchlint.syntax.cells import fitted
 from torchlint.syntax.outline import Outline, Stretch, outline, stretches
+from torchlint.syntax.reading import OtherLanguage, libcst_accepts, read
 
 if TYPE_CHECKING:
+    from torchlint.changed import Changed
     from torchlint.config import Config
     from torchlint.inference.analysis import Analysis
     from torchlint.rule import Draft, FileContext
@@ -37,19 +51,31 @@ def check_bytes(path: str, raw: bytes, config: Config) -> FileResult:
     """Check a file's bytes; code that does not parse is a finding, never an exception."""
     codes = config.codes(path)
     try:
-        source = decode(path, raw)
+        reading = read(path, raw)
     except SourceError as error:
         return _unreadable(path, raw, error)
+    except OtherLanguage as other:
+        return FileResult(path, None, passed_over=f"not checked: {other}")
+    source = reading.source
     with _deep_recursion():
         found, troubles, reads = _check(source, codes, config)
+        found += [_syntax_error(_offset(source, each.row, each.column), each.message) for each in reading.faults]
+        found += _audited(source, found, codes, config) if not troubles else []
     wanted = in_order(each for each in found if each.confidence >= config.min_confidence)
     kept, suppressed = split(source, wanted)
     return FileResult(path, source, kept, suppressed, troubles, reads)
 
 
-def fix_bytes(path: str, raw: bytes, config: Config) -> FixResult:
-    """Apply the fixes that the configuration allows, round after round, until none is left.
+Approve = Callable[[Source, Sequence[Finding], Settings], Sequence[Finding]]
+"""Tells which findings' fixes may be applied to a text; it is asked in every round, of none too."""
 
+
+def fix_bytes(
+    path: str, raw: bytes, config: Config, changed: Changed | None = None, approve: Approve | None = None
+) -> FixResult:
+    """Apply the fixes that the configuration allows and that are approved, round after round, until none is left.
+
+    ``changed`` confines it to findings on these rows, and on those that the fixes write; ``remaining`` holds them all.
     The bytes are returned unchanged where a repaired text would not parse; a trouble then names the rule.
     """
     fixed: list[Finding] = []
@@ -57,28 +83,42 @@ def fix_bytes(path: str, raw: bytes, config: Config) -> FixResult:
     refused: set[str] = set()
     for _ in range(ROUNDS):
         current = check_bytes(path, raw, _tidying(config, fixed))
-        chosen = [each for each in _fixable(current, config) if each.code not in refused]
+        chosen = _first([each for each in _fixable(current, config, changed) if each.code not in refused])
+        if approve and current.source is not None:
+            chosen = list(approve(current.source, chosen, config.settings))
         if not chosen or current.source is None:
             break
         outcome = splice(current.source, chosen)
-        if _parses(path, outcome.raw):
+        broken = sum(each.code == SYNTAX_ERROR for each in current.findings)
+        if _parses(path, outcome.raw, broken):
             raw = outcome.raw
             fixed.extend(outcome.taken)
+            changed = changed and changed.after(current.source, _edits(outcome.taken))
             continue
-        culprits = {each.code for each in outcome.taken if not _parses(path, splice(current.source, [each]).raw)}
+        alone = ((each.code, splice(current.source, [each]).raw) for each in outcome.taken)
+        culprits = {code for code, repaired in alone if not _parses(path, repaired, broken)}
         refused |= culprits or {each.code for each in outcome.taken}
         troubles.extend(_broken_fix(path, code) for code in sorted(refused))
     remaining = check_bytes(path, raw, config)
-    return FixResult(raw, tuple(fixed), replace(remaining, troubles=(*remaining.troubles, *troubles)))
+    return FixResult(raw, tuple(fixed), replace(remaining, troubles=(*remaining.troubles, *troubles)), changed)
 
 
-def _fixable(result: FileResult, config: Config) -> Iterator[Finding]:
+def _edits(findings: Iterable[Finding]) -> Iterator[Edit]:
+    return (edit for each in findings if each.fix for edit in each.fix.edits)
+
+
+def _fixable(result: FileResult, config: Config, changed: Changed | None) -> Iterator[Finding]:
     if result.source is None or not result.source.lossless:
         return
     least = Applicability.UNSAFE if config.unsafe_fixes else Applicability.SAFE
-    for finding in result.findings:
+    for finding in result.findings if changed is None else changed.of(result.source, result.findings):
         if finding.fix and finding.fix.applicability >= least and config.fixable(finding.code):
             yield finding
+
+
+def _first(findings: list[Finding]) -> list[Finding]:
+    """Leave suppressions alone until nothing else is to be fixed: the next round may show what one is there for."""
+    return [each for each in findings if each.code not in ABOUT_SUPPRESSIONS] or findings
 
 
 @dataclass(frozen=True)
@@ -107,26 +147,19 @@ def _broken_fix(path: str, code: str) -> Trouble:
     )
 
 
-def _parses(path: str, raw: bytes) -> bool:
+def _parses(path: str, raw: bytes, broken: int) -> bool:
+    """Whether repaired bytes are fit to be written: they parse, and no more cells are broken than were before."""
     try:
-        source = decode(path, raw)
+        reading = read(path, raw)
     except SourceError:
         return False
-    try:
-        outline(source)
-    except (SyntaxError, ValueError):
-        return _libcst_accepts(source)
-    except (RecursionError, MemoryError):
+    if len(reading.faults) > broken:
         return False
-    return True
-
-
-def _libcst_accepts(source: Source) -> bool:
-    from torchlint.syntax.definition import Definition, NotParsed
-
     try:
-        Definition(source, Stretch(0, len(source.utf8), ()))
-    except NotParsed:
+        outline(reading.source)
+    except (SyntaxError, ValueError):
+        return libcst_accepts(reading.source.text)
+    except (RecursionError, MemoryError):
         return False
     return True
 
@@ -166,6 +199,15 @@ def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
     elsewhere = frozenset[str]().union(*(entry.words for entry in entries if not entry.called))
     places = stretches(made, words, called - elsewhere) if triggered else []
     return _check_stretches(source, made, places, entries, config) if places else ([], (), ())
+
+
+def _audited(source: Source, found: list[Finding], codes: frozenset[str], config: Config) -> list[Finding]:
+    """Look at the suppressions, once all else is known of the file."""
+    if not codes & ABOUT_SUPPRESSIONS or any(each.code == SYNTAX_ERROR for each in found):
+        return []
+    faults = audit(source, found, codes, lambda others: _check(source, others, config)[0])
+    fixes = (each.fix and fitted(each.fix, source) for each in faults)
+    return [replace(each, fix=fix) for each, fix in zip(faults, fixes, strict=True) if each.code in codes]
 
 
 def _check_stretches(
@@ -228,7 +270,10 @@ def _run_rules(context: FileContext, entries: list[Entry], findings: list[Findin
 def _finding(entry: Entry, draft: Draft, context: FileContext) -> Finding:
     start, end = context.definition.span(draft.at)
     fix = draft.fix if context.definition.faithful else None
-    return Finding(entry.code, entry.name, start, end, draft.message, draft.confidence, draft.why, fix)
+    if fix is not None:
+        fix = fitted(fix, context.source)
+    why = tuple(context.source.cited(step) for step in draft.why)
+    return Finding(entry.code, entry.name, start, end, draft.message, draft.confidence, why, fix)
 
 
 def _crash(context: FileContext, entry: Entry, error: Exception) -> Trouble:

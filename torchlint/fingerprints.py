@@ -74,7 +74,7 @@ def _content(source: Source | None, finding: Finding, units: list[_Stretch]) -> 
         at = units[at].above
     if at < 0:
         row = source.position(finding.start)[0]
-        return "", "".join(source.line(row).split())
+        return "", "".join(source.original.line(row).split())
     return units[at].scope, "".join(_normal(units[at].node))
 
 

@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from torchlint.options import NUMPY_STYLES, OUTPUT_FORMATS, OptionError, Options, Patterns, confidence, version
+from torchlint.options import NUMPY_STYLES, OUTPUT_FORMATS, OptionError, Options, Patterns, confidence, one_of, version
 from torchlint.selectors import UnknownSelector, codes_meant, nearest
 
-SUBCOMMANDS = ("check", "explain", "rules")
+SUBCOMMANDS = ("check", "explain", "rules", "verify", "completion")
 
 
 class UsageError(Exception):
@@ -19,6 +19,15 @@ class UsageError(Exception):
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(message)
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        """Refuse a word that a flag does not take, as a wrong word in a configuration is refused."""
+        if action.choices is None:
+            return
+        try:
+            one_of(tuple(str(each) for each in action.choices))(value)
+        except OptionError as error:
+            raise argparse.ArgumentError(action, str(error)) from None
 
 
 class Help(argparse.HelpFormatter):
@@ -33,20 +42,38 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
     :raises UsageError: on an unknown flag, with the nearest spelling, and on a value that a flag does not take.
     """
-    parser = check_parser()
+    return _parsed(check_parser(), arguments)
+
+
+def parse_verify(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read the arguments of ``torchlint verify``.
+
+    :raises UsageError: as :func:`parse`.
+    """
+    return _parsed(verify_parser(), arguments)
+
+
+def _parsed(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
     names = [name for action in parser._actions for name in action.option_strings]
-    found, unknown = parser.parse_known_intermixed_args(arguments)
+    found, unknown = parser.parse_known_intermixed_args(_with_reasons(arguments))
     if unknown:
         flag = unknown[0].split("=", 1)[0]
         raise UsageError(f"unknown flag `{flag}`{nearest(flag, names)}")
     return found
 
 
+def _with_reasons(arguments: Sequence[str]) -> list[str]:
+    """Let `--add-noqa` stand without a value: argparse would take the path behind it for one."""
+    end = list(arguments).index("--") if "--" in arguments else len(arguments)
+    return [f"{each}=" if each == "--add-noqa" and at < end else each for at, each in enumerate(arguments)]
+
+
 def check_parser() -> argparse.ArgumentParser:
     """Build the parser of ``torchlint check``."""
     parser = _Parser(
         prog="torchlint",
-        usage="torchlint [check] [PATH ...] [FLAGS]\n       torchlint explain CODE|NAME|--all\n       torchlint rules",
+        usage="torchlint [check] [PATH ...] [FLAGS]\n       torchlint explain CODE|NAME|--all\n       torchlint rules\n"
+        "       torchlint verify [PATH ...] [FLAGS]\n       torchlint completion SHELL",
         description="Find the places where PyTorch code converts tensors unsafely, say why, and repair them.",
         epilog="Exit status: 0 nothing left to report, 1 findings, 2 the run itself failed.",
         formatter_class=Help,
@@ -55,12 +82,42 @@ def check_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "paths", nargs="*", metavar="PATH", help="files and folders (default: .); - reads standard input"
     )
+    add_flags(parser)
+    return parser
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Give a parser every flag of ``torchlint check``."""
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     _fixing(parser.add_argument_group("fixing"))
     _selecting(parser.add_argument_group("rules"))
     _judging(parser.add_argument_group("judgement"))
     _discovering(parser.add_argument_group("files"))
+    _narrowing(parser.add_argument_group("old code and pull requests"))
     _showing(parser.add_argument_group("output"))
+
+
+def verify_parser() -> argparse.ArgumentParser:
+    """Build the parser of ``torchlint verify``."""
+    parser = _Parser(
+        prog="torchlint verify",
+        usage="torchlint verify [PATH ...] [FLAGS]",
+        description="Run fixes before and after in every world here; without a path, those of the rules' own examples.",
+        epilog="Exit status: 0 all proven or not testable, 1 something refuted, 2 the run itself failed.",
+        formatter_class=Help,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("paths", nargs="*", metavar="PATH", help="files and folders whose proposed fixes, unsafe ones too, are run")
+    add("--device", metavar="DEVICE", help="run on this device alone (default: all that are here)")
+    add("--codes", type=_selectors, action="extend", metavar="RULES", help="codes, prefixes, names or ALL, with commas")
+    add("--output-format", choices=("text", "json"), default="text")
+    add("--time-limit", type=_seconds, default=30.0, metavar="SECONDS", help="for each fix (default: 30)")
+    add("--config", metavar="FILE", help="use this configuration file")
+    add("--isolated", action="store_true", help="use no configuration file")
+    add("--jobs", "-j", type=_jobs, metavar="N", help="processes (default: one per CPU)")
+    add("--color", choices=("auto", "always", "never"), default="auto")
+    add("--quiet", "-q", action="store_true", help="say only what is refuted")
     return parser
 
 
@@ -78,6 +135,7 @@ def _fixing(group: argparse._ArgumentGroup) -> None:
     _switch(group, "unsafe-fixes", "let fixes through that may change something observable")
     _switch(group, "fix-only", "apply fixes and report nothing")
     group.add_argument("--diff", action="store_true", help="print what --fix would change; write nothing")
+    group.add_argument("--verify", action="store_true", help="use only fixes that pass when run here (needs torch)")
     _switch(group, "show-fixes", "list what was fixed")
 
 
@@ -136,13 +194,28 @@ def _discovering(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--jobs", "-j", type=_jobs, metavar="N", help="processes (default: one per CPU)")
 
 
+def _narrowing(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--baseline", metavar="FILE", help="findings listed in FILE are known: counted, not failed")
+    group.add_argument("--no-baseline", action="store_true", help=argparse.SUPPRESS)
+    group.add_argument("--write-baseline", action="store_true", help="list what is found now in the baseline")
+    group.add_argument("--diff-base", metavar="REV", help="only lines changed since a git revision, for pull requests")
+    group.add_argument(
+        "--add-noqa", metavar="[=REASON]", help="append a suppression to each flagged line (the reason after `=`)"
+    )
+
+
 def _showing(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--output-format", choices=OUTPUT_FORMATS, help="full is the default")
+    formats = f"full (default), {', '.join(OUTPUT_FORMATS[1:-1])} or {OUTPUT_FORMATS[-1]}"
+    group.add_argument("--output-format", choices=OUTPUT_FORMATS, metavar="FORMAT", help=formats)
     group.add_argument("--output-file", "-o", metavar="FILE", help="write the report there")
     group.add_argument("--statistics", action="store_true", help="show where to begin: counts by rule, folder and file")
     group.add_argument("--show-files", action="store_true", help="list the files that would be checked")
     group.add_argument("--show-settings", action="store_true", help="print the options that hold")
-    group.add_argument("--show-facts", metavar="FILE:LINE", help="print what is known of each expression there")
+    group.add_argument(
+        "--show-facts",
+        metavar="FILE:LINE",
+        help="print what is known of each expression there (notebooks: FILE:CELL:LINE)",
+    )
     group.add_argument("--color", choices=("auto", "always", "never"), default="auto")
     group.add_argument("--exit-zero", action="store_true", help="exit 0 even with findings")
     group.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit 1 if anything was fixed")
@@ -214,6 +287,16 @@ def _patterns(text: str) -> list[tuple[str, tuple[str, ...]]]:
             raise argparse.ArgumentTypeError(f"expected `GLOB:RULE`, got `{each}`")
         pairs.append((pattern, tuple(_selectors(selector))))
     return pairs
+
+
+def _seconds(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0.0
+    if not 0 < found <= 86_400:
+        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got `{text}`")
+    return found
 
 
 def _jobs(text: str) -> int:

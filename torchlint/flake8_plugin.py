@@ -11,11 +11,12 @@ import tokenize
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Protocol
 
+from torchlint.audit import audit
 from torchlint.config import Config, ConfigError, Finder
-from torchlint.model import Settings, in_order
+from torchlint.model import Confidence, FileResult, Finding, Settings, in_order
 from torchlint.options import NUMPY_STYLES, OptionError, Options, confidence, one_of, version
 from torchlint.selectors import ALL, DEFAULT_CODES, EVERY_CODE
-from torchlint.suppress import split
+from torchlint.suppress import ABOUT_SUPPRESSIONS, NEVER_SILENCED, split
 from torchlint.version import VERSION
 
 FAULT = "TNS999"
@@ -95,22 +96,35 @@ class Plugin:
             yield self._fault(trouble.message)
         if result.source is None:
             return
-        # flake8 honours its own comments itself, and its --disable-noqa must find something.
-        every = in_order((*result.findings, *result.suppressed))
-        for finding in split(result.source, every, noqa=False)[0]:
+        for finding in _left_to_flake8(result, self.config.min_confidence):
             row, column = result.source.position(finding.start)
             yield row, column - 1, f"{finding.code} {finding.message}", type(self)
 
     def _config(self) -> Config:
+        """Give the options of the check: findings of every confidence say which suppressions are in use."""
         config = self.config
-        if config.settings.target_torch is not None:
-            return config
-        target = _project_target(os.path.dirname(os.path.join(config.cwd, self._filename)))
+        target = config.settings.target_torch
+        if target is None:
+            target = _project_target(os.path.dirname(os.path.join(config.cwd, self._filename)))
         settings = Settings(config.settings.strict, config.settings.numpy_style, target)
-        return Config(settings, config.min_confidence, select=(ALL,), cwd=config.cwd)
+        return Config(settings, select=(ALL,), cwd=config.cwd)
 
     def _fault(self, message: str) -> Row:
         return 1, 0, f"{FAULT} torchlint could not check this file: {message}".replace("\n", " "), type(self)
+
+
+def _left_to_flake8(result: FileResult, least: Confidence) -> tuple[Finding, ...]:
+    """Give the findings that torchlint's own comments do not silence.
+
+    flake8 honours ``noqa`` itself, and its ``--disable-noqa`` must find something.
+    """
+    if result.source is None:
+        return ()
+    found = [each for each in (*result.findings, *result.suppressed) if each.code not in ABOUT_SUPPRESSIONS]
+    broken = result.troubles or any(each.code in NEVER_SILENCED for each in found)
+    faults = [] if broken else audit(result.source, found, DEFAULT_CODES, lambda _: found)
+    wanted = in_order(each for each in (*found, *faults) if each.confidence >= least)
+    return split(result.source, wanted, noqa=False)[0]
 
 
 def _named(name: str, reader: Any, value: object) -> Any:

@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from torchlint.changed import Changed
     from torchlint.source import Source
 
 
@@ -104,8 +105,8 @@ class Trouble:
 class FileResult:
     """All that a check of one file gave.
 
-    ``source`` is None only where the file could not be read, and then ``troubles`` says why. ``suppressed`` holds the
-    findings that a comment silenced.
+    ``source`` is None only where the file could not be read, and then ``troubles`` says why, or was not to be read, and
+    then ``passed_over`` does. ``suppressed`` holds the findings that a comment silenced.
     """
 
     path: str
@@ -118,6 +119,8 @@ class FileResult:
 
     None stands for what is not there: a path without suffix is a module that was looked for in vain.
     """
+    passed_over: str = ""
+    """Why nothing was looked for in the file, though that is no failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +133,8 @@ class FixResult:
     raw: bytes
     fixed: tuple[Finding, ...]
     remaining: FileResult
+    changed: Changed | None = None
+    """Where fixing was confined to some rows: which rows of ``raw`` these are now, those that fixes wrote included."""
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

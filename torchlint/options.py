@@ -44,6 +44,7 @@ class Options:
     unsafe_fixes: bool | None = None
     show_fixes: bool | None = None
     output_format: str | None = None
+    baseline: str | None = None
 
 
 def version(text: object) -> tuple[int, int]:
@@ -125,6 +126,12 @@ def _switch(value: object) -> bool:
     return value
 
 
+def _name(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise OptionError(f"expected the name of a file, got {_shown(value)}")
+    return value
+
+
 def _patterns(value: object) -> Patterns:
     if not isinstance(value, dict):
         raise OptionError(f"expected a table of lists, got {_shown(value)}")
@@ -149,6 +156,7 @@ _BY_FIELD: dict[str, Callable[[object], object]] = {
     "target_torch": version,
     "numpy_style": one_of(NUMPY_STYLES),
     "output_format": one_of(OUTPUT_FORMATS),
+    "baseline": _name,
     "exclude": texts,
     "extend_exclude": texts,
     **dict.fromkeys(("select", "ignore", "extend_select", "extend_ignore", "fixable", "unfixable"), selectors),

@@ -7,22 +7,24 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-_FROM = 200
+FILES = 200
 """Fewer files than this are done before a bar can be read."""
 _EVERY = 0.1
 
 
 @contextmanager
-def progress(total: int, stream: TextIO, wanted: bool) -> Iterator[Callable[[int], None]]:
-    """Give the function to tell of finished files; without a terminal, or for a short run, it shows nothing."""
-    if not wanted or total < _FROM or not stream.isatty():
+def progress(
+    total: int, stream: TextIO, wanted: bool, title: str = "Checking", least: int = FILES
+) -> Iterator[Callable[[int], None]]:
+    """Give the function to tell of what is done; it shows nothing without a terminal or for fewer than ``least``."""
+    if not wanted or total < least or not stream.isatty():
         yield lambda _: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
     # No refreshing thread: a process that forks while another thread holds a lock may never come back.
-    columns = ("Checking", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (title, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     bar = Progress(*columns, console=Console(file=stream), auto_refresh=False, transient=True)
     task = bar.add_task("check", total=total)
     last = 0.0

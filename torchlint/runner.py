@@ -8,14 +8,20 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from torchlint import writing
+from torchlint.changed import Changed
 from torchlint.config import Config
 from torchlint.discover import Target
 from torchlint.model import FileResult, Finding, Trouble
 
+if TYPE_CHECKING:
+    from torchlint.engine import Approve
+
 PASSES = 4
 """Files are repaired at most this often, because another file that they read was repaired."""
+Item = TypeVar("Item")
 
 POOL_FROM = 16
 """Below this many files a pool costs more than it gives."""
@@ -39,6 +45,8 @@ class Outcome:
     after: bytes = b""
     linked_out: bool = False
     """A fix was there but was not written, because the file is a link out of the folder that was given."""
+    changed: Changed | None = None
+    """The rows of ``after`` that count; None where all do."""
 
     written: bool = False
     """Whether the file was changed on disk."""
@@ -55,72 +63,100 @@ class Outcome:
 
 
 def run(
-    targets: Sequence[Target], mode: Mode, jobs: int, done: Callable[[int], None] = lambda _: None
+    targets: Sequence[Target],
+    mode: Mode,
+    jobs: int,
+    done: Callable[[int], None] = lambda _: None,
+    approve: Approve | None = None,
 ) -> list[Outcome]:
     """Go through the files and give what came of them, in their order; ``done`` is told of files as they finish.
+
+    Where fixes need approval all files are done in this process.
 
     A file that crashes the check, or kills the process it runs in, gives a trouble; the others are not touched by it.
     Files are written when all have been looked at: what is known of one rests on what others import, so it must not
     depend on which was repaired first. Those that read a repaired file are then looked at again.
     """
-    outcomes = _pass(targets, mode, jobs, done)
+    outcomes = _pass(targets, mode, jobs, done, approve)
     if mode is not Mode.FIX:
         return outcomes
     fresh = list(range(len(targets)))
     for passes_left in reversed(range(PASSES)):
         for at in fresh:
             outcomes[at] = _written(targets[at], outcomes[at])
-        changed = {os.path.realpath(targets[at].real) for at in fresh if outcomes[at].written}
-        fresh = [at for at, each in enumerate(outcomes) if changed & {os.path.realpath(path) for path in each.reads}]
+        touched = {os.path.realpath(targets[at].real) for at in fresh if outcomes[at].written}
+        fresh = [at for at, each in enumerate(outcomes) if touched & {os.path.realpath(path) for path in each.reads}]
         if not fresh or not passes_left:
             break
-        for at, again in zip(fresh, _pass([targets[at] for at in fresh], mode, jobs, lambda _: None), strict=True):
+        moved = [replace(targets[at], changed=outcomes[at].changed) for at in fresh]
+        for at, again in zip(fresh, _pass(moved, mode, jobs, lambda _: None, approve), strict=True):
             outcomes[at] = replace(again, fixed=(*outcomes[at].fixed, *again.fixed))
     return outcomes
 
 
-def _pass(targets: Sequence[Target], mode: Mode, jobs: int, done: Callable[[int], None]) -> list[Outcome]:
+def _pass(
+    targets: Sequence[Target], mode: Mode, jobs: int, done: Callable[[int], None], approve: Approve | None
+) -> list[Outcome]:
     """Look at files as they are on disk; nothing is written."""
-    if jobs <= 1 or len(targets) < POOL_FROM:
+    work = partial(attempt, mode=mode, approve=approve)
+    return over(targets, work, lambda target: target.path, 1 if approve else jobs, done)
+
+
+def over(
+    items: Sequence[Item],
+    work: Callable[[Item], Outcome],
+    path: Callable[[Item], str],
+    jobs: int,
+    done: Callable[[int], None] = lambda _: None,
+) -> list[Outcome]:
+    """Give what came of each item, in their order: one after another, or in a pool where there are enough of them."""
+    if jobs <= 1 or len(items) < POOL_FROM:
         outcomes = []
-        for target in targets:
-            outcomes.append(attempt(target, mode))
+        for item in items:
+            outcomes.append(work(item))
             done(1)
         return outcomes
     from torchlint import pool  # here: a run over few files needs none of what it imports
 
     found: dict[int, Outcome] = {}
-    for at, came in pool.spread(partial(attempt, mode=mode), targets, jobs):
-        found[at] = came if isinstance(came, Outcome) else _unfinished(targets[at], came)
+    for at, came in pool.spread(work, items, jobs):
+        found[at] = came if isinstance(came, Outcome) else _unfinished(path(items[at]), came)
         done(1)
-    return [found[at] for at in range(len(targets))]
+    return [found[at] for at in range(len(items))]
 
 
-def attempt(target: Target, mode: Mode) -> Outcome:
+def attempt(target: Target, mode: Mode, approve: Approve | None = None) -> Outcome:
     """Do one file; whatever goes wrong comes back as a trouble."""
     try:
         with open(target.real, "rb") as stream:
             raw = stream.read()
     except OSError as error:
         return _failed(target.path, f"cannot be read: {error.strerror or error}")
-    outcome = examine(target.path, raw, target.config, mode)
+    outcome = examine(target.path, raw, target.config, mode, target.changed, approve)
     if mode is Mode.CHECK or outcome.after == outcome.before:
         return outcome
     if not target.writable:
-        return replace(examine(target.path, raw, target.config, Mode.CHECK), linked_out=True)
+        return replace(examine(target.path, raw, target.config, Mode.CHECK, target.changed), linked_out=True)
     return outcome
 
 
-def examine(path: str, raw: bytes, config: Config, mode: Mode) -> Outcome:
-    """Check or fix bytes without touching a file."""
+def examine(
+    path: str,
+    raw: bytes,
+    config: Config,
+    mode: Mode,
+    changed: Changed | None = None,
+    approve: Approve | None = None,
+) -> Outcome:
+    """Check or fix bytes without touching a file; ``changed`` confines the fixes to some rows."""
     try:
         # Not above: starting up, and telling that there is nothing to do, must not cost the import of the parser.
         from torchlint import engine
 
         if mode is Mode.CHECK:
-            return Outcome(_presentable(engine.check_bytes(path, raw, config), config), (), raw, raw)
-        mended = engine.fix_bytes(path, raw, config)
-        return Outcome(_presentable(mended.remaining, config), mended.fixed, raw, mended.raw)
+            return Outcome(_presentable(engine.check_bytes(path, raw, config), config), (), raw, raw, False, changed)
+        mended = engine.fix_bytes(path, raw, config, changed, approve)
+        return Outcome(_presentable(mended.remaining, config), mended.fixed, raw, mended.raw, False, mended.changed)
     except Exception as error:  # noqa: BLE001  # one file's crash must not end the run; it is named and exits 2
         return _failed(path, _fault(error))
 
@@ -131,7 +167,7 @@ def _written(target: Target, outcome: Outcome) -> Outcome:
     try:
         writing.replace(target.real, outcome.before, outcome.after)
     except writing.NotWritten as error:
-        checked = examine(target.path, outcome.before, target.config, Mode.CHECK)
+        checked = examine(target.path, outcome.before, target.config, Mode.CHECK, target.changed)
         trouble = Trouble(target.path, str(error))
         return replace(checked, result=replace(checked.result, troubles=(*checked.result.troubles, trouble)))
     return replace(outcome, before=b"", after=b"", written=True)
@@ -149,10 +185,10 @@ def _failed(path: str, message: str) -> Outcome:
     return Outcome(FileResult(path, None, troubles=(Trouble(path, message),)))
 
 
-def _unfinished(target: Target, error: Exception) -> Outcome:
+def _unfinished(path: str, error: Exception) -> Outcome:
     from torchlint.pool import ProcessDiedError
 
-    return _failed(target.path, str(error) if isinstance(error, ProcessDiedError) else _fault(error))
+    return _failed(path, str(error) if isinstance(error, ProcessDiedError) else _fault(error))
 
 
 def _fault(error: BaseException) -> str:

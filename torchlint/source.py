@@ -86,6 +86,52 @@ class Source:
         """Give the text between two offsets."""
         return self.utf8[start:end].decode("utf-8")
 
+    # ------------------------------------------------------------------ what a notebook has otherwise
+    @property
+    def unread(self) -> str:
+        """What stands in the code and is no part of :attr:`text`, though names in it count as used."""
+        return ""
+
+    def is_code(self, offset: int) -> bool:
+        """Whether what stands at an offset is the user's Python, comments included, and not put there for a magic."""
+        del offset
+        return True
+
+    @property
+    def original(self) -> Source:
+        """What the user wrote, in the same rows: to be shown, where :attr:`text` is to be read."""
+        return self
+
+    def cell(self, row: int) -> int | None:
+        """Give the number of the notebook's cell, from 1, that a row belongs to; None in a file without cells."""
+        del row
+        return None
+
+    def address(self, offset: int, start: int | None = None) -> tuple[int, int]:
+        """Give the row and the column of an offset as the user counts them: in a notebook from its cell's beginning.
+
+        Of two offsets the end may stand behind the cell: ``start`` says in which cell both are counted.
+        """
+        del start
+        return self.position(offset)
+
+    def stored(self, offset: int, start: int | None = None) -> tuple[int, int]:
+        """Give the row and the column in the file itself: in a notebook those of the JSON. ``start`` as above."""
+        del start
+        return self.position(offset)
+
+    def stored_line(self, row: int) -> str:
+        """Give the text of a row (from 1) of the file itself."""
+        return self.line(row)
+
+    def excerpt(self, start: int, end: int) -> str:
+        """Give the text between two offsets as the user wrote it."""
+        return self.slice(start, end)
+
+    def cited(self, sentence: str) -> str:
+        """Turn the row that a sentence ends with into the user's way of counting."""
+        return sentence
+
 
 def decode(path: str, raw: bytes) -> Source:
     """Read bytes as Python does: byte-order mark, coding line, UTF-8 otherwise.

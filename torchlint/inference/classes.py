@@ -116,8 +116,7 @@ class Classes:
         if node not in self._known:
             known = Class(self._file, node, self._file.known_as(node), ())
             self._known[node] = known
-            module, env = self._file.top()
-            values = [module.evaluate(each, env) for each in node.bases]
+            values = [self._file.outside(node, each) for each in node.bases]
             known.bases = tuple(sorted(name for value in values for name in value.names))
             for name in known.bases:
                 base = self._named(name)
@@ -269,14 +268,13 @@ class Classes:
         statement = known.fields.get(word)
         if statement is None:
             return otherwise if otherwise.kind else None
-        flow, env = known.home.top()
         if isinstance(statement, ast.AnnAssign):
-            said = known.home.annotated(statement.annotation, env, flow)
+            said = known.home.toplevel.annotated(statement.annotation)
             if said is not None:
                 return said
         if statement.value is None or known.holds_fields:
             return UNKNOWN
-        return flow.values.get(statement.value, UNKNOWN)
+        return known.home.toplevel.evaluate(statement.value)
 
 
 def _bound(home: File, method: Function, receiver: Value | None) -> Value:

@@ -148,11 +148,9 @@ class Closures:
             word for word, rows in bound.items() if len(rows) > 1 and max(rows) > first.get(word, max(rows))
         )
 
-    def of_module(self, word: str, found: Value, flow: Flow) -> Value:
-        """Give what a name of the module is when functions are called; ``found`` is what it is in the end."""
-        if word in self.bound_again:
-            return join(found, _bound(flow, self._file.outline.tree, word))
-        return found
+    def ever(self, word: str, found: Value, flow: Flow) -> Value:
+        """Give all that a name of the module was bound to; ``found`` is what it is in the end."""
+        return join(found, _bound(flow, self._file.outline.tree, word))
 
 
 def loosened(value: Value) -> Value:

@@ -20,7 +20,7 @@ class Env:
         self._changed: dict[str, Value] = {}
         self._gone: set[str] = set()
         self._parts: dict[str, set[str]] = {}
-        """The paths of attributes and members in this layer, by the name that they begin with."""
+        """The paths of attributes and members in this layer, by each path that they are a part of."""
         self.mode: Mode = under.mode if under else mode
         self.dead = False
         """Whether this point is never reached: behind ``return``, ``raise``, ``break`` or ``continue``."""
@@ -50,15 +50,15 @@ class Env:
         self._set(path, value)
 
     def _set(self, path: str, value: Value) -> None:
+        if path not in self._changed:
+            for above in _above(path):
+                self._parts.setdefault(above, set()).add(path)
         self._changed[path] = value
-        if (root := _root(path)) != path:
-            self._parts.setdefault(root, set()).add(path)
 
     def forget_parts(self, path: str) -> None:
         """Forget what is known of ``path.attribute`` and ``path[key]``."""
-        for known in [each for each in self._parts.get(_root(path), ()) if _is_part(each, path)]:
+        for known in self._parts.pop(path, ()):
             self._changed.pop(known, None)
-            self._parts[_root(path)].discard(known)
         self._gone.add(path)
 
     def remove(self, path: str) -> None:
@@ -105,13 +105,11 @@ class Env:
         self.mode = branch.mode
 
 
-def _root(path: str) -> str:
-    """Give the name that a path begins with."""
-    return path.partition(".")[0].partition("[")[0]
-
-
-def _is_part(path: str, of: str) -> bool:
-    return path.startswith(of) and path[len(of) : len(of) + 1] in (".", "[")
+def _above(path: str) -> list[str]:
+    """Give the paths that a path is a part of: ``a`` and ``a.b`` for ``a.b[0]``."""
+    if path.isidentifier():
+        return []
+    return [path[:at] for at, letter in enumerate(path) if letter in ".["]
 
 
 def _hidden(path: str, gone: set[str]) -> bool:

@@ -188,7 +188,8 @@ class Expressions:
                 keys.append((name, value))
         if not members:
             return of_kind(Kind.SEQUENCE, items=())
-        return of_kind(Kind.SEQUENCE, keys=tuple(keys), member=join_all(members))
+        known = tuple(keys) if len(keys) <= _MOST_ITEMS else ()
+        return of_kind(Kind.SEQUENCE, keys=known, member=join_all(members))
 
     def comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, env: Env) -> Value:
         inner = self._generators(node.generators, env)

@@ -1,4 +1,4 @@
-"""What torch's functions and methods do to grad, as data: found by calling them, see ``operations.json``."""
+"""What torch's functions and methods do to grad, as data: measured by calling them, see ``operations.json``."""
 
 from __future__ import annotations
 
@@ -30,8 +30,26 @@ SEVERAL = frozenset(
 )
 """Functions whose result holds any number of tensors alike."""
 
-MAY_COPY = frozenset(["reshape", "reshape_as", "flatten", "ravel", "contiguous"])
-"""Those that give the argument itself or a view of it only where its memory is in order."""
+MAY_COPY = frozenset(
+    [
+        "reshape",
+        "reshape_as",
+        "flatten",
+        "ravel",
+        "contiguous",
+        "coalesce",
+        "conj_physical",
+        "dequantize",
+        "resize_as",
+        "sum_to_size",
+        "to_dense",
+        "to_sparse",
+        "to_sparse_coo",
+        "to_sparse_csc",
+        "to_sparse_csr",
+    ]
+)
+"""Those that give the argument itself or a view of it only where its memory is in order, or it is so already."""
 
 UNLIKE = frozenset(
     ["triangular_solve", "histogram", "histogramdd", "lu", "lu_factor", "lu_unpack", "lstsq", "geqrf", "lobpcg"]
@@ -264,15 +282,31 @@ class Operations:
     float_but_never: frozenset[str]
     keeps_grad: frozenset[str]
     """Those whose result is the argument itself or a view of it, and so requires grad even under ``no_grad``."""
+    keeps_grad_inplace: frozenset[str]
+    """Those among them that do so with ``inplace=True`` only."""
     no_tensor: dict[str, Kind]
     """Those that give no tensor, and what they give."""
     partial: dict[str, tuple[int, ...]]
     """The indices of the results that never require grad."""
     factories: frozenset[str]
+    takes_requires_grad: frozenset[str]
+    """Those whose result requires grad where ``requires_grad=True`` says so, factories or not."""
+    takes_device: frozenset[str]
+    """Functions that put their result where ``device=`` says."""
 
     def knows(self, function: str) -> bool:
         """Whether a full name is a function of torch."""
         return function in self.functions
+
+
+_ASKED_ELSEWHERE = frozenset(["torch.get_default_device"])
+"""Functions whose result is more than its kind: where a device is matters, and the table does not say."""
+
+_WITH_VALUES = frozenset(["torch.sparse_coo_tensor"])
+"""Functions that make a tensor of values, whose grad it takes over, and are read as factories nevertheless."""
+
+_INPLACE_UNREAD = frozenset(["torch.nn.functional.rrelu"])
+"""Functions that hand their argument on with ``inplace=True`` only, and are read as if they never did."""
 
 
 @lru_cache(maxsize=1)
@@ -283,13 +317,16 @@ def operations() -> Operations:
     return Operations(
         torch=table["torch"],
         methods=frozenset(table["methods"]),
-        functions=frozenset(table["functions"]),
+        functions=frozenset(table["functions"]) - _ASKED_ELSEWHERE,
         never=frozenset(table["never_methods"] + table["never_functions"]),
         float_but_never=frozenset(table["float_but_never"]),
-        keeps_grad=frozenset(table["keeps_grad_methods"] + table["keeps_grad_functions"]),
-        no_tensor={name: _kind(words) for name, words in no_tensor.items()},
+        keeps_grad=frozenset(table["keeps_grad_methods"] + table["keeps_grad_functions"]) - _INPLACE_UNREAD,
+        keeps_grad_inplace=frozenset(table["keeps_grad_inplace"]),
+        no_tensor={name: _kind(words) for name, words in no_tensor.items() if name not in _ASKED_ELSEWHERE},
         partial={**_tuples(table["partial_methods"]), **_tuples(table["partial_functions"])},
-        factories=frozenset(table["factories"] + table["factory_methods"]),
+        factories=frozenset(table["factories"] + table["factory_methods"]) | _WITH_VALUES,
+        takes_requires_grad=frozenset(table["takes_requires_grad"]),
+        takes_device=frozenset(table["takes_device"]),
     )
 
 

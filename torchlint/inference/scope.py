@@ -18,7 +18,7 @@ from torchlint.inference.classes import Classes
 from torchlint.inference.closures import Closures, loosened
 from torchlint.inference.devices import last_word
 from torchlint.inference.env import Env
-from torchlint.inference.facts import NOTHING, UNKNOWN, Kind, Mode, Value, join, join_all, of_kind
+from torchlint.inference.facts import NOTHING, UNKNOWN, Kind, Mode, Value, join_all, of_kind
 from torchlint.inference.flow import Flow
 from torchlint.inference.imports import Imports, Place
 from torchlint.inference.names import BUILTINS, named, path_of
@@ -26,6 +26,7 @@ from torchlint.inference.project import MARK, Project
 from torchlint.inference.stars import Stars
 from torchlint.inference.summaries import Summaries, place_of
 from torchlint.inference.tests import named_tests
+from torchlint.inference.toplevel import TopLevel
 from torchlint.inference.wrappers import Wrappers
 from torchlint.syntax.outline import Outline
 
@@ -50,17 +51,14 @@ class File:
         self._imports = Imports(self.place) if self.place is not None else None
         self._flows: dict[ast.AST, Flow] = {}
         self.closures = Closures(self)
-        self._top: Flow | None = None
-        self._live: Env | None = None
-        self._globals = _assigned_globals(outline=self.outline)
+        self.toplevel = TopLevel(self)
         self._tests: dict[ast.AST, dict[str, ast.Assign]] = {}
         self.stars = Stars(self)
 
     # ------------------------------------------------------------------ names
     def name(self, word: str) -> Value:
         """Give the value of a name that is not local."""
-        _, env = self.top()
-        found = env.find(word)
+        found = self.toplevel.find(word)
         if found is not None:
             return self._when_called(word, found)
         if (star := self.stars.find(word)) is not None:
@@ -69,14 +67,12 @@ class File:
 
     def _when_called(self, word: str, found: Value) -> Value:
         """Give what a name of the module is when a function is called; ``found`` is what it is in the end or so far."""
-        if self._live is None:
-            found = self.closures.of_module(word, found, self.top()[0])
+        if not self.toplevel.is_live and word in self.closures.bound_again:
+            found = self.closures.ever(word, found, self.toplevel.flow)
         return self._changed(word, found)
 
     def _changed(self, word: str, found: Value) -> Value:
-        """Give a name of the module after functions may have changed it."""
-        if word in self._globals:
-            return join(found, UNKNOWN)
+        """Give a name of the module after functions may have written into it."""
         return loosened(found) if word in self.closures.changed_by_functions else found
 
     # ------------------------------------------------------------------ the project
@@ -94,6 +90,13 @@ class File:
         base = self.base(module)
         return self.project.named(base) if base is not None else None
 
+    def outside(self, function: Function | ast.ClassDef, node: ast.expr) -> Value:
+        """Give the value of a decorator, a base or a default: an expression that stands where a definition stands."""
+        owner = self.owner(function)
+        if owner is None:
+            return self.toplevel.evaluate(node)
+        return self.general(owner).values.get(node, UNKNOWN)
+
     def followed(self, value: Value) -> Value:
         """Give what an imported name of the project stands for, its file read now; other values as they are."""
         if not any(name.startswith(MARK) and "@" not in name for name in value.names):
@@ -103,11 +106,8 @@ class File:
 
     def exported(self, word: str) -> Value | None:
         """Give what another file gets by this name; None where this file does not bind it."""
-        _, env = self.top()
-        found = env.find(word)
-        if found is None:
-            return self.stars.find(word)
-        return self.followed(self._changed(word, found))
+        found = self.toplevel.find(word)
+        return self.followed(self._changed(word, found)) if found is not None else self.stars.find(word)
 
     def known_as(self, node: Function | ast.ClassDef) -> str:
         """Give the name under which values carry a function or class of this file."""
@@ -181,53 +181,28 @@ class File:
         return any(isinstance(each, ast.Call) and last_word(each) == "device" for each in contexts)
 
     # ------------------------------------------------------------------ walks
-    def _module(self) -> Flow:
-        """Walk the module's own statements."""
-        tree = self.outline.tree
-        if tree not in self._flows:
-            self._top = Flow(self, tree.body, self._module_start, None)
-            try:
-                self._flows[tree] = self._top.run()
-                self.project.rounds.keep(self._flows, tree)
-            finally:
-                self._live = None
-            self.forget()
-        return self._flows[tree]
-
     def forget(self) -> None:
         """Forget what rests on names of the module as they were while its statements were being walked."""
         for node, flow in list(self._flows.items()):
-            if not flow.running and not isinstance(node, ast.Module):
+            if not flow.running:
                 del self._flows[node]
         self.classes.forget()
         self.summaries.forget()
 
     def rebound(self, word: str) -> None:
         """Take notice that the module binds a name: functions that were called before may have seen another value."""
-        if self._live is not None and word in self.closures.bound_again:
+        if self.toplevel.is_live and word in self.closures.bound_again:
             self.forget()
-
-    def _module_start(self, _: Flow) -> Env:
-        self._live = Env()
-        return self._live
-
-    def top(self) -> tuple[Flow, Env]:
-        """Give the walk of the module and its names; while it is under way, those that are bound so far."""
-        if self._live is not None and self._top is not None:
-            return self._top, self._live
-        module = self._module()
-        return module, module.env
 
     def flow_of(self, node: ast.AST) -> Flow:
         """Give the walk of the scope that holds a node: with nothing known of its arguments but what they say."""
         function = self.owner_or_self(node)
-        return self.top()[0] if function is None else self.general(function)
+        return self.toplevel.flow if function is None else self.general(function)
 
     def general(self, function: Function) -> Flow:
         """Walk a function with nothing known of its arguments but what its own text says."""
         if function in self._flows:
             return self._flows[function]
-        self.top()
         return self.project.rounds.settle(lambda: self._walked(function))
 
     def _walked(self, function: Function) -> Flow:
@@ -363,10 +338,6 @@ class File:
     def is_running(self, node: ast.AST) -> bool:
         """Whether a function is being walked for all calls at this moment."""
         return node in self.project.walking
-
-
-def _assigned_globals(outline: Outline) -> frozenset[str]:
-    return frozenset(word for node in outline.nodes(ast.Global) for word in node.names)
 
 
 __all__ = ["File", "Function"]

@@ -36,9 +36,7 @@ def _parametrized(file: File, function: Function, word: str) -> Value | None:
         words = _words(each.args[0])
         if word not in words:
             continue
-        listed = file.flow_of(file.outline.parents[each]).values.get(each.args[1])
-        if listed is None:
-            return None
+        listed = file.outside(function, each.args[1])
         rows = listed.items if listed.items is not None else (part(listed),)
         return join_all(_column(row, words, word) for row in rows) if rows else None
     return None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.inference import modes
-from torchlint.inference.facts import UNKNOWN, Mode, Value
+from torchlint.inference.facts import Mode, Value
 from torchlint.inference.library import MODES
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Wrappers:
         The first ``under`` decorators are left out.
         """
         for at in range(under, len(function.decorator_list)):
-            if self._is_own(self.decorator(function, at)) and not self._is_manager_call(function.decorator_list[at]):
+            if self._is_own(self.decorator(function, at)) and not self._is_manager_call(function, at):
                 return at
         return None
 
@@ -72,7 +72,7 @@ class Wrappers:
         """Give the grad mode below some of a function's decorators, ``mode`` being the one at the call."""
         for at in places:
             node, decorator = function.decorator_list[at], self.decorator(function, at)
-            callee = self._file.flow_of(node).values.get(node.func) if isinstance(node, ast.Call) else None
+            callee = self._file.outside(function, node.func) if isinstance(node, ast.Call) else None
             mode = self.below(decorator, callee, mode)
         return mode
 
@@ -84,16 +84,15 @@ class Wrappers:
 
     def decorator(self, function: Function, at: int) -> Value:
         """Give the value of one of a function's decorators."""
-        flow = self._file.flow_of(self._file.outline.parents[function])
-        return flow.values.get(function.decorator_list[at], UNKNOWN)
+        return self._file.outside(function, function.decorator_list[at])
 
     def _is_own(self, value: Value) -> bool:
         definitions = self._file.project.definitions
         return any(name in definitions for name in value.names | value.instance)
 
-    def _is_manager_call(self, node: ast.expr) -> bool:
-        callee = self._file.flow_of(node).values.get(node.func) if isinstance(node, ast.Call) else None
-        return callee is not None and self.is_context_manager(callee)
+    def _is_manager_call(self, function: Function, at: int) -> bool:
+        node = function.decorator_list[at]
+        return isinstance(node, ast.Call) and self.is_context_manager(self._file.outside(function, node.func))
 
     def entered(self, callee: Value, mode: Mode) -> Mode:
         """Give the grad mode inside ``with callee(...):`` where that is a context manager of the project."""
@@ -128,9 +127,7 @@ class Wrappers:
 
 
 def _is_manager(home: File, node: Function) -> bool:
-    outside = home.flow_of(home.outline.parents[node])
-    decorators = (outside.values.get(each) for each in node.decorator_list)
-    return any(each is not None and bool(each.names & _CONTEXT_MANAGERS) for each in decorators)
+    return any(home.outside(node, each).names & _CONTEXT_MANAGERS for each in node.decorator_list)
 
 
 def _switches(node: ast.AST) -> bool:

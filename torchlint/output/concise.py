@@ -19,5 +19,7 @@ def line(place: Place, screen: Screen) -> str:
     row, column = place.start
     colon = screen.paint(":", "cyan")
     path = screen.paint(printable(place.path), "bold")
+    if place.cell is not None:
+        path += f"{colon}cell {place.cell}"
     rule = screen.paint(place.finding.code, "red")
     return f"{path}{colon}{row}{colon}{column}{colon} {rule} {printable(place.finding.message)}"

@@ -23,7 +23,9 @@ def render(analysis: Analysis, row: int, screen: Screen) -> Iterator[str]:
     outline = analysis.outline
     wanted = [each for each in outline.parents if isinstance(each, ast.expr) and each.lineno == row]
     wanted = [each for each in wanted if _tells(each, analysis)]
-    yield screen.paint(f"{outline.source.path}:{row}", "bold") + f"  {code(outline.source.line(row).strip())}"
+    cell, (within, _) = outline.source.cell(row), outline.source.address(outline.source.line_starts[row - 1])
+    place = f"{outline.source.path}:{'' if cell is None else f'cell {cell}:'}{within}"
+    yield screen.paint(place, "bold") + f"  {code(outline.source.original.line(row).strip())}"
     if not wanted:
         yield "  no expression begins on this line"
         return
@@ -46,7 +48,8 @@ def _steps(analysis: Analysis, node: ast.expr) -> list[str]:
     value = analysis.value(node)
     axes = (("grad", value.why_grad, value.may_require_grad), ("place", value.why_place, value.may_be_on_accelerator))
     found = [(axis, reason) for axis, reason, matters in axes if matters and _carries(value)]
-    return [f"{axis}: {step}" for axis, reason in found for step in analysis.why(reason)]
+    cited = analysis.outline.source.cited
+    return [f"{axis}: {cited(step)}" for axis, reason in found for step in analysis.why(reason)]
 
 
 def words(value: Value) -> str:

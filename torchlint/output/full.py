@@ -9,7 +9,6 @@ from torchlint.model import Applicability, Confidence, Fix
 from torchlint.output.excerpts import changes, cropped
 from torchlint.output.report import Place, Report
 from torchlint.output.screen import Screen, code, columns, printable
-from torchlint.source import Source
 
 _DIFF_LINES = 12
 _CONFIDENCE = {Confidence.CERTAIN: "red", Confidence.LIKELY: "yellow", Confidence.POSSIBLE: "cyan"}
@@ -28,7 +27,7 @@ def render(report: Report, screen: Screen) -> Iterator[str]:
 
 
 def _finding(place: Place, report: Report, screen: Screen) -> Iterator[str]:
-    finding, (row, column) = place.finding, place.start
+    finding, row = place.finding, place.start[0]
     mark = "[*] " if report.fixable(finding) else ""
     head = f"{finding.code} {mark}{printable(finding.message)}"
     first, *others = _wrapped(head, screen.width, "  ")
@@ -38,19 +37,19 @@ def _finding(place: Place, report: Report, screen: Screen) -> Iterator[str]:
     gutter = " " * max(len(str(row)), len(str(place.end[0])))
     arrow = screen.paint(f"{gutter}-->", "blue")
     rating = screen.paint(str(finding.confidence), _CONFIDENCE[finding.confidence])
-    yield f"{arrow} {printable(place.path)}:{row}:{column} {screen.paint(finding.name, 'dim')} ({rating})"
+    yield f"{arrow} {printable(place.where)} {screen.paint(finding.name, 'dim')} ({rating})"
     if place.source is not None:
-        yield from _excerpt(place.source, place, gutter, screen)
+        yield from _excerpt(place, gutter, screen)
     for step in finding.why:
         yield from _note("why", step, gutter, screen)
     if finding.fix is not None:
         yield from _fix(place, finding.fix, gutter, screen)
 
 
-def _excerpt(source: Source, place: Place, gutter: str, screen: Screen) -> Iterator[str]:
+def _excerpt(place: Place, gutter: str, screen: Screen) -> Iterator[str]:
     (row, column), (end_row, end_column) = place.start, place.end
     bar = screen.paint("|", "blue")
-    line = source.line(row)
+    line = place.line
     stop = end_column - 1 if end_row == row else len(line)
     before, word, after = code(line[: column - 1]), code(line[column - 1 : stop]), code(line[stop:])
     before, word, after = cropped(before, word, after, screen.width - len(gutter) - 3)

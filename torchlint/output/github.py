@@ -18,7 +18,7 @@ def render(report: Report, screen: Screen) -> Iterator[str]:
 
 
 def _finding(place: Place) -> str:
-    finding, (row, column), (end_row, end_column) = place.finding, place.start, place.end
+    finding, ((row, column), (end_row, end_column)) = place.finding, place.stored  # lines of the file are annotated
     properties = {
         "title": f"torchlint ({finding.code})",
         "file": place.path,
@@ -28,8 +28,7 @@ def _finding(place: Place) -> str:
         "endLine": str(end_row),
         **({"endColumn": str(end_column)} if row == end_row else {}),
     }
-    text = f"{place.path}:{row}:{column}: {finding.code} {finding.message}"
-    return _command(severity(finding), properties, text)
+    return _command(severity(finding), properties, f"{place.where}: {finding.code} {finding.message}")
 
 
 def _command(level: str, properties: dict[str, str], text: str) -> str:

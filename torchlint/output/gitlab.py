@@ -27,7 +27,7 @@ def render(report: Report, screen: Screen) -> Iterator[str]:
 
 
 def _issue(place: Place, fingerprint: str) -> dict[str, object]:
-    finding, (row, column), (end_row, end_column) = place.finding, place.start, place.end
+    finding, ((row, column), (end_row, end_column)) = place.finding, place.stored
     return {
         "type": "issue",
         "check_name": finding.code,

@@ -28,13 +28,13 @@ _PROMISE = {
 
 def details(place: Place, folder: str, repair: str, unfolded: bool) -> Iterator[str]:
     """Give the element of a finding; ``folder`` is escaped, ``repair`` is a word for what becomes of it."""
-    finding, (row, column) = place.finding, place.start
+    finding = place.finding
     marks = (
         f'data-rule="{finding.code}" data-folder="{folder}" data-confidence="{finding.confidence}" data-fix="{repair}"'
     )
     yield f"<details {marks}{' open' * unfolded}><summary><b>{finding.code}</b>"
     yield f'<span class="message">{prose(finding.message)}</span>'
-    yield f'<span class="tags">{finding.confidence} · {row}:{column}</span></summary><div class="body">'
+    yield f'<span class="tags">{finding.confidence} · {place.spot}</span></summary><div class="body">'
     if place.source is not None:
         yield from _context(place, place.source)
     if finding.why:
@@ -55,18 +55,24 @@ def prose(text: str) -> str:
 
 
 def _context(place: Place, source: Source) -> Iterator[str]:
-    row = place.start[0]
+    row = source.position(place.finding.start)[0]
     last = len(source.line_starts) - (source.line_starts[-1] == len(source.utf8) and len(source.line_starts) > 1)
     rows = []
     for each in range(max(row - _AROUND, 1), min(row + _AROUND, max(last, row)) + 1):
-        shown = _faulty(place, source) if each == row else escape(_cut(code(source.line(each))))
-        rows.append(f'<span data-row="{each}">{shown}</span>')
-    yield f'<pre tabindex="0" aria-label="Code around row {row}">{"".join(rows)}</pre>'
+        if source.cell(each) != source.cell(row):
+            continue
+        shown = _faulty(place) if each == row else escape(_cut(code(source.original.line(each))))
+        rows.append(f'<span data-row="{_row(source, each)}">{shown}</span>')
+    yield f'<pre tabindex="0" aria-label="Code around row {place.start[0]}">{"".join(rows)}</pre>'
 
 
-def _faulty(place: Place, source: Source) -> str:
+def _row(source: Source, row: int) -> int:
+    return source.address(source.line_starts[row - 1])[0]
+
+
+def _faulty(place: Place) -> str:
     (row, column), (end_row, end_column) = place.start, place.end
-    line = source.line(row)
+    line = place.line
     stop = end_column - 1 if end_row == row else len(line)
     parts = cropped(code(line[: column - 1]), code(line[column - 1 : stop]), code(line[stop:]), _WIDTH)
     before, word, after = (escape(part) for part in parts)
@@ -83,7 +89,8 @@ def _diff(source: Source, fix: Fix) -> Iterator[str]:
     rows, before = [], 0
     for row, sign, line in made[:_CHANGED]:
         if several and row != before:
-            rows.append(f"<span>row {row}</span>")
+            cell = f"cell {source.cell(row)}, " if source.cell(row) is not None else ""
+            rows.append(f"<span>{cell}row {_row(source, row)}</span>")
         before = row
         rows.append(f"<{_tag(sign)}>{escape(line)}</{_tag(sign)}>")
     if len(made) > _CHANGED:

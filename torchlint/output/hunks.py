@@ -53,10 +53,10 @@ def _hunk(source: Source, edits: list[Edit]) -> Hunk:
     stop = source.line_starts[final] if final < len(source.line_starts) else len(source.utf8)
     parts, last = [], at
     for edit in edits:
-        parts += [source.slice(last, edit.start), edit.text]
+        parts += [source.excerpt(last, edit.start), edit.text]
         last = max(last, edit.end)
-    parts.append(source.slice(last, stop))
-    return Hunk(first, _rows(source.slice(at, stop)), _rows("".join(parts)))
+    parts.append(source.excerpt(last, stop))
+    return Hunk(first, _rows(source.excerpt(at, stop)), _rows("".join(parts)))
 
 
 def _rows(text: str) -> tuple[str, ...]:

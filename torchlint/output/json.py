@@ -22,7 +22,7 @@ def described(place: Place) -> dict[str, object]:
     """Give one finding as plain data."""
     finding = place.finding
     return {
-        "cell": None,
+        "cell": place.cell,
         "code": finding.code,
         "confidence": str(finding.confidence),
         "end_location": _location(place.end),
@@ -43,7 +43,7 @@ def _fix(place: Place, fix: Fix) -> dict[str, object]:
         "edits": [
             {
                 "content": edit.text,
-                "end_location": _location(place.position(edit.end)),
+                "end_location": _location(place.position(edit.end, edit.start)),
                 "location": _location(place.position(edit.start)),
             }
             for edit in fix.edits

@@ -49,8 +49,8 @@ def _add_suite(root: Element, path: str, places: list[Place], troubles: list[Tro
     suite = SubElement(root, "testsuite", counts, name=_text(path), package="torchlint")
     classname = _text(os.path.splitext(path)[0])
     for place in places:
-        finding, (row, column) = place.finding, place.start
-        case = SubElement(suite, "testcase", classname=classname, name=f"{finding.code} {row}:{column}")
+        finding = place.finding
+        case = SubElement(suite, "testcase", classname=classname, name=f"{finding.code} {place.spot}")
         failure = SubElement(case, "failure", message=_text(finding.message), type=str(finding.confidence))
         failure.text = "\n".join(map(_text, _details(place)))
     for trouble in troubles:
@@ -59,10 +59,10 @@ def _add_suite(root: Element, path: str, places: list[Place], troubles: list[Tro
 
 
 def _details(place: Place) -> Iterator[str]:
-    finding, (row, column) = place.finding, place.start
-    yield f"{place.path}:{row}:{column}: {finding.code} {finding.message}"
+    finding = place.finding
+    yield f"{place.where}: {finding.code} {finding.message}"
     if place.source is not None:
-        yield f"    {code(place.source.line(row))}"
+        yield f"    {code(place.line)}"
     yield from (f"why: {step}" for step in finding.why)
     if finding.fix is not None:
         yield f"fix ({finding.fix.applicability}): {finding.fix.title}"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from torchlint.edits import written
 from torchlint.model import Applicability, Fix
-from torchlint.output.report import PROJECT, Place, Report, page, severity, unicode, written
+from torchlint.output.report import PROJECT, Place, Report, page, severity, unicode
 from torchlint.output.screen import Screen
 from torchlint.source import Source
 
@@ -31,7 +32,9 @@ def _diagnostic(place: Place) -> dict[str, object]:
         "code": {"value": finding.code, "url": page(finding.name)},
     }
     # A click applies a suggestion, so what is only shown is none.
-    if finding.fix is not None and place.source is not None and finding.fix.applicability > Applicability.DISPLAY:
+    # Of a notebook people see cells, not JSON: no suggestion there.
+    offered = finding.fix is not None and finding.fix.applicability > Applicability.DISPLAY and place.cell is None
+    if offered and finding.fix is not None and place.source is not None:
         told["suggestions"] = [_suggestion(place.source, finding.fix)]
     return told
 
@@ -60,5 +63,5 @@ def _range(source: Source | None, start: int, end: int) -> dict[str, object]:
 def _position(source: Source | None, offset: int) -> dict[str, int]:
     if source is None:
         return {"line": 1, "column": 1}
-    row = source.position(offset)[0]
-    return {"line": row, "column": offset - source.line_starts[row - 1] + 1}
+    row, column = source.stored(offset)
+    return {"line": row, "column": len(source.stored_line(row)[: column - 1].encode()) + 1}

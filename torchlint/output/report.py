@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from torchlint.model import Applicability, Confidence, Edit, FileResult, Finding, Trouble
+from torchlint.model import Applicability, Confidence, FileResult, Finding, Trouble
 from torchlint.source import Source
 
 PROJECT = "https://torchlint.readthedocs.io"
@@ -33,7 +32,7 @@ FAMILIES = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A finding in its file: rows and columns from 1, columns in characters."""
+    """A finding in its file: rows and columns from 1, columns in characters; in a notebook, rows of a cell."""
 
     path: str
     source: Source | None
@@ -49,19 +48,52 @@ class Place:
         """The row and column behind the last character of the word at fault."""
         return self.position(self.finding.end)
 
-    def position(self, offset: int) -> tuple[int, int]:
-        """Give the row and column of an offset; the first of the file where there is no text."""
-        return self.source.position(offset) if self.source is not None else (1, 1)
+    def position(self, offset: int, start: int | None = None) -> tuple[int, int]:
+        """Give the row and column of an offset, as :meth:`Source.address` does; the first where there is no text."""
+        return self.source.address(offset, start) if self.source is not None else (1, 1)
+
+    @property
+    def cell(self) -> int | None:
+        """The number of the notebook's cell, all cells counted from 1; None in a file that is no notebook."""
+        return self.source.cell(self.source.position(self.finding.start)[0]) if self.source is not None else None
+
+    @property
+    def spot(self) -> str:
+        """The place in its file: ``3:8``, in a notebook ``cell 2:1:8``."""
+        row, column = self.start
+        return f"cell {self.cell}:{row}:{column}" if self.cell is not None else f"{row}:{column}"
+
+    @property
+    def where(self) -> str:
+        """The place with its file: ``a.py:3:8``, ``b.ipynb:cell 2:1:8``."""
+        return f"{self.path}:{self.spot}"
+
+    @property
+    def line(self) -> str:
+        """The row of the word at fault as the user wrote it."""
+        source = self.source
+        return source.original.line(source.position(self.finding.start)[0]) if source is not None else ""
+
+    @property
+    def stored(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """The rows and columns of the word at fault in the file itself: in a notebook those of the JSON."""
+        if self.source is None:
+            return (1, 1), (1, 1)
+        return self.source.stored(self.finding.start), self.source.stored(self.finding.end)
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All findings that remain, those that were fixed, whether unsafe fixes are allowed, and what kept the run back."""
+    """All findings that remain, those that were fixed, whether unsafe fixes are allowed, and what kept the run back.
+
+    ``known`` counts the findings that the baseline knows; they are not among those that remain.
+    """
 
     results: tuple[FileResult, ...]
     fixed: tuple[tuple[str, tuple[Finding, ...]], ...] = ()
     unsafe_fixes: bool = False
     troubles: tuple[Trouble, ...] = ()
+    known: int = 0
 
     @property
     def places(self) -> Iterator[Place]:
@@ -91,11 +123,6 @@ class Report:
 def severity(finding: Finding) -> str:
     """Give ``"error"`` where there is evidence of a fault, ``"warning"`` where it only cannot be excluded."""
     return "warning" if finding.confidence is Confidence.POSSIBLE else "error"
-
-
-def written(source: Source | None, edit: Edit) -> str:
-    """Give an edit's text as it will stand in the file, with the file's own newlines."""
-    return re.sub(r"(?<!\r)\n", source.newline if source is not None else "\n", edit.text)
 
 
 def unicode(text: str) -> str:

@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterator
 
 from torchlint.catalogue import CATALOGUE
+from torchlint.edits import Replacement, replacements
 from torchlint.fingerprints import Identity, identities
-from torchlint.model import Applicability, Edit, FileResult, Finding, Fix, Trouble
-from torchlint.output.report import PROJECT, Place, Report, severity, unicode, written
+from torchlint.model import Applicability, FileResult, Finding, Fix, Trouble
+from torchlint.output.report import PROJECT, Place, Report, severity, unicode
 from torchlint.output.sarif_rules import described
 from torchlint.output.screen import Screen
 from torchlint.output.trail import steps
@@ -80,12 +81,12 @@ def _result(place: Place, identity: Identity, silent: bool) -> _Object:
         "message": {"text": finding.message},
         "locations": [_location(place, identity)],
         "partialFingerprints": {FINGERPRINT: identity.fingerprint},
-        "properties": {"confidence": str(finding.confidence), **_proposal(finding)},
+        "properties": {"confidence": str(finding.confidence), **_proposal(finding), **_cell(place)},
     }
     if finding.why:
         told["codeFlows"] = [_flow(place)]
     # A consumer may apply what it is given, so what is only shown is told in the properties.
-    if finding.fix is not None and finding.fix.applicability > Applicability.DISPLAY:
+    if finding.fix is not None and finding.fix.applicability > Applicability.DISPLAY and place.source is not None:
         told["fixes"] = [_fix(place, finding.fix)]
     if silent:
         told["suppressions"] = [{"kind": "inSource", "status": "accepted"}]
@@ -98,12 +99,18 @@ def _proposal(finding: Finding) -> _Object:
     return {"fix": {"applicability": str(finding.fix.applicability), "title": finding.fix.title}}
 
 
+def _cell(place: Place) -> _Object:
+    """Say where people find it in a notebook: the regions are those of the JSON."""
+    return {} if place.cell is None else {"cell": place.cell, "row": place.start[0], "column": place.start[1]}
+
+
 def _location(place: Place, identity: Identity) -> _Object:
-    finding, (row, _), (end_row, _) = place.finding, place.start, place.end
-    region = _region(place, finding.start, finding.end)
+    finding, ((row, _), (end_row, _)) = place.finding, place.stored
+    region = _region(*place.stored)
     physical: _Object = {"artifactLocation": _artifact(place.path), "region": region}
     if place.source is not None:
-        region["snippet"] = {"text": place.source.slice(finding.start, finding.end)}
+        region["snippet"] = {"text": place.source.excerpt(finding.start, finding.end)}
+    if place.source is not None and place.cell is None:  # a row of JSON may be a whole notebook
         lines = "\n".join(place.source.line(each) for each in range(row, end_row + 1))
         physical["contextRegion"] = {"startLine": row, "endLine": end_row, "snippet": {"text": lines}}
     told: _Object = {"physicalLocation": physical}
@@ -113,9 +120,8 @@ def _location(place: Place, identity: Identity) -> _Object:
 
 
 def _flow(place: Place) -> _Object:
-    trail = [_step(step.text, step.path, {"startLine": step.row or place.start[0]}) for step in steps(place)]
-    finding = place.finding
-    end = _step(finding.message, place.path, _region(place, finding.start, finding.end))
+    trail = [_step(step.text, step.path, {"startLine": step.row or place.stored[0][0]}) for step in steps(place)]
+    end = _step(place.finding.message, place.path, _region(*place.stored))
     return {"threadFlows": [{"locations": [*trail, end]}]}
 
 
@@ -125,24 +131,21 @@ def _step(text: str, path: str, region: _Object) -> _Object:
 
 
 def _fix(place: Place, fix: Fix) -> _Object:
-    replacements = [_replacement(place, edit) for edit in fix.edits]
+    changes = replacements(place.source, fix.edits) if place.source is not None else ()
+    changed = {"artifactLocation": _artifact(place.path), "replacements": [_replacement(each) for each in changes]}
     return {
         "description": {"text": fix.title},
-        "artifactChanges": [{"artifactLocation": _artifact(place.path), "replacements": replacements}],
+        "artifactChanges": [changed],
         "properties": {"applicability": str(fix.applicability)},
     }
 
 
-def _replacement(place: Place, edit: Edit) -> _Object:
-    return {
-        "deletedRegion": _region(place, edit.start, edit.end),
-        "insertedContent": {"text": written(place.source, edit)},
-    }
+def _replacement(change: Replacement) -> _Object:
+    return {"deletedRegion": _region(change.start, change.end), "insertedContent": {"text": change.text}}
 
 
-def _region(place: Place, start: int, end: int) -> _Object:
-    (row, column), (end_row, end_column) = place.position(start), place.position(end)
-    return {"startLine": row, "startColumn": column, "endLine": end_row, "endColumn": end_column}
+def _region(start: tuple[int, int], end: tuple[int, int]) -> _Object:
+    return {"startLine": start[0], "startColumn": start[1], "endLine": end[0], "endColumn": end[1]}
 
 
 def _artifact(path: str) -> _Object:

@@ -14,13 +14,13 @@ def render(report: Report, screen: Screen) -> Iterator[str]:
     counts = report.counts()
     fixed = sum(len(findings) for _, findings in report.fixed)
     if not counts["found"] and not fixed:
-        yield screen.paint("All checks passed!", "green")
+        yield screen.paint("All checks passed!", "green") + _known(report)
         return
     if fixed:
         detail = f"{fixed} fixed, {counts['found']} remaining"
-        yield f"Found {_errors(counts['found'] + fixed)} ({detail}).{_remedies(counts)}"
+        yield f"Found {_errors(counts['found'] + fixed)} ({detail}).{_remedies(counts)}{_known(report)}"
     else:
-        yield f"Found {_errors(counts['found'])}.{_remedies(counts)}"
+        yield f"Found {_errors(counts['found'])}.{_remedies(counts)}{_known(report)}"
 
 
 def fixes(report: Report, screen: Screen) -> Iterator[str]:
@@ -45,6 +45,25 @@ def would_fix(count: int, paths: int) -> str:
 def did_fix(report: Report) -> str:
     """Give the closing line of ``--fix-only``."""
     return f"Fixed {_errors(sum(len(findings) for _, findings in report.fixed))}."
+
+
+def silenced(count: int, paths: int) -> str:
+    """Give the closing line of ``--add-noqa``."""
+    return f"Silenced {_findings(count)} in {paths} file{'s' * (paths != 1)}." if count else "Nothing to silence."
+
+
+def gone(count: int, name: str, told: bool) -> str:
+    """Tell that entries of a baseline have no finding any more."""
+    more = "" if told else " (-v lists them)"
+    return f"{_findings(count)} that {name} knows went away{more}: --write-baseline takes them out"
+
+
+def _known(report: Report) -> str:
+    return f" {report.known} known." if report.known else ""
+
+
+def _findings(count: int) -> str:
+    return f"{count} finding{'s' * (count != 1)}"
 
 
 def _remedies(counts: Counter[str]) -> str:

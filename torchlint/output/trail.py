@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from torchlint.notebook.module import Notebook
 from torchlint.output.report import Place
 
 _PLACED = re.compile(r"(?P<text>.*), (?:(?P<path>.+) )?line (?P<row>[1-9]\d*)", re.DOTALL)
+_IN_CELL = re.compile(r".*, cell (?P<cell>\d+), line (?P<row>[1-9]\d*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,11 @@ def steps(place: Place) -> tuple[Step, ...]:
 
 
 def _step(text: str, place: Place) -> Step:
+    in_cell = _IN_CELL.fullmatch(text) if isinstance(place.source, Notebook) else None
+    if in_cell is not None and isinstance(place.source, Notebook):
+        rows = place.source.rows_of(int(in_cell["cell"])) or range(1, 2)
+        start = place.source.line_starts[rows[int(in_cell["row"]) - 1] - 1]
+        return Step(text, place.path, place.source.stored(start)[0])
     found = _PLACED.fullmatch(text)
     if found is None:
         return Step(text, place.path, None)

@@ -5,6 +5,7 @@ The new text is never written by hand: torchlint itself makes it of the old one.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import re
 from collections.abc import Iterable
@@ -15,6 +16,9 @@ from torchlint.catalogue import BY_CODE
 from torchlint.config import Config
 from torchlint.engine import fix_bytes
 from torchlint.pages import page
+
+_DEFAULT_DTYPE, _DEFAULT_DEVICE = "torch.set_default_dtype(torch.float64)", 'torch.set_default_device("cuda")'
+"""Statements by which a file changes what new tensors are: rules read them, and repair other code accordingly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,12 @@ class Case:
         lines = [line.strip() for line in body.splitlines() if line.strip() and "import" not in line]
         return f"{self.code} " + "; ".join(lines)[:100]
 
+    @property
+    def digest(self) -> str:
+        """A short name for what is proven: the old text, and what the rule makes of it today."""
+        whole = "\0".join((self.code, self.text, repaired(self), repaired(self, unsafe=True)))
+        return hashlib.sha256(whole.encode()).hexdigest()[:16]
+
 
 @cache
 def repaired(case: Case, unsafe: bool = False) -> str:
@@ -40,9 +50,8 @@ def repaired(case: Case, unsafe: bool = False) -> str:
 
 
 def digest(cases: Iterable[Case]) -> str:
-    """Give a short name for what was proven: the old texts and what the rules make of them today."""
-    whole = "\0".join(f"{case.code}\0{case.text}\0{repaired(case)}" for case in cases)
-    return hashlib.sha256(whole.encode()).hexdigest()[:16]
+    """Give a short name for several cases."""
+    return hashlib.sha256("\0".join(case.digest for case in cases).encode()).hexdigest()[:16]
 
 
 def page_example(code: str) -> Case:
@@ -51,3 +60,18 @@ def page_example(code: str) -> Case:
     if found is None:
         raise ValueError(f"the page of {code} shows no example")
     return Case(code, found[1])
+
+
+def in_changed_defaults(case: Case, device: str) -> tuple[Case, ...]:
+    """Give the case as it would stand in a file that changes the default dtype (host) or device (accelerators).
+
+    Such a case is left out where its rule then offers no safe fix.
+    """
+    imports = [node for node in ast.parse(case.text).body if isinstance(node, ast.Import | ast.ImportFrom)]
+    if not any(alias.name == "torch" for node in imports if isinstance(node, ast.Import) for alias in node.names):
+        return ()
+    lines = case.text.splitlines(keepends=True)
+    at = imports[-1].end_lineno or 0
+    statement = _DEFAULT_DTYPE if device == "cpu" else _DEFAULT_DEVICE
+    changed = replace(case, text="".join([*lines[:at], f"{statement}\n", *lines[at:]]))
+    return (changed,) if repaired(changed) != changed.text else ()

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from torchlint.model import Applicability
 from torchlint.proof.observe import Observation, Snippet, observe
 from torchlint.proof.worlds import World
 
 _LONGEST = 120
+_REPORTED = "modified by an inplace operation"
+"""With this torch refuses a gradient that was silently wrong before: the new text is at work there, not broken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +24,7 @@ class Refutation:
     after: object
 
     def __str__(self) -> str:
-        return f"[{self.world}] {self.observable}: {_short(self.before)} -> {_short(self.after)}"
+        return f"[{self.world}] {self.observable}: {shortened(self.before)} -> {shortened(self.after)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,18 @@ class Verdict:
     ran: int
     """In how many of them the old text ran; where it raised, the new one may do anything."""
     refutations: tuple[Refutation, ...]
+    broken: int = 0
+    """In how many worlds the old text ran and the new one raised, save where it shows a gradient that was wrong."""
+
+    @property
+    def allows(self) -> Applicability:
+        """The strongest that a fix may claim which did this.
+
+        Safe where no world refutes it, unsafe where some does, display where the new text runs nowhere at all.
+        """
+        if not self.refutations:
+            return Applicability.SAFE
+        return Applicability.DISPLAY if self.broken == self.ran else Applicability.UNSAFE
 
     @property
     def holds(self) -> bool:
@@ -58,7 +73,7 @@ def differences(before: Observation, after: Observation) -> tuple[tuple[str, obj
 
 def judge(before: Snippet, after: Snippet, worlds: Iterable[World]) -> Verdict:
     """Run both texts in each world and compare what is observed."""
-    tried = ran = 0
+    tried = ran = broken = 0
     found: list[Refutation] = []
     for world in worlds:
         tried += 1
@@ -67,10 +82,12 @@ def judge(before: Snippet, after: Snippet, worlds: Iterable[World]) -> Verdict:
             continue
         ran += 1
         new = observe(after, world)
+        broken += new.error is not None and _REPORTED not in new.error
         found += [Refutation(world, *each) for each in differences(old, new)]
-    return Verdict(tried, ran, tuple(found))
+    return Verdict(tried, ran, tuple(found), broken)
 
 
-def _short(value: object) -> str:
+def shortened(value: object) -> str:
+    """Give a value in a line of at most 120 characters."""
     shown = value if isinstance(value, str) else repr(value)
     return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 3] + "..."

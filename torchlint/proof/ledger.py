@@ -1,4 +1,4 @@
-"""The ledger: which claims were proven, on which torch and device, and for which cases."""
+"""The ledger: what was proven of each example of each rule, on which torch and device. Reading it needs no torch."""
 
 from __future__ import annotations
 
@@ -7,80 +7,133 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from datetime import date, datetime, timezone
 from pathlib import Path
 
-import torch
-
-from torchlint.proof.cases import digest, repaired
-from torchlint.proof.judge import judge
-from torchlint.proof.observe import Snippet
-from torchlint.proof.table import CLAIMING, of_rule
-from torchlint.proof.worlds import device_name, devices, telling
-
 LEDGER = Path(__file__).with_name("ledger.json")
-
-HOLDS, REFUTED = "holds", "refuted"
 
 
 @dataclass(frozen=True, order=True, slots=True)
 class Row:
-    """One rule's safe fixes, tried on one device."""
+    """One example of a rule, run before and after its fix in every ordinary world of one device."""
 
     code: str
+    example: str
+    """One line by which a reader knows the example."""
+    kind: str
+    """The kind of device: ``"cpu"``, ``"simulated"``, ``"cuda"``."""
     device: str
+    """The device's own name, such as ``"NVIDIA A100"``; for the first two the kind again."""
     torch: str
     digest: str
-    """The cases, before and after the fixes; another digest means that something else was proven."""
-    cases: int
+    """The example, before and after the fixes; another digest means that something else was proven."""
     worlds: int
-    """Runs of a case in a world."""
     ran: int
-    """How many of them the old text survived: the others ask nothing of the new one."""
-    verdict: str
+    """In how many worlds the old text ran: where it raised, the new one may do anything."""
+    claims: str
+    """What the rule says of this fix: ``"safe"``, ``"unsafe"``."""
+    allows: str
+    """The strongest claim that the worlds allow: ``"safe"``, ``"unsafe"``, ``"display"``."""
+    date: str
+    """When it was run, as in ``"2026-11-21"``."""
 
 
-def prove(code: str, device: str) -> Row:
-    """Run every case of a rule in every ordinary world of a device."""
-    cases = of_rule(code)
-    worlds = ran = refuted = 0
-    for case in cases:
-        before = Snippet(case.text)
-        verdict = judge(before, Snippet(repaired(case)), telling(device, before.given))
-        worlds, ran, refuted = worlds + verdict.worlds, ran + verdict.ran, refuted + len(verdict.refutations)
-        for each in verdict.refutations[:1]:
-            print(f"{case.title}\n    {each}", file=sys.stderr)
-    result = REFUTED if refuted else HOLDS
-    return Row(code, device_name(device), torch.__version__, digest(cases), len(cases), worlds, ran, result)
+@dataclass(frozen=True, order=True, slots=True)
+class Rare:
+    """A difference in a rare world, of which no claim speaks: it is listed."""
+
+    code: str
+    world: str
+    example: str
+    observable: str
+    before: str
+    after: str
+    torch: str
 
 
-def read(path: Path = LEDGER) -> tuple[Row, ...]:
-    """Read the rows that were written down."""
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """Everything that is written down."""
+
+    rows: tuple[Row, ...] = ()
+    rare: tuple[Rare, ...] = ()
+
+
+def read(path: Path = LEDGER) -> Ledger:
+    """Read what was written down; nothing where there is no file."""
     if not path.exists():
-        return ()
-    return tuple(Row(**each) for each in json.loads(path.read_text(encoding="utf-8")))
+        return Ledger()
+    found = json.loads(path.read_text(encoding="utf-8"))
+    return Ledger(tuple(Row(**each) for each in found["rows"]), tuple(Rare(**each) for each in found["rare"]))
 
 
-def write(rows: Iterable[Row], path: Path = LEDGER) -> None:
-    """Write rows down, each on a line of its own, in the place of older ones for the same rule and device."""
-    known = {(row.code, row.device): row for row in read(path)} | {(row.code, row.device): row for row in rows}
-    lines = ",\n".join(json.dumps(asdict(row)) for row in sorted(known.values()) if row.code in CLAIMING)
-    path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+def write(ledger: Ledger, path: Path = LEDGER) -> None:
+    """Write a ledger down, each row on a line of its own."""
+    parts = (f'"{name}": [\n{_lines(getattr(ledger, name))}\n]' for name in ("rows", "rare"))
+    path.write_text("{" + ",\n".join(parts) + "}\n", encoding="utf-8")
+
+
+def _lines(rows: Iterable[Row | Rare]) -> str:
+    return ",\n".join(json.dumps(asdict(row)) for row in sorted(rows))
+
+
+def merged(old: Ledger, new: Ledger, known: Iterable[str]) -> Ledger:
+    """Put new rows in the place of older ones of the same example and device; ``known`` are today's examples' digests.
+
+    A row whose facts did not change keeps its date on the host, so that nothing changes there without a cause. Rows of
+    real devices for examples that have changed since are kept: they say how old the proof there is.
+    """
+    today = set(known)
+    before = {(row.digest, row.kind, row.device, _series(row)): row for row in old.rows}
+    kept = {key: row for key, row in before.items() if row.digest in today or row.kind not in ("cpu", "simulated")}
+    for row in new.rows:
+        key = row.digest, row.kind, row.device, _series(row)
+        earlier = before.get(key)
+        same = earlier is not None and asdict(earlier) | {"date": row.date} == asdict(row)
+        kept[key] = earlier if same and earlier is not None and row.kind != "cuda" else row
+    tried = {row.code for row in new.rows}
+    rare = [each for each in old.rare if each.code not in tried or not new.rare]
+    return Ledger(tuple(kept.values()), (*rare, *new.rare))
+
+
+def _series(row: Row) -> str:
+    """Give the first two parts of a torch version: rows of another one stand beside."""
+    return ".".join(row.torch.split(".")[:2])
+
+
+def age(rows: Iterable[Row], today: date) -> str:
+    """Say how old the rows of real accelerators are, in one line."""
+    real = [row for row in rows if row.kind not in ("cpu", "simulated")]
+    if not real:
+        return "no row of a real accelerator yet: CUDA was only simulated"
+    oldest = min(real, key=lambda row: row.date)
+    days = (today - date.fromisoformat(oldest.date)).days
+    devices = ", ".join(sorted({f"{row.device} with torch {row.torch}" for row in real}))
+    return f"{len(real)} rows of real accelerators ({devices}), the oldest of {oldest.date}: {days} days ago"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prove every rule's claim on the devices of this machine; exit status 1 where one is refuted."""
+    """Prove every rule's claim on the devices of this machine; exit status 1 where one claims too much."""
     parser = argparse.ArgumentParser(prog="python -m torchlint.proof.ledger", description=main.__doc__)
     parser.add_argument("--write", action="store_true", help="write the rows into the ledger")
     parser.add_argument("--to", type=Path, default=LEDGER, metavar="FILE", help="the ledger to write to")
+    parser.add_argument("--device", action="append", help="only this device; may be given several times")
+    parser.add_argument("--codes", nargs="*", help="only these rules")
     options = parser.parse_args(arguments)
-    rows = []
-    for device in devices():
-        for code in CLAIMING:
-            rows.append(prove(code, device))
-            print(" ".join(f"{name}={value}" for name, value in asdict(rows[-1]).items()), flush=True)
+    from torchlint.proof.proving import digests, prove_all
+
+    today = datetime.now(timezone.utc).date()
+    new = prove_all(options.codes, options.device, today.isoformat())
+    ledger = merged(read(options.to), new, digests())
+    print(age(ledger.rows, today))
     if options.write:
-        write(rows, options.to)
-    return int(any(row.verdict == REFUTED for row in rows))
+        write(ledger, options.to)
+    return int(any(_stronger(row.claims, row.allows) for row in new.rows))
+
+
+def _stronger(claim: str, allowed: str) -> bool:
+    order = ("display", "unsafe", "safe")
+    return order.index(claim) > order.index(allowed)
 
 
 if __name__ == "__main__":

@@ -202,6 +202,7 @@ _FROM_DATA = (
         given="array: np.ndarray",
     ),
     *_cases("TNS301", "return torch.Tensor([t.sum(), t.sum()])", "return torch.Tensor([t.sum().item(), 2])"),
+    *_cases("TNS301", "a = torch.Tensor(torch.FloatStorage())\na.resize_(2).fill_(1)", given=""),
     *_cases("TNS302", "a = torch.Tensor(n)", "return torch.Tensor(n, 2).zero_()", "a = torch.Tensor()", given="n: int"),
     *_cases(
         "TNS302",
@@ -223,6 +224,11 @@ _TYPES = (
     ),
     *_cases("TNS304", "return torch.FloatTensor(numbers), torch.LongTensor(numbers)", given="numbers: list[int]"),
     *_cases("TNS304", "return torch.FloatTensor(n, 3).zero_(), torch.LongTensor(n)", given="n: int"),
+    *_cases(
+        "TNS304",
+        *(f"a = torch.{each}(torch.{each.replace('Tensor', 'Storage')}())\na.resize_(2).fill_(1)" for each in _TYPED),
+        given="",
+    ),
     *_cases("TNS304", "a = torch.FloatTensor(t.size())", "a = torch.LongTensor(t.shape[-1])"),
     *_cases(
         "TNS304",

@@ -37,7 +37,7 @@ def has_dimensions(node: ast.expr, context: FileContext, depth: int = 4) -> bool
         return False
     match node:
         case ast.Name():
-            bound = _bound_once(node, context)
+            bound = bound_once(node, context)
             return bound is not None and has_dimensions(bound, context, depth - 1)
         case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in _KEEPING and _is_object(inner, context):
             return has_dimensions(inner, context, depth - 1)
@@ -86,7 +86,7 @@ def _is_empty_tuple(node: ast.expr) -> bool:
     return isinstance(node, ast.Tuple) and not node.elts
 
 
-def _bound_once(name: ast.Name, context: FileContext) -> ast.expr | None:
+def bound_once(name: ast.Name, context: FileContext) -> ast.expr | None:
     """Give what a name is bound to where its scope binds it in one assignment only."""
     assert context.outline is not None
     scope = next((each for each in context.outline.ancestors(name) if isinstance(each, _SCOPES)), None)

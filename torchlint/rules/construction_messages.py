@@ -5,7 +5,7 @@ from __future__ import annotations
 from torchlint.model import Confidence
 from torchlint.rule import FileContext
 from torchlint.rules.constructions import Construction
-from torchlint.rules.given_data import Reading
+from torchlint.rules.given_data import EMPTY_STORAGE, Reading
 from torchlint.rules.torch_defaults import defaults
 
 
@@ -27,6 +27,10 @@ def message(call: Construction) -> str:
             return f"{name} copies {what} or shares its memory: use `torch.as_tensor` and say the dtype"
         case Reading.TENSOR:
             return f"{name} makes an alias of {what} and converts nothing: use the tensor itself, or `.to(dtype)`"
+        case Reading.STORAGE:
+            if what == EMPTY_STORAGE:
+                return f"{name} of {what} makes an empty tensor: use `torch.empty(0)` and say the dtype"
+            return f"{name} shares the memory of {what}: use `torch.frombuffer`, or `.set_` of an empty tensor"
         case Reading.INVALID:
             return f"{name} always raises `TypeError` for {what}: use `torch.tensor`"
     return (

@@ -23,7 +23,7 @@ _TYPED_ONLY = frozenset({TYPED})
 MODERN_KEYWORDS = frozenset({"dtype", "requires_grad", "pin_memory", "layout"})
 """Keywords of ``torch.tensor`` and ``torch.empty`` that every legacy constructor refuses with a TypeError."""
 _LEGACY_KEYWORDS = frozenset({"device", "data", "size"})
-_DATA = frozenset({Reading.DATA, Reading.ARRAY, Reading.MIXED, Reading.TENSOR, Reading.INVALID})
+_DATA = frozenset({Reading.DATA, Reading.ARRAY, Reading.MIXED, Reading.TENSOR, Reading.INVALID, Reading.STORAGE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def construction(node: cst.Call, context: FileContext, code: str) -> Constructio
 
 def _owner(kind: TensorType, found: Given, keywords: tuple[tuple[str, cst.Arg], ...]) -> str | None:
     words = {word for word, _ in keywords}
-    if found.reading is Reading.STORAGE or words - MODERN_KEYWORDS - _LEGACY_KEYWORDS:
+    if words - MODERN_KEYWORDS - _LEGACY_KEYWORDS:
         return None
     if words & MODERN_KEYWORDS or any(word == "device" and _refused(kind, each.value) for word, each in keywords):
         return KEYWORD

@@ -13,7 +13,8 @@ import libcst as cst
 from torchlint.inference.facts import Kind
 from torchlint.rule import FileContext
 from torchlint.rules.annotation_evidence import is_parameter, rests_on_annotation
-from torchlint.rules.array_ranks import has_dimensions
+from torchlint.rules.array_ranks import bound_once, has_dimensions
+from torchlint.rules.sequence_uses import Shape, shape_by_use
 
 
 class Reading(Enum):
@@ -46,6 +47,7 @@ class Given:
     """Only ``*sizes``: without elements the legacy call gives an empty tensor where ``torch.empty()`` raises."""
 
 
+EMPTY_STORAGE = "an empty storage"
 _EMPTY = Given(Reading.EMPTY, True, "nothing")
 _SIZE = Kind.INTEGER | Kind.SIZE
 _ALWAYS_REFUSED = Kind.NONE | Kind.STRING
@@ -66,6 +68,21 @@ FILLS = frozenset({
 """Methods that overwrite all elements of a tensor."""
 # fmt: on
 _SEQUENCE_MAKERS = frozenset({"list", "tuple", "range", "sorted"})
+_FITTED = frozenset(
+    {
+        "classes_",
+        "coef_",
+        "cluster_centers_",
+        "components_",
+        "dual_coef_",
+        "explained_variance_",
+        "feature_importances_",
+        "labels_",
+        "singular_values_",
+        "support_vectors_",
+    }
+)
+"""Attributes of fitted scikit-learn estimators that are arrays with dimensions."""
 _REDUCTIONS = frozenset({"sum", "prod", "max", "min", "mean", "argmax", "argmin", "count_nonzero", "std", "var"})
 _REFUSED_MAKERS = frozenset(
     {"float", "bool", "str", "complex", "map", "filter", "zip", "set", "dict", "frozenset", "iter"}
@@ -134,13 +151,26 @@ def _by_shape(node: cst.BaseExpression, context: FileContext) -> Given | None:
             return Given(Reading.INVALID, True, f"`{word}`")
         case cst.Float() | cst.UnaryOperation(operator=cst.Minus(), expression=cst.Float()):
             return Given(Reading.INVALID, True, "a float", floats=True)
-        case cst.Call(func=cst.Name() as function) if not _is_storage_name(function):
+        case cst.Call(func=cst.Name(value=word)) if not word.endswith("Storage"):
             return _by_builtin(node, context)
         case cst.Call(func=cst.Attribute(attr=cst.Name(value="tolist")), args=[]):
             return None if context.facts(node).must(Kind.SEQUENCE) else Given(Reading.DATA, False, "a list")
         case cst.Call(func=cst.Attribute(attr=cst.Name(value=word)), args=args) if word in _REDUCTIONS:
             return _by_reduction(node, args, context)
-    return Given(Reading.STORAGE, True, "a storage") if _is_storage(node) else None
+    return _by_storage(node, context)
+
+
+def _by_storage(node: cst.BaseExpression, context: FileContext) -> Given | None:
+    """``torch.FloatStorage(...)``, ``torch.ByteStorage.from_buffer(...)``, ``x.storage()``, and names of them."""
+    if isinstance(node, cst.Name):
+        found = context.python(node)
+        bound = bound_once(found, context) if isinstance(found, ast.Name) and context.outline is not None else None
+        return Given(Reading.STORAGE, True, f"the storage `{node.value}`") if makes_storage(bound) else None
+    found = context.python(node)
+    if not isinstance(found, ast.expr) or not makes_storage(found):
+        return None
+    empty = isinstance(found, ast.Call) and not (found.args or found.keywords) and _names_storage(found.func)
+    return Given(Reading.STORAGE, True, EMPTY_STORAGE if empty else "a storage")
 
 
 def _by_builtin(node: cst.Call, context: FileContext) -> Given | None:
@@ -218,8 +248,30 @@ def _by_words(node: cst.Call, argument: cst.BaseExpression, context: FileContext
             return Given(Reading.MIXED, False, f"`{brief(argument, context)}`")
     if context.facts(argument).may(_SIZE) and (_reads_as_size(argument) or _is_filled_at_once(node, context)):
         return Given(Reading.SIZE, False, f"`{brief(argument, context)}`")
+    by_use = _by_use(argument, context)
+    if by_use is not None:
+        return by_use
     whole = isinstance(argument, cst.BinaryOperation) and _has_integers_only(argument)
     return Given(Reading.UNKNOWN, False, f"`{brief(argument, context)}`", seems_size=whole)
+
+
+def _by_use(node: cst.BaseExpression, context: FileContext) -> Given | None:
+    """Read what the function around does with a value of unknown kind; shapes and sizes have a length too."""
+    place, shown = context.python(node), f"`{brief(node, context)}`"
+    if not isinstance(place, ast.expr) or not context.facts(node).unknown or _word_matches(node, _SIZES_WORD):
+        return None
+    if isinstance(node, cst.Attribute) and node.attr.value in _FITTED and b"sklearn" in context.source.utf8:
+        return Given(Reading.ARRAY, False, f"{shown}, an array,")
+    match shape_by_use(place, context):
+        case Shape.LIST:
+            return Given(Reading.DATA, False, shown)
+        case Shape.ARRAY:
+            return Given(Reading.ARRAY, False, f"{shown}, an array,")
+        case Shape.TENSOR:
+            return Given(Reading.TENSOR, False, f"{shown}, a tensor,")
+        case Shape.SIZED:
+            return Given(Reading.MIXED, False, shown)
+    return None
 
 
 def _has_integers_only(node: cst.BaseExpression) -> bool:
@@ -268,20 +320,22 @@ def _is_filled_at_once(node: cst.Call, context: FileContext) -> bool:
     return isinstance(context.parent(above), cst.Call)
 
 
-def _is_storage(node: cst.BaseExpression) -> bool:
-    """``torch.FloatStorage(...)``, ``torch.ByteStorage.from_buffer(...)``, ``x.untyped_storage()``."""
+def makes_storage(node: ast.expr | None) -> bool:
+    """Whether an expression is a call that gives a storage by its spelling."""
     match node:
-        case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value=word))):
-            return word.endswith(("Storage", "storage")) or _is_storage_name(inner)
-        case cst.Call(func=function):
-            return _is_storage_name(function)
-    return _is_storage_name(node)
+        case ast.Call(func=ast.Attribute(value=owner, attr="from_buffer" | "from_file")):
+            return _names_storage(owner)
+        case ast.Call(func=ast.Attribute(attr="storage" | "untyped_storage" | "_storage"), args=[], keywords=[]):
+            return True
+        case ast.Call(func=function):
+            return _names_storage(function)
+    return False
 
 
-def _is_storage_name(node: cst.BaseExpression) -> bool:
+def _names_storage(node: ast.expr) -> bool:
     match node:
-        case cst.Name(value=word) | cst.Attribute(attr=cst.Name(value=word)):
-            return word.endswith(("Storage", "storage"))
+        case ast.Attribute(attr=word) | ast.Name(id=word):
+            return word.endswith("Storage")
     return False
 
 

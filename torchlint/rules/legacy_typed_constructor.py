@@ -3,7 +3,7 @@
 ## What it does
 
 Flags calls of `torch.FloatTensor`, `torch.LongTensor`, `torch.ByteTensor` and the others, their `torch.cuda` spellings,
-and names that stand for them: `from torch import FloatTensor as FT`,
+`torch.sparse.FloatTensor` and its like, and names that stand for them: `from torch import FloatTensor as FT`,
 `Tensor = torch.cuda.FloatTensor if use_cuda else torch.FloatTensor`, `self.Tensor = torch.FloatTensor`.
 
 ## Why is this bad?
@@ -38,6 +38,11 @@ file that sets a default device or a default tensor type, `device="cpu"` is adde
 the CPU. Where a name stands for several types (`torch.cuda.FloatTensor if use_cuda else torch.FloatTensor`) the device
 is for the author to say, and where an argument may be a size or data so is the reading: the fix is only shown.
 
+A sparse type, `torch.sparse.FloatTensor(indices, values, size)`, does what `torch.sparse_coo_tensor` does with the
+same arguments, the dtype of the values included; unsafe, because torch then warns once for each process that it does
+not check the indices. A type of an empty storage, `torch.FloatTensor(torch.FloatStorage())`,
+is `torch.empty(0)`. For other storages the repair is only shown: `torch.frombuffer` takes no empty buffer.
+
 ## References
 
 - [torch.Tensor, data types](https://docs.pytorch.org/docs/stable/tensors.html#data-types)
@@ -55,6 +60,7 @@ from torchlint.rule import Draft, FileContext, Rule
 from torchlint.rules.construction_messages import message, why
 from torchlint.rules.constructions import TYPED, construction
 from torchlint.rules.modern_constructors import modern
+from torchlint.rules.sparse_constructors import sparse_construction
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -62,6 +68,8 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     call = construction(node, context, TYPED)
     if call is not None:
         yield Draft(call.at, message(call), call.confidence, why(call, context), modern(call, context))
+    else:
+        yield from sparse_construction(node, context)
 
 
 RULE = Rule(TYPED, visit={cst.Call: check})

@@ -7,7 +7,7 @@ import libcst as cst
 from torchlint.model import Applicability, Edit, Fix
 from torchlint.rule import FileContext
 from torchlint.rules.constructions import MODERN_KEYWORDS, Construction
-from torchlint.rules.given_data import Reading
+from torchlint.rules.given_data import EMPTY_STORAGE, Reading
 from torchlint.rules.spelling import Spelled
 from torchlint.rules.tensor_types import spelled_like
 from torchlint.rules.torch_defaults import defaults
@@ -29,6 +29,8 @@ def modern(call: Construction, context: FileContext) -> Fix | None:
         return None
     if call.given.reading is Reading.TENSOR:
         return _tensor_itself(call, context)
+    if call.given.reading is Reading.STORAGE:
+        return _of_storage(call, context)
     if call.given.reading is Reading.INVALID and not _is_number(call):
         return None
     function = function_for(call)
@@ -143,3 +145,34 @@ def _tensor_itself(call: Construction, context: FileContext) -> Fix | None:
     argument = context.code_with_parentheses(call.positional[0].value)
     title = f"Use `{argument}` itself, `.to(...)` for a dtype, or `.detach().clone()` for a copy"
     return Fix(title, (context.replace(call.node, argument),), Applicability.DISPLAY)
+
+
+def _of_storage(call: Construction, context: FileContext) -> Fix | None:
+    """Make an empty tensor where the storage is empty; else show how a buffer or a storage becomes a tensor today."""
+    argument = call.positional[0].value
+    if call.keywords or "#" in context.code(call.node):
+        return None
+    suffix, imports = _keywords(call, "empty", context)
+    if call.given.what == EMPTY_STORAGE:
+        if not _is_of_its_type(argument, call, context):
+            return None
+        callee, more = spelled_like(call.node.func, "empty", context)
+        edits = (context.replace(call.node.func, callee), context.replace(argument, f"0{suffix}"), *imports, *more)
+        return Fix(f"Use `{callee}(0{suffix})`", tuple(dict.fromkeys(edits)), _applicability(call, context))
+    match argument:
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="from_buffer")), args=[cst.Arg(value=buffer)]):
+            callee, more = spelled_like(call.node.func, "frombuffer", context)
+            text = f"{callee}(bytearray({context.code(buffer)}){suffix})"
+            edits = (context.replace(call.node, text), *imports, *more)
+            title = f"Use `{callee}(bytearray(...){suffix})`, which takes no empty buffer"
+            return Fix(title, tuple(dict.fromkeys(edits)), Applicability.DISPLAY)
+    callee, more = spelled_like(call.node.func, "empty", context)
+    edits = (context.replace(call.node.func, f"{callee}(0{suffix}).set_"), *imports, *more)
+    return Fix(f"Use `{callee}(0{suffix}).set_(...)`", tuple(dict.fromkeys(edits)), Applicability.DISPLAY)
+
+
+def _is_of_its_type(storage: cst.BaseExpression, call: Construction, context: FileContext) -> bool:
+    """Whether a storage is of the constructor's own type: ``torch.FloatStorage()`` of ``torch.FloatTensor``."""
+    names = context.names(storage.func) if isinstance(storage, cst.Call) else frozenset[str]()
+    wanted = {name.replace("Tensor", "Storage") for name in call.type.names}
+    return bool(names) and names <= {"torch.UntypedStorage", *({"torch.FloatStorage"} if call.type.plain else wanted)}

@@ -28,11 +28,17 @@ def torch_name(context: FileContext, name: str, at: cst.CSTNode | None = None) -
     if context.outline is None:
         return f"torch.{name}", ()
     imports = _imports(context.outline, _functions_around(context, at))
+    in_cells = context.source.cell(1) is not None
+    if in_cells:  # a cell runs before those below it
+        bound = context.definition.span(at)[0] if at is not None else context.definition.stretch.end
+        imports = [each for each in imports if context.outline.start(each) < bound]
     module, direct = _imported(imports, name)
     if module is not None:
         return f"{module}.{name}", ()
     if direct is not None:
         return direct, ()
+    if in_cells:
+        return f"torch.{name}", (_import_torch_in_a_cell(context.outline, imports, context.definition.stretch.start),)
     return f"torch.{name}", (_import_torch(context.outline, imports),)
 
 
@@ -97,11 +103,9 @@ def _import_torch(outline: Outline, imports: list[_Import]) -> Edit:
 
     Beside the import that is there it runs when that one does: lazily in a function, guarded in a ``try``.
     """
-    for statement in imports:
-        if isinstance(statement, ast.ImportFrom) and _is_torch(statement):
-            start = outline.start(statement)
-            before = outline.source.slice(outline.source.line_starts[statement.lineno - 1], start)
-            return Edit(start, start, "import torch; " if before.strip() else f"import torch\n{before}")
+    beside = _before_what_comes_from_torch(outline, imports)
+    if beside is not None:
+        return beside
     body = outline.tree.body
     head = _head(body)
     if head is None:
@@ -112,6 +116,38 @@ def _import_torch(outline: Outline, imports: list[_Import]) -> Edit:
         return Edit(end, end, "import torch\n" if isinstance(head, ast.Import | ast.ImportFrom) else "\nimport torch\n")
     end = len(outline.source.utf8)
     return Edit(end, end, "\nimport torch\n")
+
+
+def _import_torch_in_a_cell(outline: Outline, imports: list[_Import], at: int) -> Edit:
+    """Put ``import torch`` into the first cell that imports something at its top level, else into the cell around.
+
+    ``imports`` are those that stand above, and ``at`` is the offset of the text.
+    """
+    source, body = outline.source, outline.tree.body
+    above = [each for each in imports if each in body]
+    if above:  # the same place for all that is repaired, so that one import is added and not several
+        home = source.cell(above[0].lineno)
+        together = [each for each in above if source.cell(each.lineno) == home]
+        beside = _before_what_comes_from_torch(outline, together)
+        if beside is not None:
+            return beside
+        row = max(each.end_lineno or 0 for each in together)
+        end = source.line_starts[row - 1] + len(source.line(row).encode())
+        return Edit(end, end, "\nimport torch")
+    home = source.cell(source.position(at)[0])
+    first = next(each for each in body if source.cell(each.lineno) == home)
+    rows = [first.lineno, *(each.lineno for each in getattr(first, "decorator_list", []))]
+    start = source.line_starts[min(rows) - 1]
+    return Edit(start, start, "import torch\n\n")
+
+
+def _before_what_comes_from_torch(outline: Outline, imports: list[_Import]) -> Edit | None:
+    for statement in imports:
+        if isinstance(statement, ast.ImportFrom) and _is_torch(statement):
+            start = outline.start(statement)
+            before = outline.source.slice(outline.source.line_starts[statement.lineno - 1], start)
+            return Edit(start, start, "import torch; " if before.strip() else f"import torch\n{before}")
+    return None
 
 
 def _is_torch(statement: ast.ImportFrom) -> bool:

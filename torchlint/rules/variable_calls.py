@@ -67,8 +67,11 @@ def read(call: cst.Call, context: FileContext) -> VariableCall | None:
 
 
 def never_requires_grad(value: Value) -> bool:
-    """Whether a value that ``Variable`` was given cannot require grad: what is no tensor it refuses, save None."""
-    return value.may(Kind.TENSOR) and not value.may(Kind.NONE) and not value.may_require_grad
+    """Whether a value that ``Variable`` was given is proven not to require grad.
+
+    What a loader of an unknown dataset gives is not: a dataset may hold results of a network, and keeps their graph.
+    """
+    return value.must(Kind.TENSOR) and not value.may_require_grad
 
 
 def is_literal(argument: cst.Arg | None, word: str) -> bool:

@@ -58,9 +58,10 @@ a type comment, in a doctest, or as a string of its own (`__all__`, `getattr`). 
 or a block would be empty.
 
 Names may be there for others: silent in `__init__.py`, in modules that only import, in files that themselves import
-`*`, under `try`, and for `import Variable as Variable`, which says "re-exported". Unsafe in a file without `__all__`
-in which three other imports are unused too. A file that reaches into another module for its import of `Variable`
-breaks, as with every fix for unused imports: import names from where they live.
+`*` (unsafe in those that are scripts, with an `if __name__ == "__main__":`), under `try`, and for
+`import Variable as Variable`, which says "re-exported". Unsafe in a file without `__all__` in which three other imports
+are unused too. A file that reaches into another module for its import of `Variable` breaks, as with every fix for
+unused imports: import names from where they live.
 
 ## References
 
@@ -113,7 +114,17 @@ def _is_for_others(alias: cst.ImportAlias, node: cst.ImportFrom, context: FileCo
         return True
     assert context.outline is not None
     body = context.outline.tree.body
-    return any(_imports_all(each) for each in body) or all(_only_imports(each) for each in body)
+    if any(_imports_all(each) for each in body):
+        return not any(_is_script_part(each) for each in body)
+    return all(_only_imports(each) for each in body)
+
+
+def _is_script_part(statement: ast.stmt) -> bool:
+    """Whether a statement is ``if __name__ == "__main__":``: a script is run, and seldom imported with ``*``."""
+    match statement:
+        case ast.If(test=ast.Compare(left=ast.Name(id="__name__"), comparators=[ast.Constant(value="__main__")])):
+            return True
+    return False
 
 
 def _imports_all(statement: ast.stmt) -> bool:
@@ -135,6 +146,8 @@ def _only_imports(statement: ast.stmt) -> bool:
 def _trust(context: FileContext) -> Applicability:
     """Several imports that nothing uses may be there for ``from this_file import *``."""
     assert context.outline is not None
+    if any(_imports_all(each) for each in context.outline.tree.body):
+        return Applicability.UNSAFE
     bound: set[str] = set()
     used: set[str] = set()
     for node in ast.walk(context.outline.tree):
@@ -159,7 +172,9 @@ def _is_used(name: str, context: FileContext) -> bool:
                 return True
             case ast.Constant(value=str(text)) if name in text and _says(node, text, word, context):
                 return True
-    return any(word.search(comment) for comment in re.findall(r"#\s*type:(.*)", context.source.text))
+    if any(word.search(comment) for comment in re.findall(r"#\s*type:(.*)", context.source.text)):
+        return True
+    return word.search(context.source.unread) is not None
 
 
 def _says(node: ast.Constant, text: str, word: re.Pattern[str], context: FileContext) -> bool:

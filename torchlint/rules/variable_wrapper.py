@@ -57,8 +57,9 @@ so no fix does it for you.
 
 ## Fix safety
 
-Safe. `.detach()` is what `Variable` does. The bare `x` is written only where `x` does not require grad and nobody can
-tell the two objects apart: it was made on the spot, or all that the function does with it is read it.
+Safe. `.detach()` is what `Variable` does. The bare `x` is written only where `x` is proven not to require grad and
+nobody can tell the two objects apart: it was made on the spot, or all that the function does with it is read it.
+Batches of a loader are not proven: a dataset may hold results of a network, and its batches keep their graph.
 `requires_grad=True` moves into the call that makes the tensor, where there is one. A flag that may be no `bool`
 (`requires_grad=1` works, `requires_grad_(1)` is a `TypeError`), and an argument that may be `None`, make the fix
 unsafe. No fix where a comment would be lost, for `name=` and for `map(Variable, ...)`.

@@ -193,6 +193,9 @@ def _runs(made: Outline, body: list[ast.stmt], marked: set[ast.AST]) -> Iterator
             elif isinstance(statement, ast.ClassDef):
                 yield from _runs(made, statement.body, marked)
         else:
+            if run and made.source.cell(run[-1].lineno) != made.source.cell(statement.lineno):
+                yield from _trimmed(made, run, marked)
+                run = []
             run.append(statement)
     yield from _trimmed(made, run, marked)
 

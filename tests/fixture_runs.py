@@ -1,0 +1,349 @@
+"""Running the fixtures of the rules before and after their fixes: statements of modules, functions and methods."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("numpy")
+
+from torchlint.inference.analysis import Analysis
+from torchlint.inference.facts import Dtype, Kind, Value
+from torchlint.model import Settings
+from torchlint.proof.judge import Refutation, judge
+from torchlint.proof.observe import observe
+from torchlint.proof.snippet import Snippet
+from torchlint.proof.worlds import World, covering, telling
+from torchlint.source import decode
+from torchlint.syntax.outline import outline
+
+MODULE = "(module)"
+ANYTHING = (
+    *("tensor", "array", "module", "tensors", "numbers", "sizes", "int", "float", "bool", "text"),
+    *("device", "batches", "arguments", "named tensors"),
+)
+"""What a parameter takes in turn of which nothing is known."""
+_MOST = 24
+"""Ways to give the parameters of one function that are tried; beyond, one parameter varies at a time."""
+_THOROUGH = 2
+"""Ways of these that are run in worlds of every pair of traits; the others are run in a few."""
+_BY_KIND: dict[Kind, tuple[str, ...]] = {
+    Kind.TENSOR: ("tensor",),
+    Kind.ARRAY: ("array",),
+    Kind.SIZE: ("sizes",),
+    Kind.INTEGER: ("int",),
+    Kind.SCALAR: ("float", "bool", "no bool"),
+    Kind.STRING: ("text",),
+    Kind.NONE: ("none",),
+    Kind.MODULE: ("module",),
+    Kind.DEVICE: ("device",),
+    Kind.DTYPE: ("dtype",),
+}
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One piece of a fixture that a fix changes."""
+
+    path: Path
+    name: str
+    """A function, ``Class.method``, or :data:`MODULE` for the statements outside."""
+    before: str
+    after: str
+
+    @property
+    def label(self) -> str:
+        return f"{self.path.parent.name}/{self.path.stem} {self.name}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a unit on one device."""
+
+    verdict: str
+    """``holds``, ``repaired`` (the old text never ran, the new one does), ``refuted`` or ``untested``."""
+    detail: str = ""
+    worlds: int = 0
+    refutations: tuple[Refutation, ...] = ()
+    breaks: bool = False
+    """Whether the new text raises wherever the old one ran."""
+
+
+# ---------------------------------------------------------------------- pieces
+def units(path: Path, before: str, after: str) -> Iterator[Unit]:
+    """Give the pieces of a module that differ between two texts."""
+    old, new = _pieces(ast.parse(before)), _pieces(ast.parse(after))
+    for name, dumped in old.items():
+        if name in new and new[name] != dumped:
+            yield Unit(path, name, before, after)
+
+
+def _pieces(tree: ast.Module) -> dict[str, str]:
+    found = {MODULE: ""}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            found[node.name] = ast.dump(node)
+        elif isinstance(node, ast.ClassDef):
+            methods = [each for each in node.body if isinstance(each, ast.FunctionDef)]
+            found |= {f"{node.name}.{each.name}": ast.dump(each) for each in methods}
+            rest = [each for each in node.body if each not in methods]
+            found[MODULE] += "".join(map(ast.dump, rest))
+        elif not isinstance(node, ast.Import | ast.ImportFrom):
+            found[MODULE] += ast.dump(node)
+    return found
+
+
+def lean(text: str) -> str:
+    """Give a module without the statements that run when it is imported, for functions that do not need them."""
+    kept = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    return ast.unparse(ast.Module([node for node in ast.parse(text).body if isinstance(node, kept)], []))
+
+
+# ---------------------------------------------------------------------- what the parameters take
+@cache
+def _analysis(path: Path, text: str) -> Analysis:
+    return Analysis(outline(decode(str(path), text.encode())), Settings())
+
+
+def ways(unit: Unit) -> list[tuple[tuple[str, str], ...]]:
+    """Give the ways to call a unit: a kind for each parameter, by what inference knows of it."""
+    asked = _parameters(unit)
+    choices = [_kinds(value) if value else ANYTHING for _, value in asked]
+    names = [name for name, _ in asked]
+    count = 1
+    for each in choices:
+        count *= len(each)
+    if count <= _MOST:
+        return [tuple(zip(names, kinds, strict=True)) for kinds in product(*choices)]
+    first = [each[0] for each in choices]
+    turns = [[*first[:at], kind, *first[at + 1 :]] for at, each in enumerate(choices) for kind in each]
+    same = [[kind if kind in each else each[0] for each in choices] for kind in ANYTHING]
+    return [tuple(zip(names, kinds, strict=True)) for kinds in dict.fromkeys(map(tuple, [*turns, *same]))]
+
+
+def _parameters(unit: Unit) -> list[tuple[str, Value | None]]:
+    analysis = _analysis(unit.path, unit.before)
+    owner, _, name = unit.name.rpartition(".")
+    body: list[ast.stmt] = analysis.outline.tree.body
+    found: list[tuple[str, Value | None]] = []
+    if owner:  # the object is made of what its class asks for
+        body = next(each for each in body if isinstance(each, ast.ClassDef) and each.name == owner).body
+        made = _of_function(analysis, body, "__init__") if name != "__init__" else ()
+        found = [(f"self.{each}", value) for each, value in made]
+    return [*found, *_of_function(analysis, body, name)]
+
+
+def _of_function(analysis: Analysis, body: list[ast.stmt], name: str) -> Iterator[tuple[str, Value | None]]:
+    function = next((each for each in body if isinstance(each, ast.FunctionDef) and each.name == name), None)
+    spec = function.args if function else None
+    for each in [*spec.posonlyargs, *spec.args, *spec.kwonlyargs] if spec and function else []:
+        loads = (node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == each.arg)  # type: ignore[arg-type]
+        first = next((node for node in loads if isinstance(node.ctx, ast.Load)), None)
+        if each.arg not in ("self", "cls"):
+            yield each.arg, analysis.value(first) if first else None
+
+
+def _kinds(value: Value) -> tuple[str, ...]:
+    if value.kind.bit_count() > 4:
+        return ANYTHING
+    found: list[str] = []
+    for kind in Kind:
+        if value.kind & kind == Kind.SEQUENCE:
+            inner = value.member
+            found += (
+                ["tensors", "named tensors"] if inner and inner.must(Kind.TENSOR) else ["numbers", "tensors", "arrays"]
+            )
+        elif value.kind & kind:
+            found += _BY_KIND.get(kind, ("arguments", "batches", "rows", "function"))
+    return tuple(found)
+
+
+@cache
+def _covering(device: str, asked: tuple[str, ...]) -> tuple[World, ...]:
+    return covering(telling(device, asked))
+
+
+def _fitting(worlds: tuple[World, ...], unit: Unit) -> tuple[World, ...]:
+    """Leave the worlds whose tensors are of a dtype that the parameters may have."""
+    dtype = Dtype(0)
+    for _, value in _parameters(unit) if unit.name != MODULE else ():
+        dtype |= value.dtype if value and value.must(Kind.TENSOR) else Dtype.FLOATING | Dtype.INTEGRAL | Dtype.BOOL
+    if not dtype:
+        return worlds
+    of = {"int64": Dtype.INTEGRAL, "bool": Dtype.BOOL}
+    return tuple(each for each in worlds if of.get(each.dtype, Dtype.FLOATING) & dtype)
+
+
+# ---------------------------------------------------------------------- runs
+_PROBES = (
+    ("detached", "grad", "float32", "matrix"),
+    ("leaf", "grad", "float32", "matrix"),
+    ("detached", "grad", "int64", "vector"),
+    ("leaf", "no_grad", "float32", "matrix"),
+    ("detached", "grad", "float32", "one element"),
+    ("detached", "grad", "float32", "transposed"),
+)
+
+
+_ROUNDS = 12
+_SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Assert, ast.Delete, ast.Raise)
+_BLOCKS = ("body", "orelse", "finalbody")
+Way = tuple[tuple[str, str], ...]
+
+
+def run(unit: Unit, device: str) -> Outcome:
+    """Judge a unit in every way of giving its parameters that some world accepts."""
+    entry = unit.name if unit.name != MODULE else "(none)"
+    pairs = [(unit.before, unit.after)]
+    if unit.name != MODULE:
+        pairs.append((lean(unit.before), lean(unit.after)))
+    outcome = Outcome("untested", "nothing ran")
+    for before, after in pairs:
+        outcome = _tried(unit, before, after, entry, device)
+        if outcome.verdict in ("holds", "refuted"):
+            return outcome
+    return outcome
+
+
+def _tried(unit: Unit, before: str, after: str, entry: str, device: str) -> Outcome:
+    """Run a unit in all ways in which it runs; where there is none, without the statements that raise."""
+    probes = _fitting(tuple(World(device, *each) for each in _PROBES), unit)
+    tried = ways(unit) if unit.name != MODULE else [()]
+    running = [
+        way
+        for way in tried
+        if any(observe(Snippet(before, entry=entry, kinds=way), each).error is None for each in probes)
+    ]
+    if running:
+        return _judged(unit, before, after, entry, running, probes)
+    errors = [str(observe(Snippet(before, entry=entry, kinds=way), probes[0]).error) for way in tried[:1]]
+    repaired = any(
+        observe(Snippet(after, entry=entry, kinds=way), each).error is None for way in tried for each in probes
+    )
+    for way in tried[:_MOST]:
+        old, new = surviving(before, after, entry, way, probes[0])
+        if old and _pieces(ast.parse(old)).get(unit.name) != _pieces(ast.parse(new)).get(unit.name):
+            outcome = _judged(unit, old, new, entry, [way], probes)
+            return replace(outcome, detail=outcome.detail or "without statements that raise")
+    if repaired:
+        return Outcome("repaired")
+    return Outcome("untested", errors[0].splitlines()[0][:150])
+
+
+def _judged(unit: Unit, before: str, after: str, entry: str, running: list[Way], probes: tuple[World, ...]) -> Outcome:
+    ran, broken, worlds = 0, 0, 0
+    refutations: list[Refutation] = []
+    for at, way in enumerate(running):
+        old, new = Snippet(before, entry=entry, kinds=way), Snippet(after, entry=entry, kinds=way)
+        chosen = probes if at >= _THOROUGH else _fitting(_covering(probes[0].device, old.asked), unit)
+        verdict = judge(old, new, chosen)
+        ran, broken, worlds = ran + verdict.ran, broken + verdict.broken, worlds + verdict.worlds
+        refutations += verdict.refutations
+    if refutations:
+        return Outcome("refuted", str(refutations[0]), worlds, tuple(refutations), broken == ran)
+    return Outcome("holds", worlds=worlds)
+
+
+# ---------------------------------------------------------------------- what is left without the statements that raise
+def surviving(before: str, after: str, entry: str, way: Way, world: World) -> tuple[str, str]:
+    """Take from both texts the statements at which the old one raises, until it runs; empty where it does not."""
+    old, new = ast.parse(before), ast.parse(after)
+    for _ in range(_ROUNDS):
+        text = ast.unparse(old)
+        seen = observe(Snippet(text, entry=entry, kinds=way), world)
+        if seen.error is None:
+            return text, ast.unparse(new)
+        place = _place(ast.parse(text), seen.line)
+        if place is None or not (_drop(old, place) and _drop(new, place)):
+            break
+    return "", ""
+
+
+def _place(tree: ast.Module, line: int | None) -> tuple[tuple[str, int], ...] | None:
+    """Give the way to the simple statement on a line: fields and positions, imports at the top not counted."""
+    found: tuple[tuple[str, int], ...] = ()
+    node: ast.AST = tree
+    while line is not None:
+        inner = [
+            (field, at, each)
+            for field in _BLOCKS
+            for at, each in enumerate(_countable(node, field))
+            if each.lineno <= line <= (each.end_lineno or each.lineno)
+        ]
+        if not inner:
+            return None
+        field, at, node = inner[0]
+        found = (*found, (field, at))
+        if isinstance(node, _SIMPLE):
+            return found
+    return None
+
+
+def _countable(node: ast.AST, field: str) -> list[ast.stmt]:
+    body = getattr(node, field, [])
+    return [each for each in body if isinstance(each, ast.stmt) and not isinstance(each, ast.Import | ast.ImportFrom)]
+
+
+def _drop(tree: ast.Module, place: tuple[tuple[str, int], ...]) -> bool:
+    node: ast.AST = tree
+    for field, at in place[:-1]:
+        inner = _countable(node, field)
+        if at >= len(inner):
+            return False
+        node = inner[at]
+    field, at = place[-1]
+    inner = _countable(node, field)
+    if at >= len(inner):
+        return False
+    body = getattr(node, field)
+    body[next(index for index, each in enumerate(body) if each is inner[at])] = ast.Pass()
+    return True
+
+
+# ---------------------------------------------------------------------- what was not tested is listed
+RULES = Path(__file__).parent / "fixtures" / "rules"
+UNTESTED = RULES / "untested.txt"
+
+
+def repaired_fixtures() -> list[Path]:
+    """Give the fixtures that safe fixes change."""
+    return sorted(path for path in RULES.glob("*/*.py") if path.with_suffix(".safe.txt").exists())
+
+
+def outcomes(path: Path, device: str) -> dict[str, Outcome]:
+    """Give what became of each changed piece of a fixture."""
+    after = path.with_suffix(".safe.txt").read_text()
+    return {unit.label: run(unit, device) for unit in units(path, path.read_text(), after)}
+
+
+def untested(found: dict[str, Outcome], device: str) -> list[str]:
+    """Give a line for each piece that could not be run, with the reason."""
+    return [f"{device}: {label}: {each.detail}" for label, each in found.items() if each.verdict == "untested"]
+
+
+def main() -> None:
+    """Write the list of what could not be run."""
+    lines: list[str] = []
+    counts: Counter[tuple[str, str]] = Counter()
+    for path in repaired_fixtures():
+        for device in ("cpu", "simulated"):
+            found = outcomes(path, device)
+            counts.update((device, each.verdict) for each in found.values())
+            lines += untested(found, device)
+            for label, each in found.items():
+                if each.verdict == "refuted":
+                    print(f"{device}: {label}: {each.detail}", flush=True)
+    UNTESTED.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(counts)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""The fixtures' own code, run before and after its safe fixes on the host and on the simulated device.
+
+What cannot be run is listed with its reason in ``tests/fixtures/rules/untested.txt``, which
+``python -m tests.fixture_runs`` writes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("numpy")
+
+from tests import fixture_runs  # noqa: E402
+from tests.fixture_runs import Outcome, Unit  # noqa: E402
+from torchlint.proof import simulated  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+DEVICES = [
+    "cpu",
+    pytest.param(
+        "simulated", marks=pytest.mark.skipif(simulated.missing() is not None, reason=str(simulated.missing()))
+    ),
+    pytest.param(
+        "cuda",
+        marks=[
+            pytest.mark.cuda,
+            pytest.mark.skipif(
+                not torch.cuda.is_available(), reason="no CUDA device: run `pytest -m cuda` where one is"
+            ),
+        ],
+    ),
+]
+LISTED = fixture_runs.UNTESTED.read_text().splitlines()
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("path", fixture_runs.repaired_fixtures(), ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_the_safe_fixes_of_a_fixture_hold_where_it_runs(path: Path, device: str) -> None:
+    found = fixture_runs.outcomes(path, device)
+    assert {label: each.detail for label, each in found.items() if each.verdict == "refuted"} == {}
+    if device != "cuda":
+        here = f"{device}: {path.parent.name}/{path.stem} "
+        listed = {_piece(line) for line in LISTED if line.startswith(here)}
+        seen = {_piece(line) for line in fixture_runs.untested(found, device)}
+        assert seen <= listed, "run `python -m tests.fixture_runs`"
+        assert seen == listed or torch.cuda.is_available(), "run `python -m tests.fixture_runs`"
+
+
+def _piece(line: str) -> str:
+    """Give the device and the piece of a line: reasons are worded otherwise by other versions of torch."""
+    return ":".join(line.split(":")[:2])
+
+
+def test_few_pieces_cannot_be_run_on_any_device() -> None:
+    pieces = [{_piece(line).partition(": ")[2] for line in LISTED if line.startswith(each)} for each in ("cpu", "sim")]
+    assert all(": " in line.partition(": ")[2] for line in LISTED), "each has a reason"
+    assert len(pieces[0] & pieces[1]) <= 5
+
+
+def _outcome(before: str, after: str, name: str) -> Outcome:
+    head = "import torch\nfrom torch import nn\n\n\n"
+    return fixture_runs.run(Unit(Path("case.py"), name, head + before, head + after), "cpu")
+
+
+def test_a_wrong_fix_in_a_function_a_method_and_a_module_is_refuted() -> None:
+    function = "def f(x: torch.Tensor, scale):\n    return x.{} * scale\n"
+    maker = "class A:\n    def __init__(self, w: nn.Module):\n        self.w = w\n\n"
+    method = maker + "    def g(self):\n        return self.w[0].weight{}\n"
+    module = "w = torch.ones(2, requires_grad=True)\na = w{}\n"
+    for text, name, right, wrong in (
+        (function, "f", ("data", "detach()"), ("data", "clone()")),
+        (method, "A.g", (".data", ".detach()"), (".data", "")),
+        (module, fixture_runs.MODULE, (".data", ".detach()"), (".data", "")),
+    ):
+        assert _outcome(text.format(right[0]), text.format(right[1]), name).verdict == "holds"
+        assert _outcome(text.format(wrong[0]), text.format(wrong[1]), name).verdict == "refuted"
+
+
+def test_statements_that_raise_do_not_hide_the_others() -> None:
+    before = "def f(x: torch.Tensor):\n    a = x.data\n    b = x.no_such_thing()\n    return a\n"
+    outcome = _outcome(before, before.replace("x.data", "x"), "f")
+    assert outcome.verdict == "refuted"
+    assert _outcome(before, before.replace("x.data", "x.detach()"), "f").detail == "without statements that raise"
+
+
+def test_what_never_runs_is_repaired_or_untested() -> None:
+    before = "def f():\n    return torch.Tensor([1], dtype=torch.float64)\n"
+    assert _outcome(before, before.replace("Tensor", "tensor"), "f").verdict == "repaired"
+    outcome = _outcome(before, before.replace("Tensor", "nothing"), "f")
+    assert outcome.verdict == "untested"
+    assert outcome.detail.startswith("TypeError: new() received an invalid combination")

@@ -1,0 +1,258 @@
+"""`torchlint verify` and `--fix --verify` as users meet them: verdicts, exit status, formats, what is left alone."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("numpy")
+
+from tests.conftest import Program  # noqa: E402
+from torchlint.flags import verify_parser  # noqa: E402
+from torchlint.proof.worlds import ordinary  # noqa: E402
+
+GOOD = """
+import torch
+
+
+def scale(x):
+    x = x.detach()
+    return torch.Tensor([1, 2, 3]) * x.numpy().sum()
+"""
+WRONG = """
+import torch
+
+
+def wipe(x: torch.Tensor):
+    x.data.zero_()
+"""
+FOREIGN = """
+import torch
+from elsewhere import keep
+
+
+def store(x: torch.Tensor):
+    keep(x.data)
+"""
+
+
+def write(folder: Path, **files: str) -> None:
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text.lstrip())
+
+
+def fixes(program: Program, *arguments: str, status: int = 0) -> list[dict[str, object]]:
+    ran = program("verify", "--output-format", "json", "--isolated", "--device", "cpu", *arguments)
+    assert (ran.status, ran.stderr) == (status, "")
+    document = json.loads(ran.stdout)
+    assert set(document) == {"torch", "devices", "counts", "fixes"}
+    assert document["torch"] == torch.__version__
+    assert sum(document["counts"].values()) == len(document["fixes"])
+    found: list[dict[str, object]] = document["fixes"]
+    return found
+
+
+# ---------------------------------------------------------------------- verdicts on fixes
+def test_a_proven_fix_is_reported_with_its_runs_and_exits_with_0(torchlint: Program, tmp_path: Path) -> None:
+    write(tmp_path, good=GOOD)
+    ran = torchlint("verify", "good.py", "--isolated")
+    assert (ran.status, ran.stderr) == (0, "")
+    first, second, closing = ran.stdout.splitlines()
+    assert first.startswith("good.py:6:18: TNS301 (safe fix) proven in ")
+    assert second.startswith("good.py:6:40: TNS103 (")
+    assert closing == "2 fixes: 2 proven, 0 refuted, 0 not testable."
+
+
+def test_a_refuted_fix_names_the_world_and_both_values_and_exits_with_1(torchlint: Program, tmp_path: Path) -> None:
+    write(tmp_path, wrong=WRONG)
+    ran = torchlint("verify", "wrong.py", "--isolated")
+    assert (ran.status, ran.stderr) == (1, "")
+    lines = ran.stdout.splitlines()
+    assert lines[0].startswith("wrong.py:5:7: TNS202 (unsafe fix) refuted in ")
+    assert "    - x.data.zero_()" in lines
+    assert "    +     x.zero_()" in lines
+    assert "    = given: x: tensor" in lines
+    assert "    = [cpu, leaf, grad, float32, scalar] input x: writes counted: 0 -> 1" in lines
+    assert lines[-1] == "1 fix: 0 proven, 1 refuted, 0 not testable."
+
+
+def test_what_cannot_be_tested_says_why_and_exits_with_0(torchlint: Program, tmp_path: Path) -> None:
+    write(tmp_path, foreign=FOREIGN)
+    ran = torchlint("verify", "foreign.py", "--isolated")
+    assert (ran.status, ran.stderr) == (0, "")
+    assert ran.stdout.splitlines() == [
+        "foreign.py:6:12: TNS201 (unsafe fix) not testable: code that is not run may write what it makes (row 6), "
+        "and autograd would notice now",
+        "1 fix: 0 proven, 0 refuted, 1 not testable.",
+    ]
+
+
+def test_the_json_tells_what_was_run(torchlint: Program, tmp_path: Path) -> None:
+    write(tmp_path, wrong=WRONG)
+    (found,) = fixes(torchlint, "wrong.py", status=1)
+    assert {
+        key: found[key] for key in ("filename", "location", "code", "name", "applicability", "verdict", "reason")
+    } == {
+        "filename": "wrong.py",
+        "location": {"row": 5, "column": 7},
+        "code": "TNS202",
+        "name": "data-mutation",
+        "applicability": "unsafe",
+        "verdict": "refuted",
+        "reason": None,
+    }
+    assert found["fragment"] == {
+        "before": "def case(x):\n    x.data.zero_()",
+        "after": "def case(x):\n    with torch.no_grad():\n        x.zero_()",
+        "given": [{"name": "x", "stands_for": "x", "kind": "tensor", "assumed": False}],
+    }
+    assert found["worlds"] == found["ran"] == found["differing"] == len(ordinary("cpu"))
+    assert found["differences"][0] == {  # type: ignore[index]
+        "world": "cpu, leaf, grad, float32, scalar",
+        "observable": "input x: writes counted",
+        "before": "0",
+        "after": "1",
+        "given": "",
+    }
+
+
+def test_codes_are_chosen(torchlint: Program, tmp_path: Path) -> None:
+    write(tmp_path, good=GOOD, wrong=WRONG)
+    assert {each["code"] for each in fixes(torchlint, ".", "--codes", "TNS3,TNS103")} == {"TNS301", "TNS103"}
+
+
+def test_a_fragment_that_takes_too_long_is_stopped(torchlint: Program, tmp_path: Path) -> None:
+    write(tmp_path, slow="import torch\n\n\ndef f(x: torch.Tensor):\n    return x.data + sum(range(10**11))\n")
+    (found,) = fixes(torchlint, "slow.py", "--time-limit", "2")
+    assert (found["verdict"], found["reason"]) == ("not testable", "stopped: it took longer than 2 s")
+
+
+# ---------------------------------------------------------------------- the rules' own examples
+def test_without_a_path_the_rules_are_proven(torchlint: Program) -> None:
+    ran = torchlint("verify", "--codes", "TNS104,data-rebinding", "--output-format", "json")
+    assert (ran.status, ran.stderr) == (0, "")
+    document = json.loads(ran.stdout)
+    first, second = document["rules"]
+    assert (first["code"], first["verdict"], second["code"], second["verdict"], second["reason"]) == (
+        "TNS104", "proven", "TNS203", "not testable", "its fixes are only shown, never applied",
+    )  # fmt: skip
+    assert first["examples"] == 5
+    assert document["counts"] == {"proven": 1, "refuted": 0, "not testable": 1}
+    lines = torchlint("verify", "--codes", "TNS203").stdout.splitlines()
+    assert lines[-1].startswith(f"Run with torch {torch.__version__} on cpu")
+
+
+# ---------------------------------------------------------------------- trouble
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--device", "abacus"], "--device abacus: not on this machine, which has cpu"),
+        (["--codes", "TNS777"], "unknown rule `TNS777`; did you mean"),
+        (["--time-limit", "0"], "expected a number of seconds above 0, got `0`"),
+        (["--output-format", "yaml"], "invalid choice: 'yaml'"),
+        (["--tempo", "3"], "unknown flag `--tempo`"),
+        (["nowhere.py"], "nowhere.py: "),
+        (["-"], "`verify` reads files, not standard input"),
+    ],
+)
+def test_a_run_that_makes_no_sense_exits_with_2(torchlint: Program, arguments: list[str], message: str) -> None:
+    ran = torchlint("verify", *arguments)
+    assert ran.status == 2
+    assert message in ran.stderr
+    assert ran.stderr.startswith("torchlint: error: ")
+    assert len(ran.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("arguments", [["verify"], ["verify", "good.py"], ["--fix", "--verify", "good.py"]])
+def test_without_torch_one_line_says_what_to_install(torchlint: Program, tmp_path: Path, arguments: list[str]) -> None:
+    write(tmp_path, good=GOOD, sitecustomize="import sys\n\nsys.modules['torch'] = None\n")
+    root = Path(__file__).parents[1]
+    ran = torchlint(*arguments, PYTHONPATH=f"{tmp_path}:{root}")
+    assert (ran.status, ran.stdout, ran.stderr) == (
+        2, "", "torchlint: error: running fixes needs torch, which is not installed: pip install torchlint[verify]\n",
+    )  # fmt: skip
+    assert (tmp_path / "good.py").read_text() == GOOD.lstrip()
+
+
+def test_files_named_like_modules_that_torch_wants_are_not_run(torchlint: Program, tmp_path: Path) -> None:
+    trap = f"open({str(tmp_path / 'canary')!r}, 'w').close()\n"
+    write(tmp_path, good=GOOD, numpy=trap, torch=trap, queue=trap, cProfile=trap)
+    assert [each["verdict"] for each in fixes(torchlint, "good.py")] == ["proven", "proven"]
+    assert not (tmp_path / "canary").exists()
+
+
+def test_a_file_that_cannot_be_read_does_not_hide_the_others(torchlint: Program, tmp_path: Path) -> None:
+    write(tmp_path, good=GOOD)
+    ran = torchlint("verify", "good.py", "missing.py", "--isolated")
+    assert ran.status == 2
+    assert "missing.py" in ran.stderr
+    assert ran.stdout.splitlines()[-1] == "2 fixes: 2 proven, 0 refuted, 0 not testable."
+
+
+def test_every_flag_stands_on_the_page_and_no_other() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "verify.md").read_text(encoding="utf-8")
+    known = {flag for action in verify_parser()._actions for flag in action.option_strings if flag.startswith("--")}
+    said = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", page))
+    assert known - {"--help"} <= said | {"--quiet"}
+    assert said - known <= {"--fix", "--diff", "--verify", "--unsafe-fixes", "--verbose"}
+
+
+# ---------------------------------------------------------------------- --fix --verify
+def test_only_proven_fixes_are_applied(torchlint: Program, tmp_path: Path) -> None:
+    write(tmp_path, good=GOOD, wrong=WRONG, foreign=FOREIGN)
+    ran = torchlint("--fix", "--verify", "--unsafe-fixes", "--isolated", ".", "--output-format", "concise")
+    assert ran.status == 1
+    assert "torch.tensor([1, 2, 3], dtype=torch.float32)" in (tmp_path / "good.py").read_text()
+    assert (tmp_path / "wrong.py").read_text() == WRONG.lstrip()
+    assert (tmp_path / "foreign.py").read_text() == FOREIGN.lstrip()
+    assert ran.stderr.splitlines() == [
+        "torchlint: warning: wrong.py:5:7: fix of TNS202 not applied, refuted in [cpu, leaf, grad, float32, scalar] "
+        "input x: writes counted: 0 -> 1",
+        "torchlint: warning: 1 fix not applied, not testable (--verbose names the places): code that is not run may "
+        "write what it makes (row 6), and autograd would notice now",
+    ]
+    assert [line.split(" ")[0] for line in ran.stdout.splitlines()[:2]] == ["foreign.py:6:12:", "wrong.py:5:7:"]
+
+
+def test_each_round_is_verified_before_it_is_applied(torchlint: Program, tmp_path: Path) -> None:
+    text = """
+    import torch
+    from torch.autograd import Variable
+
+
+    def f():
+        return Variable(torch.Tensor([1, 2]))
+    """
+    write(tmp_path, rounds=textwrap.dedent(text))
+    ran = torchlint("--fix", "--verify", "--isolated", "rounds.py")
+    assert (ran.status, ran.stderr) == (0, "")
+    assert (tmp_path / "rounds.py").read_text() == (
+        "import torch\n\n\ndef f():\n    return torch.tensor([1, 2], dtype=torch.float32)\n"
+    )
+
+
+def test_a_diff_shows_proven_fixes_only(torchlint: Program, tmp_path: Path) -> None:
+    write(tmp_path, both=GOOD + WRONG.removeprefix("\nimport torch\n"))
+    ran = torchlint("--diff", "--verify", "--unsafe-fixes", "--isolated", "both.py", "--quiet")
+    assert (ran.status, ran.stderr) == (1, "")
+    changed = [line for line in ran.stdout.splitlines() if line[:1] in "+-"]
+    assert len(changed) == 4
+    assert not any("zero_" in line for line in changed)
+
+
+def test_standard_input_is_screened_too(torchlint: Program) -> None:
+    ran = torchlint("--fix", "--verify", "--unsafe-fixes", "--isolated", "-", stdin=WRONG.lstrip().encode())
+    assert ran.raw == WRONG.lstrip().encode()
+    assert "-:5:7: fix of TNS202 not applied, refuted in" in ran.stderr
+
+
+def test_verifying_without_fixing_is_another_command(torchlint: Program, tmp_path: Path) -> None:
+    write(tmp_path, good=GOOD)
+    ran = torchlint("--verify", "good.py")
+    assert ran.status == 2
+    assert "torchlint verify PATH" in ran.stderr

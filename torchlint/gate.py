@@ -1,0 +1,141 @@
+"""What counts in this run and what is done about it: the baseline, the changed rows, the suppressions to write."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from torchlint import writing
+from torchlint.baseline import BaselineError, rendered
+from torchlint.changed import Changed
+from torchlint.config import Config, ConfigError
+from torchlint.discover import Target
+from torchlint.flags import UsageError
+from torchlint.narrowing import Baseline, Sifted, load, sift
+from torchlint.revision import RevisionError, changed_since
+from torchlint.runner import Outcome, over
+from torchlint.silencing import Job, silence
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What the flags say about which findings count.
+
+    ``changed`` holds the changed rows by real path; None where all rows count. ``reason`` is what ``--add-noqa`` says,
+    None where it was not given. ``covered`` are the absolute folders of which every file is looked at.
+    """
+
+    cwd: str
+    baseline: Baseline | None
+    rewrite: bool
+    changed: Mapping[str, Changed] | None
+    reason: str | None
+    covered: tuple[str, ...]
+
+    def targets(self, targets: Iterable[Target]) -> list[Target]:
+        """Leave out the files that have not changed, unread."""
+        if self.changed is None:
+            return list(targets)
+        return [replace(each, changed=self.changed[each.real]) for each in targets if each.real in self.changed]
+
+    def sift(self, outcomes: Sequence[Outcome], configs: Mapping[str, Config], complete: bool) -> Sifted:
+        """Leave in the outcomes what counts; ``complete`` tells whether every folder could be looked at."""
+        covered = self.covered if complete else ()
+        return sift(outcomes, self.baseline, self.cwd, configs, covered)
+
+    def silence(self, outcomes: Sequence[Outcome], targets: Mapping[str, Target], jobs: int) -> list[Outcome]:
+        """Write the suppressions of ``--add-noqa``, where it was given."""
+        if self.reason is None:
+            return list(outcomes)
+        configs = {path: each.config for path, each in targets.items()}
+        work = [Job(targets[each.path], each, self.reason) for each in self.sift(outcomes, configs, False).outcomes]
+        work = [each for each in work if each.findings]
+        done = {each.path: each for each in over(work, silence, lambda job: job.target.path, jobs)}
+        return [done.get(each.path, each) for each in outcomes]
+
+    def write(self, sifted: Sifted) -> str:
+        """Write all that was found into the baseline, and say so.
+
+        :raises ConfigError: where it cannot be written.
+        """
+        assert self.baseline is not None
+        entries = {*sifted.present, *sifted.kept}
+        old = set(self.baseline.entries)
+        try:
+            if not old or entries != old or not os.path.exists(self.baseline.path):
+                writing.create(self.baseline.path, rendered(entries))
+        except writing.NotWritten as error:
+            raise ConfigError(f"{self.baseline.name}: {error}") from None
+        total = f"{len(entries)} known finding{'s' * (len(entries) != 1)}"
+        return f"{self.baseline.name} holds {total}: {len(entries - old)} added, {len(old - entries)} gone."
+
+
+def gate(flags: argparse.Namespace, config: Config, cwd: str) -> Gate:
+    """Read what the run is measured by, before it begins.
+
+    :raises UsageError: where flags contradict each other.
+    :raises ConfigError: where the baseline cannot be used or git cannot tell what changed.
+    """
+    _consistent(flags)
+    given = [os.path.normpath(os.path.join(cwd, each)) for each in flags.paths or ["."] if each != "-"]
+    folders = tuple(each for each in given if os.path.isdir(each))
+    changed = None
+    try:
+        baseline = _baseline(flags, config, cwd)
+        if flags.diff_base is not None:
+            places = {each if os.path.isdir(each) else os.path.dirname(each) for each in given if os.path.exists(each)}
+            changed = changed_since(flags.diff_base, places)
+    except BaselineError as error:
+        raise ConfigError(str(error)) from None
+    except RevisionError as error:
+        raise ConfigError(f"--diff-base: {error}") from None
+    covered = folders if changed is None else ()
+    return Gate(cwd, baseline, flags.write_baseline, changed, flags.add_noqa, covered)
+
+
+def _consistent(flags: argparse.Namespace) -> None:
+    piped = "-" in flags.paths
+    clashes = {
+        "--write-baseline": (
+            flags.write_baseline,
+            {"--diff-base": flags.diff_base is not None, "--diff": flags.diff, "standard input": piped,
+             "--no-baseline": flags.no_baseline},
+        ),
+        "--add-noqa": (
+            flags.add_noqa is not None,
+            {"--fix": flags.fix, "--fix-only": flags.fix_only, "--diff": flags.diff,
+             "--write-baseline": flags.write_baseline},
+        ),
+        "--diff-base": (flags.diff_base is not None, {"standard input": piped}),
+        "--baseline": (flags.baseline is not None, {"--no-baseline": flags.no_baseline}),
+    }  # fmt: skip
+    for flag, (on, others) in clashes.items():
+        for other, too in others.items():
+            if on and too:
+                raise UsageError(f"{flag} and {other} cannot be used together")
+    if flags.baseline is not None and piped and not flags.stdin_filename:
+        raise UsageError("--baseline needs --stdin-filename to know the findings of standard input")
+    if flags.add_noqa and not flags.add_noqa.isprintable():
+        raise UsageError("--add-noqa: the reason must be one line of printable text")
+
+
+def _baseline(flags: argparse.Namespace, config: Config, cwd: str) -> Baseline | None:
+    if flags.baseline is not None:
+        name, path = flags.baseline, os.path.join(cwd, flags.baseline)
+    elif config.run.baseline is not None and not flags.no_baseline:
+        path = os.path.normpath(os.path.join(config.root or cwd, config.run.baseline))
+        name = path.removeprefix(cwd.rstrip(os.sep) + os.sep)
+    elif flags.write_baseline:
+        raise UsageError("--write-baseline: say which file, for example --baseline torchlint-baseline.jsonl")
+    else:
+        return None
+    if "-" in flags.paths and not flags.stdin_filename:
+        return None
+    if flags.write_baseline:
+        try:
+            writing.check_place(path)
+        except writing.NotWritten as error:
+            raise ConfigError(f"{name}: {error}") from None
+    return load(name, os.path.normpath(path), flags.write_baseline)

@@ -1,0 +1,168 @@
+"""The names of a module: imports and definitions told by their text, the module's statements walked only for others."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from torchlint.inference.env import Env
+from torchlint.inference.facts import UNKNOWN, Value, join
+from torchlint.inference.flow import Flow
+from torchlint.inference.names import bindings
+
+if TYPE_CHECKING:
+    from torchlint.inference.scope import File
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_IMPORTS = (ast.Import, ast.ImportFrom)
+
+
+class TopLevel:
+    """What the statements of a module bind its names to."""
+
+    def __init__(self, file: File) -> None:
+        self._file = file
+        self._told: dict[str, Value] = {}
+        self._walked: dict[str, Flow] = {}
+        """The walk of the module's statements, if it was walked; it may have to be forgotten (see ``Rounds``)."""
+        self._live: Env | None = None
+        self._globals = frozenset(word for node in file.outline.nodes(ast.Global) for word in node.names)
+
+    def find(self, word: str) -> Value | None:
+        """Give the value of a name of the module; None where it does not bind it."""
+        found = self._found(word)
+        return join(found, UNKNOWN) if found is not None and word in self._globals else found
+
+    def _found(self, word: str) -> Value | None:
+        statements = self._bound.get(word, ())
+        if len(statements) == 1 and self._tells_alone(word, statements[0]):
+            if word not in self._told:
+                self._told[word] = self._tell(word, statements[0])
+                self._file.project.rounds.keep(self._told, word)
+            return self._told[word]
+        if not statements:
+            return None
+        if self._live is not None:  # a function is called while the module is walked
+            return self._live.find(word)
+        return self.flow.env.find(word)
+
+    def _tell(self, word: str, statement: ast.stmt) -> Value:
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            return dict(bindings(statement, self._file.module_name))[word]
+        if isinstance(statement, ast.Assign):
+            self._told[word] = UNKNOWN  # for `x = f()` where `f` asks for `x`
+            return self.evaluate(statement.value)
+        assert isinstance(statement, _DEFINITIONS)
+        return self._file.defined(statement, Env())
+
+    def _tells_alone(self, word: str, statement: ast.stmt) -> bool:
+        """Whether a statement says all of a name: no other one outside of functions changes what it stands for."""
+        if isinstance(statement, _DEFINITIONS + _IMPORTS):
+            return True
+        match statement:
+            case ast.Assign(targets=[ast.Name()]) if statement in self._file.outline.tree.body:
+                return word not in self._changed
+        return False
+
+    @cached_property
+    def _changed(self) -> frozenset[str]:
+        """The names whose objects statements outside of functions may change: ``net.cuda()``, ``x[0] = 1``."""
+        return frozenset(word for each in _statements(self._file.outline.tree.body) for word in _changes(each))
+
+    @cached_property
+    def _bound(self) -> dict[str, list[ast.stmt]]:
+        """The statements that bind each name, those in branches, loops and blocks of the module too."""
+        found: dict[str, list[ast.stmt]] = {}
+        for statement in _statements(self._file.outline.tree.body):
+            for word in _words(statement):
+                found.setdefault(word, []).append(statement)
+        return found
+
+    @property
+    def flow(self) -> Flow:
+        """The walk of the module's own statements; while it is under way, as far as it is."""
+        if not self._walked:
+            flow = self._walked["flow"] = Flow(self._file, self._file.outline.tree.body, self._start, None)
+            self._file.project.rounds.keep(self._walked, "flow")
+            try:
+                flow.run()
+            finally:
+                self._live = None
+            self._file.forget()
+            return flow
+        return self._walked["flow"]
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the module's statements are being walked at this moment."""
+        return self._live is not None
+
+    def _start(self, _: Flow) -> Env:
+        self._live = Env()
+        return self._live
+
+    def evaluate(self, node: ast.expr) -> Value:
+        """Give the value of an expression that stands outside of functions, without walking what stands around it."""
+        return self._aside.evaluate(node, Env())
+
+    @cached_property
+    def _aside(self) -> Flow:
+        return Flow(self._file, [], lambda _: Env(), None)
+
+    def annotated(self, annotation: ast.expr) -> Value | None:
+        """Give the value that an annotation outside of functions describes; None where it says nothing."""
+        return self._file.annotated(annotation, Env(), self._aside)
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    for statement in body:
+        yield statement
+        if not isinstance(statement, _DEFINITIONS):
+            for part in ("body", "orelse", "finalbody"):
+                yield from _statements(getattr(statement, part, []))
+            for inner in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+                yield from _statements(inner.body)
+
+
+def _words(statement: ast.stmt) -> Iterator[str]:
+    """Give the names that a statement binds, the statements inside it left out."""
+    match statement:
+        case ast.FunctionDef(name=word) | ast.AsyncFunctionDef(name=word) | ast.ClassDef(name=word):
+            yield word
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            for alias in names:
+                if alias.name != "*":
+                    yield alias.asname or (
+                        alias.name.partition(".")[0] if isinstance(statement, ast.Import) else alias.name
+                    )
+        case _:
+            yield from _stored(statement)
+
+
+def _changes(statement: ast.stmt) -> Iterator[str]:
+    match statement:
+        case ast.Expr(value=ast.Call(func=function, args=given)):
+            parts: list[ast.expr] = [function, *given]
+        case ast.Assign(targets=parts):
+            parts = [each for each in parts if not isinstance(each, ast.Name)]
+        case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
+            parts = [target]
+        case ast.Delete(targets=parts):
+            pass
+        case _:
+            return
+    for part in parts:
+        yield from (each.id for each in ast.walk(part) if isinstance(each, ast.Name))
+
+
+def _stored(statement: ast.stmt) -> Iterator[str]:
+    stack: list[ast.AST] = [statement]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id
+        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+            yield node.name
+        stack.extend(each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.stmt))

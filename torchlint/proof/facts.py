@@ -1,0 +1,168 @@
+"""Values as plain facts: what can be observed of tensors, arrays, modules and numbers."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from torchlint.proof.snippet import RESULT
+from torchlint.proof.worlds import Inputs
+
+_DEPTH = 4
+
+
+def spelled(error: BaseException) -> str:
+    """Give an exception's class and text."""
+    return f"{type(error).__name__}: {error}"
+
+
+@dataclass
+class Writer:
+    """Writes down results, and remembers the tensors among them."""
+
+    inputs: Inputs
+    tensors: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, object] = field(default_factory=dict)
+
+    def write(self, results: Mapping[str, Any]) -> dict[str, object]:
+        """Write down what the code made and what became of its inputs."""
+        for name, value in results.items():
+            self._value(name, value, _DEPTH)
+            if name == RESULT:
+                self.facts[f"{name} is an input"] = self._same(value)
+        for name, tensor in self.inputs.tensors.items():
+            self._tensor(f"input {name}", tensor)
+            self._ask(f"input {name}", "gradient so far", _gradient, tensor)
+            self._ask(f"input {name}", "writes counted", lambda each: each._version, tensor)  # noqa: SLF001
+        for name, value in self.inputs.names.items():
+            if isinstance(value, np.ndarray):
+                self._array(f"input {name}", value)
+        return self.facts
+
+    def _same(self, value: Any) -> tuple[object, ...]:
+        parts = value if isinstance(value, tuple | list) else [value]
+        known = [*self.inputs.tensors.items(), *self.inputs.names.items()]
+        return tuple(next((name for name, each in known if each is part), "") for part in parts)
+
+    def _value(self, name: str, value: Any, depth: int) -> None:
+        if isinstance(value, torch.Tensor):
+            self._tensor(name, value)
+            self.tensors[name] = value
+        elif isinstance(value, np.ndarray):
+            self._array(name, value)
+        elif isinstance(value, nn.Module):
+            self.facts[f"{name}: class"] = type(value).__name__
+            self._members(name, {**dict(value.named_parameters()), **dict(value.named_buffers())}, depth)
+        elif isinstance(value, torch.Size) or not isinstance(value, list | tuple | dict):
+            self.facts[f"{name}: value"] = _plain(value)
+        else:
+            members = value if isinstance(value, dict) else dict(enumerate(value))
+            self.facts[f"{name}: class"] = (type(value).__name__, len(value))
+            self._members(name, members, depth)
+
+    def _members(self, name: str, members: Mapping[Any, Any], depth: int) -> None:
+        for key, each in members.items() if depth else ():
+            self._value(f"{name}[{key}]", each, depth - 1)
+
+    def _tensor(self, name: str, tensor: Any) -> None:
+        questions = _TENSOR_FACTS | {
+            "shares memory with": lambda each: self._sharing(each.untyped_storage().data_ptr(), 1)
+        }
+        for what, ask in questions.items():
+            self._ask(name, what, ask, tensor)
+
+    def _ask(self, name: str, what: str, ask: Callable[[Any], object], tensor: Any) -> None:
+        try:
+            self.facts[f"{name}: {what}"] = ask(tensor)
+        except (
+            RuntimeError,
+            TypeError,
+            ValueError,
+        ) as error:  # a view whose base was written, a sparse tensor refuse to say
+            self.facts[f"{name}: {what}"] = spelled(error)
+
+    def _array(self, name: str, array: Any) -> None:
+        self.facts |= {
+            f"{name}: class": type(array).__name__,
+            f"{name}: dtype": str(array.dtype),
+            f"{name}: shape": array.shape,
+            f"{name}: stride": array.strides,
+            f"{name}: writeable": array.flags.writeable,
+            f"{name}: elements": array.tobytes(),
+            f"{name}: shares memory with": self._sharing(array.ctypes.data if array.size else 0, array.itemsize),
+        }
+
+    def _sharing(self, at: int, length: int) -> tuple[str, ...]:
+        """Give the inputs, and the results written down before, in whose memory an address lies."""
+        if not at:
+            return ()
+        found = []
+        for name, each in (self.inputs.tensors | self.tensors).items():
+            if each.layout != torch.strided:
+                continue
+            storage = each.untyped_storage()
+            if storage.data_ptr() <= at < storage.data_ptr() + storage.nbytes():
+                found.append(name)
+        for name, each in self.inputs.names.items():
+            if isinstance(each, np.ndarray) and each.size:
+                low, reach = each.ctypes.data, sum(map(operator.mul, each.strides, (n - 1 for n in each.shape)))
+                found += [name] if low < at + length and at < low + reach + each.itemsize else []
+        return tuple(found)
+
+
+def elements(tensor: Any) -> object:
+    """Give a tensor's dtype, shape and elements, bit for bit."""
+    host = _dense(tensor.detach()).cpu().resolve_conj().resolve_neg().contiguous()
+    return str(tensor.dtype), _sizes(tensor.shape), host.reshape(-1).view(torch.uint8).numpy().tobytes()
+
+
+def _sizes(sizes: Iterable[object]) -> tuple[object, ...]:
+    """Give sizes as plain numbers: a ragged one is a symbol with a new name for each tensor."""
+    return tuple(each if type(each) is int else "ragged" for each in sizes)
+
+
+def _dense(tensor: Any) -> Any:
+    """Give the elements of a rare tensor as an ordinary one."""
+    if tensor.is_quantized:
+        return tensor.int_repr()
+    if tensor.is_nested:
+        return torch.cat([_dense(each).reshape(-1) for each in tensor.unbind()])
+    if type(tensor) is not torch.Tensor and hasattr(tensor, "to_local"):  # a part of what several processes hold
+        return tensor.to_local()
+    if type(tensor) is not torch.Tensor and hasattr(tensor, "a"):  # torch's own example of a wrapper
+        return torch.stack([tensor.a, tensor.b])
+    return tensor if tensor.layout == torch.strided else tensor.to_dense()
+
+
+_TENSOR_FACTS: dict[str, Callable[[Any], object]] = {
+    "class": lambda tensor: type(tensor).__name__,
+    "dtype": lambda tensor: str(tensor.dtype),
+    "shape": lambda tensor: _sizes(tensor.shape),
+    "stride": lambda tensor: _sizes(tensor.stride()),
+    "offset": lambda tensor: tensor.storage_offset(),
+    "device": lambda tensor: str(tensor.device),
+    "requires_grad": lambda tensor: tensor.requires_grad,
+    "is_leaf": lambda tensor: tensor.is_leaf,
+    "grad_fn": lambda tensor: tensor.grad_fn is not None,
+    "is_inference": lambda tensor: tensor.is_inference(),
+    "elements": elements,
+    "layout": lambda tensor: str(tensor.layout),
+    "conjugated, negated": lambda tensor: (tensor.is_conj(), tensor.is_neg()),
+}
+
+
+def _gradient(tensor: Any) -> object:
+    held = tensor.grad if tensor.is_leaf else None
+    return None if held is None else elements(held)
+
+
+def _plain(value: Any) -> tuple[str, str]:
+    plain = value is None or isinstance(value, bool | int | float | complex | str | bytes | np.generic | torch.Size)
+    plain = plain or isinstance(value, torch.dtype | torch.device | torch.layout)
+    return type(value).__name__, repr(value) if plain else ""

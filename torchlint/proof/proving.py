@@ -1,0 +1,94 @@
+"""Running the table of cases: each in every ordinary world of each device, and in the rare worlds of the host."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+import torch
+
+from torchlint.model import Applicability
+from torchlint.proof.cases import Case, in_changed_defaults, repaired
+from torchlint.proof.judge import Verdict, judge
+from torchlint.proof.ledger import Ledger, Rare, Row
+from torchlint.proof.observe import Snippet
+from torchlint.proof.rare import rare_differences
+from torchlint.proof.table import CLAIMING, UNSAFE, of_rule
+from torchlint.proof.worlds import covering, device_name, devices, telling
+
+
+def claim(case: Case) -> Applicability:
+    """Give what the rule claims of its fix in a case."""
+    return Applicability.SAFE if repaired(case) != case.text else Applicability.UNSAFE
+
+
+def judged(case: Case, device: str) -> Verdict:
+    """Run a case in every ordinary world of a device, and as it would stand in files that change torch's defaults."""
+    safe = claim(case) == Applicability.SAFE
+    verdict = _judged(case, device, thin=False)
+    for changed in in_changed_defaults(case, device) if safe else ():
+        more = _judged(changed, device, thin=True)
+        verdict = Verdict(
+            verdict.worlds + more.worlds,
+            verdict.ran + more.ran,
+            (*verdict.refutations, *more.refutations),
+            verdict.broken + more.broken,
+        )
+    return verdict
+
+
+def _judged(case: Case, device: str, thin: bool) -> Verdict:
+    before = Snippet(case.text)
+    after = Snippet(repaired(case, unsafe=claim(case) == Applicability.UNSAFE))
+    worlds = telling(device, before.given)
+    return judge(before, after, covering(worlds) if thin else worlds)
+
+
+def prove(case: Case, device: str, today: str) -> Row:
+    """Judge a case on one device, and say on standard error where it claims too much."""
+    verdict, claimed = judged(case, device), claim(case)
+    if claimed > verdict.allows:
+        print(f"{case.title}\n    {verdict.refutations[0]}", file=sys.stderr)
+    counted = verdict.worlds, verdict.ran, str(claimed), str(verdict.allows)
+    return Row(case.code, case.title, device, device_name(device), torch.__version__, case.digest, *counted, today)
+
+
+def cases(codes: Iterable[str]) -> tuple[Case, ...]:
+    """Give every case of some rules, those of their unsafe fixes among them."""
+    wanted = tuple(codes)
+    return (*(case for code in wanted for case in of_rule(code)), *(case for case in UNSAFE if case.code in wanted))
+
+
+def digests() -> frozenset[str]:
+    """Give the digests of all examples as they are today."""
+    return frozenset(case.digest for case in cases(CLAIMING))
+
+
+def prove_all(codes: Sequence[str] | None, only: Sequence[str] | None, today: str) -> Ledger:
+    """Prove some rules (all, where None) on some devices (all present, where None), telling of it as it goes."""
+    torch.set_num_threads(1)
+    rows = []
+    wanted = tuple(codes or CLAIMING)
+    for device in only or devices():
+        for code in wanted:
+            found = [prove(case, device, today) for case in cases([code])]
+            rows += found
+            print(f"{code} {device}: {_summed(found)}", flush=True)
+    rare = tuple(_rare(cases(wanted))) if "cpu" in (only or devices()) else ()
+    print(f"{len(rare)} differences in rare worlds", flush=True)
+    return Ledger(tuple(rows), rare)
+
+
+def _summed(rows: Sequence[Row]) -> str:
+    allowed = Counter(row.allows for row in rows)
+    worlds, ran = sum(row.worlds for row in rows), sum(row.ran for row in rows)
+    said = ", ".join(f"{count} {word}" for word, count in sorted(allowed.items()))
+    return f"{len(rows)} examples, {said}, in {worlds} runs, of which the old text survived {ran}"
+
+
+def _rare(tried: Iterable[Case]) -> Iterator[Rare]:
+    safe = [case for case in tried if claim(case) == Applicability.SAFE]
+    pairs = [(Snippet(case.text), Snippet(repaired(case))) for case in safe]
+    for at, world, what, before, after in rare_differences(pairs):
+        yield Rare(safe[at].code, world, safe[at].title, what, before, after, torch.__version__)

@@ -1,0 +1,101 @@
+"""Which operations refuse tensors of two devices, and in which words: read from the table that torch is built from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from torchlint.proof.simulated.memory import BACKEND, on_device
+
+_TABLE = "packaged/ATen/native/native_functions.yaml"
+_TAKES_BOTH = frozenset(
+    "copy_ copy _copy_from _copy_from_and_resize set_ index index_put index_put_ _index_put_impl_ _unsafe_index "
+    "_unsafe_index_put _pack_padded_sequence".split()
+)
+"""Operations that take indices or sources from the host."""
+
+
+@cache
+def _unchecked() -> frozenset[str]:
+    """Give the operations whose wrapper checks no device: views, and what checks by itself while it iterates."""
+    spec = find_spec("torchgen")
+    if spec is None or spec.origin is None:
+        raise ImportError("torchgen, which comes with torch, is not there")
+    text = (Path(spec.origin).parent / _TABLE).read_text(encoding="utf-8")
+    entries = re.split(r"^- func: ", text, flags=re.MULTILINE)[1:]
+    return frozenset(entry.partition("(")[0] for entry in entries if "device_check: NoCheck" in entry)
+
+
+@dataclass(frozen=True)
+class Form:
+    """What is asked again and again of one operation."""
+
+    name: str
+    arguments: tuple[str, ...]
+    outs: frozenset[str]
+    asks_tensor: frozenset[int]
+    """Positions of arguments that are tensors: a number given there becomes one."""
+    seeded: bool
+    """Whether it takes random numbers."""
+    takes_both: bool
+    iterates: bool
+    """Whether it checks devices element by element, and so takes host tensors without dimensions as numbers."""
+
+
+@cache
+def form_of(operation: Any) -> Form:
+    """Read an operation's schema once."""
+    schema = operation._schema  # noqa: SLF001 - torch has no public name for it
+    name = schema.name.partition("::")[2]
+    kinds = [str(each.type) for each in schema.arguments]
+    return Form(
+        name,
+        tuple(each.name for each in schema.arguments),
+        frozenset(each.name for each in schema.arguments if each.is_out),
+        frozenset(at for at, kind in enumerate(kinds) if kind.startswith(("Tensor", "Optional[Tensor"))),
+        torch.Tag.nondeterministic_seeded in operation.tags,
+        name in _TAKES_BOTH,
+        bool({name, f"{name}.{schema.overload_name}"} & _unchecked()),
+    )
+
+
+def require_one_device(form: Form, values: Sequence[Any], keywords: Mapping[str, Any]) -> None:
+    """Raise the RuntimeError with which an operation of a CUDA device refuses tensors of the host."""
+    if form.takes_both:
+        return
+    tensors = [
+        (name, each)
+        for name, given in (*zip(form.arguments, values, strict=False), *keywords.items())
+        for each in (given if isinstance(given, list | tuple) else (given,))
+        if isinstance(each, torch.Tensor)
+    ]
+    places = [on_device(tensor) for _, tensor in tensors]
+    if all(places) or not any(places):
+        return
+    if form.iterates:
+        _iterating(tensors)
+    else:
+        _wrapping(form.name, tensors, places[0])
+
+
+def _iterating(tensors: list[tuple[str, Any]]) -> None:
+    """Refuse host tensors, but take those without dimensions as numbers."""
+    if any(tensor.dim() and not on_device(tensor) for _, tensor in tensors):
+        found = f"{BACKEND}:0 and cpu"
+        raise RuntimeError(f"Expected all tensors to be on the same device, but found at least two devices, {found}!")
+
+
+def _wrapping(name: str, tensors: list[tuple[str, Any]], first: bool) -> None:
+    argument, other = next((name, tensor) for name, tensor in tensors if on_device(tensor) != first)
+    spell = {True: f"{BACKEND}:0", False: "cpu"}
+    raise RuntimeError(
+        f"Expected all tensors to be on the same device, but got {argument} is on {spell[on_device(other)]}, different "
+        f"from other tensors on {spell[first]} (when checking argument in method wrapper_CUDA_{name})"
+    )

@@ -1,0 +1,63 @@
+"""What became of a fix that was run before and after: plain values that travel between processes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+PROVEN, REFUTED, NOT_TESTABLE = "proven", "refuted", "not testable"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A world in which the new code did something else, what was observed, and both values."""
+
+    world: str
+    observable: str
+    before: str
+    after: str
+    given: str = ""
+    """What the fragment's names stood for, where they could stand for several things."""
+
+    def __str__(self) -> str:
+        given = f"; {self.given}" if self.given else ""
+        return f"[{self.world}{given}] {self.observable}: {self.before} -> {self.after}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a fix did the same in all the worlds that were tried."""
+
+    outcome: str
+    """``"proven"``, ``"refuted"`` or ``"not testable"``."""
+    reason: str = ""
+    """Why it could not be tested; for a proof, what should be known of it."""
+    worlds: int = 0
+    """Runs of the old code, each in a world."""
+    ran: int = 0
+    """How many of them it survived: where it raised, the new one may do anything."""
+    differing: int = 0
+    """In how many of them the new code did something else."""
+    differences: tuple[Difference, ...] = ()
+    """The first of what differed."""
+    before: str = ""
+    after: str = ""
+    """The code that was run, before and after the fix."""
+    given: tuple[tuple[str, str, str, bool], ...] = ()
+    """For each free name: the name, the code it stands for, its kinds, and whether a kind was assumed."""
+
+    @property
+    def proven(self) -> bool:
+        """Whether the fix may be used."""
+        return self.outcome == PROVEN
+
+
+def counted(verdicts: Iterable[Verdict]) -> Counter[str]:
+    """Count the outcomes."""
+    return Counter(each.outcome for each in verdicts)
+
+
+def unable(reason: str) -> Verdict:
+    """Make the verdict on a fix that cannot be run."""
+    return Verdict(NOT_TESTABLE, reason)

@@ -1,0 +1,68 @@
+"""Which names of a function hold packed sequences, whose ``data`` is a field that may require grad."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+
+import libcst as cst
+
+from torchlint.inference.facts import Value
+from torchlint.rule import FileContext
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def is_packed(receiver: cst.BaseExpression, known: Value, context: FileContext) -> bool:
+    """Whether an object is a packed sequence: made as one here, or what a layer gives for one."""
+    if any("PackedSequence" in name for name in known.instance):
+        return True
+    place = context.python(receiver)
+    if isinstance(place, ast.Name) and context.outline is not None:
+        around = next((each for each in context.outline.ancestors(place) if isinstance(each, _FUNCTIONS)), None)
+        return place.id in _packed_above(context.outline.tree if around is None else around, place.lineno)
+    return isinstance(place, ast.Call) and _is_packing(place)
+
+
+def _packed_above(around: ast.AST, row: int) -> frozenset[str]:
+    """Give the names that hold packed sequences above a row, reading a function from top to bottom."""
+    packed: set[str] = set()
+    for assignment in _assignments(around):
+        if assignment.lineno >= row:
+            break
+        names = {each.id for target in assignment.targets for each in _first(target)}
+        if _gives_packed(assignment.value, packed):
+            packed |= names
+        else:
+            packed -= names
+    return frozenset(packed)
+
+
+@lru_cache(maxsize=64)
+def _assignments(around: ast.AST) -> tuple[ast.Assign, ...]:
+    found = (node for node in ast.walk(around) if isinstance(node, ast.Assign))
+    return tuple(sorted(found, key=lambda node: node.lineno))
+
+
+def _first(target: ast.expr) -> list[ast.Name]:
+    """Give the name that a recurrent layer's output is bound to: ``output, hidden = layer(packed)``."""
+    if isinstance(target, ast.Tuple) and target.elts:
+        target = target.elts[0]
+    return [target] if isinstance(target, ast.Name) else []
+
+
+def _gives_packed(value: ast.expr, packed: set[str]) -> bool:
+    match value:
+        case ast.Name(id=word):
+            return word in packed
+        case ast.Call(func=function, args=[first, *_]):
+            if _is_packing(value):
+                return True
+            unpacks = ast.unparse(function).rpartition(".")[2].startswith(("pad", "unpack", "len"))
+            return not unpacks and _gives_packed(first, packed)
+    return False
+
+
+def _is_packing(call: ast.Call) -> bool:
+    name = ast.unparse(call.func)
+    return name == "pack" or name.rpartition(".")[2].startswith(("pack_", "PackedSequence"))

@@ -1,0 +1,62 @@
+"""What a function does with a value that no number puts up with: asks for its length, appends to it, casts it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from enum import Enum
+from functools import lru_cache
+
+from torchlint.rule import FileContext
+from torchlint.rules.tensor_uses import uses_around
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_RECEIVERS = (ast.Name, ast.Attribute, ast.Subscript)
+_OF_LISTS = frozenset({"append", "extend", "insert"})
+
+
+class Shape(Enum):
+    """What a value is by what is done to it."""
+
+    LIST = "a list"
+    ARRAY = "an array"
+    SIZED = "a sequence or an array"
+    CHECKED = "one of several kinds"
+    TENSOR = "a tensor"
+
+
+def shape_by_use(place: ast.expr, context: FileContext) -> Shape | None:
+    """Say what the function around an expression takes it for, up to its row; None where nothing or too much speaks."""
+    if context.outline is None or not isinstance(place, _RECEIVERS):
+        return None
+    around = next((each for each in context.outline.ancestors(place) if isinstance(each, _FUNCTIONS)), None)
+    if around is None:
+        return None
+    code = ast.unparse(place)
+    found = {shape for shape, value, row in _shapes(around) if value == code and row <= place.lineno}
+    uses = uses_around(place, context)
+    if uses is not None and uses.speak_before(code, place.lineno):
+        found.add(Shape.TENSOR)
+    if Shape.CHECKED in found or len(found - {Shape.SIZED}) > 1:
+        return None
+    return next((each for each in (Shape.LIST, Shape.ARRAY, Shape.TENSOR, Shape.SIZED) if each in found), None)
+
+
+@lru_cache(maxsize=64)
+def _shapes(around: ast.AST) -> tuple[tuple[Shape, str, int], ...]:
+    found = ((shape, value) for node in ast.walk(around) for shape, value in _evidence(node))
+    return tuple((shape, ast.unparse(value), value.lineno) for shape, value in found if isinstance(value, _RECEIVERS))
+
+
+def _evidence(node: ast.AST) -> Iterator[tuple[Shape, ast.expr]]:
+    match node:
+        case ast.Call(func=ast.Name(id="len"), args=[value]):
+            yield Shape.SIZED, value
+        case ast.Call(func=ast.Name(id="isinstance" | "type" | "hasattr" | "callable"), args=[value, *_]):
+            yield Shape.CHECKED, value
+        case ast.Call(func=ast.Attribute(attr="is_tensor"), args=[value]):
+            yield Shape.CHECKED, value
+        case ast.Call(func=ast.Attribute(value=value, attr="astype")):
+            yield Shape.ARRAY, value
+        case ast.Call(func=ast.Attribute(value=value, attr=word)) if word in _OF_LISTS:
+            yield Shape.LIST, value

@@ -1,0 +1,94 @@
+"""Bytes to a source: a file of Python as it stands, a notebook as the module that its cells make together."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from dataclasses import dataclass
+
+from torchlint.notebook import document
+from torchlint.notebook.magics import runs_by_itself
+from torchlint.notebook.module import Part, compose, part, quiet
+from torchlint.source import Source, decode
+from torchlint.syntax.outline import Stretch
+
+NOTEBOOK = ".ipynb"
+
+_NEVER_PYTHON = ("(unicode error)", "(value error)", "bytes can only", "source code", "too many nested")
+"""How the complaints begin that no other version of Python would withdraw, though LibCST has none."""
+
+
+class OtherLanguage(Exception):
+    """A notebook whose kernel runs another language; the text says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A cell that does not parse and is left out: where in the text, row and column from 1, and why."""
+
+    row: int
+    column: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A file's text, and which of its cells are not in it."""
+
+    source: Source
+    faults: tuple[Fault, ...] = ()
+
+
+def read(path: str, raw: bytes) -> Reading:
+    """Read a file's bytes; what the path ends with says whether it is a notebook.
+
+    :raises SourceError: where the bytes are no text, or no notebook.
+    :raises OtherLanguage: where the notebook is not in Python.
+    """
+    if not path.endswith(NOTEBOOK):
+        return Reading(decode(path, raw))
+    found = document.read(raw)
+    if not found.is_python:
+        raise OtherLanguage(f"its language is {found.language}")
+    parts: list[Part] = []
+    faults: list[Fault] = []
+    row = 1
+    for cell in found.cells:
+        made = part(cell)
+        fault = _fault(made.text)
+        if fault is not None:
+            made = quiet(cell)
+            if not runs_by_itself(cell.source):
+                faults.append(Fault(row + fault.row - 1, fault.column, fault.message))
+        parts.append(made)
+        row += len(made.row_starts)
+    return Reading(compose(path, raw, parts), tuple(faults))
+
+
+def _fault(text: str) -> Fault | None:
+    """Say why a cell does not parse on its own; code that is newer than the running Python is none of its faults."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except SyntaxError as error:
+        if not error.msg.startswith(_NEVER_PYTHON) and libcst_accepts(text):
+            return None
+        return Fault(error.lineno or 1, error.offset or 1, error.msg)
+    except ValueError as error:
+        return Fault(1, 1, str(error))
+    except (RecursionError, MemoryError):
+        return Fault(1, 1, "the code is nested too deeply to be checked")
+    return None
+
+
+def libcst_accepts(text: str) -> bool:
+    """Whether LibCST reads a text, which may be newer than the running Python."""
+    from torchlint.syntax.definition import Definition, NotParsed  # here: it imports LibCST
+
+    source = Source("", b"", text)
+    try:
+        Definition(source, Stretch(0, len(source.utf8), ()))
+    except NotParsed:
+        return False
+    return True
