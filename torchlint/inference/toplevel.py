@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from torchlint.inference.env import Env
 from torchlint.inference.facts import UNKNOWN, Value, join
 from torchlint.inference.flow import Flow
-from torchlint.inference.names import bindings
+from torchlint.inference.names import BUILTINS, bindings, changed_in_place
 
 if TYPE_CHECKING:
     from torchlint.inference.scope import File
@@ -142,6 +142,12 @@ def _words(statement: ast.stmt) -> Iterator[str]:
 
 
 def _changes(statement: ast.stmt) -> Iterator[str]:
+    for call in _calls(statement):
+        if (name := changed_in_place(call)) is not None:
+            yield name.id
+        if isinstance(call.func, ast.Name) and call.func.id not in BUILTINS:  # a function of the project may write
+            yield from (each.id for each in call.args if isinstance(each, ast.Name))
+            yield from (each.value.id for each in call.keywords if isinstance(each.value, ast.Name))
     match statement:
         case ast.Expr(value=ast.Call(func=function, args=given)):
             parts: list[ast.expr] = [function, *given]
@@ -155,6 +161,16 @@ def _changes(statement: ast.stmt) -> Iterator[str]:
             return
     for part in parts:
         yield from (each.id for each in ast.walk(part) if isinstance(each, ast.Name))
+
+
+def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
+    """Give the calls of a statement, those of the statements inside it left out."""
+    stack: list[ast.AST] = [] if isinstance(statement, _DEFINITIONS) else [statement]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Call):
+            yield node
+        stack.extend(each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.stmt))
 
 
 def _stored(statement: ast.stmt) -> Iterator[str]:
