@@ -14,6 +14,7 @@ pytest.importorskip("numpy")
 
 from tests.conftest import Program  # noqa: E402
 from torchlint.flags import verify_parser  # noqa: E402
+from torchlint.proof import simulated  # noqa: E402
 from torchlint.proof.worlds import ordinary  # noqa: E402
 
 GOOD = """
@@ -30,6 +31,15 @@ import torch
 
 def wipe(x: torch.Tensor):
     x.data.zero_()
+"""
+PLACED = """
+import torch
+from torch import nn
+
+
+def place(model: nn.Module, x: torch.Tensor, device: torch.device):
+    y = x.to(device)
+    return torch.tensor(y), model[0].weight.data.sum()
 """
 FOREIGN = """
 import torch
@@ -66,6 +76,14 @@ def test_a_proven_fix_is_reported_with_its_runs_and_exits_with_0(torchlint: Prog
     assert first.startswith("good.py:6:18: TNS301 (safe fix) proven in ")
     assert second.startswith("good.py:6:40: TNS103 (")
     assert closing == "2 fixes: 2 proven, 0 refuted, 0 not testable."
+
+
+@pytest.mark.skipif(simulated.missing() is not None, reason=str(simulated.missing()))
+def test_devices_modules_and_indices_are_made_on_the_simulated_device(torchlint: Program, tmp_path: Path) -> None:
+    write(tmp_path, placed=PLACED)
+    ran = torchlint("verify", "placed.py", "--isolated", "--device", "simulated")
+    assert (ran.status, ran.stderr) == (0, "")
+    assert ran.stdout.splitlines()[-1] == "2 fixes: 2 proven, 0 refuted, 0 not testable."
 
 
 def test_a_refuted_fix_names_the_world_and_both_values_and_exits_with_1(torchlint: Program, tmp_path: Path) -> None:
