@@ -14,8 +14,10 @@ pytest.importorskip("numpy")
 
 from tests.conftest import Program  # noqa: E402
 from torchlint.flags import verify_parser  # noqa: E402
+from torchlint.inference.facts import tensor  # noqa: E402
 from torchlint.proof import simulated  # noqa: E402
-from torchlint.proof.worlds import ordinary  # noqa: E402
+from torchlint.proof.binding import Choice, worlds  # noqa: E402
+from torchlint.proof.cutting import Hole  # noqa: E402
 
 GOOD = """
 import torch
@@ -129,7 +131,8 @@ def test_the_json_tells_what_was_run(torchlint: Program, tmp_path: Path) -> None
         "after": "def case(x):\n    with torch.no_grad():\n        x.zero_()",
         "given": [{"name": "x", "stands_for": "x", "kind": "tensor", "assumed": False}],
     }
-    assert found["worlds"] == found["ran"] == found["differing"] == len(ordinary("cpu"))
+    distinct = worlds("cpu", (Hole("x", "x", tensor(), "read"),), (Choice("tensor"),), grad_is_off=False)
+    assert found["worlds"] == found["ran"] == found["differing"] == len(distinct) > 300
     assert found["differences"][0] == {  # type: ignore[index]
         "world": "cpu, leaf, grad, float32, scalar",
         "observable": "input x: writes counted",
@@ -172,7 +175,7 @@ def test_without_a_path_the_rules_are_proven(torchlint: Program) -> None:
         (["--device", "abacus"], "--device abacus: not on this machine, which has cpu"),
         (["--codes", "TNS777"], "unknown rule `TNS777`; did you mean"),
         (["--time-limit", "0"], "expected a number of seconds above 0, got `0`"),
-        (["--output-format", "yaml"], "invalid choice: 'yaml'"),
+        (["--output-format", "yaml"], 'expected one of text, json, got "yaml"'),
         (["--tempo", "3"], "unknown flag `--tempo`"),
         (["nowhere.py"], "nowhere.py: "),
         (["-"], "`verify` reads files, not standard input"),
