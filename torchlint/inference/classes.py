@@ -45,6 +45,10 @@ class Class:
     above: list[Class] = field(default_factory=list)
     """The base classes that stand in the project."""
 
+    def derives(self, other: Class) -> bool:
+        """Whether this is another class or derives from it; code that cannot run may derive in a circle."""
+        return self is other or any(each.derives(other) for each in self.above)
+
     @property
     def is_module(self) -> bool:
         """Whether objects are ``nn.Module`` objects."""
@@ -101,7 +105,7 @@ class Classes:
             known.bases = tuple(sorted(name for value in values for name in value.names))
             for name in known.bases:
                 base = self._named(name)
-                if base is not None and base is not known:
+                if base is not None and not base.derives(known):
                     known.above.append(base)
             _read_body(known)
         return self._known[node]

@@ -61,6 +61,7 @@ class File:
         self._closures: dict[ast.AST, dict[str, Value]] = {}
         self.toplevel = TopLevel(self)
         self._tests: dict[ast.AST, dict[str, ast.Assign]] = {}
+        self._asked: set[str] = set()
         self._stars = star_modules(self.outline.nodes(ast.ImportFrom))
 
     # ------------------------------------------------------------------ names
@@ -74,6 +75,15 @@ class File:
         return named(f"builtins.{word}") if word in BUILTINS else UNKNOWN
 
     def _from_star(self, word: str) -> Value | None:
+        if word in self._asked:  # two files take everything from each other
+            return None
+        self._asked.add(word)
+        try:
+            return self._looked_up(word)
+        finally:
+            self._asked.discard(word)
+
+    def _looked_up(self, word: str) -> Value | None:
         for module in reversed(self._stars):
             base = self.base(module)
             if base is not None:
