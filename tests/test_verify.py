@@ -14,7 +14,10 @@ pytest.importorskip("numpy")
 
 from tests.conftest import Program  # noqa: E402
 from torchlint.flags import verify_parser  # noqa: E402
-from torchlint.proof.worlds import ordinary  # noqa: E402
+from torchlint.inference.facts import tensor  # noqa: E402
+from torchlint.proof import simulated  # noqa: E402
+from torchlint.proof.binding import Choice, worlds  # noqa: E402
+from torchlint.proof.cutting import Hole  # noqa: E402
 
 GOOD = """
 import torch
@@ -30,6 +33,15 @@ import torch
 
 def wipe(x: torch.Tensor):
     x.data.zero_()
+"""
+PLACED = """
+import torch
+from torch import nn
+
+
+def place(model: nn.Module, x: torch.Tensor, device: torch.device):
+    y = x.to(device)
+    return torch.tensor(y), model[0].weight.data.sum()
 """
 FOREIGN = """
 import torch
@@ -66,6 +78,14 @@ def test_a_proven_fix_is_reported_with_its_runs_and_exits_with_0(torchlint: Prog
     assert first.startswith("good.py:6:18: TNS301 (safe fix) proven in ")
     assert second.startswith("good.py:6:40: TNS103 (")
     assert closing == "2 fixes: 2 proven, 0 refuted, 0 not testable."
+
+
+@pytest.mark.skipif(simulated.missing() is not None, reason=str(simulated.missing()))
+def test_devices_modules_and_indices_are_made_on_the_simulated_device(torchlint: Program, tmp_path: Path) -> None:
+    write(tmp_path, placed=PLACED)
+    ran = torchlint("verify", "placed.py", "--isolated", "--device", "simulated")
+    assert (ran.status, ran.stderr) == (0, "")
+    assert ran.stdout.splitlines()[-1] == "2 fixes: 2 proven, 0 refuted, 0 not testable."
 
 
 def test_a_refuted_fix_names_the_world_and_both_values_and_exits_with_1(torchlint: Program, tmp_path: Path) -> None:
@@ -111,7 +131,8 @@ def test_the_json_tells_what_was_run(torchlint: Program, tmp_path: Path) -> None
         "after": "def case(x):\n    with torch.no_grad():\n        x.zero_()",
         "given": [{"name": "x", "stands_for": "x", "kind": "tensor", "assumed": False}],
     }
-    assert found["worlds"] == found["ran"] == found["differing"] == len(ordinary("cpu"))
+    distinct = worlds("cpu", (Hole("x", "x", tensor(), "read"),), (Choice("tensor"),), grad_is_off=False)
+    assert found["worlds"] == found["ran"] == found["differing"] == len(distinct) > 300
     assert found["differences"][0] == {  # type: ignore[index]
         "world": "cpu, leaf, grad, float32, scalar",
         "observable": "input x: writes counted",
@@ -154,7 +175,7 @@ def test_without_a_path_the_rules_are_proven(torchlint: Program) -> None:
         (["--device", "abacus"], "--device abacus: not on this machine, which has cpu"),
         (["--codes", "TNS777"], "unknown rule `TNS777`; did you mean"),
         (["--time-limit", "0"], "expected a number of seconds above 0, got `0`"),
-        (["--output-format", "yaml"], "invalid choice: 'yaml'"),
+        (["--output-format", "yaml"], 'expected one of text, json, got "yaml"'),
         (["--tempo", "3"], "unknown flag `--tempo`"),
         (["nowhere.py"], "nowhere.py: "),
         (["-"], "`verify` reads files, not standard input"),

@@ -23,7 +23,7 @@ from torchlint.inference.facts import Dtype, Grad, Kind, Place, Value
 from torchlint.proof import allowed
 from torchlint.proof.cutting import Hole
 from torchlint.proof.observe import Snippet
-from torchlint.proof.worlds import DTYPES, Inputs, World, make_inputs, ordinary
+from torchlint.proof.worlds import DTYPES, Inputs, World, make_inputs, ordinary, torch_device
 
 _ROUNDS_OF_KINDS = 200
 """Ways of giving kinds to the names of unknown kind that are tried before a fragment is given up."""
@@ -266,7 +266,7 @@ def _several(world: World, kind: str) -> Any:
 def _module(world: World, hole: Hole) -> Any:
     names = hole.value.instance
     if names and names <= {"torch.nn.Linear"}:
-        return nn.Linear(3, 2).to(world.device)
+        return nn.Linear(3, 2).to(torch_device(world.device))
     return make_inputs(world, ["model"]).names["model"]
 
 
@@ -297,13 +297,13 @@ _SHOWN = {
 
 
 def _indices(world: World) -> Any:
-    return torch.tensor([0, 1], device=world.device)
+    return torch.tensor([0, 1], device=torch_device(world.device))
 
 
 _BY_WORLD: dict[str, Callable[[World], Any]] = {
     "array": _array,
     "sizes": lambda world: _plain_tensor(world, torch.float32).size(),
-    "device": lambda world: torch.device(world.device),
+    "device": lambda world: torch.device(torch_device(world.device)),
     "mask": lambda world: _plain_tensor(world, torch.bool),
     "indices": _indices,
     "tensors": partial(_several, kind="tensor"),

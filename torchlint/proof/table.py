@@ -352,7 +352,7 @@ UNSAFE: tuple[Case, ...] = (
         "kept = np.squeeze(t.data)\nkept.mul_(2)",
         "a = nn.functional.relu(t.data, inplace=True)",
         "a = nn.functional.leaky_relu(t.data, 0.1, True)",
-        "a = nn.functional.embedding(torch.tensor([0]), t.data, max_norm=0.1)",
+        "a = nn.functional.embedding(torch.tensor([0], device=t.device), t.data, max_norm=0.1)",
     ),
     _case("TNS202", "t.data.mul_(2)"),
     _case("TNS202", "t.data[...] = 0"),
