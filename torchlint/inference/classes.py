@@ -228,6 +228,7 @@ class Classes:
             guessed = rounds.guess(key, self._asking[key])
             return guessed if guessed.kind else None
         if key in self._attributes:
+            rounds.used(self._attributes, key)
             return self._attributes[key]
         return rounds.settle(lambda: self._collected(known, word))
 

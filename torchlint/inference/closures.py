@@ -76,7 +76,7 @@ class Closures:
             value = _bound(flow, owner, word)
             key = (owner, word)
             self._final[key] = join(self._final.get(key, NOTHING), value)
-            self._file.project.rounds.found(("later", *key), value)
+            self._file.project.rounds.found(("later", *key), value, last=False)
 
     @cached_property
     def _holders(self) -> frozenset[ast.AST]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
-from enum import IntFlag
 from typing import Final, TypeVar
+
+from torchlint.inference.bits import Bits
 
 _Fact = TypeVar("_Fact")
 
 
-class Kind(IntFlag):
+class Kind(Bits):
     """What sort of thing a value is."""
 
     TENSOR = 1
@@ -41,7 +42,7 @@ class Kind(IntFlag):
 ANY: Final = Kind(4095)
 
 
-class Grad(IntFlag):
+class Grad(Bits):
     """Whether a tensor requires grad."""
 
     DETACHED = 1
@@ -49,7 +50,7 @@ class Grad(IntFlag):
     ATTACHED = 4
 
 
-class Place(IntFlag):
+class Place(Bits):
     """Where a tensor's memory is."""
 
     HOST = 1
@@ -58,7 +59,7 @@ class Place(IntFlag):
     """On a device that is, or by the code's own words may be, an accelerator."""
 
 
-class Dtype(IntFlag):
+class Dtype(Bits):
     """What a tensor's elements are, as far as it matters here; integral and bool tensors never require grad."""
 
     FLOATING = 1
@@ -66,7 +67,7 @@ class Dtype(IntFlag):
     BOOL = 4
 
 
-class Mode(IntFlag):
+class Mode(Bits):
     """Grad mode at a point of the program."""
 
     ON = 1

@@ -202,6 +202,7 @@ class File:
     def general(self, function: Function) -> Flow:
         """Walk a function with nothing known of its arguments but what its own text says."""
         if function in self._flows:
+            self.project.rounds.used(self._flows, function)
             return self._flows[function]
         return self.project.rounds.settle(lambda: self._walked(function))
 
@@ -209,6 +210,7 @@ class File:
         if (owner := self.owner(function)) is not None and owner not in self.project.running:
             self.general(owner)
         if function in self._flows:
+            self.project.rounds.used(self._flows, function)
             return self._flows[function]
         project = self.project
         flow = Flow(self, function.body, lambda flow: self.start(function, flow, None, None), self.self_name(function))
@@ -217,8 +219,8 @@ class File:
         with project.general(function):
             flow.run()
         self.closures.finished(function, flow)
-        for word, value in flow.attributes.items():
-            project.rounds.found((function, word), value)
+        for word in project.rounds.words(function):
+            project.rounds.found((function, word), flow.attributes.get(word, NOTHING))
         return flow
 
     def self_name(self, function: Function) -> str | None:

@@ -126,12 +126,14 @@ class Summaries:
             with project.general(function):
                 self._modes[function, mode] = flow.run().modes
             project.rounds.keep(self._modes, (function, mode))
+        project.rounds.used(self._modes, (function, mode))
         return self._modes[function, mode]
 
     def _walked(self, key: tuple[object, ...], call: _Call) -> _Summary:
-        if key in self._known:
-            return self._known[key]
         rounds = self._file.project.rounds
+        if key in self._known:
+            rounds.used(self._known, key)
+            return self._known[key]
         self._under_way.add(key)
         try:
             found = self._own(call)

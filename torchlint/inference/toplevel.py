@@ -41,6 +41,7 @@ class TopLevel:
             if word not in self._told:
                 self._told[word] = self._tell(word, statements[0])
                 self._file.project.rounds.keep(self._told, word)
+            self._file.project.rounds.used(self._told, word)
             return self._told[word]
         if not statements:
             return None
@@ -92,6 +93,7 @@ class TopLevel:
                 self._live = None
             self._file.forget()
             return flow
+        self._file.project.rounds.used(self._walked, "flow")
         return self._walked["flow"]
 
     @property
