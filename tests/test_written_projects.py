@@ -118,9 +118,9 @@ def test_a_name_is_followed_through_many_files(tmp_path: Path) -> None:
 
 def test_the_budget_of_files_holds(tmp_path: Path) -> None:
     files = {f"m{at}.py": "import torch\n\nmade = torch.zeros(2)\n" for at in range(MOST_FILES + 20)}
-    uses = "".join(f"import m{at}\nm{at}.made\n" for at in range(MOST_FILES + 20))
-    text = uses + f"reveal(m0.made)  # tensor, detached, host\nreveal(m{MOST_FILES + 19}.made)  # "
-    written(tmp_path, {**files, "a.py": text + "other\n"})
+    known = ["tensor, detached, host"] * MOST_FILES + ["other"] * 20
+    text = "".join(f"import m{at}\nreveal(m{at}.made)  # {said}\n" for at, said in enumerate(known))
+    written(tmp_path, {**files, "a.py": text})
     analysis = check_reveals(tmp_path / "a.py")
     assert len([path for path in analysis.reads if path.endswith(".py")]) == MOST_FILES
 

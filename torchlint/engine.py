@@ -26,7 +26,7 @@ from torchlint.model import (
 from torchlint.source import Source, SourceError
 from torchlint.suppress import ABOUT_SUPPRESSIONS, split
 from torchlint.syntax.cells import fitted
-from torchlint.syntax.outline import Outline, Stretch, outline, stretches
+from torchlint.syntax.outline import Outline, Stretch, outline, parse, stretches
 from torchlint.syntax.reading import OtherLanguage, libcst_accepts, read
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
     words = frozenset[str]().union(*(entry.words for entry in entries))
     triggered = any(word.encode() in source.utf8 for word in words)
     try:
-        made = outline(source)
+        made = outline(source) if triggered else parse(source)
     except (SyntaxError, ValueError) as error:
         return _check_without_outline(source, error, entries if triggered else [], config)
     except (RecursionError, MemoryError):
@@ -195,9 +195,11 @@ def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
             (),
             (),
         )
+    if not isinstance(made, Outline):
+        return [], (), ()
     called = frozenset[str]().union(*(entry.words for entry in entries if entry.called))
     elsewhere = frozenset[str]().union(*(entry.words for entry in entries if not entry.called))
-    places = stretches(made, words, called - elsewhere) if triggered else []
+    places = stretches(made, words, called - elsewhere)
     return _check_stretches(source, made, places, entries, config) if places else ([], (), ())
 
 

@@ -24,6 +24,7 @@ from torchlint.inference.facts import (
 )
 from torchlint.inference.names import CHANGING
 from torchlint.inference.operations import leaf
+from torchlint.syntax.outline import Outline
 
 if TYPE_CHECKING:
     from torchlint.inference.scope import File, Function
@@ -251,8 +252,10 @@ class Classes:
         for method in dict.fromkeys(known.setters.get(word, ())):
             if known.home.is_running(method):
                 found = join(found, known.home.set_so_far(method, word))
-            else:
+            elif known.home.knows(method) or self._file.project.affords(known.home):
                 found = join(found, known.home.general(method).attributes.get(word, NOTHING))
+            else:
+                found = UNKNOWN
             self._asking[known.node, word] = found
         field_value = self._field(known, word, NOTHING)
         if field_value is not None and not (field_value.must(Kind.NONE) and found.kind):
@@ -312,7 +315,10 @@ def _moves_itself(known: Class) -> bool:
     start = known.methods.get("__init__")
     if start is None:
         return any(_moves_itself(base) for base in known.above)
-    return any(isinstance(each, ast.Attribute) and each.attr in ("to", "cuda", "device") for each in ast.walk(start))
+    return any(
+        isinstance(each, ast.Attribute) and each.attr in ("to", "cuda", "device")
+        for each in known.home.outline.within(start)
+    )
 
 
 def _read_body(known: Class) -> None:
@@ -329,11 +335,20 @@ def _read_body(known: Class) -> None:
 
 
 def _read_setters(known: Class, method: Function) -> None:
+    words, loose = known.home.outline.told(_set_words, method)
+    known.loose.update(loose)
+    for word in words:
+        known.setters.setdefault(word, []).append(method)
+
+
+def _set_words(outline: Outline, method: Function) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Give the attributes of ``self`` that a method sets or changes, and those that ``setattr`` sets."""
     first = [*method.args.posonlyargs, *method.args.args][:1]
     if not first:
-        return
+        return (), ()
     words: list[str] = []
-    for node in ast.walk(method):
+    loose: list[str] = []
+    for node in outline.within(method):
         match node:
             case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
                 words += _parts_of(node, first[0].arg)
@@ -344,13 +359,11 @@ def _read_setters(known: Class, method: Function) -> None:
                     words.append(word)
             case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id=owner), ast.Constant(value=str(word)), _]):
                 if owner == first[0].arg:
-                    words.append(word)
-                    known.loose.add(word)
+                    loose.append(word)
             case ast.Call(func=ast.Attribute(value=ast.Attribute() as holder, attr=attr)):
                 if attr in CHANGING or (attr.endswith("_") and not attr.endswith("__")):
                     words += _parts_of(holder, first[0].arg)
-    for word in words:
-        known.setters.setdefault(word, []).append(method)
+    return (*words, *loose), tuple(loose)
 
 
 def _parts_of(node: ast.expr, owner: str) -> list[str]:

@@ -19,11 +19,14 @@ from torchlint.syntax.outline import Outline, outline
 if TYPE_CHECKING:
     from torchlint.inference.scope import File
 
-MOST_FILES = 60
+MOST_FILES = 40
 """Other files read for one that is checked; what more it imports is not followed."""
 
 MOST_LINES = 40_000
-"""Lines walked for calls with known arguments, for one file; after that calls get the general answer."""
+"""Lines walked for the sake of one file; after that nothing is known of what else it calls."""
+
+MOST_FOREIGN_LINES = 600
+"""Lines of other files walked for one question; after that nothing is known of what else stands there."""
 
 MOST_DEPTH = 4
 """Calls are followed this deep."""
@@ -31,7 +34,7 @@ MOST_DEPTH = 4
 _MOST_BYTES = 500_000
 """A larger file is generated or data; it is not read for the sake of another."""
 
-_KEPT_BYTES = 1_500_000
+_KEPT_BYTES = 3_000_000
 """Text of other files whose trees are kept for the next file that is checked."""
 
 MARK = "here."
@@ -55,12 +58,25 @@ class Project:
         self.nested = 0
         """How many functions are being walked for all calls, one because of the other."""
         self.spent = 0
-        """Lines walked for calls with known arguments."""
+        """Lines walked so far: functions and modules, for calls and for all calls."""
+        self.foreign = 0
+        """Those of them that stand in other files, since the last question was put."""
         self.reads: dict[str, str | None] = {}
         """The digest of each other file that was read, by its path; None where it could not be."""
         self._files: dict[str, File | None] = {}
         self._bases: dict[str, str] = {}
         self._following: set[str] = set()
+
+    def affords(self, file: File) -> bool:
+        """Whether the budget allows another walk of something in a file."""
+        is_own = self.place is None or file.place is self.place
+        return self.spent <= MOST_LINES and (is_own or self.foreign <= MOST_FOREIGN_LINES)
+
+    def spend(self, file: File, lines: int) -> None:
+        """Take lines that are walked from the budget."""
+        self.spent += lines
+        if file.place is not self.place:
+            self.foreign += lines
 
     @contextmanager
     def general(self, function: ast.AST) -> Iterator[None]:
@@ -82,7 +98,6 @@ class Project:
     @contextmanager
     def call(self, function: ast.FunctionDef | ast.AsyncFunctionDef, deeper: bool = True) -> Iterator[None]:
         """Walk a function for one call; what a decorator puts around a function is no deeper than the function."""
-        self.spent += (function.end_lineno or function.lineno) - function.lineno + 1
         self.running.append(function)
         self.depth += deeper
         try:

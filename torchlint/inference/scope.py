@@ -21,6 +21,7 @@ from torchlint.inference.env import Env
 from torchlint.inference.facts import NOTHING, UNKNOWN, Kind, Mode, Value, join_all, of_kind
 from torchlint.inference.flow import Flow
 from torchlint.inference.imports import Imports, Place
+from torchlint.inference.lexical import imported_only, lines_of
 from torchlint.inference.names import BUILTINS, named, path_of
 from torchlint.inference.project import MARK, Project
 from torchlint.inference.stars import Stars
@@ -52,7 +53,6 @@ class File:
         self._flows: dict[ast.AST, Flow] = {}
         self.closures = Closures(self)
         self.toplevel = TopLevel(self)
-        self._tests: dict[ast.AST, dict[str, ast.Assign]] = {}
         self.stars = Stars(self)
 
     # ------------------------------------------------------------------ names
@@ -133,9 +133,7 @@ class File:
     def meant(self, name: ast.Name) -> ast.expr | None:
         """Give the test that a name stands for, where it was bound once and what it tests was not bound again."""
         function = self.owner(name) or self.outline.tree
-        if function not in self._tests:
-            self._tests[function] = named_tests(function)
-        found = self._tests[function].get(name.id)
+        found = self.outline.told(named_tests, function).get(name.id)
         return found.value if found is not None and found.lineno < name.lineno else None
 
     def shares(self, node: ast.AST, function: Function, word: str) -> bool:
@@ -152,10 +150,7 @@ class File:
 
     def owner(self, node: ast.AST) -> Function | None:
         """Give the function around a node."""
-        for above in self.outline.ancestors(node):
-            if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
-                return above
-        return None
+        return self.outline.owner(node)
 
     @cached_property
     def mentions_accelerators(self) -> bool:
@@ -194,6 +189,15 @@ class File:
         if self.toplevel.is_live and word in self.closures.bound_again:
             self.forget()
 
+    def imported(self, node: ast.expr) -> Value | None:
+        """Give what a dotted name means whose first word an import binds and nothing else, without a walk."""
+        root = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if isinstance(root, ast.Name) and root.id in self.outline.told(imported_only, self.outline.tree):
+            return self.toplevel.evaluate(node)
+        return None
+
     def flow_of(self, node: ast.AST) -> Flow:
         """Give the walk of the scope that holds a node: with nothing known of its arguments but what they say."""
         function = self.owner_or_self(node)
@@ -216,6 +220,7 @@ class File:
         flow = Flow(self, function.body, lambda flow: self.start(function, flow, None, None), self.self_name(function))
         self._flows[function] = flow
         project.rounds.keep(self._flows, function)
+        project.spend(self, lines_of(function))
         with project.general(function):
             flow.run()
         self.closures.finished(function, flow)
@@ -336,6 +341,10 @@ class File:
         flow = self._flows.get(method)
         so_far = flow.attributes.get(word, NOTHING) if flow is not None else NOTHING
         return self.project.rounds.guess((method, word), so_far)
+
+    def knows(self, function: Function) -> bool:
+        """Whether a function was walked for all calls."""
+        return function in self._flows
 
     def is_running(self, node: ast.AST) -> bool:
         """Whether a function is being walked for all calls at this moment."""

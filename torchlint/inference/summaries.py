@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, TypeGuard
 
 from torchlint.inference.arguments import Arguments
-from torchlint.inference.closures import own_nodes, written
 from torchlint.inference.facts import NOTHING, UNKNOWN, Grad, Kind, Mode, Reason, Value, join, join_all, of_kind
 from torchlint.inference.flow import Flow
-from torchlint.inference.project import MOST_DEPTH, MOST_LINES
+from torchlint.inference.lexical import lines_of, local, own_nodes, shared, written
+from torchlint.inference.project import MOST_DEPTH
+from torchlint.syntax.outline import Outline
 
 if TYPE_CHECKING:
     from torchlint.inference.binding import Function
@@ -105,7 +105,7 @@ class Summaries:
         key, project = call.key(), self._file.project
         if key in self._under_way:
             return _Summary.out_of(project.rounds.guess(key, _Summary(NOTHING).as_value()))
-        if key not in self._known and (project.depth >= MOST_DEPTH or project.spent > MOST_LINES):
+        if key not in self._known and (project.depth >= MOST_DEPTH or not project.affords(self._file)):
             return _Summary(_made_under(call.mode, UNKNOWN))
         return project.rounds.settle(lambda: self._walked(key, call))
 
@@ -157,6 +157,7 @@ class Summaries:
             lambda flow: file.start(function, flow, call.given, call.receiver, call.mode, around, call.under),
             file.self_name(function),
         )
+        file.project.spend(file, lines_of(function))
         with file.project.call(function):
             flow.run()
         file.closures.finished(function, flow)
@@ -230,15 +231,15 @@ def place_of(name: str) -> tuple[int, int | None]:
 
 def _changed(function: Function, flow: Flow) -> tuple[_Changes, _Changes]:
     """Give what a walk changed in place: of the arguments, and of names from around the function."""
-    closures = flow.file.closures
-    outer = closures.shared.get(function, frozenset())
+    outline = flow.file.outline
+    outer = outline.told(shared, outline.tree).get(function, frozenset())
     if not flow.changes and not outer:
         return (), ()
-    rebound = _bound_before(function)
-    arguments = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)} - rebound
+    rebound = outline.told(_bound_before, function)
+    arguments = {each.arg for each in outline.within(function.args) if isinstance(each, ast.arg)} - rebound
     mine = {path: value for path, value in flow.changes.items() if path.partition(".")[0] in arguments}
-    free = {path: value for path, value in flow.changes.items() if path not in closures.local(function)}
-    for each in own_nodes(function) if outer else ():
+    free = {path: value for path, value in flow.changes.items() if path not in outline.told(local, function)}
+    for each in outline.told(own_nodes, function) if outer else ():
         if _is_stored(each) and each.id in outer:
             free[each.id] = join(free.get(each.id, NOTHING), flow.values.get(each, UNKNOWN))
     return (
@@ -255,17 +256,16 @@ def _is_stored(node: ast.AST) -> TypeGuard[ast.Name]:
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
-@lru_cache(maxsize=256)
-def _bound_before(function: Function) -> frozenset[str]:
+def _bound_before(outline: Outline, function: Function) -> frozenset[str]:
     """Give the names that a function binds anew before it changes anything by that name."""
     first: dict[str, int] = {}
     for statement in function.body:
         if isinstance(statement, ast.Assign | ast.AnnAssign | ast.With):
-            for each in ast.walk(statement):
+            for each in outline.within(statement):
                 if _is_stored(each):
                     first.setdefault(each.id, statement.lineno)
-    handed = (each for node in ast.walk(function) if isinstance(node, ast.Call) for each in _handed(node))
-    changed = {each.id for each in (*written(function), *handed) if each.lineno < first.get(each.id, 0)}
+    handed = (each for node in outline.within(function) if isinstance(node, ast.Call) for each in _handed(node))
+    changed = {each.id for each in (*outline.told(written, function), *handed) if each.lineno < first.get(each.id, 0)}
     return frozenset(first.keys() - changed)
 
 

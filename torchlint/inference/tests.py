@@ -8,9 +8,10 @@ from collections.abc import Iterator
 
 from torchlint.inference.binding import Function
 from torchlint.inference.names import changed_in_place
+from torchlint.syntax.outline import Outline, children
 
 
-def named_tests(body: Function | ast.Module) -> dict[str, ast.Assign]:
+def named_tests(_: Outline, body: Function | ast.Module) -> dict[str, ast.Assign]:
     """Give the names of a function that are bound once, to a test of names that are not bound again after it.
 
     Neither may what is tested be written into or have an attribute set, nor may the test stand in a branch of a loop:
@@ -45,7 +46,7 @@ def _own(body: Function | ast.Module) -> Iterator[tuple[ast.AST, bool]]:
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
             branch = branch or (loop and isinstance(node, ast.If | ast.Try | ast.Match))
             loop = loop or isinstance(node, ast.For | ast.AsyncFor | ast.While)
-            stack.extend((each, loop, branch) for each in ast.iter_child_nodes(node))
+            stack.extend((each, loop, branch) for each in children(node))
 
 
 def _is_test(node: ast.expr) -> bool:

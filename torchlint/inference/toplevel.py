@@ -8,9 +8,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from torchlint.inference.env import Env
-from torchlint.inference.facts import UNKNOWN, Value, join
+from torchlint.inference.facts import UNKNOWN, Value, join, join_all
 from torchlint.inference.flow import Flow
+from torchlint.inference.lexical import lines_of
 from torchlint.inference.names import BUILTINS, bindings, changed_in_place
+from torchlint.syntax.outline import Outline, children
 
 if TYPE_CHECKING:
     from torchlint.inference.scope import File
@@ -47,6 +49,13 @@ class TopLevel:
             return None
         if self._live is not None:  # a function is called while the module is walked
             return self._live.find(word)
+        if len(statements) > 1 and all(_tells_at_once(each) for each in statements):
+            if word not in self._told:
+                told = [self._tell(word, each) for each in statements]
+                self._told[word] = join_all(told)
+            return self._told[word]
+        if not self._walked and not self._file.project.affords(self._file):
+            return UNKNOWN
         return self.flow.env.find(word)
 
     def _tell(self, word: str, statement: ast.stmt) -> Value:
@@ -70,21 +79,21 @@ class TopLevel:
     @cached_property
     def _changed(self) -> frozenset[str]:
         """The names whose objects statements outside of functions may change: ``net.cuda()``, ``x[0] = 1``."""
-        return frozenset(word for each in _statements(self._file.outline.tree.body) for word in _changes(each))
+        return self._file.outline.told(_changed_names, self._file.outline.tree)
 
     @cached_property
     def _bound(self) -> dict[str, list[ast.stmt]]:
         """The statements that bind each name, those in branches, loops and blocks of the module too."""
-        found: dict[str, list[ast.stmt]] = {}
-        for statement in _statements(self._file.outline.tree.body):
-            for word in _words(statement):
-                found.setdefault(word, []).append(statement)
-        return found
+        return self._file.outline.told(_binding, self._file.outline.tree)
 
     @property
     def flow(self) -> Flow:
         """The walk of the module's own statements; while it is under way, as far as it is."""
         if not self._walked:
+            self._file.project.spend(
+                self._file,
+                sum(lines_of(each) for each in self._file.outline.tree.body if not isinstance(each, _DEFINITIONS)),
+            )
             flow = self._walked["flow"] = Flow(self._file, self._file.outline.tree.body, self._start, None)
             self._file.project.rounds.keep(self._walked, "flow")
             try:
@@ -116,6 +125,26 @@ class TopLevel:
     def annotated(self, annotation: ast.expr) -> Value | None:
         """Give the value that an annotation outside of functions describes; None where it says nothing."""
         return self._file.annotated(annotation, Env(), self._aside)
+
+
+def _tells_at_once(statement: ast.stmt) -> bool:
+    """Whether a statement needs no walk to say what it binds: under ``try`` and ``if`` each of them may be the one."""
+    match statement:
+        case ast.Assign(targets=[ast.Name()], value=ast.Constant()):
+            return True
+    return isinstance(statement, _DEFINITIONS + _IMPORTS)
+
+
+def _changed_names(_: Outline, tree: ast.Module) -> frozenset[str]:
+    return frozenset(word for each in _statements(tree.body) for word in _changes(each))
+
+
+def _binding(_: Outline, tree: ast.Module) -> dict[str, list[ast.stmt]]:
+    found: dict[str, list[ast.stmt]] = {}
+    for statement in _statements(tree.body):
+        for word in _words(statement):
+            found.setdefault(word, []).append(statement)
+    return found
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
@@ -172,7 +201,7 @@ def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
         node = stack.pop()
         if isinstance(node, ast.Call):
             yield node
-        stack.extend(each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.stmt))
+        stack.extend(each for each in children(node) if not isinstance(each, ast.stmt))
 
 
 def _stored(statement: ast.stmt) -> Iterator[str]:
@@ -183,4 +212,4 @@ def _stored(statement: ast.stmt) -> Iterator[str]:
             yield node.id
         elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
             yield node.name
-        stack.extend(each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.stmt))
+        stack.extend(each for each in children(node) if not isinstance(each, ast.stmt))

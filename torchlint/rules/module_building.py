@@ -6,12 +6,13 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from torchlint.inference.facts import Kind, Value
 from torchlint.inference.modules import MODEL_WORD
 from torchlint.rule import FileContext
 from torchlint.rules.remembered import remembered
+from torchlint.syntax.outline import Outline
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -39,11 +40,10 @@ def is_being_built(node: ast.expr, context: FileContext) -> bool:
     return _building(inside, context).holds(node)
 
 
-@lru_cache(maxsize=8)
-def _mentions(tree: ast.Module) -> dict[str, list[ast.AST]]:
+def _mentions(outline: Outline, _: ast.Module) -> dict[str, list[ast.AST]]:
     """Give where a file reads each word, as a name or as an attribute."""
     found: dict[str, list[ast.AST]] = defaultdict(list)
-    for node in ast.walk(tree):
+    for node in (*outline.nodes(ast.Name), *outline.nodes(ast.Attribute)):
         match node:
             case ast.Name(id=word, ctx=ast.Load()) | ast.Attribute(attr=word):
                 found[word].append(node)
@@ -85,7 +85,8 @@ class _Building:
     @cached_property
     def _is_called_on(self) -> bool:
         """Whether the function itself runs the module: ``self(x)``, ``self.forward(x)``, ``self.net(x)``."""
-        return any(isinstance(each, ast.Call) and self._runs(each.func) for each in ast.walk(self._function))
+        inside = self._outline.within(self._function)
+        return any(isinstance(each, ast.Call) and self._runs(each.func) for each in inside)
 
     def _runs(self, function: ast.expr) -> bool:
         if not _is_rooted(function, self._self):
@@ -98,7 +99,7 @@ class _Building:
 
     def _is_called_by_constructor_alone(self, name: str, owner: ast.ClassDef) -> bool:
         called = False
-        for each in _mentions(self._outline.tree).get(name, ()):
+        for each in self._outline.told(_mentions, self._outline.tree).get(name, ()):
             if isinstance(each, ast.Attribute):
                 around = next((up for up in self._outline.ancestors(each) if isinstance(up, _FUNCTIONS)), None)
                 if around is None or around.name != "__init__" or self._outline.parents.get(around) is not owner:
@@ -130,7 +131,7 @@ class _Building:
     @cached_property
     def _is_applied(self) -> bool:
         """Whether all that the file does with the function is to apply it to modules that were just made."""
-        uses = _mentions(self._outline.tree).get(self._function.name, [])
+        uses = self._outline.told(_mentions, self._outline.tree).get(self._function.name, [])
         return bool(uses) and all(self._applies_to_new(use) for use in uses)
 
     def _applies_to_new(self, use: ast.AST) -> bool:

@@ -29,7 +29,7 @@ def sparse_construction(node: cst.Call, context: FileContext) -> Iterator[Draft]
     at = name_node(node.func)
     if at is None or context.outline is None:
         return
-    if not at.value.endswith("Tensor") and at.value not in type_aliases(context.outline.tree):
+    if not at.value.endswith("Tensor") and at.value not in type_aliases(context.outline):
         return
     names = [_NAME.fullmatch(name) for name in context.names(node.func)]
     found = [each for each in names if each is not None]

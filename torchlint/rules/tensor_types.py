@@ -6,12 +6,12 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 import libcst as cst
 
 from torchlint.rule import FileContext
 from torchlint.rules.spelling import Spelled, torch_name
+from torchlint.syntax.outline import Outline
 
 DTYPES = {
     "Float": "float32",
@@ -76,7 +76,7 @@ def type_of(node: cst.BaseExpression, context: FileContext) -> TensorType | None
     word = name_node(node)
     if word is None or context.outline is None:
         return None
-    if not _WORD.fullmatch(word.value) and word.value not in type_aliases(context.outline.tree):
+    if not _WORD.fullmatch(word.value) and word.value not in type_aliases(context.outline):
         return None
     return tensor_type(context.names(node))
 
@@ -89,10 +89,14 @@ def name_node(node: cst.BaseExpression) -> cst.Name | None:
     return None
 
 
-@lru_cache(maxsize=8)
-def type_aliases(tree: ast.Module) -> frozenset[str]:
+def type_aliases(outline: Outline) -> frozenset[str]:
     """Give the words of a file that an import or an assignment made of a legacy tensor type's name."""
-    return frozenset(word for node in ast.walk(tree) for word in _aliases(node))
+    return outline.told(_type_aliases, outline.tree)
+
+
+def _type_aliases(outline: Outline, _: ast.Module) -> frozenset[str]:
+    nodes = (*outline.nodes(ast.ImportFrom), *outline.nodes(ast.Assign), *outline.nodes(ast.AnnAssign))
+    return frozenset(word for node in nodes for word in _aliases(node))
 
 
 def _aliases(node: ast.AST) -> Iterator[str]:

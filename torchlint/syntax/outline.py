@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeVar, cast
+from functools import cached_property
+from typing import Any, TypeVar, cast
 
 from torchlint.source import Source
 
@@ -15,6 +16,11 @@ DEEPEST = 1_000
 """Nodes nested deeper than this are not looked at: LibCST prints by recursion and would overflow the stack."""
 
 Node = TypeVar("Node", bound=ast.AST)
+Told = TypeVar("Told")
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 _BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -40,10 +46,35 @@ class Outline:
     tree: ast.Module
     parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
     by_type: dict[type[ast.AST], list[ast.AST]] = field(default_factory=lambda: defaultdict(list))
+    order: list[ast.AST] = field(default_factory=list)
+    """All nodes but contexts and operators, each followed by those inside it."""
+    _told: dict[tuple[object, ast.AST], Any] = field(default_factory=dict)
 
     def nodes(self, kind: type[Node]) -> list[Node]:
         """Give all nodes of one type: a rule's question about the whole file must not walk it again."""
         return cast(list[Node], self.by_type[kind])
+
+    def within(self, node: ast.AST) -> list[ast.AST]:
+        """Give a node and all nodes inside it: ``ast.walk`` for a price that is paid once."""
+        first, last = self._spans[node]
+        return self.order[first:last]
+
+    @cached_property
+    def _spans(self) -> dict[ast.AST, tuple[int, int]]:
+        last: dict[ast.AST | None, int] = {}
+        spans: dict[ast.AST, tuple[int, int]] = {}
+        for at in range(len(self.order) - 1, -1, -1):
+            node = self.order[at]
+            spans[node] = at, (end := last.pop(node, at + 1))
+            last.setdefault(self.parents.get(node), end)
+        return spans
+
+    def told(self, tell: Callable[[Outline, Node], Told], node: Node) -> Told:
+        """Give what the text alone tells of a node: it is found out once, and kept as long as the tree is."""
+        key = (tell, node)
+        if key not in self._told:
+            self._told[key] = tell(self, node)
+        return cast(Told, self._told[key])
 
     def names_of(self, word: str) -> frozenset[str]:
         """Give the names that ``from ... import`` binds to a word: ``{"T"}`` for ``from torch import Tensor as T``."""
@@ -66,12 +97,45 @@ class Outline:
             yield above
             node = above
 
+    def owner(self, node: ast.AST) -> Function | None:
+        """Give the function around a node."""
+        for above in self.ancestors(node):
+            if isinstance(above, _FUNCTIONS):
+                return above
+        return None
+
     def whole(self) -> Stretch:
         """Give the file as one stretch."""
         return Stretch(0, len(self.source.utf8), tuple(self.tree.body))
 
 
 def outline(source: Source) -> Outline:
+    """Parse a file with the stdlib's parser, and find its nodes by type, and what stands around each.
+
+    :raises SyntaxError: where that parser refuses the text.
+    :raises RecursionError: where the text is nested too deeply for it, or too deeply to be looked at.
+    :raises MemoryError: likewise.
+    """
+    tree = parse(source)
+    made = Outline(source, tree)
+    stack: list[tuple[ast.AST, int]] = [(tree, 0)]
+    parents, by_type, order = made.parents, made.by_type, made.order
+    while stack:
+        node, depth = stack.pop()
+        by_type[type(node)].append(node)
+        order.append(node)
+        below = children(node)
+        if below:
+            depth += 1
+            if depth > DEEPEST:
+                raise RecursionError
+            for child in reversed(below):
+                parents[child] = node
+                stack.append((child, depth))
+    return made
+
+
+def parse(source: Source) -> ast.Module:
     """Parse a file with the stdlib's parser.
 
     :raises SyntaxError: where that parser refuses the text.
@@ -80,18 +144,35 @@ def outline(source: Source) -> Outline:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes in the user's strings are not ours to report
-        tree = _parse(source.text)
-    made = Outline(source, tree)
-    stack: list[tuple[ast.AST, int]] = [(tree, 0)]
-    while stack:
-        node, depth = stack.pop()
-        if depth > DEEPEST:
-            raise RecursionError
-        made.by_type[type(node)].append(node)
-        for child in ast.iter_child_nodes(node):
-            made.parents[child] = node
-            stack.append((child, depth + 1))
-    return made
+        return _parse(source.text)
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """Give the nodes right below a node, contexts and operators left out: they say nothing of their own."""
+    found: list[ast.AST] = []
+    for name in _FIELDS[type(node)]:
+        value = getattr(node, name, None)
+        if value.__class__ is list:
+            found += [each for each in value if each.__class__ is not str and each is not None]
+        elif value is not None and value.__class__ is not str:
+            found.append(value)
+    return found
+
+
+_PLAIN = frozenset({"ctx", "op", "ops", "id", "attr", "arg", "level", "module", "asname", "type_comment", "kind"})
+_FLAGS = frozenset({"simple", "is_async", "conversion"})
+
+
+class _Fields(dict[type[ast.AST], tuple[str, ...]]):
+    """The fields of each type of node that may hold nodes."""
+
+    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+        held = () if kind in (ast.Constant, ast.MatchSingleton) else kind._fields
+        self[kind] = tuple(each for each in held if each not in _PLAIN and each not in _FLAGS)
+        return self[kind]
+
+
+_FIELDS = _Fields()
 
 
 def _parse(text: str) -> ast.Module:

@@ -1,0 +1,136 @@
+"""What the text alone tells of a function or module: its own names, and which are bound, written into, loaded."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+
+from torchlint.inference.names import bindings, changed_in_place
+from torchlint.syntax.outline import Function, Outline, children
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def written(outline: Outline, owner: ast.AST) -> tuple[ast.Name, ...]:
+    """Give the names that a function binds or writes into, and those that functions inside it do so to as their own."""
+    inside = outline.within(owner)
+    shared = {word for each in inside if isinstance(each, ast.Nonlocal) for word in each.names}
+    own = set(outline.told(own_nodes, owner))
+    found = []
+    for node in inside:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            if node in own or node.id in shared:
+                found.append(node)
+        elif (name := changed_in_place(node)) is not None:
+            found.append(name)
+    return tuple(found)
+
+
+def own_nodes(_: Outline, owner: ast.AST) -> tuple[ast.AST, ...]:
+    """Give the nodes of a function or module, those of functions inside it left out."""
+    found = []
+    stack = children(owner)
+    while stack:
+        node = stack.pop()
+        found.append(node)
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            stack.extend(children(node))
+    return tuple(found)
+
+
+def local(outline: Outline, function: Function) -> frozenset[str]:
+    """Give the names that are a function's own."""
+    own = outline.told(own_nodes, function)
+    names = {each.id for each in own if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    names |= {each.arg for each in outline.within(function.args) if isinstance(each, ast.arg)}
+    outside = (each.names for each in own if isinstance(each, ast.Nonlocal | ast.Global))
+    return frozenset(names.difference(*outside))
+
+
+def bound_later(outline: Outline, function: Function) -> frozenset[str]:
+    """Give the names that a function loads and the one around it binds or changes after it was defined."""
+    owner = next(each for each in outline.ancestors(function) if isinstance(each, _FUNCTIONS))
+    free = outline.told(loaded, function)
+    loops = (each for each in outline.told(own_nodes, owner) if isinstance(each, ast.For | ast.AsyncFor | ast.While))
+    around = (each for each in loops if each.lineno < function.lineno <= (each.end_lineno or each.lineno))
+    start = min([function.lineno, *(each.lineno for each in around)])
+    inside = set(outline.within(function))
+    names = (each for each in outline.told(written, owner) if each not in inside and each.lineno >= start)
+    return frozenset(each.id for each in names if each.id in free)
+
+
+def inner(outline: Outline, owner: Function) -> tuple[Function, ...]:
+    """Give the functions inside a function."""
+    return tuple(each for each in outline.within(owner) if isinstance(each, _FUNCTIONS) and each is not owner)
+
+
+def loaded(outline: Outline, node: ast.AST) -> frozenset[str]:
+    """Give the names that stand anywhere in a node."""
+    return frozenset(each.id for each in outline.within(node) if isinstance(each, ast.Name))
+
+
+def binder(outline: Outline, function: Function | None, word: str) -> Function | None:
+    """Give the function whose own a name is, as a function sees it; None for a name of the module."""
+    while function is not None and word not in outline.told(local, function):
+        function = outline.owner(function)
+    return function
+
+
+def lines_of(statement: ast.stmt) -> int:
+    """Give how many lines are walked with a statement: bodies of functions are walked for themselves."""
+    return (statement.end_lineno or statement.lineno) - statement.lineno + 1
+
+
+# ---------------------------------------------------------------------- of a whole file
+def holders(outline: Outline, _: ast.Module) -> frozenset[Function]:
+    """Give the functions that have functions inside them."""
+    nodes = (*outline.nodes(ast.FunctionDef), *outline.nodes(ast.AsyncFunctionDef))
+    return frozenset(owner for each in nodes if (owner := outline.owner(each)) is not None)
+
+
+def shared(outline: Outline, _: ast.Module) -> dict[Function, frozenset[str]]:
+    """Give the names that functions declare to be those of the functions or the module around them, by function."""
+    found: dict[Function, set[str]] = {}
+    nodes: list[ast.Nonlocal | ast.Global] = [*outline.nodes(ast.Nonlocal), *outline.nodes(ast.Global)]
+    for node in nodes:
+        if (owner := outline.owner(node)) is not None:
+            found.setdefault(owner, set()).update(node.names)
+    return {owner: frozenset(words) for owner, words in found.items()}
+
+
+def changed_by_functions(outline: Outline, _: ast.Module) -> frozenset[str]:
+    """Give the module's names into whose values some function writes."""
+    found = set()
+    for node in (*outline.nodes(ast.Subscript), *outline.nodes(ast.Attribute), *outline.nodes(ast.Call)):
+        name = changed_in_place(node)
+        function = outline.owner(name) if name is not None else None
+        if name is not None and function is not None and binder(outline, function, name.id) is None:
+            found.add(name.id)
+    return frozenset(found)
+
+
+def bound_again(outline: Outline, _: ast.Module) -> frozenset[str]:
+    """Give the module's names that are bound again after a function that loads them."""
+    first: dict[str, int] = {}
+    bound: dict[str, list[int]] = {}
+    for name in outline.nodes(ast.Name):
+        function = outline.owner(name)
+        if function is not None:
+            first[name.id] = min(first.get(name.id, function.lineno), function.lineno)
+        elif isinstance(name.ctx, ast.Store):
+            bound.setdefault(name.id, []).append(name.lineno)
+    return frozenset(word for word, rows in bound.items() if len(rows) > 1 and max(rows) > first.get(word, max(rows)))
+
+
+def imported_only(outline: Outline, tree: ast.Module) -> frozenset[str]:
+    """Give the names that one import statement of the module binds and nothing else, anywhere in the file."""
+    imports: list[ast.Import | ast.ImportFrom] = [*outline.nodes(ast.Import), *outline.nodes(ast.ImportFrom)]
+    words = Counter(word for node in imports for word, _ in bindings(node))
+    other = {each.id for each in outline.nodes(ast.Name) if not isinstance(each.ctx, ast.Load)}
+    other |= {each.arg for each in outline.nodes(ast.arg)}
+    for kind in (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar):
+        other |= {word for each in outline.nodes(kind) if (word := getattr(each, "name", None))}
+    parts = (*outline.nodes(ast.Attribute), *outline.nodes(ast.Subscript))
+    other |= {name.id for each in parts if (name := changed_in_place(each)) is not None}
+    placed = {word for node in imports if outline.parents[node] is tree for word, _ in bindings(node)}
+    return frozenset(word for word in placed - other if words[word] == 1)
