@@ -152,23 +152,21 @@ def children(node: ast.AST) -> list[ast.AST]:
     found: list[ast.AST] = []
     for name in _FIELDS[type(node)]:
         value = getattr(node, name, None)
-        if value.__class__ is list:
-            found += [each for each in value if each.__class__ is not str and each is not None]
-        elif value is not None and value.__class__ is not str:
+        if isinstance(value, ast.AST):
             found.append(value)
+        elif value.__class__ is list:
+            found += [each for each in value if isinstance(each, ast.AST)]
     return found
 
 
 _PLAIN = frozenset({"ctx", "op", "ops", "id", "attr", "arg", "level", "module", "asname", "type_comment", "kind"})
-_FLAGS = frozenset({"simple", "is_async", "conversion"})
 
 
 class _Fields(dict[type[ast.AST], tuple[str, ...]]):
     """The fields of each type of node that may hold nodes."""
 
     def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
-        held = () if kind in (ast.Constant, ast.MatchSingleton) else kind._fields
-        self[kind] = tuple(each for each in held if each not in _PLAIN and each not in _FLAGS)
+        self[kind] = () if kind is ast.Constant else tuple(each for each in kind._fields if each not in _PLAIN)
         return self[kind]
 
 
