@@ -1,0 +1,246 @@
+"""What is open and what is known of it: when texts are checked, and that nothing old is ever told."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+from lsprotocol.types import Diagnostic
+
+from torchlint.config import ConfigError
+from torchlint.server.checks import Checked, check
+from torchlint.server.diagnostics import Drawn
+from torchlint.server.documents import Cells, Document, Open, Script, name_of, named_as_notebook, path_of
+from torchlint.server.folders import Folders
+from torchlint.server.stamps import Stamps, changed, of_module, stamps
+
+DELAY = 0.2
+"""Seconds without a keystroke after which a text is checked."""
+
+POLL = 1.0
+"""Seconds between two looks at the files that results rest on, where the editor does not watch them."""
+
+_STACK = 64 * 1024 * 1024
+"""Bytes of stack for the thread that checks: both trees are walked by recursion in places."""
+
+Result = TypeVar("Result")
+
+
+class Editor(Protocol):
+    """What the session tells the editor."""
+
+    @property
+    def encoding(self) -> str:
+        """The units in which the editor counts columns."""
+
+    @property
+    def trail(self) -> bool:
+        """Whether the editor shows places related to a diagnostic."""
+
+    def publish(self, uri: str, version: int | None, diagnostics: list[Diagnostic]) -> None:
+        """Show the diagnostics of a document, in place of those before."""
+
+    def complain(self, message: str) -> None:
+        """Tell the user what went wrong."""
+
+    def log(self, message: str) -> None:
+        """Write down what was done."""
+
+
+@dataclass
+class Held:
+    """What is open as one file, and how far its check is."""
+
+    opened: Open
+    revision: int = 0
+    """Counts changes of the text and of what its result rests on."""
+    timer: asyncio.TimerHandle | None = None
+    task: asyncio.Task[None] | None = None
+    done: int = -1
+    """The revision that the last check was of."""
+    checked: Checked | None = None
+    drawn: Drawn | None = None
+    """What was last told; None where the document is left out."""
+    rests_on: Stamps = field(default_factory=dict)
+    complaints: frozenset[str] = frozenset()
+
+
+class Session:
+    """All that is open; everything here runs on one event loop, and only checks run beside it, one at a time."""
+
+    def __init__(self, folders: Folders, editor: Editor) -> None:
+        self.folders = folders
+        self._editor = editor
+        self._held: dict[str, Held] = {}
+        self._worker = _worker()
+
+    # ------------------------------------------------------------------ what is open
+    def open(self, opened: Open) -> None:
+        """Take a document or a notebook and check it at once."""
+        self.close(opened.uri, silently=True)
+        self._held[opened.uri] = Held(opened)
+        self.touched(opened.uri, 0)
+
+    def close(self, uri: str, silently: bool = False) -> None:
+        """Forget what is open there, and take its diagnostics away."""
+        held = self._held.pop(uri, None)
+        if held is None:
+            return
+        held.revision += 1
+        if held.timer is not None:
+            held.timer.cancel()
+        for document in held.opened.documents if not silently else ():
+            self._editor.publish(document.uri, None, [])
+
+    def clear(self, uri: str) -> None:
+        """Take away the diagnostics of a document that is no more."""
+        self._editor.publish(uri, None, [])
+
+    def end(self) -> None:
+        """Stop checking; what is under way comes to its end untold."""
+        for uri in list(self._held):
+            self.close(uri, silently=True)
+        self._worker.shutdown(wait=False, cancel_futures=True)
+
+    def script(self, uri: str) -> Script | None:
+        """Give the document that is open there and is no cell."""
+        held = self._held.get(uri)
+        return held.opened if held is not None and isinstance(held.opened, Script) else None
+
+    def notebook(self, uri: str) -> Cells | None:
+        """Give the notebook that is open there."""
+        held = self._held.get(uri)
+        return held.opened if held is not None and isinstance(held.opened, Cells) else None
+
+    def holding(self, uri: str) -> tuple[Held, Document] | None:
+        """Give what a document belongs to, itself or the notebook around it, and the document."""
+        for held in self._held.values():
+            for document in held.opened.documents:
+                if document.uri == uri:
+                    return held, document
+        return None
+
+    # ------------------------------------------------------------------ when to check
+    def touched(self, uri: str, delay: float | None = None) -> None:
+        """Check again, when nothing else has changed for so many seconds; by default as long as typing pauses."""
+        held = self._held.get(uri)
+        if held is None:
+            return
+        held.revision += 1
+        if held.timer is not None:
+            held.timer.cancel()
+        held.timer = asyncio.get_running_loop().call_later(DELAY if delay is None else delay, self._due, held)
+
+    def look_around(self, everything: bool = False) -> None:
+        """Check again what rests on files that have changed, or all that is open."""
+        for uri, held in self._held.items():
+            if everything or (held.done == held.revision and changed(held.rests_on)):
+                self.touched(uri, 0)
+
+    async def look_around_for_ever(self) -> None:
+        """Look again and again, for editors that do not watch files."""
+        while True:
+            await asyncio.sleep(POLL)
+            self.look_around()
+
+    def _due(self, held: Held) -> None:
+        held.timer = None
+        self._begin(held)
+
+    def _begin(self, held: Held) -> asyncio.Task[None]:
+        if held.task is None or held.task.done():
+            held.task = asyncio.get_running_loop().create_task(self._check(held))
+            held.task.add_done_callback(self._failed)
+        return held.task
+
+    def _failed(self, task: asyncio.Task[None]) -> None:
+        error = task.exception() if not task.cancelled() else None
+        if error is not None:
+            self._editor.complain(f"internal fault, please report it: {type(error).__name__}: {error}")
+
+    async def drawn(self, held: Held) -> Drawn | None:
+        """Give what is known of a text as it is now; it is checked first where that was not done yet."""
+        while held.done != held.revision and self._held.get(held.opened.uri) is held:
+            await asyncio.shield(self._begin(held))
+        return held.drawn if held.done == held.revision else None
+
+    async def beside(self, work: Callable[[], Result]) -> Result:
+        """Do work in the thread that checks."""
+        return await asyncio.get_running_loop().run_in_executor(self._worker, work)
+
+    # ------------------------------------------------------------------ checking
+    async def _check(self, held: Held) -> None:
+        """Check what is open; where it changes meanwhile, what came is dropped, and the next check waits its time."""
+        while held.done != held.revision and self._held.get(held.opened.uri) is held:
+            revision = held.revision
+            checked, rests_on, complaint = await self._checked(held)
+            if held.revision == revision:
+                self._settle(held, checked, rests_on, complaint)
+            elif held.timer is not None:
+                break
+
+    async def _checked(self, held: Held) -> tuple[Checked | None, Stamps, str | None]:
+        """Check a text as it is now; None where it is left out or its configuration cannot be used."""
+        uri, raw, known, revision = held.opened.uri, held.opened.raw, held.checked, held.revision
+        path = path_of(uri)
+        notebook = isinstance(held.opened, Cells)
+        name = named_as_notebook(name_of(uri)) if notebook else name_of(uri)
+
+        def work() -> tuple[Checked | None, Stamps, str | None]:
+            if held.revision != revision:
+                return None, {}, None
+            sources = stamps(self.folders.sources(path))
+            try:
+                wanted = self.folders.wanted(path, name)
+            except ConfigError as error:
+                return None, sources, str(error)
+            if wanted.left_out:
+                return None, sources, None
+            if known is not None and (known.raw, known.wanted) == (raw, wanted) and not changed(held.rests_on):
+                return known, held.rests_on, None
+            checked = check(raw, wanted)
+            beside = [*([wanted.baseline] if wanted.baseline else []), *_others(checked)]
+            return checked, {**sources, **stamps(beside)}, None
+
+        return await self.beside(work)
+
+    def _settle(self, held: Held, checked: Checked | None, rests_on: Stamps, complaint: str | None) -> None:
+        """Tell what came of a check of the text that is open now."""
+        if checked is not None and checked is not held.checked:
+            self._editor.log(f"checked {checked.wanted.name}: {len(checked.result.findings)} findings")
+        held.done, held.checked, held.rests_on = held.revision, checked, rests_on
+        held.drawn = None
+        if checked is not None:
+            held.drawn = Drawn(held.opened, checked, self._editor.encoding, self._editor.trail)
+        for document in held.opened.documents:
+            diagnostics = held.drawn.of(document.uri) if held.drawn is not None else []
+            self._editor.publish(document.uri, document.version, diagnostics)
+        self._complain(held, [complaint] if complaint is not None else checked.troubles if checked is not None else [])
+        if changed(rests_on):  # while it was being checked, when a notice of it was not heeded
+            self.touched(held.opened.uri, 0)
+
+    def _complain(self, held: Held, complaints: Iterable[str]) -> None:
+        """Tell what went wrong, once for all that is open and not at every keystroke."""
+        before = frozenset[str]().union(*(each.complaints for each in self._held.values()))
+        held.complaints = frozenset(complaints)
+        for message in sorted(held.complaints - before):
+            self._editor.complain(message)
+
+
+def _others(checked: Checked) -> Iterable[str]:
+    return (path for named, _ in checked.result.reads for path in of_module(named))
+
+
+def _worker() -> ThreadPoolExecutor:
+    """Make the one thread that checks, with room for deep recursion."""
+    before = threading.stack_size(_STACK)
+    try:
+        worker = ThreadPoolExecutor(1, thread_name_prefix="torchlint")
+        worker.submit(int).result()  # begins the thread
+    finally:
+        threading.stack_size(before)
+    return worker
