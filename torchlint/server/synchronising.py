@@ -87,6 +87,7 @@ class Protocol(LanguageServerProtocol):
         changes = params.change.cells
         if changes is None:
             return
+        before = {each.uri for each in notebook.documents}
         if changes.structure is not None:
             self._restructure(notebook, changes.structure)
         kinds = {each.document: each.kind for each in changes.data or ()}
@@ -94,6 +95,8 @@ class Protocol(LanguageServerProtocol):
         for each in changes.text_content or ():
             if each.document.uri in notebook.texts:
                 _change(notebook.texts[each.document.uri], each.document.version, each.changes)
+        for gone in sorted(before - {each.uri for each in notebook.documents}):
+            self.session.clear(gone)
         self.session.touched(uri, 0 if changes.structure is not None else None)
 
     @lsp_method(types.NOTEBOOK_DOCUMENT_DID_SAVE)
@@ -115,7 +118,6 @@ class Protocol(LanguageServerProtocol):
             notebook.texts[opened.uri] = self._document(opened)
         for closed in change.did_close or ():
             notebook.texts.pop(closed.uri, None)
-            self.session.clear(closed.uri)
 
     def _document(self, given: types.TextDocumentItem) -> Document:
         language = given.language_id
