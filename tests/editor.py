@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 Message = dict[str, Any]
 

@@ -43,10 +43,6 @@ def span(line: int, start: int, end: int) -> Message:
     return {"start": {"line": line, "character": start}, "end": {"line": line, "character": end}}
 
 
-def logged(editor: Editor) -> list[str]:
-    return [each["params"]["message"] for each in editor.told if each["method"] == "window/logMessage"]
-
-
 # ---------------------------------------------------------------------- beginning and end
 def test_it_begins_says_what_it_can_and_ends(editor: Editor) -> None:
     said = editor.start()
@@ -228,6 +224,43 @@ def test_several_documents_are_told_apart(editor: Editor) -> None:
     assert found == {uri: number for number, uri in enumerate(uris, start=1)}
 
 
+def test_texts_of_other_languages_are_left_alone(editor: Editor) -> None:
+    editor.start()
+    uri = (editor.folder / "pyproject.toml").as_uri()
+    editor.open(uri, "x = (", language="toml")
+    assert editor.diagnostics(uri, 1) == []
+    editor.change(uri, 2, {"text": "y = ("})
+    assert editor.diagnostics(uri, 2) == []
+    plain = (editor.folder / "script").as_uri()
+    editor.open(plain, "x = (")
+    assert codes(editor.diagnostics(plain)) == [("TNS900", 1)]
+    stub = (editor.folder / "a.pyi").as_uri()
+    editor.open(stub, "x = (", language="plaintext")
+    assert codes(editor.diagnostics(stub)) == [("TNS900", 1)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 5_000 + ")" * 5_000,
+        "x = a" + ".b" * 9_000,
+        "x = " + "-" * 20_000 + "1",
+        "import torch\nx = torch" + ".Tensor(3)" * 3_000,
+        "x = 1\n\0\n",
+        "x = '\ud800'\n",
+    ],
+    ids=["brackets", "attributes", "signs", "calls", "nul", "surrogate"],
+)
+def test_a_text_that_no_parser_likes_does_not_end_the_server(text: str, editor: Editor) -> None:
+    editor.start()
+    uri = (editor.folder / "a.py").as_uri()
+    editor.open(uri, text)
+    assert [code for code, _ in codes(editor.diagnostics(uri, 1))] in ([], ["TNS900"])
+    editor.change(uri, 2, {"text": TEXT})
+    assert codes(editor.diagnostics(uri, 2)) == [("TNS101", 5), ("TNS302", 6)]
+    assert editor.end() == 0
+
+
 # ---------------------------------------------------------------------- as the command line has it
 SETTINGS = {
     "select": '[tool.torchlint]\nselect = ["TNS302"]\n',
@@ -386,6 +419,23 @@ def test_a_crashing_rule_is_told_once_and_the_others_go_on(tmp_path: Path) -> No
     assert editor.hover(uri, 0, 0) is None
     assert [each["method"] for each in editor.told] == []
     assert editor.end() == 0
+
+
+def test_a_configuration_that_is_wrong_is_told_once_for_all_documents(editor: Editor) -> None:
+    settings = editor.folder / "pyproject.toml"
+    settings.write_text("[tool.torchlint\n")
+    editor.start()
+    uris = [(editor.folder / name).as_uri() for name in ("a.py", "b.py", "c.py")]
+    for uri in uris:
+        editor.open(uri, TEXT)
+    said = editor.message()
+    assert said.startswith(f"torchlint: {settings}: no valid TOML: ")
+    for uri in uris:
+        assert editor.hover(uri, 4, 7) is None
+    assert [each["method"] for each in editor.told if each["method"] == "window/showMessage"] == []
+    editor.change(uris[0], 2, {"text": TEXT * 2})
+    assert editor.diagnostics(uris[0], 2) == []
+    assert [each["method"] for each in editor.told if each["method"] == "window/showMessage"] == []
 
 
 def test_a_baseline_that_is_missing_is_told_and_nothing_is_hidden(editor: Editor) -> None:

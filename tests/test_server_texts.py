@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol.types import Position, Range
 
+from torchlint.server.rows import differences
 from torchlint.server.text import Text
 from torchlint.source import decode, encoded
 
@@ -143,6 +144,22 @@ def test_several_edits_of_one_notice_are_made_one_after_another(editor: Editor) 
     two = {"start": {"line": 1, "character": 0}, "end": {"line": 1, "character": 0}}
     editor.change(uri, 2, {"range": one, "text": "import torch\n"}, {"range": two, "text": "x = torch.Tensor(3)"})
     assert [each["code"] for each in editor.diagnostics(uri, 2)] == ["TNS302"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("abc", "abc", []),
+        ("", "ab", [(0, 0, 0, 2)]),
+        ("ab", "", [(0, 2, 0, 0)]),
+        ("a_b_c", "a_X_c", [(2, 3, 2, 3)]),
+        ("a1b2c", "aXbYc", [(1, 2, 1, 2), (3, 4, 3, 4)]),
+        ("__a_", "_a__", [(1, 2, 1, 1), (3, 3, 2, 3)]),
+        ("import x a b".split(" "), "import a c b".split(" "), [(1, 2, 1, 1), (3, 3, 2, 3)]),
+    ],
+)  # fmt: skip
+def test_only_rows_that_differ_are_touched(old: str, new: str, found: list[tuple[int, int, int, int]]) -> None:
+    assert list(differences(list(old), list(new))) == found
 
 
 # ---------------------------------------------------------------------- any text

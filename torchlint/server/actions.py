@@ -12,6 +12,7 @@ from torchlint.server import checks
 from torchlint.server.checks import Checked, NotDone, can_be_silenced, usable
 from torchlint.server.diagnostics import Drawn
 from torchlint.server.documents import Edits, Open
+from torchlint.server.judging import Judged
 
 FIX_ALL = f"{CodeActionKind.SourceFixAll.value}.torchlint"
 FIX_ALL_IN_NOTEBOOK = f"notebook.{FIX_ALL}"
@@ -44,10 +45,11 @@ class Offer:
         return CodeAction(self.title, self.kind, shown, is_preferred=True if preferred else None)
 
 
-def offers(
-    checked: Checked, drawn: Drawn, uri: str, where: Range | None = None, only: Sequence[str] | None = None
-) -> list[Offer]:
+def offers(judged: Judged, uri: str, where: Range | None = None, only: Sequence[str] | None = None) -> list[Offer]:
     """Give the actions for a range of a document, or for all of it, of the kinds that are asked for."""
+    checked, drawn = judged.checked, judged.drawn
+    if checked is None or drawn is None:
+        return []
     every = [*_quick(checked, drawn, uri, where), *_all(checked, only)]
     return [each for each in every if _asked(each.kind, only)]
 

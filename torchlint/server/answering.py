@@ -13,6 +13,7 @@ from torchlint.server.actions import KINDS, Offer, edits, offers
 from torchlint.server.checks import NotDone
 from torchlint.server.documents import Edits
 from torchlint.server.hover import hover
+from torchlint.server.judging import Judged
 from torchlint.server.session import Held, Session
 
 
@@ -35,29 +36,29 @@ class _Answers:
     async def hover(self, params: types.HoverParams) -> types.Hover | None:
         uri = params.text_document.uri
         found = self._session.holding(uri)
-        if found is None or await self._session.drawn(found[0]) is None:
+        checked = (await self._session.judged(found[0])).checked if found is not None else None
+        if found is None or checked is None:
             return None
-        held, revision, checked = found[0], found[0].revision, found[0].checked
-        if checked is None:
-            return None
-        told = await self._session.beside(partial(hover, held.opened, checked, uri, params.position, self._markdown))
+        held, revision = found[0], found[0].revision
+        opened = held.opened.kept()
+        told = await self._session.beside(partial(hover, opened, checked, uri, params.position, self._markdown))
         return told if held.revision == revision else None
 
     async def actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
         uri = params.text_document.uri
         found = self._session.holding(uri)
-        drawn = await self._session.drawn(found[0]) if found is not None else None
-        if found is None or drawn is None or found[0].checked is None:
+        if found is None:
             return []
         held, document = found
-        only = None if params.context.only is None else [str(_plain(each)) for each in params.context.only]
+        judged = await self._session.judged(held)
+        only = None if params.context.only is None else [_plain(each) for each in params.context.only]
         made = []
-        for each in offers(found[0].checked, drawn, uri, params.range, only):
+        for each in offers(judged, uri, params.range, only):
             action = each.action()
             if self._resolves:
                 action.data = {"uri": uri, "version": document.version, "key": list(each.key)}
             else:
-                action.edit = await self._edit(held, each)
+                action.edit = await self._edit(held, judged, each)
             made.append(action)
         return made
 
@@ -66,21 +67,23 @@ class _Answers:
         if not isinstance(data, Mapping) or not {"uri", "version", "key"} <= set(data):
             raise JsonRpcException("this action is none of torchlint's", types.ErrorCodes.InvalidParams.value)
         found = self._session.holding(str(data["uri"]))
-        drawn = await self._session.drawn(found[0]) if found is not None else None
-        if found is None or drawn is None or found[1].version != data["version"] or found[0].checked is None:
+        if found is None:
             raise _outdated()
-        every = offers(found[0].checked, drawn, str(data["uri"]))
+        held, document = found
+        judged = await self._session.judged(held)
+        every = offers(judged, document.uri) if document.version == data["version"] else []
         wanted = next((each for each in every if list(each.key) == list(data["key"])), None)
         if wanted is None:
             raise _outdated()
-        action.edit = await self._edit(found[0], wanted)
+        action.edit = await self._edit(held, judged, wanted)
         return action
 
-    async def _edit(self, held: Held, wanted: Offer) -> types.WorkspaceEdit:
-        assert held.checked is not None
+    async def _edit(self, held: Held, judged: Judged, wanted: Offer) -> types.WorkspaceEdit:
+        if judged is not held.judged or held.done != held.revision or judged.checked is None:
+            raise _outdated()
         revision = held.revision
         try:
-            made = await self._session.beside(partial(edits, wanted, held.opened, held.checked))
+            made = await self._session.beside(partial(edits, wanted, held.opened.kept(), judged.checked))
         except NotDone as reason:
             raise JsonRpcException(f"torchlint: {reason}", types.LSPErrorCodes.RequestFailed.value) from None
         if held.revision != revision:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from lsprotocol.types import Location, NotebookCellKind, Position, Range, TextEdit
 from pygls.uris import to_fs_path
 
+from torchlint.discover import SUFFIXES
 from torchlint.edits import replacements, splice
 from torchlint.model import Finding
 from torchlint.notebook import document as stored
@@ -20,6 +21,9 @@ from torchlint.output.trail import Step
 from torchlint.server.text import Text
 from torchlint.source import Source, decode, encoded
 from torchlint.syntax.reading import NOTEBOOK
+
+PYTHON = "python"
+"""The protocol's name of the language."""
 
 Edits = Mapping[str, list[TextEdit]]
 """What is to be changed in which document, by address."""
@@ -47,8 +51,15 @@ class Open(Protocol):
         """The texts that it consists of: diagnostics are told for each."""
 
     @property
+    def is_code(self) -> bool:
+        """Whether it is anything to be checked."""
+
+    @property
     def raw(self) -> bytes:
         """The bytes that would be on disk if it were saved now."""
+
+    def kept(self) -> Open:
+        """Give it as it is now, to be looked at while the editor goes on changing it."""
 
     def span(self, source: Source, start: int, end: int) -> Location | None:
         """Give the place of two offsets of a source; None where it is no place in what is open."""
@@ -91,6 +102,15 @@ class Script:
     def documents(self) -> Iterable[Document]:
         """Itself."""
         return (self.document,)
+
+    @property
+    def is_code(self) -> bool:
+        """Whether the editor, or the ending of its name, says that it is Python or a notebook."""
+        return self.document.language == PYTHON or urlsplit(self.uri).path.endswith(SUFFIXES)
+
+    def kept(self) -> Script:
+        """Give it as it is now."""
+        return Script(replace(self.document))
 
     @property
     def raw(self) -> bytes:
@@ -143,8 +163,17 @@ class Cells:
         """The cells that hold Python."""
         return (self.texts[uri] for kind, uri in self.kinds if self._is_python(kind, uri))
 
+    @property
+    def is_code(self) -> bool:
+        """A notebook always is."""
+        return True
+
+    def kept(self) -> Cells:
+        """Give it as it is now."""
+        return Cells(self.uri, self.version, [*self.kinds], {uri: replace(each) for uri, each in self.texts.items()})
+
     def _is_python(self, kind: NotebookCellKind, uri: str) -> bool:
-        return kind is NotebookCellKind.Code and uri in self.texts and self.texts[uri].language == "python"
+        return kind is NotebookCellKind.Code and uri in self.texts and self.texts[uri].language == PYTHON
 
     @property
     def raw(self) -> bytes:

@@ -17,6 +17,7 @@ from pygls.protocol import default_converter
 from pygls.uris import to_fs_path
 
 from torchlint.server.answering import offer
+from torchlint.server.documents import PYTHON
 from torchlint.server.folders import CONFIGURATIONS, IGNORES, Folders, Given
 from torchlint.server.session import Session
 from torchlint.server.synchronising import Protocol, encoding
@@ -146,4 +147,4 @@ def run(given: Given, verbose: bool) -> int:
 
 
 def _python_cells() -> types.NotebookDocumentFilterWithCells:
-    return types.NotebookDocumentFilterWithCells([types.NotebookCellLanguage("python")])
+    return types.NotebookDocumentFilterWithCells([types.NotebookCellLanguage(PYTHON)])

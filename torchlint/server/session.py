@@ -7,16 +7,15 @@ import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol, TypeVar
 
 from lsprotocol.types import Diagnostic
 
-from torchlint.config import ConfigError
-from torchlint.server.checks import Checked, check
-from torchlint.server.diagnostics import Drawn
-from torchlint.server.documents import Cells, Document, Open, Script, name_of, named_as_notebook, path_of
+from torchlint.server.documents import Cells, Document, Open, Script
 from torchlint.server.folders import Folders
-from torchlint.server.stamps import Stamps, changed, of_module, stamps
+from torchlint.server.judging import Judged, judge
+from torchlint.server.stamps import changed
 
 DELAY = 0.2
 """Seconds without a keystroke after which a text is checked."""
@@ -62,10 +61,8 @@ class Held:
     task: asyncio.Task[None] | None = None
     done: int = -1
     """The revision that the last check was of."""
-    checked: Checked | None = None
-    drawn: Drawn | None = None
-    """What was last told; None where the document is left out."""
-    rests_on: Stamps = field(default_factory=dict)
+    judged: Judged = field(default_factory=Judged)
+    """What was last told."""
     complaints: frozenset[str] = frozenset()
 
 
@@ -138,7 +135,7 @@ class Session:
     def look_around(self, everything: bool = False) -> None:
         """Check again what rests on files that have changed, or all that is open."""
         for uri, held in self._held.items():
-            if everything or (held.done == held.revision and changed(held.rests_on)):
+            if everything or (held.done == held.revision and changed(held.judged.rests_on)):
                 self.touched(uri, 0)
 
     async def look_around_for_ever(self) -> None:
@@ -162,11 +159,11 @@ class Session:
         if error is not None:
             self._editor.complain(f"internal fault, please report it: {type(error).__name__}: {error}")
 
-    async def drawn(self, held: Held) -> Drawn | None:
+    async def judged(self, held: Held) -> Judged:
         """Give what is known of a text as it is now; it is checked first where that was not done yet."""
         while held.done != held.revision and self._held.get(held.opened.uri) is held:
             await asyncio.shield(self._begin(held))
-        return held.drawn if held.done == held.revision else None
+        return held.judged if held.done == held.revision else Judged()
 
     async def beside(self, work: Callable[[], Result]) -> Result:
         """Do work in the thread that checks."""
@@ -177,50 +174,29 @@ class Session:
         """Check what is open; where it changes meanwhile, what came is dropped, and the next check waits its time."""
         while held.done != held.revision and self._held.get(held.opened.uri) is held:
             revision = held.revision
-            checked, rests_on, complaint = await self._checked(held)
+            judged = await self.beside(partial(self._judge, held, revision, held.opened.kept()))
             if held.revision == revision:
-                self._settle(held, checked, rests_on, complaint)
+                self._settle(held, judged)
             elif held.timer is not None:
                 break
 
-    async def _checked(self, held: Held) -> tuple[Checked | None, Stamps, str | None]:
-        """Check a text as it is now; None where it is left out or its configuration cannot be used."""
-        uri, raw, known, revision = held.opened.uri, held.opened.raw, held.checked, held.revision
-        path = path_of(uri)
-        notebook = isinstance(held.opened, Cells)
-        name = named_as_notebook(name_of(uri)) if notebook else name_of(uri)
+    def _judge(self, held: Held, revision: int, opened: Open) -> Judged:
+        """Check a text, in the thread for it, unless it has been overtaken while it waited its turn."""
+        if held.revision != revision:
+            return held.judged
+        return judge(opened, self.folders, held.judged, self._editor.encoding, self._editor.trail)
 
-        def work() -> tuple[Checked | None, Stamps, str | None]:
-            if held.revision != revision:
-                return None, {}, None
-            sources = stamps(self.folders.sources(path))
-            try:
-                wanted = self.folders.wanted(path, name)
-            except ConfigError as error:
-                return None, sources, str(error)
-            if wanted.left_out:
-                return None, sources, None
-            if known is not None and (known.raw, known.wanted) == (raw, wanted) and not changed(held.rests_on):
-                return known, held.rests_on, None
-            checked = check(raw, wanted)
-            beside = [*([wanted.baseline] if wanted.baseline else []), *_others(checked)]
-            return checked, {**sources, **stamps(beside)}, None
-
-        return await self.beside(work)
-
-    def _settle(self, held: Held, checked: Checked | None, rests_on: Stamps, complaint: str | None) -> None:
+    def _settle(self, held: Held, judged: Judged) -> None:
         """Tell what came of a check of the text that is open now."""
-        if checked is not None and checked is not held.checked:
+        checked = judged.checked
+        if checked is not None and checked is not held.judged.checked:
             self._editor.log(f"checked {checked.wanted.name}: {len(checked.result.findings)} findings")
-        held.done, held.checked, held.rests_on = held.revision, checked, rests_on
-        held.drawn = None
-        if checked is not None:
-            held.drawn = Drawn(held.opened, checked, self._editor.encoding, self._editor.trail)
+        held.done, held.judged = held.revision, judged
         for document in held.opened.documents:
-            diagnostics = held.drawn.of(document.uri) if held.drawn is not None else []
+            diagnostics = judged.drawn.of(document.uri) if judged.drawn is not None else []
             self._editor.publish(document.uri, document.version, diagnostics)
-        self._complain(held, [complaint] if complaint is not None else checked.troubles if checked is not None else [])
-        if changed(rests_on):  # while it was being checked, when a notice of it was not heeded
+        self._complain(held, judged.complaints)
+        if changed(judged.rests_on):  # while it was being checked, when a notice of it was not heeded
             self.touched(held.opened.uri, 0)
 
     def _complain(self, held: Held, complaints: Iterable[str]) -> None:
@@ -229,10 +205,6 @@ class Session:
         held.complaints = frozenset(complaints)
         for message in sorted(held.complaints - before):
             self._editor.complain(message)
-
-
-def _others(checked: Checked) -> Iterable[str]:
-    return (path for named, _ in checked.result.reads for path in of_module(named))
 
 
 def _worker() -> ThreadPoolExecutor:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import pairwise
 
 from lsprotocol.types import Position, PositionEncodingKind, Range, TextEdit
+
+from torchlint.server.rows import differences
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 """What ends a row for the protocol, and for Python: a form feed or a line separator does not."""
@@ -108,16 +108,10 @@ class Text:
     def edits(self, wanted: str) -> list[TextEdit]:
         """Give the edits, whole rows each, that make this text the wanted one."""
         old, new = _rows(self.text), _rows(wanted)
-        same = _common(old, new)
-        tail = _common(old[same:][::-1], new[same:][::-1])
-        before, after = old[same : len(old) - tail], new[same : len(new) - tail]
-        return list(self._changes(same, before, after))
-
-    def _changes(self, first: int, old: list[str], new: list[str]) -> Iterator[TextEdit]:
-        for tag, start, end, begin, stop in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-            if tag != "equal":
-                where = self.span(self._start(first + start), self._start(first + end))
-                yield TextEdit(where, "".join(new[begin:stop]))
+        return [
+            TextEdit(self.span(self._start(start), self._start(end)), "".join(new[begin:stop]))
+            for start, end, begin, stop in differences(old, new)
+        ]
 
     def _start(self, line: int) -> int:
         return self._starts[line] if line < len(self._starts) else len(self.text)
@@ -126,8 +120,3 @@ class Text:
 def _rows(text: str) -> list[str]:
     starts = [0, *(found.end() for found in _LINE_END.finditer(text)), len(text)]
     return [text[start:end] for start, end in pairwise(starts) if start < end]
-
-
-def _common(one: list[str], other: list[str]) -> int:
-    pairs = zip(one, other, strict=False)
-    return next((at for at, (left, right) in enumerate(pairs) if left != right), min(len(one), len(other)))
