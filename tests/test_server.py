@@ -421,6 +421,31 @@ def test_a_crashing_rule_is_told_once_and_the_others_go_on(tmp_path: Path) -> No
     assert editor.end() == 0
 
 
+def test_a_check_without_end_holds_up_neither_answers_nor_the_end(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys, threading\nfrom torchlint import cli, engine\n\n\n"
+        "def check_bytes(*given):\n    print('checking', file=sys.stderr, flush=True)\n"
+        "    threading.Event().wait()\n\n\n"
+        "engine.check_bytes = check_bytes\nsys.exit(cli.main())\n"
+    )
+    editor = Editor(tmp_path, sys.executable, str(program), "server")
+    editor.start()
+    uri = (tmp_path / "a.py").as_uri()
+    editor.open(uri, TEXT)
+    place = {"textDocument": {"uri": uri}, "position": {"line": 4, "character": 7}}
+    asked = [editor.ask("textDocument/hover", place) for _ in range(3)]
+    for version in range(2, 9):
+        editor.change(uri, version, {"text": TEXT * version})
+    assert editor.refused("torchlint/none", {})["code"] == -32601
+    editor.notify("$/cancelRequest", {"id": asked[0]})
+    assert editor.answer(asked[0])["error"]["code"] == -32800
+    editor.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+    assert editor.diagnostics(uri) == []
+    assert editor.end() == 0
+    assert editor.stderr == b"checking\n"
+
+
 def test_a_configuration_that_is_wrong_is_told_once_for_all_documents(editor: Editor) -> None:
     settings = editor.folder / "pyproject.toml"
     settings.write_text("[tool.torchlint\n")

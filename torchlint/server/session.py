@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol, TypeVar
@@ -16,15 +14,13 @@ from torchlint.server.documents import Cells, Document, Open, Script
 from torchlint.server.folders import Folders
 from torchlint.server.judging import Judged, judge
 from torchlint.server.stamps import changed
+from torchlint.server.worker import Worker
 
 DELAY = 0.2
 """Seconds without a keystroke after which a text is checked."""
 
 POLL = 1.0
 """Seconds between two looks at the files that results rest on, where the editor does not watch them."""
-
-_STACK = 64 * 1024 * 1024
-"""Bytes of stack for the thread that checks: both trees are walked by recursion in places."""
 
 Result = TypeVar("Result")
 
@@ -73,7 +69,7 @@ class Session:
         self.folders = folders
         self._editor = editor
         self._held: dict[str, Held] = {}
-        self._worker = _worker()
+        self._worker = Worker()
 
     # ------------------------------------------------------------------ what is open
     def open(self, opened: Open) -> None:
@@ -101,7 +97,6 @@ class Session:
         """Stop checking; what is under way comes to its end untold."""
         for uri in list(self._held):
             self.close(uri, silently=True)
-        self._worker.shutdown(wait=False, cancel_futures=True)
 
     def script(self, uri: str) -> Script | None:
         """Give the document that is open there and is no cell."""
@@ -167,7 +162,7 @@ class Session:
 
     async def beside(self, work: Callable[[], Result]) -> Result:
         """Do work in the thread that checks."""
-        return await asyncio.get_running_loop().run_in_executor(self._worker, work)
+        return await asyncio.wrap_future(self._worker.do(work))
 
     # ------------------------------------------------------------------ checking
     async def _check(self, held: Held) -> None:
@@ -205,14 +200,3 @@ class Session:
         held.complaints = frozenset(complaints)
         for message in sorted(held.complaints - before):
             self._editor.complain(message)
-
-
-def _worker() -> ThreadPoolExecutor:
-    """Make the one thread that checks, with room for deep recursion."""
-    before = threading.stack_size(_STACK)
-    try:
-        worker = ThreadPoolExecutor(1, thread_name_prefix="torchlint")
-        worker.submit(int).result()  # begins the thread
-    finally:
-        threading.stack_size(before)
-    return worker
