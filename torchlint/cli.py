@@ -10,7 +10,16 @@ from contextlib import suppress
 from typing import TextIO
 
 from torchlint.config import ConfigError
-from torchlint.flags import SUBCOMMANDS, UsageError, check_parser, parse, parse_verify, verify_parser
+from torchlint.flags import (
+    SUBCOMMANDS,
+    UsageError,
+    check_parser,
+    parse,
+    parse_server,
+    parse_verify,
+    server_parser,
+    verify_parser,
+)
 from torchlint.output.screen import Screen, printable
 from torchlint.selectors import UnknownSelector, nearest
 from torchlint.version import VERSION
@@ -57,6 +66,8 @@ def _dispatch(given: list[str]) -> int:
             return _completion(rest)
         if command == "verify":
             return _verify(rest)
+        if command == "server":
+            return _server(rest)
         return _check(rest, brief=given[:1] != ["check"])
     except (UsageError, ConfigError, UnknownSelector) as error:
         _complain(str(error))
@@ -94,6 +105,16 @@ def _verify(given: list[str]) -> int:
     screen = _screen(sys.stdout, found.color, os.environ)
     jobs = found.jobs or _processors()
     return verify(found, Session(os.getcwd(), sys.stdin.buffer, sys.stdout, sys.stderr, screen, jobs))
+
+
+def _server(given: list[str]) -> int:
+    if "-h" in given or "--help" in given:
+        print(server_parser().format_help(), end="")
+        return 0
+    found = parse_server(given)
+    from torchlint.serving import serve
+
+    return serve(found, os.getcwd())
 
 
 def _explain(given: list[str]) -> int:

@@ -16,6 +16,7 @@ _SUMMARIES = {
     "explain": "print a rule's page",
     "rules": "list the rules",
     "verify": "prove fixes by running them",
+    "server": "serve an editor",
     "completion": "print the script for a shell",
 }
 

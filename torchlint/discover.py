@@ -96,6 +96,21 @@ class Discovery:
             absolute = os.path.dirname(absolute)
         return False
 
+    def reaches(self, top: str, absolute: str) -> bool:
+        """Tell whether a walk from a folder comes to a file below it: no exclude and no ``.gitignore`` is in the way.
+
+        :raises ConfigError: where a configuration on the way cannot be used.
+        """
+        folder, ignores = top, self._above(top)
+        steps = os.path.relpath(absolute, top).split(os.sep)
+        for at, step in enumerate(steps, start=1):
+            config = self._finder.of_folder(folder)
+            ignores = [*ignores, *self._here(folder)]
+            folder = os.path.join(folder, step)
+            if self._ruled_out(folder, at < len(steps), config, ignores):
+                return False
+        return True
+
     def shown(self, absolute: str) -> str:
         """Give the path to show: relative to the current folder where it lies below it."""
         return absolute.removeprefix(self._cwd.rstrip(os.sep) + os.sep)
@@ -165,9 +180,12 @@ class Discovery:
         folder = entry.is_dir(follow_symlinks=False)
         if not folder and not entry.name.endswith(SUFFIXES):
             return True
-        if config.excludes(entry.path):
+        return self._ruled_out(entry.path, folder, config, ignores)
+
+    def _ruled_out(self, path: str, folder: bool, config: Config, ignores: list[_Ignores]) -> bool:
+        if config.excludes(path):
             return True
-        verdicts = (each.verdict(entry.path, folder) for each in reversed(ignores))
+        verdicts = (each.verdict(path, folder) for each in reversed(ignores))
         return next((each for each in verdicts if each is not None), False)
 
     def _above(self, top: str) -> list[_Ignores]:

@@ -9,7 +9,7 @@ from typing import NoReturn
 from torchlint.options import NUMPY_STYLES, OUTPUT_FORMATS, OptionError, Options, Patterns, confidence, one_of, version
 from torchlint.selectors import UnknownSelector, codes_meant, nearest
 
-SUBCOMMANDS = ("check", "explain", "rules", "verify", "completion")
+SUBCOMMANDS = ("check", "explain", "rules", "verify", "server", "completion")
 
 
 class UsageError(Exception):
@@ -53,6 +53,14 @@ def parse_verify(arguments: Sequence[str]) -> argparse.Namespace:
     return _parsed(verify_parser(), arguments)
 
 
+def parse_server(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read the arguments of ``torchlint server``.
+
+    :raises UsageError: as :func:`parse`.
+    """
+    return _parsed(server_parser(), arguments)
+
+
 def _parsed(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
     names = [name for action in parser._actions for name in action.option_strings]
     found, unknown = parser.parse_known_intermixed_args(_with_reasons(arguments))
@@ -73,7 +81,8 @@ def check_parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="torchlint",
         usage="torchlint [check] [PATH ...] [FLAGS]\n       torchlint explain CODE|NAME|--all\n       torchlint rules\n"
-        "       torchlint verify [PATH ...] [FLAGS]\n       torchlint completion SHELL",
+        "       torchlint verify [PATH ...] [FLAGS]\n       torchlint server [FLAGS]\n"
+        "       torchlint completion SHELL",
         description="Find the places where PyTorch code converts tensors unsafely, say why, and repair them.",
         epilog="Exit status: 0 nothing left to report, 1 findings, 2 the run itself failed.",
         formatter_class=Help,
@@ -118,6 +127,26 @@ def verify_parser() -> argparse.ArgumentParser:
     add("--jobs", "-j", type=_jobs, metavar="N", help="processes (default: one per CPU)")
     add("--color", choices=("auto", "always", "never"), default="auto")
     add("--quiet", "-q", action="store_true", help="say only what is refuted")
+    return parser
+
+
+def server_parser() -> argparse.ArgumentParser:
+    """Build the parser of ``torchlint server``."""
+    parser = _Parser(
+        prog="torchlint server",
+        usage="torchlint server [FLAGS]",
+        description="Serve an editor by the language server protocol, over standard input and output.",
+        epilog="Exit status: 0 the editor ended it, 1 the editor went away, 2 it could not begin.",
+        formatter_class=Help,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(**vars(check_parser().parse_args([])))
+    parser.add_argument("--config", metavar="FILE", help="use this configuration file")
+    parser.add_argument("--isolated", action="store_true", help="use no configuration file")
+    parser.add_argument("--stdio", action="store_true", help="the only way, and so it may be left out")
+    parser.add_argument("--verbose", "-v", action="store_true", help="write each check into the editor's log")
+    _selecting(parser.add_argument_group("rules"))
+    _judging(parser.add_argument_group("judgement"))
     return parser
 
 

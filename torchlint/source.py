@@ -156,6 +156,21 @@ def decode(path: str, raw: bytes) -> Source:
     return Source(path, raw, text, codec, bom)
 
 
+def encoded(text: str) -> bytes:
+    """Give the bytes in which a text would be saved: in the encoding that it declares, else UTF-8.
+
+    A character that the encoding lacks becomes ``?``; where the encoding is unknown, or cannot hold the text at all,
+    the bytes are UTF-8 and :func:`decode` says what is wrong.
+    """
+    raw = text.encode("utf-8", "surrogatepass")
+    bom = raw.startswith(codecs.BOM_UTF8)
+    try:
+        codec, _ = _codec(raw[len(codecs.BOM_UTF8) * bom :], bom)
+        return raw if codec == "utf-8" else text.encode(codec, "replace")
+    except (LookupError, UnicodeError, SourceError):
+        return raw
+
+
 def _codec(body: bytes, bom: bool) -> tuple[str, str]:
     """Give the encoding that one of the first two lines declares, as PEP 263 has it, and how; UTF-8 where none does."""
     for line in _LINE_END.split(body, maxsplit=2)[:2]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.inference.facts import Grad, Kind, Mode, Place, Value
@@ -41,6 +42,46 @@ def render(analysis: Analysis, row: int, screen: Screen) -> Iterator[str]:
             yield line
             yield from (f"  {'':<{width}}    {each}" for each in _steps(analysis, node) if each not in shown)
             shown.update([line, *_steps(analysis, node)])
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of one expression: its span as offsets, its code, its value in words, why, and the grad mode."""
+
+    start: int
+    end: int
+    code: str
+    value: str
+    why: tuple[str, ...]
+    mode: str
+
+
+def known_at(analysis: Analysis, offset: int) -> list[Known]:
+    """Say what is known of the innermost expression around an offset, and before it of what its method is called on.
+
+    The list is empty where nothing that stands there tells anything.
+    """
+    outline = analysis.outline
+    around = [
+        (outline.end(node) - outline.start(node), outline.start(node), node)
+        for node in outline.parents
+        if isinstance(node, ast.expr) and outline.start(node) <= offset <= outline.end(node) and _tells(node, analysis)
+        # Before Python 3.12 the places of what stands in f-strings are not exact.
+        if not any(isinstance(each, ast.JoinedStr) for each in outline.ancestors(node))
+    ]
+    if not around:
+        return []
+    node = min(around, key=lambda each: each[:2])[2]
+    told = [node]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and offset <= outline.end(node.func):
+        told.insert(0, node.func.value)
+    return [_known(analysis, each) for each in told]
+
+
+def _known(analysis: Analysis, node: ast.expr) -> Known:
+    value, mode = analysis.value(node), _MODES[analysis.mode(node)]
+    start, end = analysis.outline.start(node), analysis.outline.end(node)
+    return Known(start, end, _code(node), words(value), tuple(_steps(analysis, node)), mode)
 
 
 def _steps(analysis: Analysis, node: ast.expr) -> list[str]:

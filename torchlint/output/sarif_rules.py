@@ -21,11 +21,16 @@ def described(entry: Entry) -> dict[str, object]:
         "name": entry.name,
         "shortDescription": {"text": summary(entry)},
         "fullDescription": {"text": _plain(_reason(text))},
-        "help": {"text": _plain(text), "markdown": _LINK.sub(_addressed, text)},
+        "help": {"text": _plain(text), "markdown": linked(text)},
         "helpUri": page(entry.name),
         "defaultConfiguration": {"enabled": entry.default, "level": "error" if not entry.words else "warning"},
         "properties": {"tags": ["pytorch", "correctness", FAMILIES[entry.code[:4]].tag]},
     }
+
+
+def linked(text: str) -> str:
+    """Give a rule's page with its links to other rules as addresses, to be shown outside the documentation."""
+    return _LINK.sub(_addressed, text)
 
 
 def _reason(text: str) -> str:

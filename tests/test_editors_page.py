@@ -1,0 +1,89 @@
+"""The settings on the editors' page: each is taken from the page and must start a server that answers."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from .editor import ROOT, Editor
+
+pytest.importorskip("pygls", reason="pygls is not installed: pip install torchlint[lsp]")
+tomllib = pytest.importorskip("tomllib" if sys.version_info >= (3, 11) else "tomli")
+
+PAGE = (ROOT / "docs" / "editors.md").read_text(encoding="utf-8")
+
+
+def block(language: str) -> str:
+    (found,) = re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    return str(found)
+
+
+def quoted(text: str) -> list[str]:
+    return re.findall(r'"([^"]+)"', text)
+
+
+def in_vs_code() -> list[str]:
+    settings = json.loads(block("json"))
+    assert settings["glspc.server.languageId"] == ["python"]
+    return [settings["glspc.server.command"], *settings["glspc.server.commandArguments"]]
+
+
+def in_neovim() -> list[str]:
+    found = re.search(
+        r'vim\.lsp\.config\("torchlint", \{\n +cmd = \{([^}]*)\},\n +filetypes = \{ "python" \}', block("lua")
+    )
+    assert found
+    assert 'vim.lsp.enable("torchlint")' in block("lua")
+    return quoted(found[1])
+
+
+def in_helix() -> list[str]:
+    settings = tomllib.loads(block("toml"))
+    (language,) = settings["language"]
+    assert language["name"] == "python"
+    assert "torchlint" in language["language-servers"]
+    server = settings["language-server"]["torchlint"]
+    return [server["command"], *server["args"]]
+
+
+def in_emacs() -> list[str]:
+    text = block("elisp")
+    assert text.count("(") == text.count(")")
+    found = re.search(r"'\(\(python-mode python-ts-mode\) \. \(([^)]*)\)\)", text)
+    assert found
+    return quoted(found[1])
+
+
+@pytest.mark.parametrize("command", [in_vs_code, in_neovim, in_helix, in_emacs])
+def test_the_command_of_the_page_starts_the_server(command, tmp_path: Path) -> None:
+    program, *arguments = command()
+    scripts = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert f'\n{program} = "torchlint.cli:main"\n' in scripts
+    editor = Editor(tmp_path, sys.executable, "-m", "torchlint", *arguments)
+    try:
+        editor.start()
+        uri = (tmp_path / "a.py").as_uri()
+        editor.open(uri, "import torch\n\nx = torch.Tensor(3)\n")
+        assert [each["code"] for each in editor.diagnostics(uri)] == ["TNS302"]
+        assert editor.end() == 0
+    finally:
+        editor.kill()
+
+
+def test_the_kinds_and_flags_of_the_page_exist(tmp_path: Path) -> None:
+    from torchlint.flags import server_parser
+
+    flags = {flag for action in server_parser()._actions for flag in action.option_strings}
+    table = PAGE[PAGE.index("## Flags") :]
+    assert set(re.findall(r"--?[a-z][a-z-]*", " ".join(re.findall(r"`([^`]+)`", table)))) <= flags
+    editor = Editor(tmp_path)
+    try:
+        offered = editor.start()["capabilities"]["codeActionProvider"]["codeActionKinds"]
+        assert set(re.findall(r"(?:notebook\.)?source\.fixAll\.[a-z]+", PAGE)) <= set(offered)
+        assert editor.end() == 0
+    finally:
+        editor.kill()

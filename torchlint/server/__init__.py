@@ -1,0 +1,1 @@
+"""`torchlint server`: what the linter knows, told to an editor while one types."""
