@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import sys
@@ -10,7 +11,16 @@ from contextlib import suppress
 from typing import TextIO
 
 from torchlint.config import ConfigError
-from torchlint.flags import SUBCOMMANDS, UsageError, check_parser, parse, parse_verify, verify_parser
+from torchlint.flags import (
+    SUBCOMMANDS,
+    UsageError,
+    check_parser,
+    clean_parser,
+    parse,
+    parse_clean,
+    parse_verify,
+    verify_parser,
+)
 from torchlint.output.screen import Screen, printable
 from torchlint.selectors import UnknownSelector, nearest
 from torchlint.version import VERSION
@@ -57,6 +67,8 @@ def _dispatch(given: list[str]) -> int:
             return _completion(rest)
         if command == "verify":
             return _verify(rest)
+        if command == "clean":
+            return _clean(rest)
         return _check(rest, brief=given[:1] != ["check"])
     except (UsageError, ConfigError, UnknownSelector) as error:
         _complain(str(error))
@@ -80,7 +92,7 @@ def _check(given: list[str], brief: bool) -> int:
     screen = _screen(sys.stdout, found.color, os.environ)
     jobs = found.jobs or (1 if os.environ.get("PRE_COMMIT") else _processors())
     session = Session(os.getcwd(), sys.stdin.buffer, sys.stdout, sys.stderr, screen, jobs)
-    return check(found, session)
+    return check(_with_cache(found), session)
 
 
 def _verify(given: list[str]) -> int:
@@ -94,6 +106,22 @@ def _verify(given: list[str]) -> int:
     screen = _screen(sys.stdout, found.color, os.environ)
     jobs = found.jobs or _processors()
     return verify(found, Session(os.getcwd(), sys.stdin.buffer, sys.stdout, sys.stderr, screen, jobs))
+
+
+def _clean(given: list[str]) -> int:
+    if "-h" in given or "--help" in given:
+        print(clean_parser().format_help(), end="")
+        return 0
+    from torchlint.caching import clean
+
+    found = parse_clean(given)
+    print(clean(_with_cache(found), os.getcwd()), end="")
+    return 0
+
+
+def _with_cache(found: argparse.Namespace) -> argparse.Namespace:
+    found.cache_dir = found.cache_dir or os.environ.get("TORCHLINT_CACHE_DIR")
+    return found
 
 
 def _explain(given: list[str]) -> int:

@@ -16,6 +16,7 @@ _SUMMARIES = {
     "explain": "print a rule's page",
     "rules": "list the rules",
     "verify": "prove fixes by running them",
+    "clean": "remove the cache",
     "completion": "print the script for a shell",
 }
 

@@ -14,9 +14,10 @@ from torchlint import writing
 from torchlint.changed import Changed
 from torchlint.config import Config
 from torchlint.discover import Target
-from torchlint.model import FileResult, Finding, Trouble
+from torchlint.model import Applicability, FileResult, Finding, Trouble
 
 if TYPE_CHECKING:
+    from torchlint.cache.memory import Memory
     from torchlint.engine import Approve
 
 PASSES = 4
@@ -51,6 +52,9 @@ class Outcome:
     written: bool = False
     """Whether the file was changed on disk."""
 
+    recalled: bool = False
+    """Whether it is what an earlier run found."""
+
     @property
     def path(self) -> str:
         """The path to show."""
@@ -68,18 +72,27 @@ def run(
     jobs: int,
     done: Callable[[int], None] = lambda _: None,
     approve: Approve | None = None,
+    memory: Memory | None = None,
 ) -> list[Outcome]:
     """Go through the files and give what came of them, in their order; ``done`` is told of files as they finish.
 
-    Where fixes need approval all files are done in this process.
+    Where fixes need approval all files are done in this process. What ``memory`` holds is not looked for again, but
+    no fix is taken from it: where one is to be applied the file is looked at anew.
 
     A file that crashes the check, or kills the process it runs in, gives a trouble; the others are not touched by it.
     Files are written when all have been looked at: what is known of one rests on what others import, so it must not
     depend on which was repaired first. Those that read a repaired file are then looked at again.
     """
-    outcomes = _pass(targets, mode, jobs, done, approve)
-    if mode is not Mode.FIX:
-        return outcomes
+    outcomes = _pass(targets, mode, jobs, done, approve, memory)
+    if mode is Mode.FIX:
+        _write(targets, outcomes, jobs, approve)
+    if memory is not None:
+        _keep(targets, outcomes, memory)
+    return outcomes
+
+
+def _write(targets: Sequence[Target], outcomes: list[Outcome], jobs: int, approve: Approve | None) -> None:
+    """Write the files that were repaired, and look again at those that read them."""
     fresh = list(range(len(targets)))
     for passes_left in reversed(range(PASSES)):
         for at in fresh:
@@ -89,17 +102,49 @@ def run(
         if not fresh or not passes_left:
             break
         moved = [replace(targets[at], changed=outcomes[at].changed) for at in fresh]
-        for at, again in zip(fresh, _pass(moved, mode, jobs, lambda _: None, approve), strict=True):
+        for at, again in zip(fresh, _pass(moved, Mode.FIX, jobs, lambda _: None, approve), strict=True):
             outcomes[at] = replace(again, fixed=(*outcomes[at].fixed, *again.fixed))
-    return outcomes
 
 
 def _pass(
-    targets: Sequence[Target], mode: Mode, jobs: int, done: Callable[[int], None], approve: Approve | None
+    targets: Sequence[Target],
+    mode: Mode,
+    jobs: int,
+    done: Callable[[int], None],
+    approve: Approve | None,
+    memory: Memory | None = None,
 ) -> list[Outcome]:
     """Look at files as they are on disk; nothing is written."""
+    found: dict[int, Outcome] = {}
+    if memory is not None and approve is None:
+        known = ((at, _recalled(target, mode, memory)) for at, target in enumerate(targets))
+        found = {at: outcome for at, outcome in known if outcome is not None}
+        done(len(found))
+    left = [at for at in range(len(targets)) if at not in found]
     work = partial(attempt, mode=mode, approve=approve)
-    return over(targets, work, lambda target: target.path, 1 if approve else jobs, done)
+    made = over([targets[at] for at in left], work, lambda target: target.path, 1 if approve else jobs, done)
+    found.update(zip(left, made, strict=True))
+    return [found[at] for at in range(len(targets))]
+
+
+def _recalled(target: Target, mode: Mode, memory: Memory) -> Outcome | None:
+    """Give what is remembered of a file; nothing where there is a fix to apply."""
+    result = memory.recall(target)
+    if result is None:
+        return None
+    least = Applicability.UNSAFE if target.config.unsafe_fixes else Applicability.SAFE
+    if mode is not Mode.CHECK and any(each.fix and each.fix.applicability >= least for each in result.findings):
+        return None
+    raw = result.source.raw if result.source is not None else b""
+    return Outcome(result, (), raw, raw, changed=target.changed, recalled=True)
+
+
+def _keep(targets: Sequence[Target], outcomes: Sequence[Outcome], memory: Memory) -> None:
+    memory.refresh()
+    for target, outcome in zip(targets, outcomes, strict=True):
+        if not outcome.recalled and outcome.before == outcome.after:
+            memory.remember(target, outcome.result, outcome.after)
+    memory.close()
 
 
 def over(
@@ -170,7 +215,7 @@ def _written(target: Target, outcome: Outcome) -> Outcome:
         checked = examine(target.path, outcome.before, target.config, Mode.CHECK, target.changed)
         trouble = Trouble(target.path, str(error))
         return replace(checked, result=replace(checked.result, troubles=(*checked.result.troubles, trouble)))
-    return replace(outcome, before=b"", after=b"", written=True)
+    return replace(outcome, before=outcome.after, written=True)
 
 
 def _presentable(result: FileResult, config: Config) -> FileResult:

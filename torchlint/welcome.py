@@ -7,6 +7,7 @@ usage: torchlint [check] [PATH ...] [FLAGS]
        torchlint explain CODE|NAME|--all
        torchlint rules
        torchlint verify [PATH ...]
+       torchlint clean
        torchlint completion SHELL
 
 Find the places where PyTorch code converts tensors unsafely, say why, and

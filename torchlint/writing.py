@@ -7,6 +7,9 @@ import os
 import stat
 import tempfile
 
+TEMPORARY = ".torchlint-"
+"""How the names of temporary files begin."""
+
 
 class NotWritten(Exception):
     """The file is as it was; the text says why."""
@@ -58,10 +61,11 @@ def check_place(path: str) -> None:
         raise NotWritten("its folder may not be written")
 
 
-def create(path: str, raw: bytes) -> None:
+def create(path: str, raw: bytes, durable: bool = True) -> None:
     """Write a file, new or in the place of an old one, by temporary file and rename; links are written through.
 
-    What is no regular file (a pipe, a terminal, ``/dev/null``) is written into.
+    What is no regular file (a pipe, a terminal, ``/dev/null``) is written into. Without ``durable`` a crash of the
+    machine may leave the file without its bytes, and nothing waits for the disk.
 
     :raises NotWritten: and an old file is intact, and no temporary file is left.
     """
@@ -71,7 +75,7 @@ def create(path: str, raw: bytes) -> None:
             with open(path, "wb") as stream:
                 stream.write(raw)
             return
-        temporary = _filled(real, raw, os.stat(real) if os.path.exists(real) else None)
+        temporary = _filled(real, raw, os.stat(real) if os.path.exists(real) else None, durable)
         try:
             os.replace(temporary, real)
         except BaseException:
@@ -87,8 +91,8 @@ def _is_device(path: str) -> bool:
     return os.path.abspath(path).startswith("/dev/") or (os.path.exists(path) and not os.path.isfile(path))
 
 
-def _filled(real: str, new: bytes, status: os.stat_result | None) -> str:
-    handle, temporary = tempfile.mkstemp(prefix=".torchlint-", suffix=".tmp", dir=os.path.dirname(real))
+def _filled(real: str, new: bytes, status: os.stat_result | None, durable: bool = True) -> str:
+    handle, temporary = tempfile.mkstemp(prefix=TEMPORARY, suffix=".tmp", dir=os.path.dirname(real))
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(new)
@@ -97,7 +101,8 @@ def _filled(real: str, new: bytes, status: os.stat_result | None) -> str:
                 with contextlib.suppress(OSError):
                     os.fchown(stream.fileno(), status.st_uid, status.st_gid)
             os.chmod(temporary, stat.S_IMODE(status.st_mode) if status else _usual_mode())
-            os.fsync(stream.fileno())
+            if durable:
+                os.fsync(stream.fileno())
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
