@@ -120,7 +120,7 @@ def _clean(given: list[str]) -> int:
 
 
 def _with_cache(found: argparse.Namespace) -> argparse.Namespace:
-    found.cache_dir = found.cache_dir or os.environ.get("TORCHLINT_CACHE_DIR")
+    found.cache_dir = found.cache_dir or os.environ.get("TORCHLINT_CACHE_DIR") or None
     return found
 
 

@@ -61,7 +61,10 @@ class Shelf:
         body = json.dumps([key, value], separators=(",", ":")).encode("ascii")
         try:
             self._prepare()
-            writing.create(self._path(key), _head(body) + b"\n" + body, durable=False)
+            path = self._path(key)
+            if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
+                os.unlink(path)  # a link would be written through, a pipe would wait for a reader
+            writing.create(path, _head(body) + b"\n" + body, durable=False)
         except (writing.NotWritten, OSError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             self.fault = f"{self.folder}: the cache was not written: {reason}"
