@@ -34,7 +34,7 @@ Program = Callable[..., Ran]
 
 def _runner(folder: Path, *command: str) -> Program:
     def run(*arguments: str, stdin: bytes = b"", **environment: str) -> Ran:
-        # Beside the folder, not in it: tests list what is there. The stand-in's rules are others under the same version.
+        # Beside the folder, not in it: tests list what is there. The stand-in has other rules of the same version.
         cache = f"{folder}.cache{len(command)}"
         kept = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR", "PRE_COMMIT")}
         done = subprocess.run(

@@ -184,7 +184,7 @@ def _conclude(
 ) -> int:
     outcomes = sorted(outcomes, key=lambda each: each.path)
     known = 0
-    if plan.mode is not Mode.DIFF:
+    if plan.mode is not Mode.DIFF and not plan.gate.open:
         outcomes, known = _sifted(plan, outcomes, configs, not troubles, session)
     troubles = [*troubles, *(trouble for each in outcomes for trouble in each.result.troubles)]
     for outcome in outcomes:
@@ -269,6 +269,8 @@ def _closing(plan: _Plan, report: Report, screen: Screen) -> Iterator[str]:
 
 
 def _body(plan: _Plan, report: Report, screen: Screen) -> Iterator[str]:
+    if plan.output_format in FORMATS_FOR_PEOPLE and not plan.flags.statistics and next(report.places, None) is None:
+        return  # so that nothing is imported to say nothing
     if not plan.flags.statistics:
         yield from renderer(plan.output_format)(report, screen)
         return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -178,7 +177,11 @@ def _completion(given: list[str]) -> int:
 
 def _screen(stream: TextIO, color: str, environment: Mapping[str, str]) -> Screen:
     terminal = stream.isatty()
-    width = min(shutil.get_terminal_size().columns, 100) if terminal else 80
+    width = 80
+    if terminal:
+        from shutil import get_terminal_size
+
+        width = min(get_terminal_size().columns, 100)
     return Screen(_colored(terminal, color, environment), max(width, 40))
 
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import os
-import traceback
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from torchlint import writing
-from torchlint.changed import Changed
 from torchlint.config import Config
 from torchlint.discover import Target
 from torchlint.model import Applicability, FileResult, Finding, Trouble
 
 if TYPE_CHECKING:
     from torchlint.cache.memory import Memory
+    from torchlint.changed import Changed
     from torchlint.engine import Approve
 
 PASSES = 4
@@ -209,6 +207,8 @@ def examine(
 def _written(target: Target, outcome: Outcome) -> Outcome:
     if outcome.after == outcome.before:
         return outcome
+    from torchlint import writing
+
     try:
         writing.replace(target.real, outcome.before, outcome.after)
     except writing.NotWritten as error:
@@ -237,6 +237,8 @@ def _unfinished(path: str, error: Exception) -> Outcome:
 
 
 def _fault(error: BaseException) -> str:
+    import traceback
+
     trail = traceback.extract_tb(error.__traceback__)
     where = f" (in {os.path.basename(trail[-1].filename)}:{trail[-1].lineno})" if trail else ""
     return f"internal fault, please report it: {type(error).__name__}: {error}{where}".replace("\n", " ")

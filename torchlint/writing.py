@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import tempfile
 
 TEMPORARY = ".torchlint-"
 """How the names of temporary files begin."""
@@ -92,6 +91,8 @@ def _is_device(path: str) -> bool:
 
 
 def _filled(real: str, new: bytes, status: os.stat_result | None, durable: bool = True) -> str:
+    import tempfile  # here: most runs write nothing
+
     handle, temporary = tempfile.mkstemp(prefix=TEMPORARY, suffix=".tmp", dir=os.path.dirname(real))
     try:
         with os.fdopen(handle, "wb") as stream:

@@ -30,7 +30,7 @@ def _code(shelf: Shelf, present: Present) -> str:
     stamps = [present.lasting(path) for path in files]
     key = f"program {package}"
     held = shelf.take(key)
-    signature = [[os.path.relpath(path, package), *(stamp or ())] for path, stamp in zip(files, stamps, strict=True)]
+    signature = [[path[len(package) :], *(stamp or ())] for path, stamp in zip(files, stamps, strict=True)]
     if None not in stamps and isinstance(held, list) and len(held) == 2 and held[0] == signature:
         return str(held[1])
     made = _digest(package, files, present)
@@ -53,7 +53,7 @@ def _digest(package: str, files: list[str], present: Present) -> str:
 
     whole = sha256()
     for path in files:
-        whole.update(f"{os.path.relpath(path, package)} {present.digest(path)}\n".encode())
+        whole.update(f"{path[len(package) :]} {present.digest(path)}\n".encode())
     return whole.hexdigest()
 
 
