@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+HEAVY = f"#{'-' * 8_000}\n"
+"""A comment at the end of a file, so that a few files are enough for a pool of processes."""
 STAND_IN = Path(__file__).parent / "fixtures" / "stand_in.py"
 
 

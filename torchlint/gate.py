@@ -60,7 +60,7 @@ class Gate:
         configs = {path: each.config for path, each in targets.items()}
         work = [Job(targets[each.path], each, self.reason) for each in self.sift(outcomes, configs, False).outcomes]
         work = [each for each in work if each.findings]
-        done = {each.path: each for each in over(work, silence, lambda job: job.target.path, jobs)}
+        done = {each.path: each for each in over(work, silence, lambda job: job.target, jobs)}
         return [done.get(each.path, each) for each in outcomes]
 
     def write(self, sifted: Sifted) -> str:

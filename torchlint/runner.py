@@ -22,8 +22,8 @@ PASSES = 4
 """Files are repaired at most this often, because another file that they read was repaired."""
 Item = TypeVar("Item")
 
-POOL_FROM = 16
-"""Below this many files a pool costs more than it gives."""
+POOL_FROM = 100_000
+"""Below this many bytes a pool costs more than it gives: each of its processes imports the parser anew."""
 
 
 class Mode(Enum):
@@ -120,7 +120,7 @@ def _pass(
         done(len(found))
     left = [at for at in range(len(targets)) if at not in found]
     work = partial(attempt, mode=mode, approve=approve)
-    made = over([targets[at] for at in left], work, lambda target: target.path, 1 if approve else jobs, done)
+    made = over([targets[at] for at in left], work, lambda target: target, 1 if approve else jobs, done)
     found.update(zip(left, made, strict=True))
     return [found[at] for at in range(len(targets))]
 
@@ -148,12 +148,13 @@ def _keep(targets: Sequence[Target], outcomes: Sequence[Outcome], memory: Memory
 def over(
     items: Sequence[Item],
     work: Callable[[Item], Outcome],
-    path: Callable[[Item], str],
+    target: Callable[[Item], Target],
     jobs: int,
     done: Callable[[int], None] = lambda _: None,
 ) -> list[Outcome]:
-    """Give what came of each item, in their order: one after another, or in a pool where there are enough of them."""
-    if jobs <= 1 or len(items) < POOL_FROM:
+    """Give what came of each item, in their order: one after another, or in a pool where there is enough to do."""
+    weights = [_size(target(item).real) for item in items] if jobs > 1 and len(items) > 1 else []
+    if sum(weights) < POOL_FROM:
         outcomes = []
         for item in items:
             outcomes.append(work(item))
@@ -162,10 +163,17 @@ def over(
     from torchlint import pool  # here: a run over few files needs none of what it imports
 
     found: dict[int, Outcome] = {}
-    for at, came in pool.spread(work, items, jobs):
-        found[at] = came if isinstance(came, Outcome) else _unfinished(path(items[at]), came)
+    for at, came in pool.spread(work, items, jobs, weights):
+        found[at] = came if isinstance(came, Outcome) else _unfinished(target(items[at]).path, came)
         done(1)
     return [found[at] for at in range(len(items))]
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0
 
 
 def attempt(target: Target, mode: Mode, approve: Approve | None = None) -> Outcome:
