@@ -25,7 +25,9 @@ def test_the_ratios_are_measured_over_any_folder_of_code(tmp_path: Path) -> None
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
     assert "Over 2 files of the corpus, 1 of them with a word that a rule looks for:" in done.stdout
-    rows = re.findall(r"^\| ([^|]+) \| \d+ ms \| [^|]+: \d+ ms \| [\d.e+]+ \| at most [\d.]+ \|$", done.stdout, re.M)
+    rows = re.findall(
+        r"^\| ([^|]+) \| \d+ ms \| [^|]+: \d+ ms \| [\d.e+]+ \| at most [\d.]+ \|$", done.stdout, re.MULTILINE
+    )
     assert [row for row in rows if row != "warm, wall time"] == [
         "cold, one process", "warm", "nothing to do", "nothing to do, no cache", "one changed file of 0 KiB"
     ]  # fmt: skip
@@ -39,7 +41,9 @@ def test_a_corpus_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_the_page_holds_both_tables() -> None:
-    found = re.search(r"<!-- cost: written by benchmarks/speed.py -->\n(.*)<!-- cost: end -->", PAGE.read_text(), re.S)
+    found = re.search(
+        r"<!-- cost: written by benchmarks/speed.py -->\n(.*)<!-- cost: end -->", PAGE.read_text(), re.DOTALL
+    )
     assert found
     for kind in ("cold, one process", "warm", "nothing to do", "files", "findings in one file", "blocks in each other"):
         assert f"\n| {kind} |" in found[1]

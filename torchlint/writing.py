@@ -91,9 +91,7 @@ def _is_device(path: str) -> bool:
 
 
 def _filled(real: str, new: bytes, status: os.stat_result | None, durable: bool = True) -> str:
-    import tempfile  # here: most runs write nothing
-
-    handle, temporary = tempfile.mkstemp(prefix=TEMPORARY, suffix=".tmp", dir=os.path.dirname(real))
+    handle, temporary = _opened(os.path.dirname(real))
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(new)
@@ -109,6 +107,15 @@ def _filled(real: str, new: bytes, status: os.stat_result | None, durable: bool 
             os.unlink(temporary)
         raise
     return temporary
+
+
+def _opened(folder: str) -> tuple[int, str]:
+    """Open a new file for the user alone, as ``tempfile`` does, whose import takes a fourth of a short run's time."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    while True:
+        temporary = os.path.join(folder, f"{TEMPORARY}{os.urandom(6).hex()}.tmp")
+        with contextlib.suppress(FileExistsError):
+            return os.open(temporary, flags, 0o600), temporary
 
 
 def _usual_mode() -> int:
