@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+HEAVY = f"#{'-' * 8_000}\n"
+"""A comment at the end of a file, so that a few files are enough for a pool of processes."""
 STAND_IN = Path(__file__).parent / "fixtures" / "stand_in.py"
 
 
@@ -34,13 +36,21 @@ Program = Callable[..., Ran]
 
 def _runner(folder: Path, *command: str) -> Program:
     def run(*arguments: str, stdin: bytes = b"", **environment: str) -> Ran:
+        # Beside the folder, not in it: tests list what is there. The stand-in has other rules of the same version.
+        cache = f"{folder}.cache{len(command)}"
         kept = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR", "PRE_COMMIT")}
         done = subprocess.run(
             [sys.executable, *command, *arguments],
             cwd=folder,
             input=stdin,
             capture_output=True,
-            env={**kept, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", **environment},
+            env={
+                **kept,
+                "PYTHONPATH": str(ROOT),
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "TORCHLINT_CACHE_DIR": cache,
+                **environment,
+            },
             check=False,
             timeout=300,
         )
@@ -67,6 +77,7 @@ def in_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pyt
     from torchlint.cli import main
 
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TORCHLINT_CACHE_DIR", f"{tmp_path}.cache2")
     for name in ("NO_COLOR", "FORCE_COLOR", "PRE_COMMIT"):
         monkeypatch.delenv(name, raising=False)
 

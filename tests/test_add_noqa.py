@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import HEAVY
+
 Program = Callable[..., Any]
 ROOT = Path(__file__).parents[1]
 HEAD = "import torch\n\nw = torch.ones(3, requires_grad=True)\n"
@@ -210,7 +212,7 @@ def test_only_changed_lines_are_silenced(tmp_path: Path, torchlint: Program) -> 
 
 def test_many_files_in_a_pool(tmp_path: Path, torchlint: Program) -> None:
     for number in range(20):
-        (tmp_path / f"m{number}.py").write_text(HEAD + "a = w.numpy()\n")
+        (tmp_path / f"m{number}.py").write_text(HEAD + "a = w.numpy()\n" + HEAVY)
     done = add(torchlint, "--add-noqa", "--jobs", "2")
     assert done.stderr == "Silenced 20 findings in 20 files.\n"
     assert json.loads(torchlint("--isolated", "--output-format", "json").stdout) == []

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import HEAVY
+
 Program = Callable[..., Any]
 HIT = "a = w.numpy()\n"
 FIXED = "a = w.detach().cpu().numpy()\n"
@@ -230,7 +232,7 @@ def test_dead_processes_cost_only_the_files_that_killed_them(tmp_path: Path, sta
     names = [f"f{number:02}.py" for number in range(40)]
     killers = {"f03.py", "f04.py", "f27.py"}
     for name in names:
-        (tmp_path / name).write_text("DIE\n" if name in killers else HIT)
+        (tmp_path / name).write_text(("DIE\n" if name in killers else HIT) + HEAVY)
     done = stand_in("--fork", "-q", "--jobs", "2", "--output-format", "concise")
     assert done.status == 2
     assert done.stdout == "".join(f"{name}:1:7: TNS101 may fail\n" for name in names if name not in killers)
@@ -240,13 +242,13 @@ def test_dead_processes_cost_only_the_files_that_killed_them(tmp_path: Path, sta
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the pool's processes inherit the stand-in by fork")
 def test_a_pool_gives_what_one_process_gives(tmp_path: Path, stand_in: Program) -> None:
     for number in range(30):
-        (tmp_path / f"f{number:02}.py").write_text(HIT * (number % 3))
-    alone = stand_in("--jobs", "1", "--output-format", "json")
-    pooled = stand_in("--fork", "--jobs", "3", "--output-format", "json")
+        (tmp_path / f"f{number:02}.py").write_text(HIT * (number % 3) + HEAVY * (number % 7))
+    alone = stand_in("--jobs", "1", "--output-format", "json", "--no-cache")
+    pooled = stand_in("--fork", "--jobs", "3", "--output-format", "json", "--no-cache")
     assert len(json.loads(alone.stdout)) == 30
     assert (pooled.status, pooled.stdout, pooled.stderr) == (1, alone.stdout, "")
     assert stand_in("--fork", "--jobs", "3", "--fix").status == 0
-    assert (tmp_path / "f29.py").read_text() == FIXED * 2
+    assert (tmp_path / "f29.py").read_text() == FIXED * 2 + HEAVY
 
 
 def test_a_link_is_written_through_and_stays_a_link(tmp_path: Path, stand_in: Program) -> None:

@@ -17,6 +17,7 @@ import jsonschema
 import pytest
 import xmlschema
 
+from tests.conftest import HEAVY
 from tests.documents import MACHINE, read, texts
 from torchlint.catalogue import CATALOGUE
 from torchlint.edits import splice
@@ -480,11 +481,13 @@ def test_every_format_is_the_same_for_any_number_of_processes(
     output_format: str, tmp_path: Path, stand_in: Program
 ) -> None:
     for number in range(24):
-        (tmp_path / f"f{number:02}.py").write_text("CRASH\n" if number == 5 else "w.numpy(); w.data\n" * (number % 4))
-    alone = stand_in("--jobs", "1", "--output-format", output_format)
+        (tmp_path / f"f{number:02}.py").write_text(
+            HEAVY + ("CRASH\n" if number == 5 else "w.numpy(); w.data\n" * (number % 4))
+        )
+    alone = stand_in("--jobs", "1", "--output-format", output_format, "--no-cache")
     assert alone.status == 2
     for jobs in ("2", "3"):
-        pooled = stand_in("--fork", "--jobs", jobs, "--output-format", output_format)
+        pooled = stand_in("--fork", "--jobs", jobs, "--output-format", output_format, "--no-cache")
         assert (pooled.status, pooled.raw, pooled.stderr) == (2, alone.raw, alone.stderr)
 
 

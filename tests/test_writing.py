@@ -31,7 +31,7 @@ def test_the_mode_is_kept_and_nothing_else_is_left(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "number", "reason"),
     [
-        ("torchlint.writing.tempfile.mkstemp", errno.EACCES, "cannot be written: Permission denied"),
+        ("torchlint.writing._opened", errno.EACCES, "cannot be written: Permission denied"),
         ("torchlint.writing.os.fsync", errno.ENOSPC, "cannot be written: No space left on device"),
         ("torchlint.writing.os.replace", errno.EROFS, "cannot be written: Read-only file system"),
         ("torchlint.writing.os.chmod", errno.EPERM, "cannot be written: Operation not permitted"),
@@ -63,7 +63,7 @@ def test_a_file_that_is_gone_or_changed_is_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "number", "reason"),
     [
-        ("torchlint.writing.tempfile.mkstemp", errno.EACCES, "cannot be written: Permission denied"),
+        ("torchlint.writing._opened", errno.EACCES, "cannot be written: Permission denied"),
         ("torchlint.writing.os.fsync", errno.ENOSPC, "cannot be written: No space left on device"),
         ("torchlint.writing.os.replace", errno.EROFS, "cannot be written: Read-only file system"),
     ],

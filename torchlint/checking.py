@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
+from torchlint import caching
 from torchlint.config import SYNTAX_ERROR, Config, Finder
 from torchlint.destination import destination
 from torchlint.discover import Discovery, Notice, Target
@@ -23,6 +25,7 @@ from torchlint.runner import Mode, Outcome, examine, run
 from torchlint.selectors import nearest
 
 if TYPE_CHECKING:
+    from torchlint.cache.memory import Memory
     from torchlint.verifying import Screening
 
 CLEAN, FINDINGS, FAILED = 0, 1, 2
@@ -38,6 +41,8 @@ class Session:
     stderr: TextIO
     screen: Screen
     jobs: int
+    clock: Callable[[], int] = time.time_ns
+    """Nanoseconds since the epoch."""
 
     def say(self, kind: str, message: str) -> None:
         """Write a line for the person at the terminal."""
@@ -77,7 +82,7 @@ def check(flags: argparse.Namespace, session: Session) -> int:
     if flags.show_facts:
         return _show_facts(flags.show_facts, finder, session)
     if flags.show_settings:
-        return _show_settings(config, session)
+        return _show_settings(flags, config, session)
     if flags.verify:
         plan = replace(plan, screening=_screening(plan, session))
     discovery = Discovery(
@@ -86,7 +91,7 @@ def check(flags: argparse.Namespace, session: Session) -> int:
     with destination(flags.output_file, session.cwd, session.stdout) as out:
         if "-" in flags.paths:
             return _standard_input(plan, finder, discovery, session, out)
-        return _files(plan, discovery, session, out)
+        return _files(plan, discovery, caching.memory_for(flags, config, session.cwd, session.clock), session, out)
 
 
 def _consistent(flags: argparse.Namespace) -> None:
@@ -123,7 +128,7 @@ def _plan(flags: argparse.Namespace, config: Config, gate: Gate) -> _Plan:
     )
 
 
-def _files(plan: _Plan, discovery: Discovery, session: Session, out: TextIO) -> int:
+def _files(plan: _Plan, discovery: Discovery, memory: Memory | None, session: Session, out: TextIO) -> int:
     found = list(discovery.find(plan.flags.paths or ["."]))
     every = [each for each in found if isinstance(each, Target)]
     targets = plan.gate.targets(every)
@@ -141,7 +146,9 @@ def _files(plan: _Plan, discovery: Discovery, session: Session, out: TextIO) -> 
     approve = plan.screening.approve if plan.screening else None
     manner = ("Verifying", 1) if approve else ("Checking", FILES)  # running fixes takes a second each
     with progress(len(targets), session.stderr, not plan.flags.quiet, *manner) as done:
-        outcomes = run(targets, plan.mode, session.jobs, done, approve)
+        outcomes = run(targets, plan.mode, session.jobs, done, approve, memory)
+    if memory and plan.flags.verbose:
+        session.say("info", memory.fault or f"{sum(each.recalled for each in outcomes)} files known from earlier runs")
     outcomes = plan.gate.silence(outcomes, {each.path: each for each in targets}, session.jobs)
     configs = {each.path: each.config for each in targets}
     return _conclude(plan, outcomes, troubles, configs, session, out)
@@ -177,7 +184,7 @@ def _conclude(
 ) -> int:
     outcomes = sorted(outcomes, key=lambda each: each.path)
     known = 0
-    if plan.mode is not Mode.DIFF:
+    if plan.mode is not Mode.DIFF and not plan.gate.open:
         outcomes, known = _sifted(plan, outcomes, configs, not troubles, session)
     troubles = [*troubles, *(trouble for each in outcomes for trouble in each.result.troubles)]
     for outcome in outcomes:
@@ -262,6 +269,8 @@ def _closing(plan: _Plan, report: Report, screen: Screen) -> Iterator[str]:
 
 
 def _body(plan: _Plan, report: Report, screen: Screen) -> Iterator[str]:
+    if plan.output_format in FORMATS_FOR_PEOPLE and not plan.flags.statistics and next(report.places, None) is None:
+        return  # so that nothing is imported to say nothing
     if not plan.flags.statistics:
         yield from renderer(plan.output_format)(report, screen)
         return
@@ -325,7 +334,7 @@ def _narrate(targets: list[Target], session: Session) -> None:
     session.say("info", f"{len(targets)} files, {session.jobs} processes at most")
 
 
-def _show_settings(config: Config, session: Session) -> int:
+def _show_settings(flags: argparse.Namespace, config: Config, session: Session) -> int:
     target = config.settings.target_torch
     rows = {
         "configuration": config.path or "none",
@@ -343,6 +352,7 @@ def _show_settings(config: Config, session: Session) -> int:
         "force-exclude": str(bool(config.run.force_exclude)).lower(),
         "output-format": config.run.output_format or "full",
         "baseline": config.run.baseline or "none",
+        "cache-dir": caching.place(flags, config, session.cwd) or "none",
     }
     for key, value in rows.items():
         print(f"{key} = {printable(value)}", file=session.stdout)

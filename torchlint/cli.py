@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
 import os
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -14,7 +14,9 @@ from torchlint.flags import (
     SUBCOMMANDS,
     UsageError,
     check_parser,
+    clean_parser,
     parse,
+    parse_clean,
     parse_server,
     parse_verify,
     server_parser,
@@ -68,6 +70,8 @@ def _dispatch(given: list[str]) -> int:
             return _verify(rest)
         if command == "server":
             return _server(rest)
+        if command == "clean":
+            return _clean(rest)
         return _check(rest, brief=given[:1] != ["check"])
     except (UsageError, ConfigError, UnknownSelector) as error:
         _complain(str(error))
@@ -91,7 +95,7 @@ def _check(given: list[str], brief: bool) -> int:
     screen = _screen(sys.stdout, found.color, os.environ)
     jobs = found.jobs or (1 if os.environ.get("PRE_COMMIT") else _processors())
     session = Session(os.getcwd(), sys.stdin.buffer, sys.stdout, sys.stderr, screen, jobs)
-    return check(found, session)
+    return check(_with_cache(found), session)
 
 
 def _verify(given: list[str]) -> int:
@@ -115,6 +119,22 @@ def _server(given: list[str]) -> int:
     from torchlint.serving import serve
 
     return serve(found, os.getcwd())
+
+
+def _clean(given: list[str]) -> int:
+    if "-h" in given or "--help" in given:
+        print(clean_parser().format_help(), end="")
+        return 0
+    from torchlint.caching import clean
+
+    found = parse_clean(given)
+    print(clean(_with_cache(found), os.getcwd()), end="")
+    return 0
+
+
+def _with_cache(found: argparse.Namespace) -> argparse.Namespace:
+    found.cache_dir = found.cache_dir or os.environ.get("TORCHLINT_CACHE_DIR") or None
+    return found
 
 
 def _explain(given: list[str]) -> int:
@@ -171,7 +191,11 @@ def _completion(given: list[str]) -> int:
 
 def _screen(stream: TextIO, color: str, environment: Mapping[str, str]) -> Screen:
     terminal = stream.isatty()
-    width = min(shutil.get_terminal_size().columns, 100) if terminal else 80
+    width = 80
+    if terminal:
+        from shutil import get_terminal_size
+
+        width = min(get_terminal_size().columns, 100)
     return Screen(_colored(terminal, color, environment), max(width, 40))
 
 

@@ -17,6 +17,7 @@ _SUMMARIES = {
     "rules": "list the rules",
     "verify": "prove fixes by running them",
     "server": "serve an editor",
+    "clean": "remove the cache",
     "completion": "print the script for a shell",
 }
 

@@ -14,11 +14,6 @@ from torchlint.model import Confidence, Settings
 from torchlint.options import OptionError, Options, Patterns, from_table
 from torchlint.selectors import DEFAULT_CODES, EVERY_CODE, codes_meant, selection
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 SYNTAX_ERROR = "TNS900"
 """Reported whatever is selected: a file that was not understood must not pass in silence."""
 
@@ -203,6 +198,11 @@ def _explicit(path: str) -> _Found:
 
 
 def _parsed(path: str) -> Mapping[str, object]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+
     try:
         with open(path, "rb") as stream:
             document: Mapping[str, object] = tomllib.load(stream)

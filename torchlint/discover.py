@@ -6,12 +6,15 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pathspec import GitIgnoreSpec
-
-from torchlint.changed import Changed
 from torchlint.config import Config, ConfigError, Finder
 from torchlint.model import Trouble
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+    from torchlint.changed import Changed
 
 SUFFIXES = (".py", ".pyi", ".ipynb")
 
@@ -216,6 +219,8 @@ class Discovery:
 
 
 def _spec(lines: list[str]) -> GitIgnoreSpec:
+    from pathspec import GitIgnoreSpec  # here: hooks name their files, and then nothing is ignored
+
     try:
         return GitIgnoreSpec.from_lines(lines)
     except ValueError:  # git steps over a pattern that means nothing, pathspec refuses the file
@@ -223,6 +228,8 @@ def _spec(lines: list[str]) -> GitIgnoreSpec:
 
 
 def _valid(line: str) -> bool:
+    from pathspec import GitIgnoreSpec
+
     try:
         GitIgnoreSpec.from_lines([line])
     except ValueError:

@@ -23,7 +23,7 @@ from torchlint.model import (
     Trouble,
     in_order,
 )
-from torchlint.source import Source, SourceError
+from torchlint.source import Source, SourceError, undecoded
 from torchlint.suppress import ABOUT_SUPPRESSIONS, split
 from torchlint.syntax.cells import fitted
 from torchlint.syntax.outline import Outline, Stretch, outline, parse, stretches
@@ -60,10 +60,11 @@ def check_bytes(path: str, raw: bytes, config: Config) -> FileResult:
     with _deep_recursion():
         found, troubles, reads = _check(source, codes, config)
         found += [_syntax_error(_offset(source, each.row, each.column), each.message) for each in reading.faults]
-        found += _audited(source, found, codes, config) if not troubles else []
+        rests_on = dict(reads)
+        found += _audited(source, found, codes, config, rests_on) if not troubles else []
     wanted = in_order(each for each in found if each.confidence >= config.min_confidence)
     kept, suppressed = split(source, wanted)
-    return FileResult(path, source, kept, suppressed, troubles, reads)
+    return FileResult(path, source, kept, suppressed, troubles, tuple(rests_on.items()))
 
 
 Approve = Callable[[Source, Sequence[Finding], Settings], Sequence[Finding]]
@@ -203,11 +204,19 @@ def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
     return _check_stretches(source, made, places, entries, config) if places else ([], (), ())
 
 
-def _audited(source: Source, found: list[Finding], codes: frozenset[str], config: Config) -> list[Finding]:
-    """Look at the suppressions, once all else is known of the file."""
+def _audited(
+    source: Source, found: list[Finding], codes: frozenset[str], config: Config, rests_on: dict[str, str | None]
+) -> list[Finding]:
+    """Look at the suppressions, once all else is known of the file; add to ``rests_on`` what that needs to read."""
     if not codes & ABOUT_SUPPRESSIONS or any(each.code == SYNTAX_ERROR for each in found):
         return []
-    faults = audit(source, found, codes, lambda others: _check(source, others, config)[0])
+
+    def ask(others: frozenset[str]) -> list[Finding]:
+        more, _, reads = _check(source, others, config)
+        rests_on.update(reads)
+        return more
+
+    faults = audit(source, found, codes, ask)
     fixes = (each.fix and fitted(each.fix, source) for each in faults)
     return [replace(each, fix=fix) for each, fix in zip(faults, fixes, strict=True) if each.code in codes]
 
@@ -285,9 +294,8 @@ def _crash(context: FileContext, entry: Entry, error: Exception) -> Trouble:
 
 # ---------------------------------------------------------------------- text that is no Python
 def _unreadable(path: str, raw: bytes, error: SourceError) -> FileResult:
-    before = raw[: error.offset].decode("utf-8", "replace")
-    source = Source(path, raw, before + raw[error.offset :].decode("utf-8", "replace"))
-    return FileResult(path, source, (_syntax_error(len(before.encode()), error.message),))
+    at = len(raw[: error.offset].decode("utf-8", "replace").encode())
+    return FileResult(path, undecoded(path, raw, error.offset), (_syntax_error(at, error.message),))
 
 
 def _offset(source: Source, row: int, column: int) -> int:

@@ -9,7 +9,7 @@ from typing import NoReturn
 from torchlint.options import NUMPY_STYLES, OUTPUT_FORMATS, OptionError, Options, Patterns, confidence, one_of, version
 from torchlint.selectors import UnknownSelector, codes_meant, nearest
 
-SUBCOMMANDS = ("check", "explain", "rules", "verify", "server", "completion")
+SUBCOMMANDS = ("check", "explain", "rules", "verify", "server", "clean", "completion")
 
 
 class UsageError(Exception):
@@ -61,6 +61,14 @@ def parse_server(arguments: Sequence[str]) -> argparse.Namespace:
     return _parsed(server_parser(), arguments)
 
 
+def parse_clean(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read the arguments of ``torchlint clean``.
+
+    :raises UsageError: as :func:`parse`.
+    """
+    return _parsed(clean_parser(), arguments)
+
+
 def _parsed(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
     names = [name for action in parser._actions for name in action.option_strings]
     found, unknown = parser.parse_known_intermixed_args(_with_reasons(arguments))
@@ -82,7 +90,7 @@ def check_parser() -> argparse.ArgumentParser:
         prog="torchlint",
         usage="torchlint [check] [PATH ...] [FLAGS]\n       torchlint explain CODE|NAME|--all\n       torchlint rules\n"
         "       torchlint verify [PATH ...] [FLAGS]\n       torchlint server [FLAGS]\n"
-        "       torchlint completion SHELL",
+        "       torchlint clean [FLAGS]\n       torchlint completion SHELL",
         description="Find the places where PyTorch code converts tensors unsafely, say why, and repair them.",
         epilog="Exit status: 0 nothing left to report, 1 findings, 2 the run itself failed.",
         formatter_class=Help,
@@ -147,6 +155,24 @@ def server_parser() -> argparse.ArgumentParser:
     parser.add_argument("--verbose", "-v", action="store_true", help="write each check into the editor's log")
     _selecting(parser.add_argument_group("rules"))
     _judging(parser.add_argument_group("judgement"))
+    return parser
+
+
+def clean_parser() -> argparse.ArgumentParser:
+    """Build the parser of ``torchlint clean``."""
+    parser = _Parser(
+        prog="torchlint clean",
+        usage="torchlint clean [FLAGS]",
+        description="Remove the cache that runs in the current folder use; nothing else is removed.",
+        epilog="Exit status: 0 there is none any more, 2 it could not be removed.",
+        formatter_class=Help,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("--cache-dir", metavar="DIR", help="remove this one (default: that of the configuration)")
+    add("--config", metavar="FILE", help="use this configuration file")
+    add("--isolated", action="store_true", help="use no configuration file")
+    add("--quiet", "-q", action="store_true", help="say nothing")
     return parser
 
 
@@ -221,6 +247,8 @@ def _discovering(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--respect-gitignore", action="store_const", const=True, default=None, help=argparse.SUPPRESS)
     group.add_argument("--stdin-filename", metavar="PATH", help="the name of what standard input holds")
     group.add_argument("--jobs", "-j", type=_jobs, metavar="N", help="processes (default: one per CPU)")
+    group.add_argument("--cache-dir", metavar="DIR", help="where results are kept (default: .torchlint_cache)")
+    group.add_argument("--no-cache", action="store_true", help="look at every file, and keep nothing")
 
 
 def _narrowing(group: argparse._ArgumentGroup) -> None:

@@ -6,17 +6,16 @@ import argparse
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from torchlint import writing
-from torchlint.baseline import BaselineError, rendered
-from torchlint.changed import Changed
 from torchlint.config import Config, ConfigError
 from torchlint.discover import Target
 from torchlint.flags import UsageError
-from torchlint.narrowing import Baseline, Sifted, load, sift
-from torchlint.revision import RevisionError, changed_since
 from torchlint.runner import Outcome, over
-from torchlint.silencing import Job, silence
+
+if TYPE_CHECKING:  # most runs need none of it, and it takes long to import
+    from torchlint.changed import Changed
+    from torchlint.narrowing import Baseline, Sifted
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +33,11 @@ class Gate:
     reason: str | None
     covered: tuple[str, ...]
 
+    @property
+    def open(self) -> bool:
+        """Whether everything counts and nothing is done about it."""
+        return self.baseline is None and self.changed is None and self.reason is None
+
     def targets(self, targets: Iterable[Target]) -> list[Target]:
         """Leave out the files that have not changed, unread."""
         if self.changed is None:
@@ -42,6 +46,8 @@ class Gate:
 
     def sift(self, outcomes: Sequence[Outcome], configs: Mapping[str, Config], complete: bool) -> Sifted:
         """Leave in the outcomes what counts; ``complete`` tells whether every folder could be looked at."""
+        from torchlint.narrowing import sift
+
         covered = self.covered if complete else ()
         return sift(outcomes, self.baseline, self.cwd, configs, covered)
 
@@ -49,10 +55,12 @@ class Gate:
         """Write the suppressions of ``--add-noqa``, where it was given."""
         if self.reason is None:
             return list(outcomes)
+        from torchlint.silencing import Job, silence
+
         configs = {path: each.config for path, each in targets.items()}
         work = [Job(targets[each.path], each, self.reason) for each in self.sift(outcomes, configs, False).outcomes]
         work = [each for each in work if each.findings]
-        done = {each.path: each for each in over(work, silence, lambda job: job.target.path, jobs)}
+        done = {each.path: each for each in over(work, silence, lambda job: job.target, jobs)}
         return [done.get(each.path, each) for each in outcomes]
 
     def write(self, sifted: Sifted) -> str:
@@ -60,6 +68,9 @@ class Gate:
 
         :raises ConfigError: where it cannot be written.
         """
+        from torchlint import writing
+        from torchlint.baseline import rendered
+
         assert self.baseline is not None
         entries = {*sifted.present, *sifted.kept}
         old = set(self.baseline.entries)
@@ -81,18 +92,20 @@ def gate(flags: argparse.Namespace, config: Config, cwd: str) -> Gate:
     _consistent(flags)
     given = [os.path.normpath(os.path.join(cwd, each)) for each in flags.paths or ["."] if each != "-"]
     folders = tuple(each for each in given if os.path.isdir(each))
-    changed = None
-    try:
-        baseline = _baseline(flags, config, cwd)
-        if flags.diff_base is not None:
-            places = {each if os.path.isdir(each) else os.path.dirname(each) for each in given if os.path.exists(each)}
-            changed = changed_since(flags.diff_base, places)
-    except BaselineError as error:
-        raise ConfigError(str(error)) from None
-    except RevisionError as error:
-        raise ConfigError(f"--diff-base: {error}") from None
+    baseline = _baseline(flags, config, cwd)
+    places = {each if os.path.isdir(each) else os.path.dirname(each) for each in given if os.path.exists(each)}
+    changed = _changed(flags.diff_base, places) if flags.diff_base is not None else None
     covered = folders if changed is None else ()
     return Gate(cwd, baseline, flags.write_baseline, changed, flags.add_noqa, covered)
+
+
+def _changed(revision: str, places: set[str]) -> Mapping[str, Changed]:
+    from torchlint.revision import RevisionError, changed_since
+
+    try:
+        return changed_since(revision, places)
+    except RevisionError as error:
+        raise ConfigError(f"--diff-base: {error}") from None
 
 
 def _consistent(flags: argparse.Namespace) -> None:
@@ -133,9 +146,15 @@ def _baseline(flags: argparse.Namespace, config: Config, cwd: str) -> Baseline |
         return None
     if "-" in flags.paths and not flags.stdin_filename:
         return None
-    if flags.write_baseline:
-        try:
+    from torchlint import writing
+    from torchlint.baseline import BaselineError
+    from torchlint.narrowing import load
+
+    try:
+        if flags.write_baseline:
             writing.check_place(path)
-        except writing.NotWritten as error:
-            raise ConfigError(f"{name}: {error}") from None
-    return load(name, os.path.normpath(path), flags.write_baseline)
+        return load(name, os.path.normpath(path), flags.write_baseline)
+    except writing.NotWritten as error:
+        raise ConfigError(f"{name}: {error}") from None
+    except BaselineError as error:
+        raise ConfigError(str(error)) from None

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+_SPECIAL = re.compile(r"[*?\[\]{}]")
 _TOKEN = re.compile(r"\*\*/|\*\*?|\?|\[!?\]?[^\]]*\]|\{[^{}]*\}|.", re.DOTALL)
 
 
@@ -20,7 +21,19 @@ def matches(path: str, patterns: Iterable[str], root: str) -> bool:
     posix = path.replace(os.sep, "/")
     name = posix.rsplit("/", 1)[-1]
     anchor = root.replace(os.sep, "/").rstrip("/")
-    return any(_compiled(each, anchor).matches(name, posix) for each in patterns)
+    literal, others = _parted(tuple(patterns), anchor)
+    return name in literal or posix in literal or any(_compiled(each, anchor).matches(name, posix) for each in others)
+
+
+@functools.lru_cache(maxsize=256)
+def _parted(patterns: tuple[str, ...], anchor: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Part patterns into the names and paths that the plain ones mean, and those that have to be compiled.
+
+    The usual ones are plain: to compile them takes longer than a run that has nothing to do.
+    """
+    plain = [_plain(each) for each in patterns if not _SPECIAL.search(each)]
+    meant = {*plain, *(each if each.startswith("/") else f"{anchor}/{each}" for each in plain)}
+    return frozenset(meant), tuple(each for each in patterns if _SPECIAL.search(each))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +47,13 @@ class _Pattern:
 
 @functools.lru_cache(maxsize=4096)
 def _compiled(pattern: str, anchor: str) -> _Pattern:
-    plain = pattern.replace(os.sep, "/").rstrip("/").removeprefix("./")
+    plain = _plain(pattern)
     whole = _translated(plain) if plain.startswith("/") else f"{re.escape(anchor)}/{_translated(plain)}"
     return _Pattern(re.compile(_translated(plain), re.DOTALL), re.compile(whole, re.DOTALL))
+
+
+def _plain(pattern: str) -> str:
+    return pattern.replace(os.sep, "/").rstrip("/").removeprefix("./")
 
 
 def _translated(pattern: str) -> str:

@@ -117,7 +117,8 @@ class FileResult:
     reads: tuple[tuple[str, str | None], ...] = ()
     """What the result rests on beside the file itself: the SHA-256 of other files by absolute path.
 
-    None stands for what is not there: a path without suffix is a module that was looked for in vain.
+    None stands for a file that could not be read or parsed. A path without ``.py`` is one where a module was looked
+    for, with what is there: ``folder``, ``package``, ``module`` or several of them, None for nothing.
     """
     passed_over: str = ""
     """Why nothing was looked for in the file, though that is no failure."""

@@ -45,6 +45,7 @@ class Options:
     show_fixes: bool | None = None
     output_format: str | None = None
     baseline: str | None = None
+    cache_dir: str | None = None
 
 
 def version(text: object) -> tuple[int, int]:
@@ -157,6 +158,7 @@ _BY_FIELD: dict[str, Callable[[object], object]] = {
     "numpy_style": one_of(NUMPY_STYLES),
     "output_format": one_of(OUTPUT_FORMATS),
     "baseline": _name,
+    "cache_dir": _name,
     "exclude": texts,
     "extend_exclude": texts,
     **dict.fromkeys(("select", "ignore", "extend_select", "extend_ignore", "fixable", "unfixable"), selectors),

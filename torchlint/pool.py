@@ -10,8 +10,13 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Chunk = list[int]
+"""Items that travel together, by their index."""
 
 _CHUNK = 8
+"""Items handed out at once at most; more would delay the news of what is done, and cast suspicion on more."""
+_SHARES = 8
+"""How many chunks each process should get at least, so that none is left with much to do at the end."""
 
 
 class ProcessDiedError(Exception):
@@ -19,19 +24,18 @@ class ProcessDiedError(Exception):
 
 
 def spread(
-    work: Callable[[Item], Result], items: Sequence[Item], jobs: int
+    work: Callable[[Item], Result], items: Sequence[Item], jobs: int, weights: Sequence[int]
 ) -> Iterator[tuple[int, Result | Exception]]:
     """Give the index of each item with its result, or with what kept it from having one, as they come.
 
-    Chunks are handed out few at a time, so that a dead process casts suspicion on few items; those are done again,
-    each in a process of its own.
+    The heaviest items go first: one that is left for last keeps a single process busy. Chunks are handed out few at a
+    time, so that a dead process casts suspicion on few items; those are done again, each in a process of its own.
     """
-    size = max(1, min(_CHUNK, len(items) // jobs))
-    waiting = deque(range(at, min(at + size, len(items))) for at in range(0, len(items), size))
+    waiting = deque(chunks(weights, jobs))
     while waiting:
-        suspects: list[range] = []
+        suspects: list[Chunk] = []
         with ProcessPoolExecutor(min(jobs, len(waiting))) as pool:
-            flying: dict[Future[list[Result]], range] = {}
+            flying: dict[Future[list[Result]], Chunk] = {}
             while flying or (waiting and not suspects):
                 while waiting and len(flying) < 2 * jobs and not suspects:
                     _hand_out(pool, work, items, waiting.popleft(), flying, suspects)
@@ -41,13 +45,28 @@ def spread(
             yield at, _alone(work, items[at])
 
 
+def chunks(weights: Sequence[int], jobs: int) -> Iterator[Chunk]:
+    """Give the indices of the items, the heaviest first, light ones together."""
+    most = sum(weights) / (jobs * _SHARES)
+    chunk: Chunk = []
+    heavy = 0
+    for at in sorted(range(len(weights)), key=lambda each: (-weights[each], each)):
+        if chunk and (heavy + weights[at] > most or len(chunk) == _CHUNK):
+            yield chunk
+            chunk, heavy = [], 0
+        chunk.append(at)
+        heavy += weights[at]
+    if chunk:
+        yield chunk
+
+
 def _hand_out(
     pool: ProcessPoolExecutor,
     work: Callable[[Item], Result],
     items: Sequence[Item],
-    chunk: range,
-    flying: dict[Future[list[Result]], range],
-    suspects: list[range],
+    chunk: Chunk,
+    flying: dict[Future[list[Result]], Chunk],
+    suspects: list[Chunk],
 ) -> None:
     try:
         flying[pool.submit(_batch, work, [items[at] for at in chunk])] = chunk
@@ -56,7 +75,7 @@ def _hand_out(
 
 
 def _collected(
-    future: Future[list[Result]], chunk: range, suspects: list[range]
+    future: Future[list[Result]], chunk: Chunk, suspects: list[Chunk]
 ) -> Iterator[tuple[int, Result | Exception]]:
     try:
         results = future.result()

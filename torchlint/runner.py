@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import os
-import traceback
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from torchlint import writing
-from torchlint.changed import Changed
 from torchlint.config import Config
 from torchlint.discover import Target
-from torchlint.model import FileResult, Finding, Trouble
+from torchlint.model import Applicability, FileResult, Finding, Trouble
 
 if TYPE_CHECKING:
+    from torchlint.cache.memory import Memory
+    from torchlint.changed import Changed
     from torchlint.engine import Approve
 
 PASSES = 4
 """Files are repaired at most this often, because another file that they read was repaired."""
 Item = TypeVar("Item")
 
-POOL_FROM = 16
-"""Below this many files a pool costs more than it gives."""
+POOL_FROM = 100_000
+"""Below this many bytes a pool costs more than it gives: each of its processes imports the parser anew."""
 
 
 class Mode(Enum):
@@ -51,6 +50,9 @@ class Outcome:
     written: bool = False
     """Whether the file was changed on disk."""
 
+    recalled: bool = False
+    """Whether it is what an earlier run found."""
+
     @property
     def path(self) -> str:
         """The path to show."""
@@ -68,18 +70,27 @@ def run(
     jobs: int,
     done: Callable[[int], None] = lambda _: None,
     approve: Approve | None = None,
+    memory: Memory | None = None,
 ) -> list[Outcome]:
     """Go through the files and give what came of them, in their order; ``done`` is told of files as they finish.
 
-    Where fixes need approval all files are done in this process.
+    Where fixes need approval all files are done in this process. What ``memory`` holds is not looked for again, but
+    no fix is taken from it: where one is to be applied the file is looked at anew.
 
     A file that crashes the check, or kills the process it runs in, gives a trouble; the others are not touched by it.
     Files are written when all have been looked at: what is known of one rests on what others import, so it must not
     depend on which was repaired first. Those that read a repaired file are then looked at again.
     """
-    outcomes = _pass(targets, mode, jobs, done, approve)
-    if mode is not Mode.FIX:
-        return outcomes
+    outcomes = _pass(targets, mode, jobs, done, approve, memory)
+    if mode is Mode.FIX:
+        _write(targets, outcomes, jobs, approve)
+    if memory is not None:
+        _keep(targets, outcomes, memory)
+    return outcomes
+
+
+def _write(targets: Sequence[Target], outcomes: list[Outcome], jobs: int, approve: Approve | None) -> None:
+    """Write the files that were repaired, and look again at those that read them."""
     fresh = list(range(len(targets)))
     for passes_left in reversed(range(PASSES)):
         for at in fresh:
@@ -89,28 +100,61 @@ def run(
         if not fresh or not passes_left:
             break
         moved = [replace(targets[at], changed=outcomes[at].changed) for at in fresh]
-        for at, again in zip(fresh, _pass(moved, mode, jobs, lambda _: None, approve), strict=True):
+        for at, again in zip(fresh, _pass(moved, Mode.FIX, jobs, lambda _: None, approve), strict=True):
             outcomes[at] = replace(again, fixed=(*outcomes[at].fixed, *again.fixed))
-    return outcomes
 
 
 def _pass(
-    targets: Sequence[Target], mode: Mode, jobs: int, done: Callable[[int], None], approve: Approve | None
+    targets: Sequence[Target],
+    mode: Mode,
+    jobs: int,
+    done: Callable[[int], None],
+    approve: Approve | None,
+    memory: Memory | None = None,
 ) -> list[Outcome]:
     """Look at files as they are on disk; nothing is written."""
+    found: dict[int, Outcome] = {}
+    if memory is not None and approve is None:
+        known = ((at, _recalled(target, mode, memory)) for at, target in enumerate(targets))
+        found = {at: outcome for at, outcome in known if outcome is not None}
+        done(len(found))
+    left = [at for at in range(len(targets)) if at not in found]
     work = partial(attempt, mode=mode, approve=approve)
-    return over(targets, work, lambda target: target.path, 1 if approve else jobs, done)
+    made = over([targets[at] for at in left], work, lambda target: target, 1 if approve else jobs, done)
+    found.update(zip(left, made, strict=True))
+    return [found[at] for at in range(len(targets))]
+
+
+def _recalled(target: Target, mode: Mode, memory: Memory) -> Outcome | None:
+    """Give what is remembered of a file; nothing where there is a fix to apply."""
+    result = memory.recall(target)
+    if result is None:
+        return None
+    least = Applicability.UNSAFE if target.config.unsafe_fixes else Applicability.SAFE
+    if mode is not Mode.CHECK and any(each.fix and each.fix.applicability >= least for each in result.findings):
+        return None
+    raw = result.source.raw if result.source is not None else b""
+    return Outcome(result, (), raw, raw, changed=target.changed, recalled=True)
+
+
+def _keep(targets: Sequence[Target], outcomes: Sequence[Outcome], memory: Memory) -> None:
+    memory.refresh()
+    for target, outcome in zip(targets, outcomes, strict=True):
+        if not outcome.recalled and outcome.before == outcome.after:
+            memory.remember(target, outcome.result, outcome.after)
+    memory.close()
 
 
 def over(
     items: Sequence[Item],
     work: Callable[[Item], Outcome],
-    path: Callable[[Item], str],
+    target: Callable[[Item], Target],
     jobs: int,
     done: Callable[[int], None] = lambda _: None,
 ) -> list[Outcome]:
-    """Give what came of each item, in their order: one after another, or in a pool where there are enough of them."""
-    if jobs <= 1 or len(items) < POOL_FROM:
+    """Give what came of each item, in their order: one after another, or in a pool where there is enough to do."""
+    weights = [_size(target(item).real) for item in items] if jobs > 1 and len(items) > 1 else []
+    if sum(weights) < POOL_FROM:
         outcomes = []
         for item in items:
             outcomes.append(work(item))
@@ -119,10 +163,17 @@ def over(
     from torchlint import pool  # here: a run over few files needs none of what it imports
 
     found: dict[int, Outcome] = {}
-    for at, came in pool.spread(work, items, jobs):
-        found[at] = came if isinstance(came, Outcome) else _unfinished(path(items[at]), came)
+    for at, came in pool.spread(work, items, jobs, weights):
+        found[at] = came if isinstance(came, Outcome) else _unfinished(target(items[at]).path, came)
         done(1)
     return [found[at] for at in range(len(items))]
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0
 
 
 def attempt(target: Target, mode: Mode, approve: Approve | None = None) -> Outcome:
@@ -164,13 +215,15 @@ def examine(
 def _written(target: Target, outcome: Outcome) -> Outcome:
     if outcome.after == outcome.before:
         return outcome
+    from torchlint import writing
+
     try:
         writing.replace(target.real, outcome.before, outcome.after)
     except writing.NotWritten as error:
         checked = examine(target.path, outcome.before, target.config, Mode.CHECK, target.changed)
         trouble = Trouble(target.path, str(error))
         return replace(checked, result=replace(checked.result, troubles=(*checked.result.troubles, trouble)))
-    return replace(outcome, before=b"", after=b"", written=True)
+    return replace(outcome, before=outcome.after, written=True)
 
 
 def _presentable(result: FileResult, config: Config) -> FileResult:
@@ -192,6 +245,8 @@ def _unfinished(path: str, error: Exception) -> Outcome:
 
 
 def _fault(error: BaseException) -> str:
+    import traceback
+
     trail = traceback.extract_tb(error.__traceback__)
     where = f" (in {os.path.basename(trail[-1].filename)}:{trail[-1].lineno})" if trail else ""
     return f"internal fault, please report it: {type(error).__name__}: {error}{where}".replace("\n", " ")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 
@@ -69,6 +68,8 @@ def selection(
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """Give ``"; did you mean `x`?"`` for the known word that is spelled most like this one, or nothing."""
+    import difflib  # here: only mistakes need it
+
     spelled = {each.lower(): each for each in known}
     close = difflib.get_close_matches(word.lower(), spelled, n=1, cutoff=0.6)
     return f"; did you mean `{spelled[close[0]]}`?" if close else ""

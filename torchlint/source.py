@@ -171,6 +171,11 @@ def encoded(text: str) -> bytes:
         return raw
 
 
+def undecoded(path: str, raw: bytes, offset: int) -> Source:
+    """Give what can be shown of bytes that are no text, in two halves that meet where the fault is."""
+    return Source(path, raw, raw[:offset].decode("utf-8", "replace") + raw[offset:].decode("utf-8", "replace"))
+
+
 def _codec(body: bytes, bom: bool) -> tuple[str, str]:
     """Give the encoding that one of the first two lines declares, as PEP 263 has it, and how; UTF-8 where none does."""
     for line in _LINE_END.split(body, maxsplit=2)[:2]:

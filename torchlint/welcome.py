@@ -8,6 +8,7 @@ usage: torchlint [check] [PATH ...] [FLAGS]
        torchlint rules
        torchlint verify [PATH ...]
        torchlint server
+       torchlint clean
        torchlint completion SHELL
 
 Find the places where PyTorch code converts tensors unsafely, say why, and

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import tempfile
+
+TEMPORARY = ".torchlint-"
+"""How the names of temporary files begin."""
 
 
 class NotWritten(Exception):
@@ -58,10 +60,11 @@ def check_place(path: str) -> None:
         raise NotWritten("its folder may not be written")
 
 
-def create(path: str, raw: bytes) -> None:
+def create(path: str, raw: bytes, durable: bool = True) -> None:
     """Write a file, new or in the place of an old one, by temporary file and rename; links are written through.
 
-    What is no regular file (a pipe, a terminal, ``/dev/null``) is written into.
+    What is no regular file (a pipe, a terminal, ``/dev/null``) is written into. Without ``durable`` a crash of the
+    machine may leave the file without its bytes, and nothing waits for the disk.
 
     :raises NotWritten: and an old file is intact, and no temporary file is left.
     """
@@ -71,7 +74,7 @@ def create(path: str, raw: bytes) -> None:
             with open(path, "wb") as stream:
                 stream.write(raw)
             return
-        temporary = _filled(real, raw, os.stat(real) if os.path.exists(real) else None)
+        temporary = _filled(real, raw, os.stat(real) if os.path.exists(real) else None, durable)
         try:
             os.replace(temporary, real)
         except BaseException:
@@ -87,8 +90,8 @@ def _is_device(path: str) -> bool:
     return os.path.abspath(path).startswith("/dev/") or (os.path.exists(path) and not os.path.isfile(path))
 
 
-def _filled(real: str, new: bytes, status: os.stat_result | None) -> str:
-    handle, temporary = tempfile.mkstemp(prefix=".torchlint-", suffix=".tmp", dir=os.path.dirname(real))
+def _filled(real: str, new: bytes, status: os.stat_result | None, durable: bool = True) -> str:
+    handle, temporary = _opened(os.path.dirname(real))
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(new)
@@ -97,12 +100,22 @@ def _filled(real: str, new: bytes, status: os.stat_result | None) -> str:
                 with contextlib.suppress(OSError):
                     os.fchown(stream.fileno(), status.st_uid, status.st_gid)
             os.chmod(temporary, stat.S_IMODE(status.st_mode) if status else _usual_mode())
-            os.fsync(stream.fileno())
+            if durable:
+                os.fsync(stream.fileno())
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
     return temporary
+
+
+def _opened(folder: str) -> tuple[int, str]:
+    """Open a new file for the user alone, as ``tempfile`` does, whose import takes a fourth of a short run's time."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    while True:
+        temporary = os.path.join(folder, f"{TEMPORARY}{os.urandom(6).hex()}.tmp")
+        with contextlib.suppress(FileExistsError):
+            return os.open(temporary, flags, 0o600), temporary
 
 
 def _usual_mode() -> int:

@@ -32,9 +32,9 @@ class Analysis:
 
     @property
     def reads(self) -> dict[str, str | None]:
-        """What this knowledge rests on beside the file itself: other files' SHA-256 by path, None for what is absent.
+        """What this knowledge rests on beside the file itself: other files' SHA-256 by path, None for the unreadable.
 
-        A path without suffix is a module that was looked for in vain: neither a file ``.py`` nor a folder is there.
+        A path without suffix is where a module was looked for, with what is there (:func:`imports.shape`).
         """
         return self._project.dependencies()
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import os
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.inference.devices import last_word
 from torchlint.inference.facts import Mode, Reason, Value, join_all
+from torchlint.syntax.outline import Outline
 
 if TYPE_CHECKING:
     from torchlint.inference.binding import Function
@@ -107,23 +109,35 @@ class Callers:
 
     def _references(self, word: str, method: bool) -> list[ast.expr]:
         outline = self._file.outline
-        found: list[ast.expr] = [each for each in outline.nodes(ast.Attribute) if each.attr == word]
-        if not method:
-            found += [each for each in outline.nodes(ast.Name) if each.id == word]
-        return found
+        attributes, names = outline.told(_spelled, outline.tree)
+        return [*attributes.get(word, ()), *(() if method else names.get(word, ()))]
 
     def _is_private(self, function: Function) -> bool:
         """Whether nobody outside the file calls a function, by its name, its place or what the file is."""
         outline, word = self._file.outline, function.name
-        names = [each.name for each in outline.nodes(ast.FunctionDef)]
-        names += [each.name for each in outline.nodes(ast.AsyncFunctionDef)]
-        if names.count(word) > 1:
+        if outline.told(_names, outline.tree)[word] > 1:
             return False
         if isinstance(outline.parents.get(function), ast.ClassDef):
             return word.startswith("_")
         if self._file.owner(function) is not None or word.startswith("_"):
             return True
         return self._file.is_program and not word.startswith("test")
+
+
+def _names(outline: Outline, _: ast.Module) -> Counter[str]:
+    """Count the functions of a file by name."""
+    return Counter(each.name for each in (*outline.nodes(ast.FunctionDef), *outline.nodes(ast.AsyncFunctionDef)))
+
+
+def _spelled(outline: Outline, _: ast.Module) -> tuple[dict[str, list[ast.Attribute]], dict[str, list[ast.Name]]]:
+    """Give the attributes and the names of a file by their words."""
+    attributes: dict[str, list[ast.Attribute]] = {}
+    names: dict[str, list[ast.Name]] = {}
+    for attribute in outline.nodes(ast.Attribute):
+        attributes.setdefault(attribute.attr, []).append(attribute)
+    for name in outline.nodes(ast.Name):
+        names.setdefault(name.id, []).append(name)
+    return attributes, names
 
 
 def is_test(path: str) -> bool:

@@ -79,8 +79,8 @@ class Imports:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._found: dict[str, str | None] = {}
-        self.absent: set[str] = set()
-        """Paths, without ``.py``, at which a module was looked for in vain."""
+        self.asked: set[str] = set()
+        """Paths, without ``.py``, at which a module was looked for."""
 
     def base(self, module: str) -> str | None:
         """Give the path, without ``.py``, of a module or package of the project; None where it is none.
@@ -106,10 +106,8 @@ class Imports:
         return next((base for base in bases if self._exists(base)), None)
 
     def _exists(self, base: str) -> bool:
-        if os.path.isfile(base + ".py") or os.path.isdir(base):
-            return True
-        self.absent.add(base)
-        return False
+        self.asked.add(base)
+        return os.path.isfile(base + ".py") or os.path.isdir(base)
 
 
 def file_of(base: str) -> str | None:
@@ -123,4 +121,17 @@ def file_of(base: str) -> str | None:
     return None
 
 
-__all__ = ["Imports", "Place", "file_of"]
+def shape(base: str) -> str | None:
+    """Say what there is of a module, by its path without ``.py``: all that an answer of this module rests on.
+
+    One or more of ``folder``, ``package`` (with its ``__init__.py``) and ``module``; None where there is nothing.
+    """
+    found = [
+        *["folder"] * os.path.isdir(base),
+        *["package"] * os.path.isfile(os.path.join(base, "__init__.py")),
+        *["module"] * os.path.isfile(base + ".py"),
+    ]
+    return " ".join(found) or None
+
+
+__all__ = ["Imports", "Place", "file_of", "shape"]

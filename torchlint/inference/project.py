@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from torchlint.inference.facts import Kind, Value, of_kind
-from torchlint.inference.imports import Place, file_of
+from torchlint.inference.imports import Place, file_of, shape
 from torchlint.inference.rounds import Rounds
 from torchlint.source import SourceError, decode
 from torchlint.syntax.outline import Outline, outline
@@ -63,6 +63,7 @@ class Project:
         """Those of them that stand in other files, since the last question was put."""
         self.reads: dict[str, str | None] = {}
         """The digest of each other file that was read, by its path; None where it could not be."""
+        self._asked: set[str] = set()
         self._files: dict[str, File | None] = {}
         self._bases: dict[str, str] = {}
         self._following: set[str] = set()
@@ -115,9 +116,9 @@ class Project:
         yield from (file for file in self._files.values() if file is not None)
 
     def dependencies(self) -> dict[str, str | None]:
-        """Give the digests of the files that were read by path, and None for those that are not there."""
-        absent = {path for file in self.files() for path in file.absent}
-        return {**dict.fromkeys(sorted(absent)), **self.reads}
+        """Give the digests of the files that were read by path, and what is there where modules were looked for."""
+        asked = self._asked.union(*(file.asked for file in self.files()))
+        return {**{base: shape(base) for base in sorted(asked)}, **self.reads}
 
     # ------------------------------------------------------------------ names
     def named(self, base: str) -> str:
@@ -148,6 +149,7 @@ class Project:
         if found is not None and name not in found.names:
             return found
         below = os.path.join(base, word)
+        self._asked.add(below)
         if os.path.isfile(below + ".py") or os.path.isdir(below):
             return of_kind(Kind.OTHER, names=frozenset((self.named(below),)))
         return None
@@ -155,6 +157,7 @@ class Project:
     # ------------------------------------------------------------------ files
     def file(self, base: str) -> File | None:
         """Give the file of a module by its path without ``.py``; None where there is none or it cannot be read."""
+        self._asked.add(base)
         path = file_of(base)
         if path is None:
             return None

@@ -77,9 +77,9 @@ class File:
 
     # ------------------------------------------------------------------ the project
     @property
-    def absent(self) -> set[str]:
-        """The paths at which this file's imports were looked for in vain."""
-        return self._imports.absent if self._imports is not None else set()
+    def asked(self) -> set[str]:
+        """The paths, without ``.py``, at which this file's imports were looked for."""
+        return self._imports.asked if self._imports is not None else set()
 
     def base(self, module: str) -> str | None:
         """Give the path, without ``.py``, of a module of the project as this file spells it; None for others."""

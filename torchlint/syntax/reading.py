@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from torchlint.notebook import document
 from torchlint.notebook.magics import runs_by_itself
-from torchlint.notebook.module import Part, compose, part, quiet
+from torchlint.notebook.module import Notebook, Part, compose, part, quiet
 from torchlint.source import Source, decode
 from torchlint.syntax.outline import Stretch
 
@@ -63,6 +64,25 @@ def read(path: str, raw: bytes) -> Reading:
         parts.append(made)
         row += len(made.row_starts)
     return Reading(compose(path, raw, parts), tuple(faults))
+
+
+def reread(path: str, raw: bytes, left_out: Collection[int]) -> Source:
+    """Give the source of bytes that :func:`read` was given before, without parsing any of it.
+
+    ``left_out`` are the places of the cells, from 0, of which nothing was read then.
+
+    :raises SourceError: as :func:`read` did.
+    """
+    if not path.endswith(NOTEBOOK):
+        return decode(path, raw)
+    cells = enumerate(document.read(raw).cells)
+    return compose(path, raw, [quiet(cell) if at in left_out else part(cell) for at, cell in cells])
+
+
+def left_out(source: Source) -> tuple[int, ...]:
+    """Give the places of the cells of which nothing was read, as :func:`reread` takes them."""
+    parts = source.parts if isinstance(source, Notebook) else ()
+    return tuple(at for at, each in enumerate(parts) if each == quiet(each.cell))
 
 
 def _fault(text: str) -> Fault | None:

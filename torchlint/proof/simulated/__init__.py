@@ -19,7 +19,7 @@ NAME = "simulated"
 @cache
 def missing() -> str | None:
     """Say why there can be no simulated accelerator with the torch at hand; None where there can be one."""
-    backends = torch.utils.backend_registration
+    backends = getattr(torch.utils, "backend_registration", None)
     if not hasattr(backends, "_setup_privateuseone_for_python_backend") or not hasattr(torch._C, "_acc"):  # noqa: SLF001
         return f"torch {torch.__version__} has no backend that can be written in Python, as 2.13 has"
     from torchlint.proof.simulated.kernels import register

@@ -1,0 +1,192 @@
+"""A result as plain data and back: nothing that is read is trusted to have the right form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
+
+from torchlint.cache.present import Stamp
+from torchlint.catalogue import BY_CODE
+from torchlint.model import Applicability, Confidence, Edit, FileResult, Finding, Fix
+
+Row = TypeVar("Row")
+
+
+class Misread(ValueError):
+    """Data that no version of this module wrote."""
+
+
+File = tuple[str, str, Stamp | None]
+"""A file's path, its digest, and its stamp where that alone tells that it has not changed."""
+
+
+class Entry(NamedTuple):
+    """What is kept of the result for one file: what it rests on, and the result itself, still packed.
+
+    ``files`` are other files with their digests and stamps, ``bases`` places of modules with what is there, ``homes``
+    folders with what :meth:`Present.home` gives of them.
+    """
+
+    digest: str
+    stamp: Stamp | None
+    files: tuple[File, ...]
+    bases: tuple[tuple[str, str | None], ...]
+    homes: tuple[tuple[str, str, str], ...]
+    found: list[object]
+    """The findings, the suppressed ones, why the file was passed over, and the cells that were left out."""
+
+
+# ---------------------------------------------------------------------- findings
+def pack(result: FileResult) -> list[object]:
+    """Give what was found as plain data."""
+    left: tuple[int, ...] = ()
+    if result.source is not None and result.path.endswith(".ipynb"):
+        from torchlint.syntax.reading import left_out
+
+        left = left_out(result.source)
+    found, suppressed = ([_packed(each) for each in some] for some in (result.findings, result.suppressed))
+    return [found, suppressed, result.passed_over, list(left)]
+
+
+def _packed(finding: Finding) -> list[object]:
+    fix = finding.fix
+    packed = fix and [fix.title, int(fix.applicability), [[each.start, each.end, each.text] for each in fix.edits]]
+    span = (finding.start, finding.end)
+    return [finding.code, *span, finding.message, int(finding.confidence), list(finding.why), packed]
+
+
+def unpack(packed: object, length: int) -> tuple[Finding, ...]:
+    """Give findings back, of a text of so many bytes.
+
+    :raises Misread: where they are none.
+    """
+    return tuple(_finding(each, length) for each in rows(packed))
+
+
+def _finding(row: object, length: int) -> Finding:
+    code, start, end, message, confidence, why, fix = rows(row, 7)
+    entry = BY_CODE.get(text(code))
+    if entry is None:
+        raise Misread
+    span = _span(start, end, length)
+    steps = tuple(text(each) for each in rows(why))
+    level = Confidence(number(confidence))
+    return Finding(entry.code, entry.name, *span, text(message), level, steps, _fix(fix, length))
+
+
+def _fix(row: object, length: int) -> Fix | None:
+    if row is None:
+        return None
+    title, applicability, edits = rows(row, 3)
+    made = []
+    for each in rows(edits):
+        start, end, written = rows(each, 3)
+        made.append(Edit(*_span(start, end, length), text(written)))
+    return Fix(text(title), tuple(made), Applicability(number(applicability)))
+
+
+def _span(start: object, end: object, length: int) -> tuple[int, int]:
+    found = number(start), number(end)
+    if not 0 <= found[0] <= found[1] <= length:
+        raise Misread
+    return found
+
+
+# ---------------------------------------------------------------------- entries
+def pack_all(entries: dict[str, Entry]) -> dict[str, object]:
+    """Give the entries of one folder, by file name; what several rest on is written once."""
+    files: dict[File, int] = {}
+    bases: dict[tuple[str, str | None], int] = {}
+    homes: dict[tuple[str, str, str], int] = {}
+    packed = {
+        name: [
+            each.digest,
+            each.stamp,
+            [files.setdefault(one, len(files)) for one in each.files],
+            [bases.setdefault(two, len(bases)) for two in each.bases],
+            [homes.setdefault(three, len(homes)) for three in each.homes],
+            each.found,
+        ]
+        for name, each in entries.items()
+    }
+    return {"files": list(files), "bases": list(bases), "homes": list(homes), "entries": packed}
+
+
+def unpack_all(data: object) -> dict[str, Entry]:
+    """Give entries back.
+
+    :raises Misread: where they are none.
+    """
+    if not isinstance(data, dict) or not isinstance(packed := data.get("entries"), dict):
+        raise Misread
+    files = [_file(each) for each in rows(data.get("files"))]
+    bases = [_base(each) for each in rows(data.get("bases"))]
+    homes = [_home(each) for each in rows(data.get("homes"))]
+    entries = {}
+    for name, row in packed.items():
+        known, stamp, at_files, at_bases, at_homes, found = rows(row, 6)
+        entries[name] = Entry(
+            text(known),
+            _stamp(stamp),
+            _picked(at_files, files),
+            _picked(at_bases, bases),
+            _picked(at_homes, homes),
+            rows(found, 4),
+        )
+    return entries
+
+
+def _file(row: object) -> File:
+    path, known, stamp = rows(row, 3)
+    return text(path), text(known), _stamp(stamp)
+
+
+def _stamp(row: object) -> Stamp | None:
+    if row is None:
+        return None
+    size, changed, touched, place = rows(row, 4)
+    return number(size), number(changed), number(touched), number(place)
+
+
+def _base(row: object) -> tuple[str, str | None]:
+    base, there = rows(row, 2)
+    return text(base), None if there is None else text(there)
+
+
+def _home(row: object) -> tuple[str, str, str]:
+    folder, top, root = rows(row, 3)
+    return text(folder), text(top), text(root)
+
+
+def _picked(places: object, table: Sequence[Row]) -> tuple[Row, ...]:
+    found = numbers(places)
+    if found and not 0 <= min(found) <= max(found) < len(table):
+        raise Misread
+    return tuple(table[at] for at in found)
+
+
+# ---------------------------------------------------------------------- forms
+def text(value: object) -> str:
+    """Hold a value to be a text."""
+    if not isinstance(value, str):
+        raise Misread
+    return value
+
+
+def number(value: object) -> int:
+    """Hold a value to be a whole number."""
+    if type(value) is not int:
+        raise Misread
+    return value
+
+
+def numbers(value: object) -> list[int]:
+    """Hold a value to be a list of whole numbers."""
+    return [number(each) for each in rows(value)]
+
+
+def rows(value: object, length: int | None = None) -> list[object]:
+    """Hold a value to be a list, of some length where one is given."""
+    if not isinstance(value, list) or (length is not None and len(value) != length):
+        raise Misread
+    return value

@@ -1,0 +1,72 @@
+"""Which program it is that gives a result: torchlint's own code, LibCST, and Python."""
+
+from __future__ import annotations
+
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from importlib.machinery import PathFinder
+
+from torchlint.cache.present import Present
+from torchlint.cache.shelf import Shelf
+from torchlint.version import VERSION
+
+_CODE = (".py", ".json")
+
+
+def program(shelf: Shelf, present: Present) -> str:
+    """Give a text that differs between programs that may judge a file differently.
+
+    torchlint's version does not tell one state of a working copy from another, so its code counts too. That is read
+    only where its files' stamps have changed since the last run.
+    """
+    return " ".join((VERSION, _code(shelf, present), _libcst(), sys.implementation.cache_tag or "", sys.version))
+
+
+def _code(shelf: Shelf, present: Present) -> str:
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    files = sorted(_files(package))
+    stamps = [present.lasting(path) for path in files]
+    key = f"program {package}"
+    held = shelf.take(key)
+    signature = [[path[len(package) :], *(stamp or ())] for path, stamp in zip(files, stamps, strict=True)]
+    if None not in stamps and isinstance(held, list) and len(held) == 2 and held[0] == signature:
+        return str(held[1])
+    made = _digest(package, files, present)
+    if None not in stamps:
+        shelf.put(key, [signature, made])
+    return made
+
+
+def _files(folder: str) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(_CODE):
+                yield entry.path
+            elif entry.is_dir() and entry.name != "__pycache__":
+                yield from _files(entry.path)
+
+
+def _digest(package: str, files: list[str], present: Present) -> str:
+    from hashlib import sha256
+
+    whole = sha256()
+    for path in files:
+        whole.update(f"{path[len(package) :]} {present.digest(path)}\n".encode())
+    return whole.hexdigest()
+
+
+def _libcst() -> str:
+    """Give LibCST's version without importing it, which would take longer than all the rest of a run."""
+    found = PathFinder.find_spec("libcst")
+    if found is not None and found.origin is not None:
+        try:
+            with open(os.path.join(os.path.dirname(found.origin), "_version.py"), "rb") as stream:
+                raw = stream.read()
+                return f"{zlib.crc32(raw):08x}{len(raw)}"
+        except OSError:
+            pass
+    from importlib.metadata import version
+
+    return version("libcst")
