@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 from torchlint.inference.devices import last_word
 from torchlint.inference.facts import Mode, Reason, Value, join_all
-from torchlint.syntax.outline import Outline
+from torchlint.syntax.outline import Function, Outline
 
 if TYPE_CHECKING:
-    from torchlint.inference.binding import Function
     from torchlint.inference.flow import Flow
     from torchlint.inference.scope import File
 
@@ -126,7 +125,8 @@ class Callers:
 
 def _names(outline: Outline, _: ast.Module) -> Counter[str]:
     """Count the functions of a file by name."""
-    return Counter(each.name for each in (*outline.nodes(ast.FunctionDef), *outline.nodes(ast.AsyncFunctionDef)))
+    functions: list[Function] = [*outline.nodes(ast.FunctionDef), *outline.nodes(ast.AsyncFunctionDef)]
+    return Counter(each.name for each in functions)
 
 
 def _spelled(outline: Outline, _: ast.Module) -> tuple[dict[str, list[ast.Attribute]], dict[str, list[ast.Name]]]:

@@ -149,15 +149,19 @@ class Project:
         if found is not None and name not in found.names:
             return found
         below = os.path.join(base, word)
-        self._asked.add(below)
+        self.looks_at(below)
         if os.path.isfile(below + ".py") or os.path.isdir(below):
             return of_kind(Kind.OTHER, names=frozenset((self.named(below),)))
         return None
 
     # ------------------------------------------------------------------ files
+    def looks_at(self, base: str) -> None:
+        """Take notice that findings rest on what is, or is not, at a path without ``.py``."""
+        self._asked.add(base)
+
     def file(self, base: str) -> File | None:
         """Give the file of a module by its path without ``.py``; None where there is none or it cannot be read."""
-        self._asked.add(base)
+        self.looks_at(base)
         path = file_of(base)
         if path is None:
             return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -160,7 +161,10 @@ class File:
     @cached_property
     def is_program(self) -> bool:
         """Whether nobody imports the file: a test, or a script with its ``__main__`` guard."""
-        return is_program(self.place.path if self.place is not None else self.outline.source.path, self.outline.tree)
+        if self.place is None:
+            return is_program(self.outline.source.path, self.outline.tree)
+        self.project.looks_at(os.path.join(os.path.dirname(self.place.path), "__init__"))
+        return is_program(self.place.path, self.outline.tree)
 
     @cached_property
     def is_tested_by_pytest(self) -> bool:
