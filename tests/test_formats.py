@@ -174,7 +174,7 @@ def test_sarif_knows_every_rule() -> None:
     assert [each["id"] for each in rules] == [entry.code for entry in CATALOGUE]
     for rule, entry in zip(rules, CATALOGUE, strict=True):
         assert (rule["name"], rule["defaultConfiguration"]["enabled"]) == (entry.name, entry.default)
-        assert rule["helpUri"] == f"https://torchlint.readthedocs.io/rules/{entry.name}"
+        assert rule["helpUri"] == f"https://torchlint.readthedocs.io/rules/{entry.code}/"
         assert rule["shortDescription"]["text"].endswith(".")
         assert len(rule["fullDescription"]["text"]) > 40
         assert rule["help"]["markdown"].startswith(rule["shortDescription"]["text"])

@@ -59,7 +59,7 @@ def test_json_has_these_fields_and_counts_characters_from_1() -> None:
         "message": "`.numpy()` may fail",
         "name": "numpy-on-grad-tensor",
         "noqa_row": 2,
-        "url": "https://torchlint.readthedocs.io/rules/numpy-on-grad-tensor",
+        "url": "https://torchlint.readthedocs.io/rules/TNS101/",
         "why": ["first step", "second step"],
     }
 

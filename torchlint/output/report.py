@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from torchlint.catalogue import BY_NAME
 from torchlint.model import Applicability, Confidence, FileResult, Finding, Trouble
 from torchlint.source import Source
 
@@ -131,5 +132,5 @@ def unicode(text: str) -> str:
 
 
 def page(name: str) -> str:
-    """Give the address of a rule's page."""
-    return f"{DOCS}/{name}"
+    """Give the address of a rule's page, whose file is named by the code."""
+    return f"{DOCS}/{BY_NAME[name].code}/" if name in BY_NAME else DOCS
