@@ -253,6 +253,13 @@ def test_the_gate_is_executable_and_its_steps_stand() -> None:
     assert gate.stat().st_mode & 0o111
     text = gate.read_text(encoding="utf-8")
     assert "set -euo pipefail" in text
-    for step in ("command: tests", '/ruff" check', '/ruff" format --check', 'mypy" --strict', "generate.py --check"):
+    for step in (
+        "command: tests",
+        '/ruff" check',
+        '/ruff" format --check',
+        'mypy" --strict',
+        "generate.py --check",
+        "--strict --site",
+    ):
         assert step in text
     assert re.search(r'/torchlint" \.$', text, re.MULTILINE)

@@ -1,0 +1,158 @@
+"""The documentation site: it builds without a warning, holds every page, and fetches nothing when it is read."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urljoin, urlparse
+
+import pytest
+import yaml
+
+from tests.blocks import ROOT
+from tests.browser import browser, executable
+from torchlint.catalogue import CATALOGUE
+from torchlint.output.report import PROJECT, page
+
+pytest.importorskip("material", reason="mkdocs-material, which builds the site, is not installed")
+
+OURS = "https://github.com/torchlint/torchlint/blob/main/"
+
+
+def build(tree: Path, to: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(to)],
+        cwd=tree,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    done = build(ROOT, folder)
+    assert done.returncode == 0, done.stderr
+    assert "WARNING" not in done.stdout + done.stderr
+    return folder
+
+
+class Links(HTMLParser):
+    """What a page points to, and the names in it that can be pointed to."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.fetched: list[str] = []
+        self.linked: list[str] = []
+        self.names: set[str] = set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        told = {key: value or "" for key, value in attrs}
+        self.names |= {told[key] for key in ("id", "name") if key in told}
+        if "src" in told:
+            self.fetched.append(told["src"])
+        if tag == "link" and told.get("rel") in ("stylesheet", "icon", "preconnect", "preload", "prefetch"):
+            self.fetched.append(told["href"])
+        if tag == "a" and "href" in told:
+            self.linked.append(told["href"])
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, Links]:
+    return {path: Links(path) for path in sorted(site.rglob("*.html"))}
+
+
+def test_every_page_is_in_the_menu_and_every_rule_has_its_address(site: Path) -> None:
+    told = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    for path in sorted((ROOT / "docs").rglob("*.md")):
+        assert re.search(rf"\b{re.escape(str(path.relative_to(ROOT / 'docs')))}$", told, re.MULTILINE), path
+    for entry in CATALOGUE:
+        address = page(entry.name)
+        assert address.startswith(f"{PROJECT}/rules/")
+        assert (site / address.removeprefix(f"{PROJECT}/") / "index.html").is_file(), address
+
+
+def test_nothing_is_fetched_from_elsewhere(site: Path, pages: dict[Path, Links]) -> None:
+    fetched = {each for links in pages.values() for each in links.fetched}
+    assert [each for each in sorted(fetched) if re.match(r"([a-z]+:)?//", each)] == []
+    styles = "".join(path.read_text(encoding="utf-8") for path in site.rglob("*.css"))
+    assert re.findall(r"(?:@import|url\()\s*[\"']?((?:https?:)?//[^\"')]*)", styles) == []
+
+
+def test_links_within_the_site_and_to_the_repository_lead_somewhere(site: Path, pages: dict[Path, Links]) -> None:
+    assert list(_dead(site, pages)) == []
+
+
+def _dead(site: Path, pages: dict[Path, Links]) -> Iterator[tuple[str, str]]:
+    for path, links in pages.items():
+        if path.name == "404.html":  # its links count from the address that was not found
+            continue
+        here = f"{PROJECT}/{path.relative_to(site).parent}/".replace("/./", "/")
+        for link in links.linked:
+            target = urlparse(urljoin(here, link))
+            if f"{target.scheme}://{target.netloc}" == PROJECT:
+                there = site / unquote(target.path).lstrip("/")
+                there = there / "index.html" if there.is_dir() else there
+                names = pages[there].names if there in pages else set()
+                if not there.is_file() or (target.fragment and unquote(target.fragment) not in names):
+                    yield str(path.relative_to(site)), link
+            elif (
+                link.startswith(f"{OURS}/blob/main/") and not (ROOT / link.removeprefix(f"{OURS}/blob/main/")).exists()
+            ):
+                yield str(path.relative_to(site)), link
+
+
+def test_a_link_that_leads_nowhere_fails_the_build(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
+    index = tmp_path / "docs" / "index.md"
+    index.write_text(f"{index.read_text(encoding='utf-8')}\n[nowhere](usage.md#nowhere)\n", encoding="utf-8")
+    done = build(tmp_path, tmp_path / "site")
+    assert done.returncode == 1
+    assert "#nowhere" in done.stderr
+    (tmp_path / "docs" / "index.md").write_text("# Only this\n", encoding="utf-8")
+    (tmp_path / "docs" / "unlisted.md").write_text("# In no menu\n", encoding="utf-8")
+    done = build(tmp_path, tmp_path / "site")
+    assert done.returncode == 1
+    assert "unlisted.md" in done.stderr
+
+
+def test_the_gate_builds_it_strictly() -> None:
+    gate = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert re.search(r'/mkdocs" build --strict --site-dir', gate)
+    (line,) = (line for line in gate.splitlines() if '/mkdocs" build' in line)
+    assert "--quiet" not in line.partition("#")[0], "warnings that are not printed do not count"
+
+
+@pytest.mark.skipif(executable() is None, reason="no Chromium on the path or in TORCHLINT_CHROMIUM")
+@pytest.mark.parametrize("name", ["index.html", "rules/TNS101/index.html"])
+def test_a_browser_asks_for_nothing_but_the_site_s_own_files(site: Path, name: str) -> None:
+    with browser() as tab:
+        tab.open(site / name)
+        tab.send("Runtime.evaluate", expression="new Promise(r => setTimeout(r, 500))", awaitPromise=True)
+        title = tab.send("Runtime.evaluate", expression="document.querySelector('h1').textContent")["result"]["value"]
+        asked = [
+            each["params"]["request"]["url"] for each in tab.events if each["method"] == "Network.requestWillBeSent"
+        ]
+    assert title.strip("¶\n ") in ("torchlint", "TNS101: numpy-on-grad-tensor")
+    assert asked
+    assert [url for url in asked if not url.startswith((site.as_uri(), "data:", "blob:"))] == []
+
+
+def test_the_service_that_hosts_it_builds_it_strictly_too() -> None:
+    pytest.importorskip("check_jsonschema", reason="check-jsonschema, which holds the schema, is not installed")
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.readthedocs", ".readthedocs.yaml"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = yaml.safe_load((ROOT / ".readthedocs.yaml").read_text(encoding="utf-8"))
+    assert told["mkdocs"] == {"configuration": "mkdocs.yml", "fail_on_warning": True}
