@@ -8,8 +8,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from urllib.parse import unquote, urljoin, urlparse
 
 import pytest
@@ -134,19 +137,47 @@ def test_the_gate_builds_it_strictly() -> None:
     assert "--quiet" not in line.partition("#")[0], "warnings that are not printed do not count"
 
 
+@pytest.fixture
+def address(site: Path) -> Iterator[str]:
+    """Where a server on this machine gives the site."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+FOUND = """new Promise(done => {
+    const look = left => {
+        const found = [...document.querySelectorAll('.md-search-result__link')].map(each => each.getAttribute('href'));
+        found.length || !left ? done(found.join(' ')) : setTimeout(look, 100, left - 1);
+    };
+    look(100);
+})"""
+
+
 @pytest.mark.skipif(executable() is None, reason="no Chromium on the path or in TORCHLINT_CHROMIUM")
-@pytest.mark.parametrize("name", ["index.html", "rules/TNS101/index.html"])
-def test_a_browser_asks_for_nothing_but_the_site_s_own_files(site: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["", "rules/TNS101/"])
+def test_a_browser_asks_the_site_s_own_server_for_everything_and_the_search_finds(address: str, name: str) -> None:
     with browser() as tab:
-        tab.open(site / name)
-        tab.send("Runtime.evaluate", expression="new Promise(r => setTimeout(r, 500))", awaitPromise=True)
+        tab.send("Page.navigate", url=f"{address}/{name}?q=nonblocking-copy-to-host")
+        tab.wait_for("Page.loadEventFired")
         title = tab.send("Runtime.evaluate", expression="document.querySelector('h1').textContent")["result"]["value"]
-        asked = [
-            each["params"]["request"]["url"] for each in tab.events if each["method"] == "Network.requestWillBeSent"
-        ]
+        found = tab.send("Runtime.evaluate", expression=FOUND, awaitPromise=True)["result"]["value"]
+        sent = [each["params"] for each in tab.events if each["method"] == "Network.requestWillBeSent"]
+        faults = [each for each in tab.events if each["method"] == "Runtime.exceptionThrown"]
     assert title.strip("¶\n ") in ("torchlint", "TNS101: numpy-on-grad-tensor")
-    assert asked
-    assert [url for url in asked if not url.startswith((site.as_uri(), "data:", "blob:"))] == []
+    assert "rules/TNS108/" in found
+    assert faults == []
+    asked = [each["request"]["url"] for each in sent]
+    assert any(url.endswith("/search/search_index.json") for url in asked)
+    assert [url for url in asked if not url.startswith((f"{address}/", "data:", "blob:"))] == []
 
 
 def test_the_service_that_hosts_it_builds_it_strictly_too() -> None:
