@@ -1,7 +1,8 @@
 """Every code block of the README and the pages is run or checked; the few that cannot be are listed with their reasons.
 
 Blocks of the rules' pages are held by ``tests/test_docs.py``, those of ``docs/adding-a-rule.md`` by
-``tests/test_adding_a_rule.py``; the README's steps are followed by ``tests/test_newcomer.py``.
+``tests/test_adding_a_rule.py``, those of ``docs/editors.md`` by ``tests/test_editors_page.py``; the README's steps are
+followed by ``tests/test_newcomer.py``.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-ELSEWHERE = {"docs/adding-a-rule.md"}
+ELSEWHERE = {"docs/adding-a-rule.md", "docs/editors.md"}
 PAGES = [
     each
     for each in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
