@@ -70,12 +70,12 @@ class Binding:
         if self.given is not None:
             value = self.given.find(index, argument.arg)
             if value is not None:
-                return said if said is not None and value.unknown else value
+                return said if said is not None and value.vague else value
             if default is not None and not self.given.starred:
                 return self.flow.evaluate(default, self.env)
         value = said if said is not None else UNKNOWN
         if self.given is None and (known := self._called_with(argument, default, index)) is not None:
-            return known if value.unknown or not known.unknown else value
+            return known if value.vague or not known.vague else value
         return value.having(
             why_grad=value.why_grad or self._why(argument, "requires grad"),
             why_place=value.why_place or self._why(argument, "is on an accelerator"),

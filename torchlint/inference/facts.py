@@ -149,6 +149,11 @@ class Value:
         return self.kind == ANY
 
     @property
+    def vague(self) -> bool:
+        """Whether nothing is known of the kind but that it may not be None: a test of that says no more."""
+        return self.kind | Kind.NONE == ANY
+
+    @property
     def may_require_grad(self) -> bool:
         """Whether a tensor here may require grad: an integral tensor cannot."""
         return bool(self.grad & (Grad.UNKNOWN | Grad.ATTACHED)) and bool(self.dtype & Dtype.FLOATING)
