@@ -14,6 +14,9 @@ from torchlint.inference.scope import File
 from torchlint.model import Settings
 from torchlint.syntax.outline import Outline
 
+_MOST_STEPS = 20
+"""Of a longer chain of reasons the middle is left out: nobody would read it."""
+
 _LONGEST_CODE = 60
 """Characters of code quoted in one step of an explanation."""
 
@@ -52,7 +55,12 @@ class Analysis:
     # ------------------------------------------------------------------ reasons
     def why(self, reason: Reason | None) -> tuple[str, ...]:
         """Spell the steps of a reason, first cause first, each with its line and, from another file, its path."""
-        return tuple(self._step(step) for step in reason.chain()) if reason is not None else ()
+        steps = list(reason.chain()) if reason is not None else []
+        if len(steps) <= _MOST_STEPS:
+            return tuple(map(self._step, steps))
+        first, last = steps[: _MOST_STEPS // 2], steps[-_MOST_STEPS // 2 :]
+        between = f"{len(steps) - len(first) - len(last)} steps more"
+        return (*map(self._step, first), between, *map(self._step, last))
 
     def _step(self, step: Reason) -> str:
         if step.node is None:

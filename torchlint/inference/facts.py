@@ -94,9 +94,12 @@ class Reason:
 
     def chain(self) -> Iterator[Reason]:
         """Give the steps, first cause first."""
-        if self.after is not None:
-            yield from self.after.chain()
-        yield self
+        steps = []
+        step: Reason | None = self
+        while step is not None:
+            steps.append(step)
+            step = step.after
+        yield from reversed(steps)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

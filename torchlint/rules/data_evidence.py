@@ -14,7 +14,7 @@ from torchlint.rule import FileContext
 from torchlint.rules.data_use import DataUse, Use, Way, data_use, is_loss_name, last_word, method_call
 from torchlint.rules.own_data import has_own_data
 from torchlint.rules.packed_sequences import is_packed
-from torchlint.rules.remembered import remembered
+from torchlint.rules.remembered import remembered, says
 from torchlint.rules.tensor_parameters import is_given_tensor
 from torchlint.rules.tensor_partners import behind_methods, meets_tensor
 from torchlint.rules.tensor_uses import PARAMETER, TENSOR_ONLY, is_asked_for_shape, is_used
@@ -77,19 +77,19 @@ def tensor_evidence(node: cst.Attribute, context: FileContext) -> Confidence | N
         return Confidence.CERTAIN if known.must(Kind.TENSOR | Kind.NONE) else Confidence.LIKELY
     if known.may(Kind.TENSOR) and known.must(_WITHOUT_DATA | Kind.TENSOR | Kind.SEQUENCE):
         # a list has no data; a packed sequence and other named tuples may have
-        is_plain = not _PACKED.search(context.source.utf8) and "data" not in dict(known.keys)
+        is_plain = not says(_PACKED, context.source.utf8) and "data" not in dict(known.keys)
         return Confidence.LIKELY if is_plain else None
     if not known.may(Kind.TENSOR) or known.names or known.instance - _TENSOR_CLASSES:
         return None
     text = context.source.utf8
-    if not _TORCH.search(text) or _OTHER_TENSORS.search(text) or _NEVER.search(_root_word(node.value)):
+    if not says(_TORCH, text) or says(_OTHER_TENSORS, text) or _NEVER.search(_root_word(node.value)):
         return None
-    own = bool(_OWN_TENSORS.search(text))
+    own = says(_OWN_TENSORS, text)
     if _BUFFER.search(_root_word(node.value)):
         return Confidence.LIKELY if not own and is_used(node.value, context, records=True) else None
     if known.instance or _says_the_name(node, use) or (not own and is_used(node.value, context, records=True)):
         return Confidence.LIKELY
-    if _RECORDS.search(text) or _PACKED.search(text) or has_own_data(context) or _is_annotated(node.value, context):
+    if says(_RECORDS, text) or says(_PACKED, text) or has_own_data(context) or _is_annotated(node.value, context):
         return None
     spoken = (
         (not own and is_used(node.value, context, records=False))

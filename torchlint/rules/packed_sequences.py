@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 from functools import lru_cache
 
 import libcst as cst
@@ -26,22 +27,24 @@ def is_packed(receiver: cst.BaseExpression, known: Value, context: FileContext) 
 
 def _packed_above(around: ast.AST, row: int) -> frozenset[str]:
     """Give the names that hold packed sequences above a row, reading a function from top to bottom."""
-    packed: set[str] = set()
-    for assignment in _assignments(around):
-        if assignment.lineno >= row:
-            break
-        names = {each.id for target in assignment.targets for each in _first(target)}
-        if _gives_packed(assignment.value, packed):
-            packed |= names
-        else:
-            packed -= names
-    return frozenset(packed)
+    rows, packed = _changes(around)
+    return packed[bisect_left(rows, row)]
 
 
 @lru_cache(maxsize=64)
-def _assignments(around: ast.AST) -> tuple[ast.Assign, ...]:
-    found = (node for node in ast.walk(around) if isinstance(node, ast.Assign))
-    return tuple(sorted(found, key=lambda node: node.lineno))
+def _changes(around: ast.AST) -> tuple[list[int], list[frozenset[str]]]:
+    """Give the rows after which other names hold packed sequences; the names above the first row, then from each on."""
+    rows: list[int] = []
+    packed = [frozenset[str]()]
+    assignments = (node for node in ast.walk(around) if isinstance(node, ast.Assign))
+    for assignment in sorted(assignments, key=lambda node: node.lineno):
+        names = {each.id for target in assignment.targets for each in _first(target)}
+        before = packed[-1]
+        after = before | names if _gives_packed(assignment.value, before) else before - names
+        if after != before:
+            rows.append(assignment.lineno)
+            packed.append(after)
+    return rows, packed
 
 
 def _first(target: ast.expr) -> list[ast.Name]:
@@ -51,7 +54,7 @@ def _first(target: ast.expr) -> list[ast.Name]:
     return [target] if isinstance(target, ast.Name) else []
 
 
-def _gives_packed(value: ast.expr, packed: set[str]) -> bool:
+def _gives_packed(value: ast.expr, packed: frozenset[str]) -> bool:
     match value:
         case ast.Name(id=word):
             return word in packed

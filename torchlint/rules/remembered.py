@@ -1,8 +1,9 @@
-"""Answers about a node, kept as long as its file is looked at: neighbouring findings ask the same questions."""
+"""Answers about a node or a text, kept as its file is looked at: neighbouring findings ask the same questions."""
 
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 from typing import TypeVar
 from weakref import WeakKeyDictionary
@@ -25,3 +26,9 @@ def remembered(question: Callable[[Node, FileContext], Answer]) -> Callable[[Nod
         return answers[node]
 
     return ask
+
+
+@functools.lru_cache(maxsize=32)
+def says(pattern: re.Pattern[bytes], text: bytes) -> bool:
+    """Whether a file's text holds a pattern anywhere."""
+    return pattern.search(text) is not None

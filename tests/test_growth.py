@@ -1,0 +1,90 @@
+"""Work grows in proportion to the code: counted in calls of functions, which are the same on every machine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from torchlint.config import Config
+from torchlint.engine import check_bytes
+
+SHAPES: dict[str, Callable[[int], str]] = {
+    "statements": lambda n: "def f(x):\n" + each(n, "    a{0} = x * {0}\n") + "    return x.numpy()\n",
+    "bound again": lambda n: "def f(x):\n" + each(n, "    x = x * {0}\n") + "    return x.numpy()\n",
+    "branches": lambda n: (
+        "def f(x):\n" + each(n, "    if x.sum() > {0}:\n        x = x + {0}\n") + "    return x.numpy()\n"
+    ),
+    "methods": lambda n: (
+        "class A:\n    def __init__(self):\n        self.a0 = torch.zeros(1)\n"
+        + each(n, "    def m{0}(self, x):\n        self.a{1} = self.a{0} + x\n        return self.a{0}.numpy()\n")
+    ),
+    "calls in a chain": lambda n: (
+        "class A:\n"
+        + each(n, "    def m{0}(self, x):\n        return self.m{1}(x)\n")
+        + f"    def m{n}(self, x):\n        return x.numpy()\n"
+    ),
+    "reads of data": lambda n: "def f(x):\n    x.backward()\n" + each(n, "    y{0} = x.data\n"),
+    "arrays": lambda n: "def f(x):\n" + each(n, "    y{0} = torch.relu(x).numpy()\n"),
+    "constructors": lambda n: "def f(x):\n" + each(n, "    y{0} = torch.Tensor([x])\n"),
+    "wrappers": lambda n: "from torch.autograd import Variable\ndef f(x):\n" + each(n, "    y{0} = Variable(x)\n"),
+    "functions": lambda n: each(n, "def f{0}(x):\n    return torch.relu(x).numpy()\n"),
+    "functions inside": lambda n: (
+        "def f(x):\n" + each(n, "    def g{0}(y):\n        return y + x\n") + "    return g0(x).numpy()\n"
+    ),
+    "classes": lambda n: each(
+        n, "class A{0}(torch.nn.Module):\n    def forward(self, x):\n        return self.w.data + x\n"
+    ),
+    "dictionaries": lambda n: "T = {\n" + each(n, "    'k{0}': torch.zeros(1),\n") + "}\nprint(T['k0'].numpy())\n",
+}
+
+
+def each(number: int, text: str) -> str:
+    return "".join(text.format(at, at + 1) for at in range(number))
+
+
+def calls(check: Callable[[], object]) -> int:
+    """Count the functions that are called, those in C too."""
+    counted = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal counted
+        counted += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        check()
+    finally:
+        sys.setprofile(None)
+    return counted
+
+
+def work(shape: str, number: int) -> int:
+    raw = ("import torch\n" + SHAPES[shape](number)).encode()
+    return calls(lambda: check_bytes("x.py", raw, Config()))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_work_grows_with_the_code(shape: str) -> None:
+    work(shape, 3)  # modules are imported and tables read
+    once, fourfold = work(shape, 40), work(shape, 160)
+    assert fourfold < 5 * once
+
+
+def test_work_grows_with_the_files_of_a_circle(tmp_path: Path) -> None:
+    def circle(number: int) -> int:
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "pyproject.toml").touch()
+        for at in range(number):
+            after = (at + 1) % number
+            text = f"import torch\nfrom m{after} import f{after}\ndef f{at}(x):\n    return f{after}(x).numpy()\n"
+            (folder / f"m{at}.py").write_text(text)
+        files = sorted(folder.glob("*.py"))
+        return calls(lambda: [check_bytes(str(path), path.read_bytes(), Config()) for path in files])
+
+    circle(3)
+    once, fourfold = circle(15), circle(60)
+    assert fourfold < 5 * once
