@@ -2,6 +2,7 @@
 
     python benchmarks/speed.py                  print the tables
     python benchmarks/speed.py --write          put them into docs/cost.md, between the markers
+    python benchmarks/speed.py --torchfix PATH  compare with TorchFix too: the command in an environment of its own
 
 The code is that of the development corpus (``python benchmarks/corpus.py`` fetches it). What is compared is measured in
 turns, each time in a process of its own, and the least processor time counts, because other work on the machine can
@@ -57,12 +58,13 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--repeat", type=int, default=5, help="how often to measure (default: %(default)s)")
     parser.add_argument("--only", choices=("ratios", "growth"), help="one of the tables; no page is written")
     parser.add_argument("--write", action="store_true", help="write docs/cost.md")
+    parser.add_argument("--torchfix", metavar="PATH", help="TorchFix's command, to compare with (it takes minutes)")
     flags = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as place:
         bench = Bench(Path(place), flags.repeat)
         lines = list(head())
         if flags.only != "growth":
-            lines += ratios(bench, flags.corpus, flags.files)
+            lines += ratios(bench, flags.corpus, flags.files, flags.torchfix)
         if flags.only != "ratios":
             lines += growth(bench)
     text = "\n".join(lines) + "\n"
@@ -142,7 +144,7 @@ class Row:
         return f"| {self.what} | {sides} | {ratio} | {self.limit} |"
 
 
-def ratios(bench: Bench, corpus: Path, count: int) -> Iterator[str]:
+def ratios(bench: Bench, corpus: Path, count: int, torchfix: str | None = None) -> Iterator[str]:
     """Give the table of ratios over files of the corpus."""
     tree = bench.place / "corpus"
     files = copied(corpus, tree, count)
@@ -153,7 +155,7 @@ def ratios(bench: Bench, corpus: Path, count: int) -> Iterator[str]:
     yield ""
     yield "| run | time | against | ratio | wanted |"
     yield "|---|---|---|---|---|"
-    for row in (*over_corpus(bench, tree, triggered), *small(bench, triggered)):
+    for row in (*over_corpus(bench, tree, triggered, torchfix), *small(bench, triggered)):
         yield str(row)
     yield ""
 
@@ -171,7 +173,7 @@ def copied(corpus: Path, tree: Path, count: int) -> list[Path]:
     return made
 
 
-def over_corpus(bench: Bench, tree: Path, triggered: Sequence[Path]) -> Iterator[Row]:
+def over_corpus(bench: Bench, tree: Path, triggered: Sequence[Path], torchfix: str | None) -> Iterator[Row]:
     """Compare cold and warm runs with LibCST's bare parse, with each other, and with ruff."""
     kept, listed = str(bench.place / "kept"), "\0".join(map(str, triggered))
     command = (*TORCHLINT, ".", "--isolated", "-q", "--output-format", "concise", "--jobs", "1")
@@ -193,6 +195,9 @@ def over_corpus(bench: Bench, tree: Path, triggered: Sequence[Path]) -> Iterator
     ruff = shutil.which("ruff", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
     theirs = (ruff or "", "check", "--isolated", "-q", "--output-format", "concise", ".")
     yield Row("cold, one process", first.cpu, "LibCST parses those with a word", parse.cpu, "at most 0.6")
+    if torchfix is not None:
+        peer = bench.once((torchfix, "--select", "ALL", "."), tree, PYTHONPATH="")
+        yield Row("cold, one process", first.cpu, "TorchFix, all processes", peer.cpu, "at most 0.02")
     if ruff is None:
         (second,) = bench.least(warm)
     else:
