@@ -56,6 +56,10 @@ RETURNS = cells("from torch.autograd import Variable\rx = 1\rx\r", "x\n")
 FOUND = {
     "a cell whose rows end with a carriage return alone": ("a.ipynb", RETURNS),
     "an annotation of which nothing is inferred": ("a.py", b"import torch\nself: loss.numpy() = 1\n"),
+    "a block whose indentation mixes tabs and blanks": (
+        "a.py",
+        b"import torch\ntype a = b\nif 1:\n    def reset_parameters(self):\n     \tw.data.copy_(x)\n",
+    ),
     "an except clause of which nothing is inferred": ("a.py", b"import torch\ntry: 1\nexcept x.data.numpy(): 2\n"),
 }  # fmt: skip
 
