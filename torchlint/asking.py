@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 
+from torchlint import regular
 from torchlint.config import Config
 from torchlint.flags import UsageError
 from torchlint.notebook.module import Notebook
@@ -48,8 +49,7 @@ def file_of(place: str) -> str:
 
 def _reading(path: str, cwd: str) -> Reading:
     try:
-        with open(os.path.join(cwd, path), "rb") as stream:
-            return read(path, stream.read())
+        return read(path, regular.read(os.path.join(cwd, path)))
     except OSError as error:
         raise UsageError(f"--show-facts {path}: cannot be read: {error.strerror or error}") from None
     except SourceError as error:

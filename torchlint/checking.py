@@ -64,9 +64,14 @@ class _Plan:
     """What decides on fixes where only verified ones are applied."""
 
     @property
+    def writes(self) -> bool:
+        """Whether the run changes files."""
+        return self.mode is Mode.FIX or self.gate.reason is not None
+
+    @property
     def rewrites_input(self) -> bool:
         """Whether standard output takes the source that came by standard input, so that words go beside it."""
-        return "-" in self.flags.paths and (self.mode is Mode.FIX or self.gate.reason is not None)
+        return "-" in self.flags.paths and self.writes
 
 
 def check(flags: argparse.Namespace, session: Session) -> int:
@@ -150,6 +155,10 @@ def _files(plan: _Plan, discovery: Discovery, memory: Memory | None, session: Se
     if memory and plan.flags.verbose:
         session.say("info", memory.fault or f"{sum(each.recalled for each in outcomes)} files known from earlier runs")
     outcomes = plan.gate.silence(outcomes, {each.path: each for each in targets}, session.jobs)
+    if plan.writes:
+        from torchlint.writing import sweep
+
+        sweep({os.path.dirname(each.real) for each in every if each.writable})
     configs = {each.path: each.config for each in targets}
     return _conclude(plan, outcomes, troubles, configs, session, out)
 
@@ -160,7 +169,7 @@ def _standard_input(plan: _Plan, finder: Finder, discovery: Discovery, session: 
     config = finder.of_folder(os.path.dirname(place))
     raw = session.stdin.read()
     if plan.flags.stdin_filename and discovery.forced_out(place):
-        if plan.mode is Mode.FIX or plan.gate.reason is not None:
+        if plan.writes:
             _write_bytes(session.stdout, raw)
         return CLEAN
     outcome = examine(name, raw, config, plan.mode, approve=plan.screening.approve if plan.screening else None)

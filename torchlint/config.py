@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from torchlint import regular
 from torchlint.globs import matches
 from torchlint.metadata import declares_project, oldest_torch
 from torchlint.model import Confidence, Settings
@@ -204,11 +205,10 @@ def _parsed(path: str) -> Mapping[str, object]:
         import tomli as tomllib
 
     try:
-        with open(path, "rb") as stream:
-            document: Mapping[str, object] = tomllib.load(stream)
-            return document
+        document: Mapping[str, object] = tomllib.loads(regular.read(path).decode("utf-8"))
+        return document
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(f"{path}: no valid TOML: {error}") from None
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint import regular
 from torchlint.config import Config, ConfigError, Finder
 from torchlint.model import Trouble
 
@@ -211,11 +212,12 @@ class Discovery:
             return
         for name in (os.path.join(".git", "info", "exclude"), ".gitignore"):
             try:
-                with open(os.path.join(folder, name), encoding="utf-8", errors="surrogateescape") as stream:
-                    lines = stream.read().splitlines()
+                raw = regular.read(os.path.join(folder, name))
             except OSError:
                 continue
-            yield _Ignores(folder, _spec(lines))
+            # As git has it: a line ends with a newline and nothing else, and a byte-order mark is none of the pattern.
+            lines = raw.decode("utf-8-sig", "surrogateescape").split("\n")
+            yield _Ignores(folder, _spec([line.removesuffix("\r") for line in lines]))
 
 
 def _spec(lines: list[str]) -> GitIgnoreSpec:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -153,8 +154,19 @@ def _baseline(flags: argparse.Namespace, config: Config, cwd: str) -> Baseline |
     try:
         if flags.write_baseline:
             writing.check_place(path)
+        if not _ends(path, piped=flags.baseline is not None):
+            raise BaselineError(f"{name}: the baseline cannot be read: not a regular file")
         return load(name, os.path.normpath(path), flags.write_baseline)
     except writing.NotWritten as error:
         raise ConfigError(f"{name}: {error}") from None
     except BaselineError as error:
         raise ConfigError(str(error)) from None
+
+
+def _ends(path: str, piped: bool) -> bool:
+    """Tell whether reading a path comes to an end; a pipe that the user gave is waited for."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return True
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode) or (piped and stat.S_ISFIFO(mode))

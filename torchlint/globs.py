@@ -32,7 +32,7 @@ def _parted(patterns: tuple[str, ...], anchor: str) -> tuple[frozenset[str], tup
     The usual ones are plain: to compile them takes longer than a run that has nothing to do.
     """
     plain = [_plain(each) for each in patterns if not _SPECIAL.search(each)]
-    meant = {*plain, *(each if each.startswith("/") else f"{anchor}/{each}" for each in plain)}
+    meant = {*plain, *(each if _anchored(each) else f"{anchor}/{each}" for each in plain)}
     return frozenset(meant), tuple(each for each in patterns if _SPECIAL.search(each))
 
 
@@ -48,8 +48,13 @@ class _Pattern:
 @functools.lru_cache(maxsize=4096)
 def _compiled(pattern: str, anchor: str) -> _Pattern:
     plain = _plain(pattern)
-    whole = _translated(plain) if plain.startswith("/") else f"{re.escape(anchor)}/{_translated(plain)}"
+    whole = _translated(plain) if _anchored(plain) else f"{re.escape(anchor)}/{_translated(plain)}"
     return _Pattern(re.compile(_translated(plain), re.DOTALL), re.compile(whole, re.DOTALL))
+
+
+def _anchored(plain: str) -> bool:
+    """Tell whether a pattern says where it starts: at the root, or on Windows at a drive or a share."""
+    return plain.startswith("/") or bool(os.path.splitdrive(plain)[0])
 
 
 def _plain(pattern: str) -> str:

@@ -9,6 +9,7 @@ from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from torchlint import regular
 from torchlint.config import Config
 from torchlint.discover import Target
 from torchlint.model import Applicability, FileResult, Finding, Trouble
@@ -179,8 +180,7 @@ def _size(path: str) -> int:
 def attempt(target: Target, mode: Mode, approve: Approve | None = None) -> Outcome:
     """Do one file; whatever goes wrong comes back as a trouble."""
     try:
-        with open(target.real, "rb") as stream:
-            raw = stream.read()
+        raw = regular.read(target.real)
     except OSError as error:
         return _failed(target.path, f"cannot be read: {error.strerror or error}")
     outcome = examine(target.path, raw, target.config, mode, target.changed, approve)

@@ -5,9 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import time
+from collections.abc import Iterable, Iterator
 
 TEMPORARY = ".torchlint-"
 """How the names of temporary files begin."""
+_ENDING = ".tmp"
+_OPEN_FILES_MOVE = os.name == "posix"
+"""Windows neither renames nor removes a file that is open, so none stays locked there."""
+_LEFT_SECONDS = 3600
+"""Where files cannot be locked, a temporary file of this age was left by a run that was killed."""
 
 
 class NotWritten(Exception):
@@ -15,9 +22,11 @@ class NotWritten(Exception):
 
 
 def replace(real: str, old: bytes, new: bytes) -> None:
-    """Write ``new`` over a file that held ``old`` when it was read, by temporary file and rename, mode kept.
+    """Write ``new`` over a file that held ``old`` when it was read, by temporary file and rename.
 
-    ``real`` is a path without links. A file that changed in the meantime or may not be written is left alone.
+    ``real`` is a path without links. Mode, owner and extended attributes are kept, as far as the user may set
+    them. Other names of the file (hard links) keep the old bytes. A file that changed in the meantime or may not be
+    written is left alone.
 
     :raises NotWritten: and the file is intact, and no temporary file is left.
     """
@@ -26,16 +35,11 @@ def replace(real: str, old: bytes, new: bytes) -> None:
         # The folder's permission alone would let a rename replace a read-only file, and root may write anything.
         if not status.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH) or not os.access(real, os.W_OK):
             raise NotWritten("read-only, so not fixed")
-        temporary = _filled(real, new, status)
-        try:
+        with _filled(real, new, status) as temporary:
             with open(real, "rb") as stream:
                 if stream.read() != old:
                     raise NotWritten("changed while it was being checked, so not fixed: run again")
             os.replace(temporary, real)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
     except OSError as error:
         raise NotWritten(f"cannot be written: {error.strerror or error}") from None
 
@@ -74,13 +78,10 @@ def create(path: str, raw: bytes, durable: bool = True) -> None:
             with open(path, "wb") as stream:
                 stream.write(raw)
             return
-        temporary = _filled(real, raw, os.stat(real) if os.path.exists(real) else None, durable)
-        try:
+        if durable:
+            sweep([os.path.dirname(real)])
+        with _filled(real, raw, os.stat(real) if os.path.exists(real) else None, durable) as temporary:
             os.replace(temporary, real)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
     except OSError as error:
         raise NotWritten(f"cannot be written: {error.strerror or error}") from None
 
@@ -90,32 +91,95 @@ def _is_device(path: str) -> bool:
     return os.path.abspath(path).startswith("/dev/") or (os.path.exists(path) and not os.path.isfile(path))
 
 
-def _filled(real: str, new: bytes, status: os.stat_result | None, durable: bool = True) -> str:
+def sweep(folders: Iterable[str]) -> None:
+    """Remove the temporary files that killed runs left in some folders; what a run is about to rename stays."""
+    for folder in folders:
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.startswith(TEMPORARY) and entry.name.endswith(_ENDING):
+                    _remove_abandoned(entry.path)
+
+
+def _remove_abandoned(path: str) -> None:
+    """Remove a temporary file that nobody has locked: a lock ends with its process, however that ends."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    with contextlib.suppress(OSError):
+        handle = os.open(path, flags)
+        try:
+            status = os.fstat(handle)
+            locked = _locked(handle)
+        finally:
+            if not _OPEN_FILES_MOVE:
+                os.close(handle)
+        try:
+            old = time.time() - status.st_mtime > _LEFT_SECONDS
+            if stat.S_ISREG(status.st_mode) and (old if locked is None else locked):
+                os.unlink(path)
+        finally:
+            if _OPEN_FILES_MOVE:
+                os.close(handle)
+
+
+def _locked(handle: int) -> bool | None:
+    """Lock an open file, and tell whether nobody else has; None where that cannot be told."""
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):  # Windows; some disks of other machines
+        return None
+    return True
+
+
+@contextlib.contextmanager
+def _filled(real: str, new: bytes, status: os.stat_result | None, durable: bool = True) -> Iterator[str]:
+    """Give a temporary file beside another, locked where that is possible, and remove it if it was not renamed."""
     handle, temporary = _opened(os.path.dirname(real))
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(new)
             stream.flush()
-            if status and hasattr(os, "fchown") and (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
-                with contextlib.suppress(OSError):
-                    os.fchown(stream.fileno(), status.st_uid, status.st_gid)
-            os.chmod(temporary, stat.S_IMODE(status.st_mode) if status else _usual_mode())
+            _take_over(stream.fileno(), temporary, real, status)
             if durable:
                 os.fsync(stream.fileno())
+            if _OPEN_FILES_MOVE:
+                yield temporary
+        if not _OPEN_FILES_MOVE:
+            yield temporary
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
-    return temporary
+
+
+def _take_over(handle: int, temporary: str, real: str, status: os.stat_result | None) -> None:
+    """Give the temporary file the owner, the mode and the extended attributes of the file that it will replace."""
+    if status is None:
+        os.chmod(temporary, _usual_mode())
+        return
+    if hasattr(os, "fchown") and (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
+        with contextlib.suppress(OSError):
+            os.fchown(handle, status.st_uid, status.st_gid)
+    os.chmod(temporary, stat.S_IMODE(status.st_mode))
+    if hasattr(os, "listxattr"):
+        with contextlib.suppress(OSError):
+            for name in os.listxattr(real):
+                with contextlib.suppress(OSError):  # not everyone may set all of them
+                    os.setxattr(handle, name, os.getxattr(real, name))
 
 
 def _opened(folder: str) -> tuple[int, str]:
     """Open a new file for the user alone, as ``tempfile`` does, whose import takes a fourth of a short run's time."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     while True:
-        temporary = os.path.join(folder, f"{TEMPORARY}{os.urandom(6).hex()}.tmp")
+        temporary = os.path.join(folder, f"{TEMPORARY}{os.urandom(6).hex()}{_ENDING}")
         with contextlib.suppress(FileExistsError):
-            return os.open(temporary, flags, 0o600), temporary
+            handle = os.open(temporary, flags, 0o600)
+            if _locked(handle) is None or os.fstat(handle).st_nlink:
+                return handle, temporary
+            os.close(handle)  # another run took it for abandoned before it was locked
 
 
 def _usual_mode() -> int:

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
-from torchlint import writing
+from torchlint import regular, writing
 
 MOST_BYTES = 64 * 1024 * 1024
 """What the folder may hold; when it holds more, what was used longest ago is removed."""
@@ -130,8 +130,7 @@ def _usable(folder: str) -> bool:
     if os.path.islink(folder):
         return False
     try:
-        with open(os.path.join(folder, _TAG), "rb") as stream:
-            return _OURS in stream.read(len(_TAG_TEXT))
+        return _OURS in regular.read(os.path.join(folder, _TAG), len(_TAG_TEXT))
     except FileNotFoundError:
         with suppress(FileNotFoundError):
             return all(name.startswith(writing.TEMPORARY) for name in os.listdir(folder))

@@ -128,7 +128,7 @@ class Notebook(Source):
     @cached_property
     def original(self) -> Source:
         """The sources of the cells as the user wrote them, in the same rows."""
-        return Source(self.path, b"", "".join(f"{each.cell.source}\n" for each in self.parts))
+        return Source(self.path, b"", "".join(_ended(each.cell.source) for each in self.parts))
 
     def cell(self, row: int) -> int | None:
         """Give the number of the cell that a row belongs to."""
@@ -192,7 +192,12 @@ class Notebook(Source):
 def compose(path: str, raw: bytes, parts: Iterable[Part]) -> Notebook:
     """Make one module of the cells, each ended by a newline of its own."""
     listed = tuple(parts)
-    return Notebook(path, raw, "".join(f"{each.text}\n" for each in listed), parts=listed)
+    return Notebook(path, raw, "".join(_ended(each.text) for each in listed), parts=listed)
+
+
+def _ended(text: str) -> str:
+    """End a cell with a newline of its own: behind a bare carriage return it would only be the second half of one."""
+    return f"{text[:-1]}\n\n" if text.endswith("\r") else f"{text}\n"
 
 
 def spelled_at(text: str, cell: Cell, character: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 from torchlint.output.report import Place, Report, severity
@@ -14,14 +15,18 @@ def render(report: Report, screen: Screen) -> Iterator[str]:
     for place in report.places:
         yield _finding(place)
     for trouble in report.troubles:
-        yield _command("error", {"title": "torchlint", "file": trouble.path}, f"{trouble.path}: {trouble.message}")
+        yield _command(
+            "error",
+            {"title": "torchlint", "file": trouble.path.replace(os.sep, "/")},
+            f"{trouble.path}: {trouble.message}",
+        )
 
 
 def _finding(place: Place) -> str:
     finding, ((row, column), (end_row, end_column)) = place.finding, place.stored  # lines of the file are annotated
     properties = {
         "title": f"torchlint ({finding.code})",
-        "file": place.path,
+        "file": place.path.replace(os.sep, "/"),  # GitHub compares it with git's own names
         "line": str(row),
         # GitHub refuses columns on an annotation of several lines.
         **({"col": str(column)} if row == end_row else {}),

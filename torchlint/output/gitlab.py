@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 
 from torchlint.fingerprints import digest, identities
@@ -37,7 +38,7 @@ def _issue(place: Place, fingerprint: str) -> dict[str, object]:
         "severity": _SEVERITIES[finding.confidence],
         "fingerprint": fingerprint,
         "location": {
-            "path": unicode(place.path),
+            "path": unicode(place.path.replace(os.sep, "/")),  # GitLab compares it with git's own names
             "lines": {"begin": row, "end": end_row},
             "positions": {
                 "begin": {"line": row, "column": column},

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from torchlint.inference.facts import Grad, Kind, Mode, Place, Reason, Value
+from torchlint.inference.facts import UNKNOWN, Grad, Kind, Mode, Place, Reason, Value
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext
 
@@ -65,8 +65,9 @@ def conversion(node: cst.Call, context: FileContext) -> Conversion | None:
     if context.settings.strict:
         detach |= "detach" not in words
         cpu |= "cpu" not in words and not _to_cpu(receiver)
-    elif context.analysis is None:  # newer syntax than this Python's: only the chain's own words are known
-        detach, cpu = not words & {"detach", "data"}, "cpu" not in words and not _to_cpu(receiver)
+    elif value == UNKNOWN:  # an annotation, an `except`, syntax newer than this Python's: all that is known are words
+        detach &= not words & {"detach", "data"}
+        cpu &= "cpu" not in words and not _to_cpu(receiver)
     if not detach and not cpu:
         return None
     return Conversion(node, attribute, value, detach, cpu)

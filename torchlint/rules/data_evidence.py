@@ -112,11 +112,14 @@ def _is_annotated(receiver: cst.BaseExpression, context: FileContext) -> bool:
     place = context.python(receiver)
     if context.outline is None or place is None:
         return False
-    words = {each.id for each in ast.walk(place) if isinstance(each, ast.Name)}
-    for above in context.outline.ancestors(place):
+    around = list(context.outline.ancestors(place))
+    if not any(isinstance(above, _FUNCTIONS) for above in around):
+        return False
+    words = set(_names(place, context))
+    for above in around:
         for loop in [above] if isinstance(above, ast.For) else getattr(above, "generators", ()):
-            if words & _names(loop.target):
-                words |= _names(loop.iter)
+            if words & _names(loop.target, context):
+                words |= _names(loop.iter, context)
         if isinstance(above, _FUNCTIONS):
             given = (each for each in ast.walk(above.args) if isinstance(each, ast.arg) and each.arg in words)
             notes = [ast.unparse(each.annotation) for each in given if each.annotation is not None]
@@ -124,7 +127,9 @@ def _is_annotated(receiver: cst.BaseExpression, context: FileContext) -> bool:
     return False
 
 
-def _names(node: ast.AST) -> set[str]:
+@remembered
+def _names(node: ast.AST, context: FileContext) -> set[str]:
+    del context
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 

@@ -49,7 +49,7 @@ def neighbours(statement: cst.SimpleStatementLine, belongs: Belongs, context: Fi
 
 
 def no_grad_edits(run: Sequence[Statement], context: FileContext) -> tuple[Edit, ...] | None:
-    """Make the edits for the block; None where indenting would change a string."""
+    """Make the edits for the block; None where indenting would change a string, or mix tabs and blanks wrongly."""
     if any(_holds_multiline_string(statement, context) for statement in run):
         return None
     source = context.source
@@ -58,6 +58,8 @@ def no_grad_edits(run: Sequence[Statement], context: FileContext) -> tuple[Edit,
     unit = _indent_unit(run[0], context)
     head = source.line(first)
     indent = head[: len(head) - len(head.lstrip())]
+    if indent + unit != unit + indent:
+        return None
     name, imports = _no_grad(run[0], context)
     start = source.line_starts[first - 1]
     edits = [Edit(start, start, f"{indent}with {name}():\n{unit}")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from dataclasses import replace
 
@@ -10,6 +11,8 @@ from torchlint.model import Applicability, Edit, Fix
 from torchlint.notebook.module import Notebook
 from torchlint.notebook.rewriting import allows
 from torchlint.source import Source
+
+_LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
 def fitted(fix: Fix, source: Source) -> Fix | None:
@@ -49,5 +52,5 @@ def _shows(notebook: Notebook, index: int, edits: list[Edit] | tuple[()]) -> boo
     if not body or not isinstance(body[-1], ast.Expr):
         return False
     final = body[-1]
-    row = changed.split(b"\n")[(final.end_lineno or 1) - 1]
+    row = _LINE_END.split(changed)[(final.end_lineno or 1) - 1]
     return not row[final.end_col_offset or 0 :].lstrip().startswith(b";")
