@@ -308,9 +308,12 @@ def _drop(tree: ast.Module, place: tuple[tuple[str, int], ...]) -> bool:
     return True
 
 
-# ---------------------------------------------------------------------- what was not tested is listed
+# ------------------------------------------------------------------ what was not tested, and what differs, is listed
 RULES = Path(__file__).parent / "fixtures" / "rules"
 UNTESTED = RULES / "untested.txt"
+UNSAFE = RULES / "unsafe.txt"
+"""What the unsafe fixes do, piece by piece: where they differ first, and in what."""
+HOSTED = ("cpu", "simulated")
 
 
 def repaired_fixtures() -> list[Path]:
@@ -324,17 +327,48 @@ def outcomes(path: Path, device: str) -> dict[str, Outcome]:
     return {unit.label: run(unit, device) for unit in units(path, path.read_text(), after)}
 
 
+def unsafe_fixtures() -> list[Path]:
+    """Give the fixtures of whose code unsafe fixes change something."""
+    found = (path for path in RULES.glob("*/*.py") if path.with_suffix(".unsafe.txt").exists())
+    return sorted(path for path in found if next(_changed_by_unsafe(path), None))
+
+
+def unsafe_outcomes(path: Path, device: str) -> dict[str, Outcome]:
+    """Give what became of each piece that unsafe fixes change, after the safe ones did their part."""
+    return {unit.label: run(unit, device) for unit in _changed_by_unsafe(path)}
+
+
+def _changed_by_unsafe(path: Path) -> Iterator[Unit]:
+    safe, unsafe = path.with_suffix(".safe.txt"), path.with_suffix(".unsafe.txt")
+    before = (safe if safe.exists() else path).read_text()
+    yield from units(path, before, unsafe.read_text())
+
+
+def stated(found: dict[str, Outcome], device: str) -> list[str]:
+    """Give a line for each piece that unsafe fixes change: what became of it, and of which kind the differences are."""
+    return [f"{device}: {label}: {_stated(each)}" for label, each in found.items()]
+
+
+def _stated(outcome: Outcome) -> str:
+    if outcome.verdict != "refuted":
+        return f"{outcome.verdict}: {outcome.detail}".removesuffix(": ")
+    kinds = sorted({each.observable.rpartition(": ")[2] for each in outcome.refutations})
+    raises = "; it raises wherever the old text ran" if outcome.breaks else ""
+    return f"differs in [{outcome.refutations[0].world}] and others: {', '.join(kinds)}{raises}"
+
+
 def untested(found: dict[str, Outcome], device: str) -> list[str]:
     """Give a line for each piece that could not be run, with the reason."""
     return [f"{device}: {label}: {each.detail}" for label, each in found.items() if each.verdict == "untested"]
 
 
 def main() -> None:
-    """Write the list of what could not be run."""
+    """Write the lists of what could not be run and of what unsafe fixes do."""
+    UNSAFE.write_text("".join(f"{line}\n" for line in all_stated()), encoding="utf-8")
     lines: list[str] = []
     counts: Counter[tuple[str, str]] = Counter()
     for path in repaired_fixtures():
-        for device in ("cpu", "simulated"):
+        for device in HOSTED:
             found = outcomes(path, device)
             counts.update((device, each.verdict) for each in found.values())
             lines += untested(found, device)
@@ -343,6 +377,13 @@ def main() -> None:
                     print(f"{device}: {label}: {each.detail}", flush=True)
     UNTESTED.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(counts)
+
+
+def all_stated() -> Iterator[str]:
+    """Give the lines of all fixtures that unsafe fixes change."""
+    for path in unsafe_fixtures():
+        for device in HOSTED:
+            yield from stated(unsafe_outcomes(path, device), device)
 
 
 if __name__ == "__main__":

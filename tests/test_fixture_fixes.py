@@ -1,11 +1,12 @@
-"""The fixtures' own code, run before and after its safe fixes on the host and on the simulated device.
+"""The fixtures' own code, run before and after its fixes on the host and on the simulated device.
 
-What cannot be run is listed with its reason in ``tests/fixtures/rules/untested.txt``, which
-``python -m tests.fixture_runs`` writes.
+What cannot be run of the safe fixes is listed with its reason in ``tests/fixtures/rules/untested.txt``; what becomes of
+every piece that unsafe fixes change, in ``unsafe.txt`` beside it. ``python -m tests.fixture_runs`` writes both.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,9 @@ DEVICES = [
     ),
 ]
 LISTED = fixture_runs.UNTESTED.read_text().splitlines()
+STATED = fixture_runs.UNSAFE.read_text().splitlines()
+GIVEN_DATA = {"TNS302/likely_sizes Layer.__init__", "TNS304/typed given"}
+"""Pieces that run only with data for the parameter that its name calls a size: that is why their fixes are unsafe."""
 
 
 @pytest.fixture(autouse=True)
@@ -52,6 +56,35 @@ def test_the_safe_fixes_of_a_fixture_hold_where_it_runs(path: Path, device: str)
         seen = {_piece(line) for line in fixture_runs.untested(found, device)}
         assert seen <= listed, "run `python -m tests.fixture_runs`"
         assert seen == listed or torch.cuda.is_available(), "run `python -m tests.fixture_runs`"
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("path", fixture_runs.unsafe_fixtures(), ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_what_the_unsafe_fixes_of_a_fixture_do_is_stated(path: Path, device: str) -> None:
+    found = fixture_runs.unsafe_outcomes(path, device)
+    assert found, "an unsafe fix changes something"
+    if device == "cuda":
+        return
+    here = f"{device}: {path.parent.name}/{path.stem} "
+    seen = {_piece(line): _stated(line) for line in fixture_runs.stated(found, device)}
+    wanted = {_piece(line): _stated(line) for line in STATED if line.startswith(here)}
+    assert seen == wanted or torch.cuda.is_available(), "run `python -m tests.fixture_runs`"
+
+
+def test_unsafe_fixes_are_run_and_shown_to_differ() -> None:
+    verdicts = Counter(_stated(line).partition(" ")[0] for line in STATED)
+    assert set(verdicts) == {"holds", "repaired", "untested", "differs"}
+    assert verdicts["differs"] + verdicts["holds"] + verdicts["repaired"] > 2 * verdicts["untested"]
+    codes = {path.parent.name for path in fixture_runs.unsafe_fixtures()}
+    assert {line.split()[1].partition("/")[0] for line in STATED} == codes
+    raising = {_piece(line) for line in STATED if line.endswith("it raises wherever the old text ran")}
+    assert raising == {f"{each}: {piece}" for each in fixture_runs.HOSTED for piece in GIVEN_DATA}
+
+
+def _stated(line: str) -> str:
+    """Give what became of a piece; why torch refuses is worded otherwise by other versions, and so it is cut off."""
+    said = line.split(": ", 2)[2]
+    return said.partition(":")[0] if said.startswith(("untested", "holds")) else said
 
 
 def _piece(line: str) -> str:

@@ -11,35 +11,58 @@ import pytest
 
 from torchlint.model import Applicability
 from torchlint.proof import ledger
-from torchlint.proof.cases import Case
-from torchlint.proof.ledger import Ledger, Rare, Row
+from torchlint.proof.cases import claim
+from torchlint.proof.ledger import Absent, Ledger, Rare, Row
 from torchlint.proof.table import CLAIMING, SAFE, UNSAFE, of_rule
 
 HOSTED = ("cpu", "simulated")
 EXAMPLES = [*(case for code in CLAIMING for case in of_rule(code)), *UNSAFE]
-WRITE = "run `python -m torchlint.proof.ledger --write`"
+RUN = [("cpu", (1, 13)), ("cpu", (2, 6)), ("cpu", (2, 13)), ("simulated", (2, 13))]
+"""What the ledger is made of: the oldest torch, one between, and today's, which alone has a simulated accelerator."""
+WRITE = "run `python -m torchlint.proof.ledger --write` with each torch of the ledger"
 ROW = Row("TNS101", "TNS101 a", "cpu", "cpu", "2.13.0", "aa", 3, 2, "safe", "safe", "2026-01-01")
 RARE = Rare("TNS101", "vmap", "TNS101 a", "exception", "", "x", "2.13.0")
 
 
-def claimed(case: Case) -> Applicability:
-    return Applicability.UNSAFE if case in UNSAFE else Applicability.SAFE
-
-
 # ---------------------------------------------------------------------- the ledger that comes with the source
-@pytest.mark.parametrize("kind", HOSTED)
-def test_each_example_has_a_row_as_it_is_today(kind: str) -> None:
-    rows = {row.digest for row in ledger.read().rows if row.kind == kind}
-    examples = {case.digest for case in EXAMPLES}
-    assert [case.title for case in EXAMPLES if case.digest not in rows] == [], f"an example changed: {WRITE}"
-    assert rows <= examples, f"an example is gone: {WRITE}"
+def rows_of(kind: str, target: tuple[int, int]) -> dict[str, Row]:
+    return {row.digest: row for row in ledger.read().rows if row.kind == kind and ledger.series(row) == target}
 
 
-def test_no_rule_claims_more_than_its_ledger() -> None:
-    allowed = {row.digest: Applicability[row.allows.upper()] for row in ledger.read().rows if row.kind in HOSTED}
-    assert [case.title for case in EXAMPLES if claimed(case) > allowed.get(case.digest, Applicability.DISPLAY)] == []
-    for row in ledger.read().rows:
-        assert Applicability[row.claims.upper()] <= Applicability[row.allows.upper()], row.example
+@pytest.mark.parametrize(("kind", "target"), RUN, ids=str)
+def test_each_example_has_a_row_as_it_is_today(kind: str, target: tuple[int, int]) -> None:
+    rows = rows_of(kind, target)
+    examples = {case.digest_for(target): case.title for case in EXAMPLES}
+    assert [title for digest, title in examples.items() if digest not in rows] == [], f"an example changed: {WRITE}"
+    assert rows.keys() <= examples.keys(), f"an example is gone: {WRITE}"
+
+
+@pytest.mark.parametrize(("kind", "target"), RUN, ids=str)
+def test_no_rule_claims_more_than_its_ledger_for_a_torch(kind: str, target: tuple[int, int]) -> None:
+    rows = rows_of(kind, target)
+    for case in EXAMPLES:
+        row = rows[case.digest_for(target)]
+        assert row.claims == str(claim(case, target)), case.title
+        assert claim(case, target) <= Applicability[row.allows.upper()], case.title
+
+
+def test_where_no_torch_is_known_nothing_is_claimed_that_fails_on_one_of_them() -> None:
+    rows = ledger.read().rows
+    for case in EXAMPLES:
+        allowed = [Applicability[row.allows.upper()] for row in rows if row.digest == case.digest]
+        assert len(allowed) >= len(RUN), case.title
+        assert claim(case) <= min(allowed), case.title
+
+
+def test_all_that_was_run_is_of_these_torches_and_what_could_not_be_is_named() -> None:
+    found = ledger.read()
+    hosted = {(row.kind, ledger.series(row)) for row in found.rows if row.kind in HOSTED}
+    assert hosted == set(RUN)
+    absent = {(ledger.series(each), each.world) for each in found.absent}
+    assert {series for series, world in absent if world == "simulated"} == {(1, 13), (2, 6)}
+    assert {world for series, world in absent if series == (2, 13)} == set()
+    assert ((1, 13), "float8_e4m3fn") in absent
+    assert all(each.reason for each in found.absent)
 
 
 def test_every_safe_case_is_an_example() -> None:
@@ -66,11 +89,11 @@ def test_differences_in_rare_worlds_are_listed_for_rules_that_exist() -> None:
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "ledger.json"
     assert ledger.read(path) == Ledger()
-    whole = Ledger((ROW, replace(ROW, device="A100", kind="cuda")), (RARE,))
+    whole = Ledger((ROW, replace(ROW, device="A100", kind="cuda")), (RARE,), (Absent("1.13.1", "vmap", "no `func`"),))
     ledger.write(whole, path)
     assert ledger.read(path) == whole
-    assert set(json.loads(path.read_text())) == {"rows", "rare"}
-    assert len(path.read_text().splitlines()) == 7
+    assert set(json.loads(path.read_text())) == {"rows", "rare", "absent"}
+    assert len(path.read_text().splitlines()) == 10
 
 
 def test_a_row_takes_the_place_of_the_one_for_the_same_example_device_and_torch() -> None:
@@ -79,6 +102,17 @@ def test_a_row_takes_the_place_of_the_one_for_the_same_example_device_and_torch(
     merged = ledger.merged(old, new, {"aa"})
     assert set(merged.rows) == {new.rows[0], old.rows[1]}
     assert merged.rare == new.rare
+
+
+def test_what_is_known_of_rare_worlds_stays_until_the_same_torch_runs_again() -> None:
+    gone = Absent("2.13.0", "vmap", "no")
+    old = Ledger((ROW,), (RARE,), (gone,))
+    older = Ledger((replace(ROW, torch="1.13.1"),), (replace(RARE, torch="1.13.1"),), (replace(gone, torch="1.13.1"),))
+    both = ledger.merged(old, older, {"aa"})
+    assert (set(both.rare), set(both.absent)) == ({RARE, *older.rare}, {gone, *older.absent})
+    assert ledger.merged(both, Ledger((replace(ROW, kind="simulated"),)), {"aa"}).rare == both.rare
+    again = ledger.merged(both, Ledger((ROW,)), {"aa"})
+    assert (again.rare, again.absent) == (older.rare, older.absent)
 
 
 def test_a_row_keeps_its_date_while_nothing_changes() -> None:

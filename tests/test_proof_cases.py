@@ -15,8 +15,8 @@ from torchlint.config import Config  # noqa: E402
 from torchlint.engine import check_bytes  # noqa: E402
 from torchlint.model import Applicability  # noqa: E402
 from torchlint.proof import simulated  # noqa: E402
-from torchlint.proof.cases import Case, in_changed_defaults, repaired  # noqa: E402
-from torchlint.proof.proving import cases, claim, judged  # noqa: E402
+from torchlint.proof.cases import Case, claim, in_changed_defaults, repaired  # noqa: E402
+from torchlint.proof.proving import cases, judged  # noqa: E402
 from torchlint.proof.table import CLAIMING, SAFE, UNSAFE, of_rule  # noqa: E402
 
 NO_SIMULATION = pytest.mark.skipif(simulated.missing() is not None, reason=str(simulated.missing()))

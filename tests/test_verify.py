@@ -43,6 +43,22 @@ def place(model: nn.Module, x: torch.Tensor, device: torch.device):
     y = x.to(device)
     return torch.tensor(y), model[0].weight.data.sum()
 """
+BUILT = """
+import torch
+from torch import nn
+from torch.nn import init
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 2)
+        self.scale = nn.Parameter(torch.ones(3))
+        self.scale.data.mul_(2)
+        self.fc.weight.data.normal_(0, 0.02)
+        self.fc.bias.data[0] = 0.5
+        init.kaiming_uniform(self.fc.weight.data)
+"""
 FOREIGN = """
 import torch
 from elsewhere import keep
@@ -99,6 +115,23 @@ def test_a_refuted_fix_names_the_world_and_both_values_and_exits_with_1(torchlin
     assert "    = given: x: tensor" in lines
     assert "    = [cpu, leaf, grad, float32, scalar] input x: writes counted: 0 -> 1" in lines
     assert lines[-1] == "1 fix: 0 proven, 1 refuted, 0 not testable."
+
+
+def test_a_write_to_a_module_that_is_being_built_is_run_on_new_tensors(torchlint: Program, tmp_path: Path) -> None:
+    write(tmp_path, built=BUILT)
+    found = fixes(torchlint, "built.py")
+    assert [(each["code"], each["applicability"], each["verdict"]) for each in found] == [
+        ("TNS202", "safe", "proven")
+    ] * 4
+    together = "no graph holds `self.scale`, `self.fc.weight`, `self.fc.bias` yet, as the rule found"
+    alone = "no graph holds `self.fc.weight` yet, as the rule found"
+    assert [each["reason"] for each in found] == [together, together, together, alone]
+
+
+def test_a_write_that_is_safe_by_nothing_is_run_on_tensors_that_graphs_hold(torchlint: Program, tmp_path: Path) -> None:
+    write(tmp_path, wrong=WRONG.replace("wipe", "reset_parameters"))
+    (found,) = fixes(torchlint, "wrong.py", status=1)
+    assert (found["applicability"], found["verdict"]) == ("unsafe", "refuted")
 
 
 def test_what_cannot_be_tested_says_why_and_exits_with_0(torchlint: Program, tmp_path: Path) -> None:

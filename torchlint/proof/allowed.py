@@ -73,8 +73,9 @@ FUNCTIONAL = _words(
 """Functions of ``torch.nn.functional``."""
 INIT = _words(
     """
-    calculate_gain constant_ dirac_ eye_ kaiming_normal_ kaiming_uniform_ normal_ ones_ orthogonal_ sparse_
-    trunc_normal_ uniform_ xavier_normal_ xavier_uniform_ zeros_
+    calculate_gain constant constant_ dirac dirac_ eye eye_ kaiming_normal kaiming_normal_ kaiming_uniform
+    kaiming_uniform_ normal normal_ ones_ orthogonal orthogonal_ sparse sparse_ trunc_normal_ uniform uniform_
+    xavier_normal xavier_normal_ xavier_uniform xavier_uniform_ zeros_
     """
 )
 """Functions of ``torch.nn.init``."""

@@ -19,11 +19,11 @@ import numpy as np
 import torch
 from torch import nn
 
-from torchlint.inference.facts import Dtype, Grad, Kind, Place, Value
+from torchlint.inference.facts import Dtype, Grad, Kind, Place
 from torchlint.proof import allowed
 from torchlint.proof.cutting import Hole
 from torchlint.proof.observe import Snippet
-from torchlint.proof.worlds import DTYPES, Inputs, World, make_inputs, ordinary, torch_device
+from torchlint.proof.worlds import ALONE, DTYPES, LIVE, Inputs, World, make_inputs, ordinary, torch_device
 
 _ROUNDS_OF_KINDS = 200
 """Ways of giving kinds to the names of unknown kind that are tried before a fragment is given up."""
@@ -68,7 +68,7 @@ class Bound(Snippet):
         names: dict[str, Any] = {}
         roots: dict[str, Any] = {}
         for number, (hole, choice) in enumerate(zip(self.holes, self.choices, strict=True)):
-            fitting = fitted(world, hole.value)
+            fitting = fitted(world, hole)
             if choice.kind == "tensor":
                 made = make_inputs(fitting, ["t"])
                 names[hole.name] = _moved(made.names["t"], number)
@@ -86,11 +86,12 @@ def worlds(device: str, holes: Iterable[Hole], choices: Iterable[Choice], grad_i
     """Give the worlds of a device that differ for names that stand for these things."""
     chosen = [(hole, choice.kind) for hole, choice in zip(holes, choices, strict=True)]
     found: dict[tuple[object, ...], World] = {}
+    graph = ALONE if any(hole.new for hole, _ in chosen) else LIVE
     for world in ordinary(device):
         if grad_is_off and world.mode == "grad":
             continue
-        seen = tuple(_visible(fitted(world, hole.value), kind) for hole, kind in chosen)
-        found.setdefault((world.mode, seen), _plainer(world, [kind for _, kind in chosen]))
+        seen = tuple(_visible(fitted(world, hole), kind) for hole, kind in chosen)
+        found.setdefault((world.mode, seen), _plainer(replace(world, graph=graph), [kind for _, kind in chosen]))
     return tuple(found.values())
 
 
@@ -108,8 +109,11 @@ def _usual(world: World) -> int:
     return layout + 2 * (dtypes.index(world.dtype) if world.dtype in dtypes else len(dtypes))
 
 
-def fitted(world: World, value: Value) -> World:
-    """Give a world as a name finds it of which inference knows something."""
+def fitted(world: World, hole: Hole) -> World:
+    """Give a world as a name finds it of which inference knows something, or the rule."""
+    value = hole.value
+    if hole.new:
+        world = replace(world, state=_NEW.get(world.state, world.state))
     if value.exact in DTYPES:
         world = replace(world, dtype=value.exact)
     elif value.may(Kind.TENSOR) and value.dtype and world.dtype not in _POSSIBLE[value.dtype & ~Dtype(0)]:
@@ -125,6 +129,8 @@ def fitted(world: World, value: Value) -> World:
     return world
 
 
+_NEW = {"result": "leaf", "view of a leaf": "leaf", "detached": "frozen parameter"}
+"""How tensors of a module stand to autograd that is being built, for those that stand otherwise in a world."""
 _WITHOUT_GRAD = ("detached", "frozen parameter")
 _FLOATS = ("float32", "float64", "float16", "complex64")
 _POSSIBLE: dict[Dtype, tuple[str, ...]] = {

@@ -15,10 +15,14 @@ from functools import cache
 from torchlint.catalogue import BY_CODE
 from torchlint.config import Config
 from torchlint.engine import fix_bytes
+from torchlint.model import Applicability, Settings
 from torchlint.pages import page
 
 _DEFAULT_DTYPE, _DEFAULT_DEVICE = "torch.set_default_dtype(torch.float64)", 'torch.set_default_device("cuda")'
 """Statements by which a file changes what new tensors are: rules read them, and repair other code accordingly."""
+
+
+Target = tuple[int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +42,31 @@ class Case:
     @property
     def digest(self) -> str:
         """A short name for what is proven: the old text, and what the rule makes of it today."""
-        whole = "\0".join((self.code, self.text, repaired(self), repaired(self, unsafe=True)))
+        return self.digest_for(None)
+
+    def digest_for(self, target: Target) -> str:
+        """Give the short name of what is proven for a torch that code must run on: the same one for the same fixes."""
+        usual = [self.code, self.text, repaired(self), repaired(self, unsafe=True)]
+        special = [repaired(self, target=target), repaired(self, True, target)]
+        whole = "\0".join(usual if special == usual[2:] else usual + special)
         return hashlib.sha256(whole.encode()).hexdigest()[:16]
 
 
 @cache
-def repaired(case: Case, unsafe: bool = False) -> str:
-    """Give the text after the rule's own fixes: the safe ones alone, or the unsafe ones too."""
-    config = replace(Config(), select=(case.code,), unsafe_fixes=unsafe)
+def repaired(case: Case, unsafe: bool = False, target: Target = None) -> str:
+    """Give the text after the rule's own fixes: the safe ones alone, or the unsafe ones too.
+
+    ``target`` is the oldest torch that the code must run on, as ``(1, 13)``; None where it is not known.
+    """
+    config = replace(Config(settings=Settings(target_torch=target)), select=(case.code,), unsafe_fixes=unsafe)
     return fix_bytes("case.py", case.text.encode(), config).raw.decode()
+
+
+def claim(case: Case, target: Target = None) -> Applicability:
+    """Give what the rule claims of its fix in a case, where the code must run on a torch (None: not known)."""
+    if repaired(case, target=target) != case.text:
+        return Applicability.SAFE
+    return Applicability.UNSAFE if repaired(case, True, target) != case.text else Applicability.DISPLAY
 
 
 def digest(cases: Iterable[Case]) -> str:
@@ -62,7 +82,7 @@ def page_example(code: str) -> Case:
     return Case(code, found[1])
 
 
-def in_changed_defaults(case: Case, device: str) -> tuple[Case, ...]:
+def in_changed_defaults(case: Case, device: str, target: Target = None) -> tuple[Case, ...]:
     """Give the case as it would stand in a file that changes the default dtype (host) or device (accelerators).
 
     Such a case is left out where its rule then offers no safe fix.
@@ -74,4 +94,4 @@ def in_changed_defaults(case: Case, device: str) -> tuple[Case, ...]:
     at = imports[-1].end_lineno or 0
     statement = _DEFAULT_DTYPE if device == "cpu" else _DEFAULT_DEVICE
     changed = replace(case, text="".join([*lines[:at], f"{statement}\n", *lines[at:]]))
-    return (changed,) if repaired(changed) != changed.text else ()
+    return (changed,) if repaired(changed, target=target) != changed.text else ()

@@ -37,6 +37,8 @@ class Hole:
     value: Value
     use: str
     row: int = 0
+    new: bool = False
+    """Whether the rule found that no graph can hold it: it belongs to a module that is being built."""
 
 
 class Cutter:

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from torchlint.proof.series import storage
 from torchlint.proof.snippet import RESULT
 from torchlint.proof.worlds import Inputs
 
@@ -71,9 +72,7 @@ class Writer:
             self._value(f"{name}[{key}]", each, depth - 1)
 
     def _tensor(self, name: str, tensor: Any) -> None:
-        questions = _TENSOR_FACTS | {
-            "shares memory with": lambda each: self._sharing(each.untyped_storage().data_ptr(), 1)
-        }
+        questions = _TENSOR_FACTS | {"shares memory with": lambda each: self._sharing(storage(each).data_ptr(), 1)}
         for what, ask in questions.items():
             self._ask(name, what, ask, tensor)
 
@@ -106,8 +105,8 @@ class Writer:
         for name, each in (self.inputs.tensors | self.tensors).items():
             if each.layout != torch.strided:
                 continue
-            storage = each.untyped_storage()
-            if storage.data_ptr() <= at < storage.data_ptr() + storage.nbytes():
+            memory = storage(each)
+            if memory.data_ptr() <= at < memory.data_ptr() + memory.nbytes():
                 found.append(name)
         for name, each in self.inputs.names.items():
             if isinstance(each, np.ndarray) and each.size:

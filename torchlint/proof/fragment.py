@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torchlint.edits import splice
 from torchlint.inference.facts import Value
-from torchlint.model import Finding, Settings
+from torchlint.model import Applicability, Finding, Settings
 from torchlint.proof import allowed
 from torchlint.proof.cutting import Cutter, Hole, dotted
 from torchlint.proof.placing import NotPlacedError, Place, expressions, in_annotation, place
@@ -17,6 +17,8 @@ from torchlint.proof.refusing import RefusedError
 from torchlint.proof.slices import assignments, exposed
 from torchlint.source import Source
 
+_BUILDING = "TNS202"
+"""The rule whose safe fixes rest on something that a fragment does not show: nothing has used the tensor yet."""
 _PROBE = "with torch.no_grad():\n    {}.mul_(1)"
 """A write that changes no value: it shows whether autograd counts writes to a tensor for another one too."""
 
@@ -41,7 +43,7 @@ class Fragment:
     @property
     def key(self) -> tuple[object, ...]:
         """What makes two fragments the same."""
-        facts = tuple((each.name, each.code, each.use, _facts(each.value)) for each in self.holes)
+        facts = tuple((each.name, each.code, each.use, each.new, _facts(each.value)) for each in self.holes)
         return self.before, self.after, facts, self.grad_is_off, self.exposed is None, self.narrow
 
 
@@ -69,7 +71,23 @@ def fragments(source: Source, finding: Finding, settings: Settings) -> tuple[Fra
         return Uncut("an annotation does nothing at run time")
     first: list[RefusedError] = []
     made = tuple(_candidates(found, first))
+    if finding.code == _BUILDING and finding.fix.applicability is Applicability.SAFE:
+        made = tuple(map(_of_new, made))
     return made or Uncut(str(first[0]) if first else "the fix reaches over a definition")
+
+
+def _of_new(fragment: Fragment) -> Fragment:
+    """Believe what the rule found: where `.data` goes, it stood on a tensor of a module that is being built."""
+    gone = _on_data(fragment.before) - _on_data(fragment.after)
+    return replace(fragment, holes=tuple(replace(each, new=each.name in gone) for each in fragment.holes))
+
+
+def _on_data(text: str) -> set[str]:
+    return {
+        node.value.id
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Attribute) and node.attr == "data" and isinstance(node.value, ast.Name)
+    }
 
 
 def _candidates(found: Place, refused: list[RefusedError]) -> Iterator[Fragment]:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from torchlint.model import Applicability
 from torchlint.proof.observe import Observation, Snippet, observe
+from torchlint.proof.series import fills_memory
 from torchlint.proof.worlds import World
 
 _LONGEST = 120
+_AGAIN = 3
 _REPORTED = "modified by an inplace operation"
 """With this torch refuses a gradient that was silently wrong before: the new text is at work there, not broken."""
 
@@ -83,8 +85,21 @@ def judge(before: Snippet, after: Snippet, worlds: Iterable[World]) -> Verdict:
         ran += 1
         new = observe(after, world)
         broken += new.error is not None and _REPORTED not in new.error
-        found += [Refutation(world, *each) for each in differences(old, new)]
+        different = differences(old, new)
+        if different and not fills_memory():
+            different = _lasting(before, after, world, different)
+        found += [Refutation(world, *each) for each in different]
     return Verdict(tried, ran, tuple(found), broken)
+
+
+def _lasting(
+    before: Snippet, after: Snippet, world: World, found: tuple[tuple[str, object, object], ...]
+) -> tuple[tuple[str, object, object], ...]:
+    """Give those of some differences that show again: memory that nobody wrote may hold anything."""
+    for _ in range(_AGAIN):
+        names = {what for what, *_ in differences(observe(before, world), observe(after, world))}
+        found = tuple(each for each in found if each[0] in names)
+    return found
 
 
 def shortened(value: object) -> str:

@@ -51,12 +51,22 @@ class Rare:
     torch: str
 
 
+@dataclass(frozen=True, order=True, slots=True)
+class Absent:
+    """A device or a rare world that a version of torch does not have: nothing was run there."""
+
+    torch: str
+    world: str
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Ledger:
     """Everything that is written down."""
 
     rows: tuple[Row, ...] = ()
     rare: tuple[Rare, ...] = ()
+    absent: tuple[Absent, ...] = ()
 
 
 def read(path: Path = LEDGER) -> Ledger:
@@ -64,16 +74,17 @@ def read(path: Path = LEDGER) -> Ledger:
     if not path.exists():
         return Ledger()
     found = json.loads(path.read_text(encoding="utf-8"))
-    return Ledger(tuple(Row(**each) for each in found["rows"]), tuple(Rare(**each) for each in found["rare"]))
+    rows, rare = (Row(**each) for each in found["rows"]), (Rare(**each) for each in found["rare"])
+    return Ledger(tuple(rows), tuple(rare), tuple(Absent(**each) for each in found.get("absent", ())))
 
 
 def write(ledger: Ledger, path: Path = LEDGER) -> None:
     """Write a ledger down, each row on a line of its own."""
-    parts = (f'"{name}": [\n{_lines(getattr(ledger, name))}\n]' for name in ("rows", "rare"))
+    parts = (f'"{name}": [\n{_lines(getattr(ledger, name))}\n]' for name in ("rows", "rare", "absent"))
     path.write_text("{" + ",\n".join(parts) + "}\n", encoding="utf-8")
 
 
-def _lines(rows: Iterable[Row | Rare]) -> str:
+def _lines(rows: Iterable[Row | Rare | Absent]) -> str:
     return ",\n".join(json.dumps(asdict(row)) for row in sorted(rows))
 
 
@@ -81,24 +92,27 @@ def merged(old: Ledger, new: Ledger, known: Iterable[str]) -> Ledger:
     """Put new rows in the place of older ones of the same example and device; ``known`` are today's examples' digests.
 
     A row whose facts did not change keeps its date on the host, so that nothing changes there without a cause. Rows of
-    real devices for examples that have changed since are kept: they say how old the proof there is.
+    real devices for examples that have changed since are kept: they say how old the proof there is. What is known of
+    rare worlds is replaced for the rules and the torch version that ran on the host.
     """
     today = set(known)
-    before = {(row.digest, row.kind, row.device, _series(row)): row for row in old.rows}
+    before = {(row.digest, row.kind, row.device, series(row)): row for row in old.rows}
     kept = {key: row for key, row in before.items() if row.digest in today or row.kind not in ("cpu", "simulated")}
     for row in new.rows:
-        key = row.digest, row.kind, row.device, _series(row)
+        key = row.digest, row.kind, row.device, series(row)
         earlier = before.get(key)
         same = earlier is not None and asdict(earlier) | {"date": row.date} == asdict(row)
         kept[key] = earlier if same and earlier is not None and row.kind != "cuda" else row
-    tried = {row.code for row in new.rows}
-    rare = [each for each in old.rare if each.code not in tried or not new.rare]
-    return Ledger(tuple(kept.values()), (*rare, *new.rare))
+    tried = {(row.code, series(row)) for row in new.rows if row.kind == "cpu"}
+    rare = [each for each in old.rare if (each.code, series(each)) not in tried]
+    absent = [each for each in old.absent if series(each) not in {found for _, found in tried}]
+    return Ledger(tuple(kept.values()), (*rare, *new.rare), (*absent, *new.absent))
 
 
-def _series(row: Row) -> str:
-    """Give the first two parts of a torch version: rows of another one stand beside."""
-    return ".".join(row.torch.split(".")[:2])
+def series(entry: Row | Rare | Absent) -> tuple[int, int]:
+    """Give the first two parts of a torch version, ``(2, 13)``: what is known of another one stands beside."""
+    first, second = entry.torch.split(".")[:2]
+    return int(first), int(second)
 
 
 def age(rows: Iterable[Row], today: date) -> str:
@@ -124,7 +138,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     today = datetime.now(timezone.utc).date()
     new = prove_all(options.codes, options.device, today.isoformat())
-    ledger = merged(read(options.to), new, digests())
+    old = read(options.to)
+    ledger = merged(old, new, digests({series(row) for row in old.rows}))
     print(age(ledger.rows, today))
     if options.write:
         write(ledger, options.to)

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from torchlint.proof.facts import Writer, elements, spelled
+from torchlint.proof.series import default_device, fills_memory, reset_default_device
 from torchlint.proof.snippet import ENTRY, FILE, RESULT, Snippet, values
 from torchlint.proof.worlds import LIVE, Inputs, World, entering, on
 
@@ -71,7 +72,7 @@ def watch(snippet: Snippet, stage: Stage) -> Observation:
             results = _run(snippet, stage, names)
             heard.extend(_texts(said))
             facts.update(_surroundings(printed.getvalue()))
-            torch.set_default_device(None)  # what follows is asked where values are
+            reset_default_device()  # what follows is asked where values are
             with _asking():
                 facts.update(writer.write(results))
 
@@ -119,6 +120,7 @@ def _settled() -> Iterator[None]:
     """Make torch repeatable: warnings every time, memory that nobody wrote filled, and global settings put back."""
     dtype, always = torch.get_default_dtype(), torch.is_warn_always_enabled()
     strict = torch.are_deterministic_algorithms_enabled()
+    fills_memory()
     torch.set_warn_always(True)
     torch.use_deterministic_algorithms(True, warn_only=True)
     try:
@@ -126,7 +128,7 @@ def _settled() -> Iterator[None]:
             yield
     finally:
         torch.set_default_dtype(dtype)
-        torch.set_default_device(None)
+        reset_default_device()
         torch.use_deterministic_algorithms(strict)
         torch.set_warn_always(always)
 
@@ -164,7 +166,7 @@ def _random_states() -> dict[str, object]:
 
 def _default_device() -> str:
     try:
-        return str(torch.get_default_device())
+        return default_device()
     except (RuntimeError, AssertionError) as error:  # the device that was asked for is not there
         return spelled(error)
 

@@ -4,31 +4,33 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import torch
 
 from torchlint.model import Applicability
-from torchlint.proof.cases import Case, in_changed_defaults, repaired
+from torchlint.proof import simulated
+from torchlint.proof.cases import Case, Target, claim, in_changed_defaults, repaired
 from torchlint.proof.judge import Verdict, judge
-from torchlint.proof.ledger import Ledger, Rare, Row
+from torchlint.proof.ledger import Absent, Ledger, Rare, Row
 from torchlint.proof.observe import Snippet
-from torchlint.proof.rare import rare_differences
+from torchlint.proof.rare import absences, rare_differences
 from torchlint.proof.table import CLAIMING, UNSAFE, of_rule
 from torchlint.proof.worlds import covering, device_name, devices, telling
 
 
-def claim(case: Case) -> Applicability:
-    """Give what the rule claims of its fix in a case."""
-    return Applicability.SAFE if repaired(case) != case.text else Applicability.UNSAFE
+def here() -> Target:
+    """Give the first two parts of the version of the torch at hand: fixes are proven as they are offered for it."""
+    first, second = torch.__version__.split(".")[:2]
+    return int(first), int(second)
 
 
-def judged(case: Case, device: str) -> Verdict:
+def judged(case: Case, device: str, target: Target = None) -> Verdict:
     """Run a case in every ordinary world of a device, and as it would stand in files that change torch's defaults."""
-    safe = claim(case) == Applicability.SAFE
-    verdict = _judged(case, device, thin=False)
-    for changed in in_changed_defaults(case, device) if safe else ():
-        more = _judged(changed, device, thin=True)
+    safe = claim(case, target) == Applicability.SAFE
+    verdict = _judged(case, device, target, thin=False)
+    for changed in in_changed_defaults(case, device, target) if safe else ():
+        more = _judged(changed, device, target, thin=True)
         verdict = Verdict(
             verdict.worlds + more.worlds,
             verdict.ran + more.ran,
@@ -38,20 +40,21 @@ def judged(case: Case, device: str) -> Verdict:
     return verdict
 
 
-def _judged(case: Case, device: str, thin: bool) -> Verdict:
+def _judged(case: Case, device: str, target: Target, thin: bool) -> Verdict:
     before = Snippet(case.text)
-    after = Snippet(repaired(case, unsafe=claim(case) == Applicability.UNSAFE))
+    after = Snippet(repaired(case, claim(case, target) < Applicability.SAFE, target))
     worlds = telling(device, before.given)
     return judge(before, after, covering(worlds) if thin else worlds)
 
 
 def prove(case: Case, device: str, today: str) -> Row:
     """Judge a case on one device, and say on standard error where it claims too much."""
-    verdict, claimed = judged(case, device), claim(case)
+    verdict, claimed = judged(case, device, here()), claim(case, here())
     if claimed > verdict.allows:
         print(f"{case.title}\n    {verdict.refutations[0]}", file=sys.stderr)
+    digest = case.digest_for(here())
     counted = verdict.worlds, verdict.ran, str(claimed), str(verdict.allows)
-    return Row(case.code, case.title, device, device_name(device), torch.__version__, case.digest, *counted, today)
+    return Row(case.code, case.title, device, device_name(device), torch.__version__, digest, *counted, today)
 
 
 def cases(codes: Iterable[str]) -> tuple[Case, ...]:
@@ -60,9 +63,10 @@ def cases(codes: Iterable[str]) -> tuple[Case, ...]:
     return (*(case for code in wanted for case in of_rule(code)), *(case for case in UNSAFE if case.code in wanted))
 
 
-def digests() -> frozenset[str]:
-    """Give the digests of all examples as they are today."""
-    return frozenset(case.digest for case in cases(CLAIMING))
+def digests(targets: Iterable[Target] = ()) -> frozenset[str]:
+    """Give the digests of all examples as they are today: for some torches, for the one at hand, for no known one."""
+    wanted = {None, here(), *targets}
+    return frozenset(case.digest_for(target) for case in cases(CLAIMING) for target in wanted)
 
 
 def prove_all(codes: Sequence[str] | None, only: Sequence[str] | None, today: str) -> Ledger:
@@ -75,9 +79,21 @@ def prove_all(codes: Sequence[str] | None, only: Sequence[str] | None, today: st
             found = [prove(case, device, today) for case in cases([code])]
             rows += found
             print(f"{code} {device}: {_summed(found)}", flush=True)
-    rare = tuple(_rare(cases(wanted))) if "cpu" in (only or devices()) else ()
+    if "cpu" not in (only or devices()):
+        return Ledger(tuple(rows))
+    gone = absences()
+    rare = tuple(_rare(cases(wanted), gone))
     print(f"{len(rare)} differences in rare worlds", flush=True)
-    return Ledger(tuple(rows), rare)
+    for world, reason in gone.items():
+        print(f"not run, for this torch has no such world: {world} ({reason})", flush=True)
+    return Ledger(tuple(rows), rare, tuple(_absent(gone)))
+
+
+def _absent(gone: Mapping[str, str]) -> Iterator[Absent]:
+    simulation = simulated.missing()
+    if simulation:
+        yield Absent(torch.__version__, simulated.NAME, simulation)
+    yield from (Absent(torch.__version__, world, reason) for world, reason in gone.items())
 
 
 def _summed(rows: Sequence[Row]) -> str:
@@ -87,8 +103,8 @@ def _summed(rows: Sequence[Row]) -> str:
     return f"{len(rows)} examples, {said}, in {worlds} runs, of which the old text survived {ran}"
 
 
-def _rare(tried: Iterable[Case]) -> Iterator[Rare]:
-    safe = [case for case in tried if claim(case) == Applicability.SAFE]
-    pairs = [(Snippet(case.text), Snippet(repaired(case))) for case in safe]
-    for at, world, what, before, after in rare_differences(pairs):
+def _rare(tried: Iterable[Case], gone: Iterable[str]) -> Iterator[Rare]:
+    safe = [case for case in tried if claim(case, here()) == Applicability.SAFE]
+    pairs = [(Snippet(case.text), Snippet(repaired(case, target=here()))) for case in safe]
+    for at, world, what, before, after in rare_differences(pairs, gone):
         yield Rare(safe[at].code, world, safe[at].title, what, before, after, torch.__version__)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 
+from torchlint.proof.facts import spelled
 from torchlint.proof.isolated import Died, each_isolated
 from torchlint.proof.judge import differences, shortened
 from torchlint.proof.observe import Observation, Snippet, Stage, watch
@@ -137,20 +138,41 @@ def observe_rare(snippet: Snippet, name: str) -> Observation:
     return watch(snippet, Stage(lambda: Inputs({"t": world.make()}), world.around, compiled=compiled))
 
 
+def absences() -> dict[str, str]:
+    """Give the rare worlds that this torch does not have, by name, each with what torch says of it.
+
+    Each is tried in a process of its own with code that does nothing.
+    """
+    names = [each.name for each in RARE]
+    came = each_isolated(_missing, names, _SECONDS)
+    found = ((name, said.reason if isinstance(said, Died) else said) for name, said in came)
+    return {name: reason for name, reason in found if reason is not None}
+
+
+def _missing(name: str) -> str | None:
+    try:
+        error = observe_rare(Snippet("def case(t):\n    pass\n"), name).error
+    except Exception as refusal:  # noqa: BLE001 - in whatever way torch says that it has no such tensor
+        error = spelled(refusal)
+    return error and shortened(error)
+
+
 def rare_differences(
-    pairs: Sequence[tuple[Snippet, Snippet]],
+    pairs: Sequence[tuple[Snippet, Snippet]], gone: Iterable[str] = ()
 ) -> Iterator[tuple[int, str, str, str, str]]:
-    """Give the rare worlds in which a new text does something else.
+    """Give the rare worlds in which a new text does something else; those that are ``gone`` are left out.
 
     For each: at which place the pair of texts stands, the world's name, the first observable and both values. The runs
     take place in a process of their own: some of these tensors can end it. Texts that ask for more than one tensor
     ``t`` are passed over.
     """
+    left_out = frozenset(gone)
     items = [
         (at, before, after, world.name)
         for at, (before, after) in enumerate(pairs)
         if before.given == ("t",)
         for world in RARE
+        if world.name not in left_out
     ]
     for (at, _, _, name), result in each_isolated(compared, items, _SECONDS):
         if isinstance(result, Died):
@@ -164,8 +186,8 @@ def compared(item: tuple[int, Snippet, Snippet, str]) -> tuple[str, str, str] | 
     _, before, after, name = item
     try:
         old, again, new = observe_rare(before, name), observe_rare(before, name), observe_rare(after, name)
-    except Exception as error:  # noqa: BLE001 - this torch has no such tensor
-        return "the world itself", "", f"not made: {type(error).__name__}"
+    except Exception as error:  # noqa: BLE001 - such a tensor may refuse in any way to be looked at
+        return "the world itself", "", f"not observed: {type(error).__name__}"
     loose = {what for what, *_ in differences(old, again)}  # memory that nobody wrote, symbols with a running number
     found = [each for each in differences(old, new) if each[0] not in loose]
     return (found[0][0], shortened(found[0][1]), shortened(found[0][2])) if found else None

@@ -122,6 +122,8 @@ def _tried(fragment: Fragment, safe: bool, devices: tuple[str, ...], errors: Cou
             total = Judgement(total.worlds + judged.worlds, total.ran + judged.ran, ())
     differing = len({each.world + each.given for each in differences})
     known = "for the part of the statement that could be run" if fragment.narrow else ""
+    if new := [f"`{each.code}`" for each in fragment.holes if each.new]:
+        known = "; ".join([*filter(None, [known]), f"no graph holds {', '.join(new)} yet, as the rule found"])
     verdict = Verdict(PROVEN, known, total.worlds, total.ran, differing, _telling(differences))
     if differences and fragment.narrow:
         verdict = replace(verdict, outcome=NOT_TESTABLE, reason="only a part of it could be run, and that part differs")
@@ -156,7 +158,9 @@ def _runs(fragment: Fragment, way: tuple[Choice, ...], devices: tuple[str, ...],
 
 def _judged(fragment: Fragment, way: tuple[Choice, ...], device: str) -> Judgement:
     one, other = (_bound(fragment, text, way) for text in (fragment.before, fragment.after))
-    return judge(one, other, worlds(device, fragment.holes, way, fragment.grad_is_off))
+    judged = judge(one, other, worlds(device, fragment.holes, way, fragment.grad_is_off))
+    unseen = {f"input {each.name}: writes counted" for each in fragment.holes if each.new}
+    return replace(judged, refutations=tuple(each for each in judged.refutations if each.observable not in unseen))
 
 
 def _writes_are_counted(fragment: Fragment, found: list[tuple[Choice, ...]], devices: tuple[str, ...]) -> bool:

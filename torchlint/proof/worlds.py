@@ -52,13 +52,9 @@ class World:
 def devices() -> tuple[str, ...]:
     """Give the devices of this machine on which worlds can be made: the host, the simulated one, and each real one."""
     simulation = () if simulated.missing() else (simulated.NAME,)
-    real = {"cuda": torch.cuda, "mps": torch.mps, "xpu": getattr(torch, "xpu", None)}
-    present = (name for name, module in real.items() if module is not None and _available(name, module))
+    real = {"cuda": torch.cuda, "mps": getattr(torch.backends, "mps", None), "xpu": getattr(torch, "xpu", None)}
+    present = (name for name, module in real.items() if module is not None and module.is_available())
     return ("cpu", *simulation, *present)
-
-
-def _available(name: str, module: Any) -> bool:
-    return bool((torch.backends.mps if name == "mps" else module).is_available())
 
 
 def device_name(device: str) -> str:

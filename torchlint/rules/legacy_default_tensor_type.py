@@ -32,7 +32,8 @@ torch.set_default_dtype(torch.float64)
 Safe for CPU types, in a file that names no CUDA type in such a call: every factory gave the same dtype and device after
 either call (measured on torch 2.13 for float64, float32, float16 and bfloat16). For a CUDA type the fix writes
 `torch.set_default_dtype` and `torch.set_default_device("cuda")` and is unsafe: legacy constructors followed the default
-tensor type, but they ignore the default device. Without a fix where the type is not written out.
+tensor type, but they ignore the default device. Without a fix where the type is not written out, and for a CUDA type
+where `target-torch` is older than 2.0, which has no `torch.set_default_device`.
 
 ## References
 
@@ -55,6 +56,7 @@ from torchlint.rules.tensor_types import TensorType, name_node, spelled_like, te
 
 _FLOATING = frozenset({"float32", "float64", "float16", "bfloat16"})
 _SETS_CUDA = re.compile(rb"set_default_tensor_type\([^\n#]*cuda|set_default_device\b")
+_SET_DEVICE_SINCE = (2, 0)
 _MESSAGE = "`torch.set_default_tensor_type` is deprecated: use `torch.set_default_dtype` and `torch.set_default_device`"
 
 
@@ -80,6 +82,9 @@ def _fix(node: cst.Call, context: FileContext) -> Fix | None:
     edits = (context.replace(node.func, setter), Edit(*span, dtype), *imports, *more)
     if not _SETS_CUDA.search(context.source.utf8):
         return Fix(f"Use `{setter}({dtype})`", tuple(dict.fromkeys(edits)), Applicability.SAFE)
+    target = context.settings.target_torch
+    if target is not None and target < _SET_DEVICE_SINCE:
+        return None
     return _with_device(node, kind, edits, context)
 
 

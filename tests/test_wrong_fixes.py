@@ -1,0 +1,61 @@
+"""Mutation of the fixes: a harness that refutes nothing proves nothing, so wrong fixes of every rule are refuted."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("numpy")
+
+from tests.wrong_fixes import FEWER, MUTANTS, REWRITINGS, Mutant, Rewriting  # noqa: E402
+from torchlint.catalogue import CATALOGUE  # noqa: E402
+from torchlint.proof import simulated  # noqa: E402
+from torchlint.proof.judge import judge  # noqa: E402
+from torchlint.proof.snippet import Snippet  # noqa: E402
+from torchlint.proof.worlds import World, telling  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+def witness(texts: tuple[str, str], observable: str, device: str) -> World | None:
+    """Give the first ordinary world in which the old text runs and the new one differs in an observable."""
+    if device == simulated.NAME and simulated.missing():
+        pytest.skip(str(simulated.missing()))
+    old, new = map(Snippet, texts)
+    for world in telling(device, old.given):
+        if observable in {each.observable for each in judge(old, new, [world]).refutations}:
+            return world
+    return None
+
+
+def name(wrong: Mutant | Rewriting) -> str:
+    return f"{wrong.code} {wrong.fault}"
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=name)
+def test_a_fix_that_went_wrong_is_refuted(mutant: Mutant) -> None:
+    before, right, wrong = mutant.texts
+    assert wrong != right
+    world = witness((before, wrong), mutant.observable, mutant.device)
+    assert world is not None
+    assert judge(Snippet(before), Snippet(right), [world]).holds, "the right fix holds where the wrong one does not"
+
+
+@pytest.mark.parametrize("rewriting", REWRITINGS, ids=name)
+def test_a_tempting_rewriting_is_refuted(rewriting: Rewriting) -> None:
+    assert witness(rewriting.texts, rewriting.observable, rewriting.device) is not None
+
+
+def test_each_rule_has_three_wrong_fixes_that_are_refuted() -> None:
+    counted = Counter(each.code for each in (*MUTANTS, *REWRITINGS))
+    codes = {entry.code for entry in CATALOGUE}
+    assert set(counted) | set(FEWER) == codes
+    assert {code: count for code, count in counted.items() if count < 3 and code not in FEWER} == {}
+    assert not set(FEWER) & {code for code, count in counted.items() if count >= 3}
+    assert all(FEWER.values())
+    assert len({name(each) for each in (*MUTANTS, *REWRITINGS)}) == len(MUTANTS) + len(REWRITINGS)
