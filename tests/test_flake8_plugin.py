@@ -167,7 +167,10 @@ def test_suppressions_are_judged_as_flake8_reads_them(tmp_path: Path) -> None:
 
 
 def test_the_entry_point_is_declared() -> None:
-    from torchlint.config import tomllib
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
 
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["flake8.extension"]
     assert declared == {"TNS": "torchlint.flake8_plugin:Plugin"}

@@ -187,21 +187,16 @@ def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
     except (SyntaxError, ValueError) as error:
         return _check_without_outline(source, error, entries if triggered else [], config)
     except (RecursionError, MemoryError):
-        return (
-            [
-                _syntax_error(
-                    0, "the code is nested too deeply to be checked: split the expression or the chain of branches"
-                )
-            ],
-            (),
-            (),
-        )
+        return [_too_deep()], (), ()
     if not isinstance(made, Outline):
         return [], (), ()
     called = frozenset[str]().union(*(entry.words for entry in entries if entry.called))
     elsewhere = frozenset[str]().union(*(entry.words for entry in entries if not entry.called))
     places = stretches(made, words, called - elsewhere)
-    return _check_stretches(source, made, places, entries, config) if places else ([], (), ())
+    try:
+        return _check_stretches(source, made, places, entries, config) if places else ([], (), ())
+    except RecursionError:  # Python 3.12 has a limit of its own where C and Python call each other by turns
+        return [_too_deep()], (), ()
 
 
 def _audited(
@@ -274,6 +269,8 @@ def _run_rules(context: FileContext, entries: list[Entry], findings: list[Findin
             for kind, visit in load(entry.code).visit.items():
                 for node in context.definition.by_type.get(kind, ()):
                     findings.extend(_finding(entry, draft, context) for draft in list(visit(node, context)))
+        except RecursionError:
+            raise
         except Exception as error:  # noqa: BLE001 - one crashing rule never takes the run down
             troubles.append(_crash(context, entry, error))
 
@@ -301,6 +298,12 @@ def _unreadable(path: str, raw: bytes, error: SourceError) -> FileResult:
 def _offset(source: Source, row: int, column: int) -> int:
     row = max(1, min(row, len(source.line_starts)))
     return source.line_starts[row - 1] + len(source.line(row)[: max(column - 1, 0)].encode())
+
+
+def _too_deep() -> Finding:
+    return _syntax_error(
+        0, "the code is nested too deeply to be checked: split the expression or the chain of branches"
+    )
 
 
 def _syntax_error(at: int, message: str) -> Finding:
