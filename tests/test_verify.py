@@ -43,6 +43,18 @@ def place(model: nn.Module, x: torch.Tensor, device: torch.device):
     y = x.to(device)
     return torch.tensor(y), model[0].weight.data.sum()
 """
+ROWS = """
+import torch
+
+
+def one_hot(labels, n):
+    return [[1 if n in label else 0] for label in labels]
+
+
+def encode(labels, n):
+    rows = one_hot(labels, n)
+    return [torch.FloatTensor(row).unsqueeze(0) for row in rows]
+"""
 BUILT = """
 import torch
 from torch import nn
@@ -126,6 +138,15 @@ def test_a_write_to_a_module_that_is_being_built_is_run_on_new_tensors(torchlint
     together = "no graph holds `self.scale`, `self.fc.weight`, `self.fc.bias` yet, as the rule found"
     alone = "no graph holds `self.fc.weight` yet, as the rule found"
     assert [each["reason"] for each in found] == [together, together, together, alone]
+
+
+def test_lists_hold_what_inference_says_that_they_hold(torchlint: Program, tmp_path: Path) -> None:
+    write(tmp_path, rows=ROWS)
+    (found,) = fixes(torchlint, "rows.py")
+    assert (found["code"], found["applicability"], found["verdict"]) == ("TNS304", "safe", "proven")
+    assert found["fragment"]["given"] == [  # type: ignore[index]
+        {"name": "rows", "stands_for": "rows", "kind": "list [[1, 0.5], [2, 3]] or list []", "assumed": False}
+    ]
 
 
 def test_a_write_that_is_safe_by_nothing_is_run_on_tensors_that_graphs_hold(torchlint: Program, tmp_path: Path) -> None:

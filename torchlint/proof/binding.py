@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from torchlint.inference.facts import Dtype, Grad, Kind, Place
+from torchlint.inference.facts import Dtype, Grad, Kind, Place, Value
 from torchlint.proof import allowed
 from torchlint.proof.cutting import Hole
 from torchlint.proof.observe import Snippet
@@ -212,10 +212,19 @@ def _options(hole: Hole) -> tuple[Choice, ...]:
     found = [choice for kind, choices in _KINDS.items() if value.may(kind) for choice in choices]
     if value.must(Kind.SEQUENCE) and value.items is None and (value.element().must(Kind.TENSOR)):
         found = [Choice("tensors")]
-    return tuple(found)
+    return tuple(each for each in found if each not in _LISTS or each in _lists(value))
+
+
+def _lists(value: Value) -> tuple[Choice, ...]:
+    """Give the lists whose members are such as inference knows them; all where it knows none of those."""
+    inner = value.element()
+    fitting = tuple(each for each, kind in zip(_LISTS, _MEMBERS, strict=True) if kind is None or inner.may(kind))
+    return fitting if any(_MEMBERS[each.pick] is not None for each in fitting) else _LISTS
 
 
 _LISTS = tuple(Choice("list", at) for at in range(5))
+_MEMBERS = (Kind.INTEGER, Kind.SCALAR, Kind.SEQUENCE, Kind.INTEGER, None)
+"""What the members of these lists are; None where there are none."""
 _KINDS: dict[Kind, tuple[Choice, ...]] = {
     Kind.TENSOR: (Choice("tensor"),),
     Kind.ARRAY: (Choice("array"),),
