@@ -171,7 +171,8 @@ def kill_often(top: Path, count: int, kills: int, chance: random.Random) -> tupl
         done = tree.done()
         tally.between += before < done < count
         tally.left += tree.left() > 0
-        if done > 0.9 * count or chance.random() < 0.05:
+        print(f"\r{tally}", end="", file=sys.stderr, flush=True)
+        if done > 0.9 * count or chance.random() < 0.02:
             last = fix(tree, 1)
             said = last.communicate()[0]
             tally.complete += 1
