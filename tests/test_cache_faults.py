@@ -218,7 +218,7 @@ def refuse(number: int) -> Callable[..., NoReturn]:
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EDQUOT, errno.EIO])
-@pytest.mark.parametrize("call", ["_opened", "os.fdopen", "os.replace", "os.chmod"])
+@pytest.mark.parametrize("call", ["_opened", "_take_over", "os.replace", "os.chmod"])
 def test_a_folder_that_cannot_be_written_costs_nothing_but_time(
     project: Path, cache: Path, in_process: Program, monkeypatch: pytest.MonkeyPatch, call: str, number: int
 ) -> None:

@@ -55,6 +55,8 @@ NOT_RUN = {
         "CONTRIBUTING.md",
         ".venv/bin/pre-commit install",
     ): "would put a hook into this repository; run by test_newcomer.py",
+    ("docs/fix-safety.md", "python benchmarks/proofs.py"): "fetches releases and takes hours",
+    ("docs/fix-safety.md", "python benchmarks/proofs.py --report"): "reports on what the line above left behind",
     ("docs/ci.md", "tox run -e lint"): "run by test_ci.py, with the file that is shown",
     ("docs/ci.md", "nox -s lint"): "run by test_ci.py, with the file that is shown",
 }
