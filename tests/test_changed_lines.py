@@ -74,7 +74,7 @@ def test_files_that_did_not_change_are_not_read(tmp_path: Path, git: Git) -> Non
         "import sys\nopened = set()\n"
         "sys.addaudithook(lambda event, args: event == 'open' and opened.add(str(args[0])))\n"
         "from torchlint.cli import main\nmain(['--isolated', '--diff-base', 'HEAD', '--jobs', '1', '--no-cache'])\n"
-        "print(sorted(each for each in opened if each.endswith(('old.py', 'new.py'))))\n"
+        "print(sorted(each for each in opened if each.endswith(('/old.py', '/new.py'))))\n"
     )
     root = str(Path(__file__).parents[1])
     done = subprocess.run(

@@ -118,7 +118,7 @@ def test_an_unsaved_text_gets_its_diagnostics_in_full(editor: Editor) -> None:
             "message": "`.numpy()` on a tensor that requires grad: `.detach()` is missing",
             "severity": 1,
             "code": "TNS101",
-            "codeDescription": {"href": f"{RULES}/numpy-on-grad-tensor"},
+            "codeDescription": {"href": f"{RULES}/TNS101/"},
             "source": "torchlint",
             "relatedInformation": [
                 {
@@ -132,7 +132,7 @@ def test_an_unsaved_text_gets_its_diagnostics_in_full(editor: Editor) -> None:
             "message": "`torch.Tensor` given a size leaves its memory uninitialised: use `torch.empty`",
             "severity": 1,
             "code": "TNS302",
-            "codeDescription": {"href": f"{RULES}/legacy-constructor-from-size"},
+            "codeDescription": {"href": f"{RULES}/TNS302/"},
             "source": "torchlint",
             "tags": [2],
         },

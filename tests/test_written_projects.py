@@ -116,6 +116,12 @@ def test_a_name_is_followed_through_many_files(tmp_path: Path) -> None:
     check_reveals(tmp_path / "a.py")
 
 
+def test_an_annotation_says_more_than_a_call_whose_value_is_only_not_none(tmp_path: Path) -> None:
+    called = "def called(made):\n    if made is None:\n        return\n    _annotated(made)\n\n\n"
+    written(tmp_path, {"a.py": called + "def _annotated(x: int):\n    reveal(x)  # integer\n"})
+    check_reveals(tmp_path / "a.py")
+
+
 def test_the_budget_of_files_holds(tmp_path: Path) -> None:
     files = {f"m{at}.py": "import torch\n\nmade = torch.zeros(2)\n" for at in range(MOST_FILES + 20)}
     known = ["tensor, detached, host"] * MOST_FILES + ["other"] * 20
