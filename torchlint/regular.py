@@ -12,14 +12,23 @@ def read(path: str, most: int = -1) -> bytes:
 
     :raises OSError: where it cannot be read, or is no regular file.
     """
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    return read_with_status(path, most)[0]
+
+
+def read_with_status(path: str, most: int = -1, follow: bool = True) -> tuple[bytes, os.stat_result]:
+    """Give the bytes of a regular file, at most so many, and its status before they were read.
+
+    :raises OSError: where it cannot be read, is no regular file, or is a link that is not to be followed.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    handle = os.open(path, flags if follow else flags | getattr(os, "O_NOFOLLOW", 0))
     try:
-        mode = os.fstat(handle).st_mode
-        if stat.S_ISDIR(mode):
+        status = os.fstat(handle)
+        if stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if not stat.S_ISREG(mode):
+        if not stat.S_ISREG(status.st_mode):
             raise OSError("not a regular file")
         with os.fdopen(handle, "rb", closefd=False) as stream:
-            return stream.read(most)
+            return stream.read(most), status
     finally:
         os.close(handle)

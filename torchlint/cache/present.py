@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Callable
 
+from torchlint import regular
 from torchlint.inference.imports import Place, shape
 
 Stamp = tuple[int, int, int, int]
@@ -49,8 +50,11 @@ class Present:
 
     def read(self, path: str) -> bytes | None:
         """Give the bytes of a file, and take its stamp anew, before them."""
+        found = self.stamp(path)
+        if found is None or found[0] > _MOST_BYTES:
+            return None
         try:
-            raw, status = _read(path)
+            raw, status = regular.read_with_status(path)
         except (OSError, ValueError):
             return None
         self._stamps[path] = _stamp(status)
@@ -85,16 +89,3 @@ def _stamp(status: os.stat_result) -> Stamp | None:
     if not stat.S_ISREG(status.st_mode):
         return None
     return (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
-
-
-def _read(path: str) -> tuple[bytes, os.stat_result]:
-    """Read a regular file; a pipe in its place does not keep the run waiting.
-
-    :raises OSError: where there is none, or none of a reasonable size.
-    """
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with os.fdopen(handle, "rb") as stream:
-        status = os.fstat(stream.fileno())
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
-            raise OSError
-        return stream.read(_MOST_BYTES), status

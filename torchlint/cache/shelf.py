@@ -45,7 +45,7 @@ class Shelf:
             return None
         path = self._path(key)
         with suppress(OSError, ValueError, RecursionError, MemoryError):
-            raw, status = _read(path)
+            raw, status = regular.read_with_status(path, MOST_BYTES, follow=False)
             head, _, body = raw.partition(b"\n")
             if head == _head(body):
                 held = json.loads(body)
@@ -148,15 +148,6 @@ def _contents(folder: str) -> Iterator[tuple[str, os.stat_result]]:
                     status = entry.stat(follow_symlinks=False)
                     if not stat.S_ISDIR(status.st_mode):
                         yield entry.path, status
-
-
-def _read(path: str) -> tuple[bytes, os.stat_result]:
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    with os.fdopen(os.open(path, flags), "rb") as stream:
-        status = os.fstat(stream.fileno())
-        if not stat.S_ISREG(status.st_mode) or status.st_size > MOST_BYTES:
-            raise OSError
-        return stream.read(MOST_BYTES), status
 
 
 def _head(body: bytes) -> bytes:
