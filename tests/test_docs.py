@@ -17,7 +17,7 @@ import torch
 from torchlint.catalogue import CATALOGUE, Entry
 from torchlint.config import Config
 from torchlint.engine import check_bytes, fix_bytes
-from torchlint.flags import check_parser
+from torchlint.flags import parser_of
 from torchlint.options import OUTPUT_FORMATS, Options
 from torchlint.pages import page, summary
 from torchlint.selectors import DEFAULT_CODES
@@ -234,7 +234,7 @@ def test_codes_that_are_spoken_of_exist(path: Path) -> None:
 def test_every_flag_and_only_flags_stand_in_the_usage_page() -> None:
     usage = (ROOT / "docs" / "usage.md").read_text(encoding="utf-8")
     said = set(re.findall(r"`(--[a-z][a-z-]+)", usage)) | set(re.findall(r"\s(--[a-z][a-z-]+)", usage))
-    actions = check_parser()._actions
+    actions = parser_of("check")._actions
     known = {flag for action in actions for flag in action.option_strings if flag.startswith("--")}
     assert said - known - {"--all"} == set()
     shown = {

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from torchlint.catalogue import BY_CODE, BY_NAME
-from torchlint.flags import SUBCOMMANDS, check_parser
+from torchlint.flags import SUBCOMMANDS, parser_of
 from torchlint.options import OUTPUT_FORMATS
 
 Program = Callable[..., Any]
-FLAGS = {flag for action in check_parser()._actions for flag in action.option_strings}
+FLAGS = {flag for action in parser_of("check")._actions for flag in action.option_strings}
 
 
 def test_the_first_help_fits_on_a_screen_and_every_word_of_it_is_true(tmp_path: Path, torchlint: Program) -> None:
@@ -40,7 +40,10 @@ def test_the_long_help_lists_every_flag(torchlint: Program) -> None:
     text = torchlint("check", "--help").stdout
     assert max(map(len, text.splitlines())) <= 80
     shown = {
-        flag for action in check_parser()._actions if action.help != "==SUPPRESS==" for flag in action.option_strings
+        flag
+        for action in parser_of("check")._actions
+        if action.help != "==SUPPRESS=="
+        for flag in action.option_strings
     }
     assert {flag for flag in shown if not re.search(rf"(?<![\w-]){flag}(?![\w-])", text)} == set()
 

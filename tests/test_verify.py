@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
 from tests.conftest import Program  # noqa: E402
-from torchlint.flags import verify_parser  # noqa: E402
+from torchlint.flags import parser_of  # noqa: E402
 from torchlint.inference.facts import tensor  # noqa: E402
 from torchlint.proof import simulated  # noqa: E402
 from torchlint.proof.binding import Choice, worlds  # noqa: E402
@@ -271,7 +271,7 @@ def test_a_file_that_cannot_be_read_does_not_hide_the_others(torchlint: Program,
 
 def test_every_flag_stands_on_the_page_and_no_other() -> None:
     page = (Path(__file__).parents[1] / "docs" / "verify.md").read_text(encoding="utf-8")
-    known = {flag for action in verify_parser()._actions for flag in action.option_strings if flag.startswith("--")}
+    known = {flag for action in parser_of("verify")._actions for flag in action.option_strings if flag.startswith("--")}
     said = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", page))
     assert known - {"--help"} <= said | {"--quiet"}
     assert said - known <= {"--fix", "--diff", "--verify", "--unsafe-fixes", "--verbose"}

@@ -5,27 +5,19 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from torchlint.config import ConfigError
-from torchlint.flags import (
-    SUBCOMMANDS,
-    UsageError,
-    check_parser,
-    clean_parser,
-    parse,
-    parse_clean,
-    parse_server,
-    parse_verify,
-    server_parser,
-    verify_parser,
-)
+from torchlint.flags import SUBCOMMANDS, UsageError, parse, parser_of
 from torchlint.output.screen import Screen, printable
 from torchlint.selectors import UnknownSelector, nearest
 from torchlint.version import VERSION
 from torchlint.welcome import TEXT
+
+if TYPE_CHECKING:
+    from torchlint.checking import Session
 
 FAILED = 2
 
@@ -60,74 +52,54 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _dispatch(given: list[str]) -> int:
     command, rest = (given[0], given[1:]) if given and given[0] in SUBCOMMANDS else ("check", given)
     try:
-        if command == "explain":
-            return _explain(rest)
-        if command == "rules":
-            return _rules(rest)
-        if command == "completion":
-            return _completion(rest)
-        if command == "verify":
-            return _verify(rest)
-        if command == "server":
-            return _server(rest)
-        if command == "clean":
-            return _clean(rest)
-        return _check(rest, brief=given[:1] != ["check"])
+        if command in _WITH_FLAGS and ("-h" in rest or "--help" in rest):
+            print(TEXT if given[:1] != [command] else parser_of(command).format_help(), end="")
+            return 0
+        return _COMMANDS[command](rest)
     except (UsageError, ConfigError, UnknownSelector) as error:
         _complain(str(error))
         return FAILED
 
 
-def _check(given: list[str], brief: bool) -> int:
-    if "-h" in given or "--help" in given:
-        print(TEXT if brief else check_parser().format_help(), end="")
-        return 0
+def _check(given: list[str]) -> int:
     found = parse(given)
     if found.version:
         print(f"torchlint {VERSION}")
         return 0
     import gc
 
-    from torchlint.checking import Session, check  # here: --version and --help need none of it
+    from torchlint.checking import check  # here: --version and --help need none of it
 
     gc.set_threshold(_BETWEEN_COLLECTIONS)
-
-    screen = _screen(sys.stdout, found.color, os.environ)
     jobs = found.jobs or (1 if os.environ.get("PRE_COMMIT") else _processors())
-    session = Session(os.getcwd(), sys.stdin.buffer, sys.stdout, sys.stderr, screen, jobs)
-    return check(_with_cache(found), session)
+    return check(_with_cache(found), _session(found.color, jobs))
 
 
 def _verify(given: list[str]) -> int:
-    if "-h" in given or "--help" in given:
-        print(verify_parser().format_help(), end="")
-        return 0
-    found = parse_verify(given)
-    from torchlint.checking import Session
+    found = parse(given, "verify")
     from torchlint.verifying import verify
 
-    screen = _screen(sys.stdout, found.color, os.environ)
-    jobs = found.jobs or _processors()
-    return verify(found, Session(os.getcwd(), sys.stdin.buffer, sys.stdout, sys.stderr, screen, jobs))
+    return verify(found, _session(found.color, found.jobs or _processors()))
+
+
+def _session(color: str, jobs: int) -> Session:
+    from torchlint.checking import Session
+
+    screen = _screen(sys.stdout, color, os.environ)
+    return Session(os.getcwd(), sys.stdin.buffer, sys.stdout, sys.stderr, screen, jobs)
 
 
 def _server(given: list[str]) -> int:
-    if "-h" in given or "--help" in given:
-        print(server_parser().format_help(), end="")
-        return 0
-    found = parse_server(given)
+    found = parse(given, "server")
     from torchlint.serving import serve
 
     return serve(found, os.getcwd())
 
 
 def _clean(given: list[str]) -> int:
-    if "-h" in given or "--help" in given:
-        print(clean_parser().format_help(), end="")
-        return 0
+    found = parse(given, "clean")
     from torchlint.caching import clean
 
-    found = parse_clean(given)
     print(clean(_with_cache(found), os.getcwd()), end="")
     return 0
 
@@ -187,6 +159,19 @@ def _completion(given: list[str]) -> int:
 
     print(script(given[0]))
     return 0
+
+
+_WITH_FLAGS = ("check", "verify", "server", "clean")
+
+_COMMANDS: dict[str, Callable[[list[str]], int]] = {
+    "check": _check,
+    "explain": _explain,
+    "rules": _rules,
+    "verify": _verify,
+    "server": _server,
+    "clean": _clean,
+    "completion": _completion,
+}
 
 
 def _screen(stream: TextIO, color: str, environment: Mapping[str, str]) -> Screen:

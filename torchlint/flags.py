@@ -37,39 +37,12 @@ class Help(argparse.HelpFormatter):
         super().__init__(prog, max_help_position=28, width=80)
 
 
-def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """Read the arguments of ``torchlint check``.
+def parse(arguments: Sequence[str], command: str = "check") -> argparse.Namespace:
+    """Read the arguments of a subcommand that has flags.
 
     :raises UsageError: on an unknown flag, with the nearest spelling, and on a value that a flag does not take.
     """
-    return _parsed(check_parser(), arguments)
-
-
-def parse_verify(arguments: Sequence[str]) -> argparse.Namespace:
-    """Read the arguments of ``torchlint verify``.
-
-    :raises UsageError: as :func:`parse`.
-    """
-    return _parsed(verify_parser(), arguments)
-
-
-def parse_server(arguments: Sequence[str]) -> argparse.Namespace:
-    """Read the arguments of ``torchlint server``.
-
-    :raises UsageError: as :func:`parse`.
-    """
-    return _parsed(server_parser(), arguments)
-
-
-def parse_clean(arguments: Sequence[str]) -> argparse.Namespace:
-    """Read the arguments of ``torchlint clean``.
-
-    :raises UsageError: as :func:`parse`.
-    """
-    return _parsed(clean_parser(), arguments)
-
-
-def _parsed(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
+    parser = parser_of(command)
     names = [name for action in parser._actions for name in action.option_strings]
     found, unknown = parser.parse_known_intermixed_args(_with_reasons(arguments))
     if unknown:
@@ -84,17 +57,30 @@ def _with_reasons(arguments: Sequence[str]) -> list[str]:
     return [f"{each}=" if each == "--add-noqa" and at < end else each for at, each in enumerate(arguments)]
 
 
-def check_parser() -> argparse.ArgumentParser:
-    """Build the parser of ``torchlint check``."""
-    parser = _Parser(
-        prog="torchlint",
-        usage="torchlint [check] [PATH ...] [FLAGS]\n       torchlint explain CODE|NAME|--all\n       torchlint rules\n"
-        "       torchlint verify [PATH ...] [FLAGS]\n       torchlint server [FLAGS]\n"
-        "       torchlint clean [FLAGS]\n       torchlint completion SHELL",
-        description="Find the places where PyTorch code converts tensors unsafely, say why, and repair them.",
-        epilog="Exit status: 0 nothing left to report, 1 findings, 2 the run itself failed.",
+def parser_of(command: str) -> argparse.ArgumentParser:
+    """Build the parser of a subcommand that has flags: ``check``, ``verify``, ``server`` or ``clean``."""
+    return {"check": _check, "verify": _verify, "server": _server, "clean": _clean}[command]()
+
+
+def _parser(name: str, usage: str, description: str, epilog: str) -> _Parser:
+    return _Parser(
+        prog=name,
+        usage=usage,
+        description=description,
+        epilog=f"Exit status: {epilog}, 2 the run itself failed.",
         formatter_class=Help,
         allow_abbrev=False,
+    )
+
+
+def _check() -> argparse.ArgumentParser:
+    parser = _parser(
+        "torchlint",
+        "torchlint [check] [PATH ...] [FLAGS]\n       torchlint explain CODE|NAME|--all\n       torchlint rules\n"
+        "       torchlint verify [PATH ...] [FLAGS]\n       torchlint server [FLAGS]\n"
+        "       torchlint clean [FLAGS]\n       torchlint completion SHELL",
+        "Find the places where PyTorch code converts tensors unsafely, say why, and repair them.",
+        "0 nothing left to report, 1 findings",
     )
     parser.add_argument(
         "paths", nargs="*", metavar="PATH", help="files and folders (default: .); - reads standard input"
@@ -114,15 +100,12 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     _showing(parser.add_argument_group("output"))
 
 
-def verify_parser() -> argparse.ArgumentParser:
-    """Build the parser of ``torchlint verify``."""
-    parser = _Parser(
-        prog="torchlint verify",
-        usage="torchlint verify [PATH ...] [FLAGS]",
-        description="Run fixes before and after in every world here; without a path, those of the rules' own examples.",
-        epilog="Exit status: 0 all proven or not testable, 1 something refuted, 2 the run itself failed.",
-        formatter_class=Help,
-        allow_abbrev=False,
+def _verify() -> argparse.ArgumentParser:
+    parser = _parser(
+        "torchlint verify",
+        "torchlint verify [PATH ...] [FLAGS]",
+        "Run fixes before and after in every world here; without a path, those of the rules' own examples.",
+        "0 all proven or not testable, 1 something refuted",
     )
     add = parser.add_argument
     add("paths", nargs="*", metavar="PATH", help="files and folders whose proposed fixes, unsafe ones too, are run")
@@ -130,27 +113,22 @@ def verify_parser() -> argparse.ArgumentParser:
     add("--codes", type=_selectors, action="extend", metavar="RULES", help="codes, prefixes, names or ALL, with commas")
     add("--output-format", choices=("text", "json"), default="text")
     add("--time-limit", type=_seconds, default=30.0, metavar="SECONDS", help="for each fix (default: 30)")
-    add("--config", metavar="FILE", help="use this configuration file")
-    add("--isolated", action="store_true", help="use no configuration file")
+    _configuring(parser)
     add("--jobs", "-j", type=_jobs, metavar="N", help="processes (default: one per CPU)")
     add("--color", choices=("auto", "always", "never"), default="auto")
     add("--quiet", "-q", action="store_true", help="say only what is refuted")
     return parser
 
 
-def server_parser() -> argparse.ArgumentParser:
-    """Build the parser of ``torchlint server``."""
-    parser = _Parser(
-        prog="torchlint server",
-        usage="torchlint server [FLAGS]",
-        description="Serve an editor by the language server protocol, over standard input and output.",
-        epilog="Exit status: 0 the editor ended it, 1 the editor went away, 2 it could not begin.",
-        formatter_class=Help,
-        allow_abbrev=False,
+def _server() -> argparse.ArgumentParser:
+    parser = _parser(
+        "torchlint server",
+        "torchlint server [FLAGS]",
+        "Serve an editor by the language server protocol, over standard input and output.",
+        "0 the editor ended it, 1 the editor went away",
     )
-    parser.set_defaults(**vars(check_parser().parse_args([])))
-    parser.add_argument("--config", metavar="FILE", help="use this configuration file")
-    parser.add_argument("--isolated", action="store_true", help="use no configuration file")
+    parser.set_defaults(**vars(_check().parse_args([])))
+    _configuring(parser)
     parser.add_argument("--stdio", action="store_true", help="the only way, and so it may be left out")
     parser.add_argument("--verbose", "-v", action="store_true", help="write each check into the editor's log")
     _selecting(parser.add_argument_group("rules"))
@@ -158,21 +136,16 @@ def server_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def clean_parser() -> argparse.ArgumentParser:
-    """Build the parser of ``torchlint clean``."""
-    parser = _Parser(
-        prog="torchlint clean",
-        usage="torchlint clean [FLAGS]",
-        description="Remove the cache that runs in the current folder use; nothing else is removed.",
-        epilog="Exit status: 0 there is none any more, 2 it could not be removed.",
-        formatter_class=Help,
-        allow_abbrev=False,
+def _clean() -> argparse.ArgumentParser:
+    parser = _parser(
+        "torchlint clean",
+        "torchlint clean [FLAGS]",
+        "Remove the cache that runs in the current folder use; nothing else is removed.",
+        "0 there is none any more",
     )
-    add = parser.add_argument
-    add("--cache-dir", metavar="DIR", help="remove this one (default: that of the configuration)")
-    add("--config", metavar="FILE", help="use this configuration file")
-    add("--isolated", action="store_true", help="use no configuration file")
-    add("--quiet", "-q", action="store_true", help="say nothing")
+    parser.add_argument("--cache-dir", metavar="DIR", help="remove this one (default: that of the configuration)")
+    _configuring(parser)
+    parser.add_argument("--quiet", "-q", action="store_true", help="say nothing")
     return parser
 
 
@@ -229,9 +202,13 @@ def _judging(group: argparse._ArgumentGroup) -> None:
     _switch(group, "strict", "report every .numpy() without its own .detach() and .cpu()")
 
 
-def _discovering(group: argparse._ArgumentGroup) -> None:
+def _configuring(group: argparse._ActionsContainer) -> None:
     group.add_argument("--config", metavar="FILE", help="use this configuration file")
     group.add_argument("--isolated", action="store_true", help="use no configuration file")
+
+
+def _discovering(group: argparse._ArgumentGroup) -> None:
+    _configuring(group)
     group.add_argument(
         "--exclude", type=_texts, action="extend", metavar="GLOBS", help="leave out, instead of the usual"
     )
