@@ -43,13 +43,13 @@ class Analysis:
 
     def value(self, node: ast.expr) -> Value:
         """Give what is known of an expression's value where it stands."""
-        self._project.foreign = 0
+        self._project.begin_question()
         known = self._file.imported(node)
         return known if known is not None else self._file.flow_of(node).values.get(node, UNKNOWN)
 
     def mode(self, node: ast.expr) -> Mode:
         """Give the grad modes in which an expression may be evaluated."""
-        self._project.foreign = 0
+        self._project.begin_question()
         return self._file.flow_of(node).modes.get(node, Mode.ON | Mode.OFF)
 
     # ------------------------------------------------------------------ reasons

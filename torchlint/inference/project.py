@@ -68,6 +68,10 @@ class Project:
         self._bases: dict[str, str] = {}
         self._following: set[str] = set()
 
+    def begin_question(self) -> None:
+        """Take notice that somebody asks for something new: the budget for other files is whole again."""
+        self.foreign = 0
+
     def affords(self, file: File) -> bool:
         """Whether the budget allows another walk of something in a file."""
         is_own = self.place is None or file.place is self.place
