@@ -31,6 +31,7 @@ from torchlint.inference.facts import (
 )
 from torchlint.inference.guards import Guard
 from torchlint.inference.names import canonical, path_of
+from torchlint.syntax.outline import parameters
 
 if TYPE_CHECKING:
     from torchlint.inference.scope import File
@@ -325,14 +326,9 @@ class Expressions:
     def function(self, node: ast.Lambda, env: Env) -> Value:
         inner = env.layer()
         inner.mode = Mode.ON
-        for each in _parameters(node.args):
-            inner.assign(each.arg, UNKNOWN)
+        for word in parameters(node):
+            inner.assign(word, UNKNOWN)
         return of_kind(Kind.OTHER, node=node, member=self.evaluate(node.body, inner))
-
-
-def _parameters(args: ast.arguments) -> list[ast.arg]:
-    more = [each for each in (args.vararg, args.kwarg) if each is not None]
-    return [*args.posonlyargs, *args.args, *args.kwonlyargs, *more]
 
 
 def _zero_dim(value: Value) -> bool:

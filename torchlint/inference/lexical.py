@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 
 from torchlint.inference.names import bindings, changed_in_place
-from torchlint.syntax.outline import Function, Outline, children
+from torchlint.syntax.outline import Function, Outline, children, parameters
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -42,7 +42,7 @@ def local(outline: Outline, function: Function) -> frozenset[str]:
     """Give the names that are a function's own."""
     own = outline.told(own_nodes, function)
     names = {each.id for each in own if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
-    names |= {each.arg for each in outline.within(function.args) if isinstance(each, ast.arg)}
+    names |= parameters(function)
     outside = (each.names for each in own if isinstance(each, ast.Nonlocal | ast.Global))
     return frozenset(names.difference(*outside))
 
@@ -122,14 +122,20 @@ def bound_again(outline: Outline, _: ast.Module) -> frozenset[str]:
     return frozenset(word for word, rows in bound.items() if len(rows) > 1 and max(rows) > first.get(word, max(rows)))
 
 
+def bound_otherwise(outline: Outline, _: ast.Module) -> frozenset[str]:
+    """Give the names that something else than an import binds, anywhere in the file."""
+    found = {each.id for each in outline.nodes(ast.Name) if not isinstance(each.ctx, ast.Load)}
+    found |= {each.arg for each in outline.nodes(ast.arg)}
+    for kind in (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar):
+        found |= {word for each in outline.nodes(kind) if (word := getattr(each, "name", None))}
+    return frozenset(found)
+
+
 def imported_only(outline: Outline, tree: ast.Module) -> frozenset[str]:
     """Give the names that one import statement of the module binds and nothing else, anywhere in the file."""
     imports: list[ast.Import | ast.ImportFrom] = [*outline.nodes(ast.Import), *outline.nodes(ast.ImportFrom)]
     words = Counter(word for node in imports for word, _ in bindings(node))
-    other = {each.id for each in outline.nodes(ast.Name) if not isinstance(each.ctx, ast.Load)}
-    other |= {each.arg for each in outline.nodes(ast.arg)}
-    for kind in (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar):
-        other |= {word for each in outline.nodes(kind) if (word := getattr(each, "name", None))}
+    other = set(outline.told(bound_otherwise, tree))
     parts = (*outline.nodes(ast.Attribute), *outline.nodes(ast.Subscript))
     other |= {name.id for each in parts if (name := changed_in_place(each)) is not None}
     placed = {word for node in imports if outline.parents[node] is tree for word, _ in bindings(node)}

@@ -11,7 +11,7 @@ from torchlint.inference.facts import NOTHING, UNKNOWN, Grad, Kind, Mode, Reason
 from torchlint.inference.flow import Flow
 from torchlint.inference.lexical import lines_of, local, own_nodes, shared, written
 from torchlint.inference.project import MOST_DEPTH
-from torchlint.syntax.outline import Outline
+from torchlint.syntax.outline import Outline, parameters
 
 if TYPE_CHECKING:
     from torchlint.inference.binding import Function
@@ -236,7 +236,7 @@ def _changed(function: Function, flow: Flow) -> tuple[_Changes, _Changes]:
     if not flow.changes and not outer:
         return (), ()
     rebound = outline.told(_bound_before, function)
-    arguments = {each.arg for each in outline.within(function.args) if isinstance(each, ast.arg)} - rebound
+    arguments = parameters(function) - rebound
     mine = {path: value for path, value in flow.changes.items() if path.partition(".")[0] in arguments}
     free = {path: value for path, value in flow.changes.items() if path not in outline.told(local, function)}
     for each in outline.told(own_nodes, function) if outer else ():

@@ -7,6 +7,7 @@ import ast
 import libcst as cst
 
 from torchlint.rule import FileContext
+from torchlint.syntax.outline import parameters
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _OF_TENSORS_ALONE = frozenset({"data", "grad", "T", "mT", "H", "mH"})
@@ -18,13 +19,7 @@ def is_parameter(node: cst.BaseExpression, context: FileContext) -> bool:
         return False
     found = context.python(node)
     around = context.outline.ancestors(found) if found is not None else ()
-    return any(node.value in _parameters(each) for each in around if isinstance(each, _FUNCTIONS))
-
-
-def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
-    given = function.args
-    more = [each for each in (given.vararg, given.kwarg) if each is not None]
-    return {each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs, *more)}
+    return any(node.value in parameters(each) for each in around if isinstance(each, _FUNCTIONS))
 
 
 def rests_on_annotation(node: cst.BaseExpression, context: FileContext) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from torchlint.inference.facts import Kind
+from torchlint.inference.lexical import own_nodes
 from torchlint.rule import FileContext
+from torchlint.syntax.outline import parameters
 
 # fmt: off
 _DIMENSIONAL = frozenset({
@@ -90,9 +91,12 @@ def bound_once(name: ast.Name, context: FileContext) -> ast.expr | None:
     """Give what a name is bound to where its scope binds it in one assignment only."""
     assert context.outline is not None
     scope = next((each for each in context.outline.ancestors(name) if isinstance(each, _SCOPES)), None)
-    if scope is None or isinstance(scope, ast.Lambda) or name.id in _parameters(scope):
+    if scope is None or isinstance(scope, ast.Lambda):
         return None
-    stores = [each for each in _own(scope) if isinstance(each, ast.Name) and _binds(each, name.id)]
+    if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef) and name.id in parameters(scope):
+        return None
+    own = context.outline.told(own_nodes, scope)
+    stores = [each for each in own if isinstance(each, ast.Name) and _binds(each, name.id)]
     if len(stores) != 1:
         return None
     statement = context.outline.parents.get(stores[0])
@@ -103,17 +107,3 @@ def bound_once(name: ast.Name, context: FileContext) -> ast.expr | None:
 
 def _binds(node: ast.Name, word: str) -> bool:
     return node.id == word and not isinstance(node.ctx, ast.Load)
-
-
-def _parameters(scope: ast.AST) -> set[str]:
-    return {each.arg for each in ast.walk(scope.args) if isinstance(each, ast.arg)} if hasattr(scope, "args") else set()
-
-
-def _own(scope: ast.AST) -> Iterator[ast.AST]:
-    """Give the nodes of a scope, nested scopes left out."""
-    stack = list(ast.iter_child_nodes(scope))
-    while stack:
-        node = stack.pop()
-        yield node
-        if not isinstance(node, _SCOPES):
-            stack.extend(ast.iter_child_nodes(node))

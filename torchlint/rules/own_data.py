@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import lru_cache
 
 from torchlint.rule import FileContext
+from torchlint.syntax.outline import Outline
 
 _WORD = re.compile(r"\bdata\b")
 _TENSORS = frozenset({"Parameter", "Variable", "Tensor", "DataFrame", "Series"})
@@ -15,12 +15,12 @@ _TENSORS = frozenset({"Parameter", "Variable", "Tensor", "DataFrame", "Series"})
 
 def has_own_data(context: FileContext) -> bool:
     """Whether a class of the file has a field, property or attribute ``data``, or an object is made with ``data=``."""
-    return context.outline is not None and _has_own_data(context.outline.tree)
+    return context.outline is not None and context.outline.told(_has_own_data, context.outline.tree)
 
 
-@lru_cache(maxsize=8)
-def _has_own_data(tree: ast.Module) -> bool:
-    return any(_speaks(node) for node in ast.walk(tree))
+def _has_own_data(outline: Outline, _: ast.Module) -> bool:
+    nodes = (*outline.nodes(ast.ClassDef), *outline.nodes(ast.Attribute), *outline.nodes(ast.Call))
+    return any(_speaks(node) for node in nodes)
 
 
 def _speaks(node: ast.AST) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left
-from functools import lru_cache
 
 import libcst as cst
 
 from torchlint.inference.facts import Value
 from torchlint.rule import FileContext
+from torchlint.syntax.outline import Outline
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -21,22 +21,19 @@ def is_packed(receiver: cst.BaseExpression, known: Value, context: FileContext) 
     place = context.python(receiver)
     if isinstance(place, ast.Name) and context.outline is not None:
         around = next((each for each in context.outline.ancestors(place) if isinstance(each, _FUNCTIONS)), None)
-        return place.id in _packed_above(context.outline.tree if around is None else around, place.lineno)
+        rows, packed = context.outline.told(_changes, context.outline.tree if around is None else around)
+        return place.id in packed[bisect_left(rows, place.lineno)]
     return isinstance(place, ast.Call) and _is_packing(place)
 
 
-def _packed_above(around: ast.AST, row: int) -> frozenset[str]:
-    """Give the names that hold packed sequences above a row, reading a function from top to bottom."""
-    rows, packed = _changes(around)
-    return packed[bisect_left(rows, row)]
+def _changes(outline: Outline, around: ast.AST) -> tuple[list[int], list[frozenset[str]]]:
+    """Give the rows after which other names hold packed sequences; the names above the first row, then from each on.
 
-
-@lru_cache(maxsize=64)
-def _changes(around: ast.AST) -> tuple[list[int], list[frozenset[str]]]:
-    """Give the rows after which other names hold packed sequences; the names above the first row, then from each on."""
+    A function is read from top to bottom.
+    """
     rows: list[int] = []
     packed = [frozenset[str]()]
-    assignments = (node for node in ast.walk(around) if isinstance(node, ast.Assign))
+    assignments = (node for node in outline.within(around) if isinstance(node, ast.Assign))
     for assignment in sorted(assignments, key=lambda node: node.lineno):
         names = {each.id for target in assignment.targets for each in _first(target)}
         before = packed[-1]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from enum import Enum
-from functools import lru_cache
 
 from torchlint.rule import FileContext
 from torchlint.rules.tensor_uses import uses_around
+from torchlint.syntax.outline import Outline
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _RECEIVERS = (ast.Name, ast.Attribute, ast.Subscript)
@@ -33,7 +33,8 @@ def shape_by_use(place: ast.expr, context: FileContext) -> Shape | None:
     if around is None:
         return None
     code = ast.unparse(place)
-    found = {shape for shape, value, row in _shapes(around) if value == code and row <= place.lineno}
+    shapes = context.outline.told(_shapes, around)
+    found = {shape for shape, value, row in shapes if value == code and row <= place.lineno}
     uses = uses_around(place, context)
     if uses is not None and uses.speak_before(code, place.lineno):
         found.add(Shape.TENSOR)
@@ -42,9 +43,8 @@ def shape_by_use(place: ast.expr, context: FileContext) -> Shape | None:
     return next((each for each in (Shape.LIST, Shape.ARRAY, Shape.TENSOR, Shape.SIZED) if each in found), None)
 
 
-@lru_cache(maxsize=64)
-def _shapes(around: ast.AST) -> tuple[tuple[Shape, str, int], ...]:
-    found = ((shape, value) for node in ast.walk(around) for shape, value in _evidence(node))
+def _shapes(outline: Outline, around: ast.AST) -> tuple[tuple[Shape, str, int], ...]:
+    found = ((shape, value) for node in outline.within(around) for shape, value in _evidence(node))
     return tuple((shape, ast.unparse(value), value.lineno) for shape, value in found if isinstance(value, _RECEIVERS))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import lru_cache
 
 import libcst as cst
 
@@ -47,13 +46,13 @@ def _functions_around(context: FileContext, at: cst.CSTNode | None) -> set[ast.A
     if at is None or outline is None:
         return set()
     start = context.definition.span(at)[0]
-    functions = _functions_in(context.definition.stretch.statements)
+    statements = context.definition.stretch.statements
+    functions = (each for statement in statements for each in outline.told(_inside, statement))
     return {each for each in functions if outline.start(each) <= start < outline.end(each)}
 
 
-@lru_cache(maxsize=8)
-def _functions_in(statements: tuple[ast.stmt, ...]) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, ...]:
-    return tuple(node for each in statements for node in ast.walk(each) if isinstance(node, _FUNCTIONS))
+def _inside(outline: Outline, statement: ast.stmt) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, ...]:
+    return tuple(node for node in outline.within(statement) if isinstance(node, _FUNCTIONS))
 
 
 def _imports(outline: Outline, around: set[ast.AST]) -> list[_Import]:

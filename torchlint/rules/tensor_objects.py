@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from torchlint.inference.facts import Kind, Value
 from torchlint.rule import FileContext
+from torchlint.syntax.outline import parameters
 
 _NEW_METHODS = frozenset(
     "detach clone new new_tensor new_empty new_full new_ones new_zeros sum mean prod std var norm exp log sqrt abs "
@@ -105,7 +106,7 @@ def only_here(name: ast.Name, wrapping: ast.stmt, context: FileContext) -> bool:
     it anywhere.
     """
     scope = _scope(name, context)
-    if scope is None or isinstance(scope, ast.Module) or name.id in _parameters(scope):
+    if scope is None or isinstance(scope, ast.Module) or name.id in parameters(scope):
         return False
     for use in _uses(name.id, scope):
         if _within(use, wrapping, context):
@@ -287,12 +288,6 @@ def _augmented(name: str, scope: ast.AST) -> bool:
 
 def _shared_scope(name: str, scope: ast.AST) -> bool:
     return any(isinstance(node, ast.Global | ast.Nonlocal) and name in node.names for node in ast.walk(scope))
-
-
-def _parameters(scope: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
-    arguments = scope.args
-    named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-    return {each.arg for each in named if each is not None}
 
 
 def _within(node: ast.AST, statement: ast.stmt, context: FileContext) -> bool:

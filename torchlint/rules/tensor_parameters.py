@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 import libcst as cst
 
 from torchlint.inference.facts import Kind
 from torchlint.rule import FileContext
+from torchlint.syntax.outline import Outline, parameters
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
@@ -58,12 +58,8 @@ def _functions_with(word: str, name: ast.Name, context: FileContext) -> Iterator
     """Give the functions around a name that have a parameter of this name, innermost first."""
     assert context.outline is not None
     for above in context.outline.ancestors(name):
-        if isinstance(above, _FUNCTIONS) and word in {each.arg for each in _arguments(above)}:
+        if isinstance(above, _FUNCTIONS) and word in parameters(above):
             yield above
-
-
-def _arguments(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Iterator[ast.arg]:
-    return (each for each in ast.walk(function.args) if isinstance(each, ast.arg))
 
 
 def _is_forward(function: ast.FunctionDef, word: str, context: FileContext) -> bool:
@@ -97,15 +93,14 @@ def _is_hook(function: ast.FunctionDef, word: str, context: FileContext) -> bool
     if "hook" in function.name and _HOOKED.fullmatch(word):
         return True
     given = [each.arg for each in function.args.args if each.arg not in ("self", "cls")]
-    kinds = _handed_over(context.outline.tree).get(function.name, frozenset())
+    kinds = context.outline.told(_handed_over, context.outline.tree).get(function.name, frozenset())
     return bool(kinds) and word in given[1 if "module" in kinds else 0 :]
 
 
-@lru_cache(maxsize=8)
-def _handed_over(tree: ast.Module) -> dict[str, frozenset[str]]:
+def _handed_over(outline: Outline, _: ast.Module) -> dict[str, frozenset[str]]:
     """Give the functions that a file registers as hooks, and whether on a ``"tensor"`` or a ``"module"``."""
     found: dict[str, frozenset[str]] = {}
-    for node in ast.walk(tree):
+    for node in outline.nodes(ast.Call):
         match node:
             case ast.Call(func=ast.Attribute(attr=word), args=[ast.Name(id=name) | ast.Attribute(attr=name), *_]):
                 if word == "register_hook":

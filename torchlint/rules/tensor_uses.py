@@ -15,6 +15,7 @@ from torchlint.inference.operations import DISTINCTIVE, leaf, operations
 from torchlint.rule import FileContext
 from torchlint.rules.inplace_methods import ALIKE
 from torchlint.rules.remembered import remembered
+from torchlint.syntax.outline import parameters
 
 GRADED = frozenset({"grad", "requires_grad", "requires_grad_", "backward", "retain_grad", "grad_fn", "volatile"})
 """Attributes and methods that only tensors have: the name that is asked for one is a tensor."""
@@ -99,7 +100,7 @@ def uses_around(place: ast.expr, context: FileContext) -> TensorUses | None:
         return None
     word = _root(place)
     for above in context.outline.ancestors(place):
-        if isinstance(above, _SCOPES) or (isinstance(above, ast.Lambda) and word in _parameters(above)):
+        if isinstance(above, _SCOPES) or (isinstance(above, ast.Lambda) and word in parameters(above)):
             return _uses(above, context)
     return _uses(context.outline.tree, context)
 
@@ -146,15 +147,11 @@ def _all_evidence(around: ast.AST, context: FileContext) -> Iterator[tuple[str, 
         if isinstance(node, _SCOPES if closed else ast.ClassDef):
             continue
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            own = _parameters(node)
+            own = parameters(node)
             yield from (each for each in _all_evidence(node, context) if _root(each[1]) not in own)
             continue
         yield from (each for each in _evidence(node, context) if isinstance(each[1], _RECEIVERS))
         stack.extend(ast.iter_child_nodes(node))
-
-
-def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> frozenset[str]:
-    return frozenset(each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg))
 
 
 def _root(node: ast.expr) -> str:

@@ -10,8 +10,10 @@ from functools import lru_cache
 import libcst as cst
 
 from torchlint.inference.facts import Kind, Value
+from torchlint.inference.lexical import bound_otherwise
 from torchlint.inference.names import bindings, canonical
 from torchlint.rule import FileContext
+from torchlint.syntax.outline import Outline
 
 NAMES = frozenset({"torch.autograd.Variable", "torch.autograd.variable.Variable"})
 """The class has these two addresses and no other."""
@@ -90,24 +92,18 @@ def _imported(node: cst.BaseExpression, context: FileContext) -> bool:
     if context.outline is None:
         return False
     root, _, rest = context.code(node).partition(".")
-    meant = _only_imported(context.outline.tree, root)
+    meant = context.outline.told(_imports_alone, context.outline.tree).get(root, frozenset())
     return bool(meant) and all(canonical(f"{name}.{rest}" if rest else name) in NAMES for name in meant)
 
 
-@lru_cache(maxsize=32)
-def _only_imported(tree: ast.Module, root: str) -> frozenset[str]:
-    """Give what imports bind a name to; nothing where anything else binds it too."""
-    meant: set[str] = set()
-    for each in ast.walk(tree):
-        match each:
-            case ast.Import() | ast.ImportFrom():
-                values = [value for bound, value in bindings(each) if bound == root]
-                meant.update(name for value in values for name in value.names)
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name) if name == root:
-                return frozenset()
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name) if name == root:
-                return frozenset()
-    return frozenset(meant)
+def _imports_alone(outline: Outline, tree: ast.Module) -> dict[str, frozenset[str]]:
+    """Give what each name means that imports bind and nothing else."""
+    other = outline.told(bound_otherwise, tree)
+    imports: list[ast.Import | ast.ImportFrom] = [*outline.nodes(ast.Import), *outline.nodes(ast.ImportFrom)]
+    meant: dict[str, frozenset[str]] = {}
+    for bound, value in (each for node in imports for each in bindings(node) if each[0] not in other):
+        meant[bound] = meant.get(bound, frozenset()) | value.names
+    return meant
 
 
 def _last_word(node: cst.BaseExpression) -> str | None:

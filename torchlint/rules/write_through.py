@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from functools import lru_cache
 
 from torchlint.inference.facts import Kind, Mode, Value
 from torchlint.inference.operations import operations
 from torchlint.rule import FileContext
 from torchlint.rules.data_use import FORM_ATTRIBUTES, FORM_FUNCTIONS, FORM_METHODS, VIEW_ATTRIBUTES
+from torchlint.syntax.outline import Outline, children
 
 _READERS = frozenset("print float int bool len str repr isinstance type id hash range round all any complex".split())
 _NUMBERS = frozenset("item tolist numpy __array__ storage untyped_storage type".split())
@@ -220,7 +220,7 @@ class _Reader:
         if (scope, word) in self._asked:
             return True
         self._asked.add((scope, word))
-        return all(self._use(use) for use in _uses(scope).get(word, ()))
+        return all(self._use(use) for use in self._outline.told(_uses, scope).get(word, ()))
 
     def _use(self, use: ast.AST | None) -> bool:
         match use:
@@ -269,8 +269,7 @@ def _is_inplace(name: str, call: ast.Call) -> bool:
     return any(not (isinstance(each, ast.Constant) and each.value is False) for each in said)
 
 
-@lru_cache(maxsize=64)
-def _uses(scope: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, list[ast.AST | None]]:
+def _uses(_: Outline, scope: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, list[ast.AST | None]]:
     """Give the uses of each name in a function; None for one in a nested scope or where it is declared elsewhere's."""
     found: dict[str, list[ast.AST | None]] = defaultdict(list)
     stack: list[tuple[ast.AST, bool]] = [(each, False) for each in scope.body]
@@ -282,5 +281,5 @@ def _uses(scope: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, list[ast.A
             for word in node.names:
                 found[word].append(None)
         inside = nested or isinstance(node, _NESTED)
-        stack.extend((child, inside) for child in ast.iter_child_nodes(node))
+        stack.extend((child, inside) for child in children(node))
     return dict(found)

@@ -162,6 +162,13 @@ def children(node: ast.AST) -> list[ast.AST]:
 _PLAIN = frozenset({"ctx", "op", "ops", "id", "attr", "arg", "level", "module", "asname", "type_comment", "kind"})
 
 
+def parameters(function: Function | ast.Lambda) -> frozenset[str]:
+    """Give the names of a function's parameters, those with stars too."""
+    given = function.args
+    starred = [each for each in (given.vararg, given.kwarg) if each is not None]
+    return frozenset(each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs, *starred))
+
+
 class _Fields(dict[type[ast.AST], tuple[str, ...]]):
     """The fields of each type of node that may hold nodes."""
 
