@@ -179,13 +179,13 @@ def analysis(source: Source, config: Config) -> Analysis:
 
 
 def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
-    entries = [entry for entry in CATALOGUE if entry.code in codes and entry.words]
+    found = frozenset(word for entry in CATALOGUE for word in entry.words if word.encode() in source.utf8)
+    entries = [entry for entry in CATALOGUE if entry.code in codes and entry.words & found]
     words = frozenset[str]().union(*(entry.words for entry in entries))
-    triggered = any(word.encode() in source.utf8 for word in words)
     try:
-        made = outline(source) if triggered else parse(source)
+        made = outline(source) if entries else parse(source)
     except (SyntaxError, ValueError) as error:
-        return _check_without_outline(source, error, entries if triggered else [], config)
+        return _check_without_outline(source, error, entries, config)
     except (RecursionError, MemoryError):
         return [_too_deep()], (), ()
     if not isinstance(made, Outline):
