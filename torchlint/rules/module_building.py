@@ -122,7 +122,7 @@ class _Building:
         for method in owner.body:
             if isinstance(method, _FUNCTIONS):
                 given = {each.arg for each in _parameters(method)[1:]}
-                for value in _values_set(method, word):
+                for value in _values_set(self._outline, method, word):
                     if any(isinstance(name, ast.Name) and name.id in given for name in _handed_on(value)):
                         return True
         return False
@@ -256,13 +256,16 @@ def _parts(owner: ast.ClassDef) -> set[str]:
     return found
 
 
-def _values_set(method: Function, word: str) -> Iterator[ast.expr]:
-    for each in ast.walk(method):
-        targets = (
-            each.targets if isinstance(each, ast.Assign) else [each.target] if isinstance(each, ast.AnnAssign) else []
-        )
-        value = each.value if isinstance(each, ast.Assign | ast.AnnAssign) else None
-        if value is not None and any(isinstance(one, ast.Attribute) and one.attr == word for one in targets):
+def _values_set(outline: Outline, method: Function, word: str) -> Iterator[ast.expr]:
+    for each in outline.within(method):
+        match each:
+            case ast.Assign(targets=targets, value=value):
+                pass
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                targets = [target]
+            case _:
+                continue
+        if any(isinstance(one, ast.Attribute) and one.attr == word for one in targets):
             yield value
 
 

@@ -150,7 +150,7 @@ def _trust(context: FileContext) -> Applicability:
         return Applicability.UNSAFE
     bound: set[str] = set()
     used: set[str] = set()
-    for node in ast.walk(context.outline.tree):
+    for node in context.outline.order:
         match node:
             case ast.Import() | ast.ImportFrom():
                 bound.update(name for name, value in bindings(node) if not value.names <= _LEFT_BEHIND)
@@ -164,7 +164,7 @@ def _trust(context: FileContext) -> Applicability:
 def _is_used(name: str, context: FileContext) -> bool:
     assert context.outline is not None
     word = re.compile(rf"\b{re.escape(name)}\b")
-    for node in ast.walk(context.outline.tree):
+    for node in context.outline.order:
         match node:
             case ast.Name(id=found) if found == name:
                 return True

@@ -29,7 +29,7 @@ class Bridge:
     def _by_span(self) -> dict[tuple[int, int], list[ast.expr]]:
         found: dict[tuple[int, int], list[ast.expr]] = {}
         for statement in self._definition.stretch.statements:
-            for node in ast.walk(statement):
+            for node in self._outline.within(statement):
                 if isinstance(node, ast.expr) and node.end_lineno is not None:
                     found.setdefault((self._outline.start(node), self._outline.end(node)), []).append(node)
         return found

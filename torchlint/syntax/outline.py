@@ -48,6 +48,8 @@ class Outline:
     by_type: dict[type[ast.AST], list[ast.AST]] = field(default_factory=lambda: defaultdict(list))
     order: list[ast.AST] = field(default_factory=list)
     """All nodes but contexts and operators, each followed by those inside it."""
+    depths: list[int] = field(default_factory=list)
+    """How deep each of them lies."""
     _told: dict[tuple[object, ast.AST], Any] = field(default_factory=dict)
 
     def nodes(self, kind: type[Node]) -> list[Node]:
@@ -55,19 +57,16 @@ class Outline:
         return cast(list[Node], self.by_type[kind])
 
     def within(self, node: ast.AST) -> list[ast.AST]:
-        """Give a node and all nodes inside it: ``ast.walk`` for a price that is paid once."""
-        first, last = self._spans[node]
+        """Give a node and all nodes inside it, as ``ast.walk`` does in another order: they need not be looked for."""
+        first = self._index[node]
+        depth, last = self.depths[first], first + 1
+        while last < len(self.depths) and self.depths[last] > depth:
+            last += 1
         return self.order[first:last]
 
     @cached_property
-    def _spans(self) -> dict[ast.AST, tuple[int, int]]:
-        last: dict[ast.AST | None, int] = {}
-        spans: dict[ast.AST, tuple[int, int]] = {}
-        for at in range(len(self.order) - 1, -1, -1):
-            node = self.order[at]
-            spans[node] = at, (end := last.pop(node, at + 1))
-            last.setdefault(self.parents.get(node), end)
-        return spans
+    def _index(self) -> dict[ast.AST, int]:
+        return {node: at for at, node in enumerate(self.order)}
 
     def told(self, tell: Callable[[Outline, Node], Told], node: Node) -> Told:
         """Give what the text alone tells of a node: it is found out once, and kept as long as the tree is."""
@@ -119,11 +118,12 @@ def outline(source: Source) -> Outline:
     tree = parse(source)
     made = Outline(source, tree)
     stack: list[tuple[ast.AST, int]] = [(tree, 0)]
-    parents, by_type, order = made.parents, made.by_type, made.order
+    parents, by_type, order, depths = made.parents, made.by_type, made.order, made.depths
     while stack:
         node, depth = stack.pop()
         by_type[type(node)].append(node)
         order.append(node)
+        depths.append(depth)
         below = children(node)
         if below:
             depth += 1
