@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from torchlint.inference.facts import Mode, Value, join
 
@@ -105,16 +106,17 @@ class Env:
         self.mode = branch.mode
 
 
-def _above(path: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def _above(path: str) -> tuple[str, ...]:
     """Give the paths that a path is a part of: ``a`` and ``a.b`` for ``a.b[0]``."""
     if path.isidentifier():
-        return []
-    return [path[:at] for at, letter in enumerate(path) if letter in ".["]
+        return ()
+    return tuple(path[:at] for at, letter in enumerate(path) if letter in ".[")
 
 
 def _hidden(path: str, gone: set[str]) -> bool:
     """Whether a prefix of the path was rebound in a layer above the one that knows it."""
-    return any(letter in ".[" and path[:at] in gone for at, letter in enumerate(path))
+    return not gone.isdisjoint(_above(path))
 
 
 def _joined(path: str, branches: list[Env]) -> Value | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from torchlint.inference import library, modules, tensors
@@ -282,18 +283,7 @@ class Expressions:
 
     # ------------------------------------------------------------------ the rest
     def constant(self, node: ast.Constant, env: Env) -> Value:
-        match node.value:
-            case None:
-                return of_kind(Kind.NONE)
-            case bool():
-                return of_kind(Kind.SCALAR, const=node.value)
-            case int():
-                return of_kind(Kind.INTEGER, const=node.value)
-            case float() | complex():
-                return of_kind(Kind.SCALAR, const=node.value)
-            case str(text):
-                return string(text)
-        return of_kind(Kind.STRING if isinstance(node.value, bytes) else Kind.OTHER)
+        return _constant(node.value) if node.value is not ... else of_kind(Kind.OTHER)
 
     def call(self, node: ast.Call, env: Env) -> Value:
         return self.calls.call(node, env)
@@ -329,6 +319,23 @@ class Expressions:
         for word in parameters(node):
             inner.assign(word, UNKNOWN)
         return of_kind(Kind.OTHER, node=node, member=self.evaluate(node.body, inner))
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _constant(constant: str | bytes | complex | None) -> Value:
+    """Give the value of a literal."""
+    match constant:
+        case None:
+            return of_kind(Kind.NONE)
+        case bool():
+            return of_kind(Kind.SCALAR, const=constant)
+        case int():
+            return of_kind(Kind.INTEGER, const=constant)
+        case float() | complex():
+            return of_kind(Kind.SCALAR, const=constant)
+        case str():
+            return string(constant)
+    return of_kind(Kind.STRING if isinstance(constant, bytes) else Kind.OTHER)
 
 
 def _zero_dim(value: Value) -> bool:

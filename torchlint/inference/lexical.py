@@ -101,7 +101,9 @@ def shared(outline: Outline, _: ast.Module) -> dict[Function, frozenset[str]]:
 def changed_by_functions(outline: Outline, _: ast.Module) -> frozenset[str]:
     """Give the module's names into whose values some function writes."""
     found = set()
-    for node in (*outline.nodes(ast.Subscript), *outline.nodes(ast.Attribute), *outline.nodes(ast.Call)):
+    parts: list[ast.Subscript | ast.Attribute] = [*outline.nodes(ast.Subscript), *outline.nodes(ast.Attribute)]
+    changing = (each for each in parts if not isinstance(each.ctx, ast.Load))
+    for node in (*changing, *outline.nodes(ast.Call)):
         name = changed_in_place(node)
         function = outline.owner(name) if name is not None else None
         if name is not None and function is not None and binder(outline, function, name.id) is None:
@@ -111,9 +113,11 @@ def changed_by_functions(outline: Outline, _: ast.Module) -> frozenset[str]:
 
 def bound_again(outline: Outline, _: ast.Module) -> frozenset[str]:
     """Give the module's names that are bound again after a function that loads them."""
+    names = outline.nodes(ast.Name)
+    stored = Counter(name.id for name in names if isinstance(name.ctx, ast.Store))
     first: dict[str, int] = {}
     bound: dict[str, list[int]] = {}
-    for name in outline.nodes(ast.Name):
+    for name in (each for each in names if stored[each.id] > 1):
         function = outline.owner(name)
         if function is not None:
             first[name.id] = min(first.get(name.id, function.lineno), function.lineno)
