@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 import libcst as cst
 
 from torchlint.inference.operations import operations
 from torchlint.rule import FileContext
 from torchlint.rules.data_use import last_word, method_call
+from torchlint.rules.remembered import remembered
 from torchlint.rules.tensor_uses import PARAMETER, is_used
+
+_MOST_PARTNERS = 16
+"""Of a longer sum only the nearest terms are asked."""
 
 
 def meets_tensor(node: cst.Attribute, context: FileContext) -> bool:
     """Whether the value meets a tensor: ``weight.data.copy_(x.data)``, ``weight.data = x.data``, ``x.data * t``."""
-    return any(_is_tensor(each, context) for each in _partners(node, context))
+    return any(_is_tensor(each, context) for each in islice(_partners(node, context), _MOST_PARTNERS))
 
 
 def behind_methods(node: cst.BaseExpression) -> cst.BaseExpression:
@@ -74,6 +79,7 @@ def _data_only(node: cst.BaseAssignTargetExpression | cst.BaseExpression) -> Ite
         yield node
 
 
+@remembered
 def _is_tensor(node: cst.BaseExpression, context: FileContext) -> bool:
     """Whether an expression is a tensor, or the ``data`` of something whose name or function says that it is one."""
     if context.facts(node).is_tensor:
