@@ -37,6 +37,12 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "classes": lambda n: each(
         n, "class A{0}(torch.nn.Module):\n    def forward(self, x):\n        return self.w.data + x\n"
     ),
+    "classes of classes": lambda n: (
+        "class A0:\n    def m(self):\n        return torch.ones(3)\n"
+        + each(n, "class A{1}(A{0}):\n    pass\n")
+        + f"A{n}().m().numpy()\n"
+    ),
+    "globals bound again": lambda n: "v = torch.ones(3)\n" + each(n, "v = v + 1\ndef f{0}():\n    return v.numpy()\n"),
     "dictionaries": lambda n: "T = {\n" + each(n, "    'k{0}': torch.zeros(1),\n") + "}\nprint(T['k0'].numpy())\n",
 }
 

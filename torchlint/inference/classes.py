@@ -49,12 +49,16 @@ class Class:
     """The assignments of the class body."""
     above: list[Class] = field(default_factory=list)
     """The base classes that stand in the project."""
+    complete: bool = False
+    """Whether all of this has been found out."""
 
     def line(self) -> Iterator[Class]:
-        """Give the class and all that it derives from in the project."""
-        yield self
-        for base in self.above:
-            yield from base.line()
+        """Give the class and all that it derives from in the project, each class before its bases."""
+        stack = [self]
+        while stack:
+            each = stack.pop()
+            yield each
+            stack.extend(reversed(each.above))
 
     def home_of(self, method: Function) -> Class:
         """Give the class in whose body a method of this one stands."""
@@ -121,9 +125,10 @@ class Classes:
             known.bases = tuple(sorted(name for value in values for name in value.names))
             for name in known.bases:
                 base = self._named(name)
-                if base is not None and known not in base.line():
+                if base is not None and base.complete:  # else it derives from this one, which no class can
                     known.above.append(base)
             _read_body(known)
+            known.complete = True
         return self._known[node]
 
     def _named(self, name: str) -> Class | None:

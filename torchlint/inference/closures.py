@@ -27,6 +27,7 @@ class Closures:
         self._last: dict[ast.AST, dict[str, Value]] = {}
         self._made: dict[ast.AST, list[dict[str, Value]]] = {}
         self._final: dict[tuple[ast.AST, str], Value] = {}
+        self._ever: dict[tuple[Flow, str], Value] = {}
 
     def note(self, node: ast.AST, known: dict[str, Value]) -> int | None:
         """Remember what is known where a function is defined; give the number of its surroundings, None for a class."""
@@ -97,7 +98,11 @@ class Closures:
 
     def ever(self, word: str, found: Value, flow: Flow) -> Value:
         """Give all that a name of the module was bound to; ``found`` is what it is in the end."""
-        return join(found, _bound(flow, self._file.outline.tree, word))
+        if flow.running:
+            return join(found, _bound(flow, self._file.outline.tree, word))
+        if (flow, word) not in self._ever:
+            self._ever[flow, word] = _bound(flow, self._file.outline.tree, word)
+        return join(found, self._ever[flow, word])
 
 
 def loosened(value: Value) -> Value:

@@ -51,6 +51,7 @@ class Outline:
     depths: list[int] = field(default_factory=list)
     """How deep each of them lies."""
     _told: dict[tuple[object, ast.AST], Any] = field(default_factory=dict)
+    _owners: dict[ast.AST, Function | None] = field(default_factory=dict)
 
     def nodes(self, kind: type[Node]) -> list[Node]:
         """Give all nodes of one type: a rule's question about the whole file must not walk it again."""
@@ -98,10 +99,20 @@ class Outline:
 
     def owner(self, node: ast.AST) -> Function | None:
         """Give the function around a node."""
-        for above in self.ancestors(node):
-            if isinstance(above, _FUNCTIONS):
-                return above
-        return None
+        climbed: list[ast.AST] = []
+        owner: Function | None = None
+        at: ast.AST | None = node
+        while at is not None:
+            if at in self._owners:
+                owner = self._owners[at]
+                break
+            climbed.append(at)
+            at = self.parents.get(at)
+            if isinstance(at, _FUNCTIONS):
+                owner = at
+                break
+        self._owners.update(dict.fromkeys(climbed, owner))
+        return owner
 
     def whole(self) -> Stretch:
         """Give the file as one stretch."""
