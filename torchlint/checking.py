@@ -6,7 +6,6 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from torchlint import caching
@@ -21,6 +20,7 @@ from torchlint.output import renderer, summary
 from torchlint.output.report import Place, Report
 from torchlint.output.screen import Screen, printable
 from torchlint.progress import FILES, progress
+from torchlint.records import record, replace
 from torchlint.runner import Mode, Outcome, examine, run
 from torchlint.selectors import nearest
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 CLEAN, FINDINGS, FAILED = 0, 1, 2
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Session:
     """All that a run may touch of the world around it."""
 
@@ -49,7 +49,7 @@ class Session:
         print(f"torchlint: {kind}: {printable(message)}", file=self.stderr)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Plan:
     """What the flags and the current folder's configuration say about the run as a whole."""
 

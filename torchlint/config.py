@@ -6,13 +6,13 @@ import functools
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 from torchlint import regular
 from torchlint.globs import matches
 from torchlint.metadata import declares_project, oldest_torch
 from torchlint.model import Confidence, Settings
 from torchlint.options import OptionError, Options, Patterns, from_table
+from torchlint.records import record
 from torchlint.selectors import DEFAULT_CODES, EVERY_CODE, codes_meant, selection
 
 SYNTAX_ERROR = "TNS900"
@@ -32,11 +32,11 @@ class ConfigError(Exception):
     """A configuration that cannot be used; the text names the file, the key and the remedy."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Config:
     """All options that hold for one file."""
 
-    settings: Settings = field(default_factory=Settings)
+    settings: Settings = Settings()
     min_confidence: Confidence = Confidence.POSSIBLE
     unsafe_fixes: bool = False
     select: tuple[str, ...] | None = None
@@ -52,7 +52,7 @@ class Config:
     """The absolute folder that relative paths start from."""
     path: str | None = None
     """The configuration file, None where there is none."""
-    run: Options = field(default_factory=Options)
+    run: Options = Options()
     """The merged options, for those that concern the whole run and not one file."""
 
     def codes(self, path: str) -> frozenset[str]:
@@ -170,10 +170,10 @@ class Finder:
         return found
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Found:
     path: str | None = None
-    options: Options = field(default_factory=Options)
+    options: Options = Options()
     target: tuple[int, int] | None = None
     project: bool = False
 

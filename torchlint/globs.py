@@ -6,7 +6,8 @@ import functools
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from torchlint.records import record
 
 _SPECIAL = re.compile(r"[*?\[\]{}]")
 _TOKEN = re.compile(r"\*\*/|\*\*?|\?|\[!?\]?[^\]]*\]|\{[^{}]*\}|.", re.DOTALL)
@@ -36,7 +37,7 @@ def _parted(patterns: tuple[str, ...], anchor: str) -> tuple[frozenset[str], tup
     return frozenset(meant), tuple(each for each in patterns if _SPECIAL.search(each))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Pattern:
     name: re.Pattern[str]
     path: re.Pattern[str]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -13,6 +12,7 @@ from torchlint import regular
 from torchlint.config import Config
 from torchlint.discover import Target
 from torchlint.model import Applicability, FileResult, Finding, Trouble
+from torchlint.records import record, replace
 
 if TYPE_CHECKING:
     from torchlint.cache.memory import Memory
@@ -35,7 +35,7 @@ class Mode(Enum):
     DIFF = "diff"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Outcome:
     """What came of one file; ``before`` and ``after`` differ where a fix changed it or, for a diff, would."""
 

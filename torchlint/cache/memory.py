@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from torchlint.cache.entries import Entry, File, Misread, pack, pack_all, unpack_all
 from torchlint.cache.present import Present, digest
@@ -20,15 +19,14 @@ _FILE = ".py"
 """How paths end among :attr:`FileResult.reads` that are files and not places of modules."""
 
 
-@dataclass(slots=True)
 class _Folder:
-    """The entries for the files of one folder under one configuration."""
+    """The entries for the files of one folder under one configuration; whether they are to be written."""
 
-    key: str
-    path: str
-    entries: dict[str, Entry]
-    stale: bool = False
-    """Whether it is to be written."""
+    def __init__(self, key: str, path: str, entries: dict[str, Entry]) -> None:
+        self.key = key
+        self.path = path
+        self.entries = entries
+        self.stale = False
 
 
 class Memory:
