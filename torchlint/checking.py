@@ -6,7 +6,6 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from torchlint import caching
 from torchlint.config import SYNTAX_ERROR, Config, Finder
@@ -24,7 +23,10 @@ from torchlint.records import record, replace
 from torchlint.runner import Mode, Outcome, examine, run
 from torchlint.selectors import nearest
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import BinaryIO, TextIO
+
     from torchlint.cache.memory import Memory
     from torchlint.verifying import Screening
 

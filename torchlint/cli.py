@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, TextIO
 
 from torchlint.config import ConfigError
 from torchlint.flags import SUBCOMMANDS, UsageError, parse, parser_of
@@ -16,7 +15,10 @@ from torchlint.selectors import UnknownSelector, nearest
 from torchlint.version import VERSION
 from torchlint.welcome import TEXT
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TextIO
+
     from torchlint.checking import Session
 
 FAILED = 2

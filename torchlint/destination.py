@@ -6,10 +6,13 @@ import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TextIO
 
 from torchlint import writing
 from torchlint.config import ConfigError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
 
 
 @contextmanager

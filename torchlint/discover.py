@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from torchlint import regular
 from torchlint.config import Config, ConfigError, Finder
 from torchlint.model import Trouble
 from torchlint.records import record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 from torchlint.records import record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from torchlint.changed import Changed
     from torchlint.source import Source

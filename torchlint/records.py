@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from operator import attrgetter
-from typing import TYPE_CHECKING
+
+TYPE_CHECKING = False
+"""As good as `typing`'s to a type checker; that module too is left alone where every run imports."""
 
 Body = dict[str, object]
 

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
 
 from torchlint import regular
 from torchlint.config import Config
@@ -14,15 +13,18 @@ from torchlint.discover import Target
 from torchlint.model import Applicability, FileResult, Finding, Trouble
 from torchlint.records import record, replace
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from torchlint.cache.memory import Memory
     from torchlint.changed import Changed
     from torchlint.engine import Approve
 
+    Item = TypeVar("Item")
+
 PASSES = 4
 """Files are repaired at most this often, because another file that they read was repaired."""
-Item = TypeVar("Item")
-
 POOL_FROM = 100_000
 """Below this many bytes a pool costs more than it gives: each of its processes imports the parser anew."""
 

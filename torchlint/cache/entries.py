@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeVar
 
 from torchlint.cache.present import Stamp
 from torchlint.catalogue import BY_CODE
 from torchlint.model import Applicability, Confidence, Edit, FileResult, Finding, Fix
+from torchlint.records import record
 
-Row = TypeVar("Row")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Row = TypeVar("Row")
 
 
 class Misread(ValueError):
@@ -20,7 +24,8 @@ File = tuple[str, str, Stamp | None]
 """A file's path, its digest, and its stamp where that alone tells that it has not changed."""
 
 
-class Entry(NamedTuple):
+@record(frozen=True, slots=True)
+class Entry:
     """What is kept of the result for one file: what it rests on, and the result itself, still packed.
 
     ``files`` are other files with their digests and stamps, ``bases`` places of modules with what is there, ``homes``

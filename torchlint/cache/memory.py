@@ -14,6 +14,7 @@ from torchlint.cache.shelf import Shelf
 from torchlint.config import Config
 from torchlint.discover import Target
 from torchlint.model import FileResult
+from torchlint.records import replace
 
 _FILE = ".py"
 """How paths end among :attr:`FileResult.reads` that are files and not places of modules."""
@@ -114,7 +115,7 @@ class Memory:
     def _renewed(self, entry: Entry, real: str) -> Entry:
         """Give an entry that holds, with the stamps that files have now."""
         files = tuple((path, known, self._present.lasting(path)) for path, known, _ in entry.files)
-        return entry._replace(stamp=self._present.lasting(real), files=files)
+        return replace(entry, stamp=self._present.lasting(real), files=files)
 
     def _rests_on(self, result: FileResult) -> tuple[tuple[File, ...], tuple[tuple[str, str | None], ...]] | None:
         """Give the other files and the places of modules, as they are; None where they are not what they were."""

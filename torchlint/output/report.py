@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from torchlint.catalogue import BY_NAME
 from torchlint.model import Applicability, Confidence, FileResult, Finding, Trouble
 from torchlint.records import record
-from torchlint.source import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from torchlint.source import Source
 
 PROJECT = "https://torchlint.readthedocs.io"
 DOCS = f"{PROJECT}/rules"

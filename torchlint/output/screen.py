@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 
 from torchlint.records import record
 
@@ -43,6 +42,8 @@ def columns(text: str) -> int:
 
 
 def _columns(character: str) -> int:
+    import unicodedata  # here: few runs print what is no ASCII
+
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
