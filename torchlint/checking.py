@@ -6,10 +6,10 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 
 from torchlint import caching
 from torchlint.config import SYNTAX_ERROR, Config, Finder
-from torchlint.destination import destination
 from torchlint.discover import Discovery, Notice, Target
 from torchlint.flags import SUBCOMMANDS, UsageError, options
 from torchlint.gate import Gate, gate
@@ -95,10 +95,18 @@ def check(flags: argparse.Namespace, session: Session) -> int:
     discovery = Discovery(
         finder, session.cwd, bool(config.run.force_exclude), config.run.respect_gitignore is not False
     )
-    with destination(flags.output_file, session.cwd, session.stdout) as out:
+    with _destination(flags, session) as out:
         if "-" in flags.paths:
             return _standard_input(plan, finder, discovery, session, out)
         return _files(plan, discovery, caching.memory_for(flags, config, session.cwd, session.clock), session, out)
+
+
+def _destination(flags: argparse.Namespace, session: Session) -> AbstractContextManager[TextIO]:
+    if flags.output_file is None:
+        return nullcontext(session.stdout)
+    from torchlint.destination import destination
+
+    return destination(flags.output_file, session.cwd)
 
 
 def _consistent(flags: argparse.Namespace) -> None:

@@ -13,7 +13,6 @@ from torchlint.flags import SUBCOMMANDS, UsageError, parse, parser_of
 from torchlint.output.screen import Screen, printable
 from torchlint.selectors import UnknownSelector, nearest
 from torchlint.version import VERSION
-from torchlint.welcome import TEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,12 +54,18 @@ def _dispatch(given: list[str]) -> int:
     command, rest = (given[0], given[1:]) if given and given[0] in SUBCOMMANDS else ("check", given)
     try:
         if command in _WITH_FLAGS and ("-h" in rest or "--help" in rest):
-            print(TEXT if given[:1] != [command] else parser_of(command).format_help(), end="")
+            print(_first_help() if given[:1] != [command] else parser_of(command).format_help(), end="")
             return 0
         return _COMMANDS[command](rest)
     except (UsageError, ConfigError, UnknownSelector) as error:
         _complain(str(error))
         return FAILED
+
+
+def _first_help() -> str:
+    from torchlint.welcome import TEXT
+
+    return TEXT
 
 
 def _check(given: list[str]) -> int:

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 
 from torchlint import regular
 from torchlint.globs import matches
-from torchlint.metadata import declares_project, oldest_torch
 from torchlint.model import Confidence, Settings
 from torchlint.options import OptionError, Options, Patterns, from_table
 from torchlint.records import record
@@ -182,13 +181,20 @@ def _look(folder: str, options_wanted: bool) -> _Found:
     own = os.path.join(folder, "torchlint.toml")
     shared = os.path.join(folder, "pyproject.toml")
     document = _parsed(shared) if os.path.isfile(shared) else {}
-    target, project = oldest_torch(document), declares_project(document)
+    target, project = _of_project(document) if document else (None, False)
     if options_wanted and os.path.isfile(own):
         return _Found(own, _options(own, _parsed(own)), target, project)
     table = _tool_table(shared, document) if options_wanted else None
     if table is not None:
         return _Found(shared, _options(shared, table), target, project)
     return _Found(None, Options(), target, project)
+
+
+def _of_project(document: Mapping[str, object]) -> tuple[tuple[int, int] | None, bool]:
+    """Give the oldest torch, and whether it is a project at all."""
+    from torchlint.metadata import declares_project, oldest_torch  # here: it compiles patterns that few folders need
+
+    return oldest_torch(document), declares_project(document)
 
 
 def _explicit(path: str) -> _Found:

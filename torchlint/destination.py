@@ -1,4 +1,4 @@
-"""Where a report goes: to standard output line by line, or whole into a file once the run has ended."""
+"""The file that a report goes to, whole, once the run has ended."""
 
 from __future__ import annotations
 
@@ -16,14 +16,11 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def destination(path: str | None, cwd: str, stdout: TextIO) -> Iterator[TextIO]:
+def destination(path: str, cwd: str) -> Iterator[TextIO]:
     """Give the stream to print to; the file takes the place of an old one only when the run came to its end.
 
     :raises ConfigError: where the file cannot be written, before the run where that can be told.
     """
-    if path is None:
-        yield stdout
-        return
     place = os.path.join(cwd, path)
     try:
         writing.check_place(place)

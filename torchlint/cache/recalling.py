@@ -6,7 +6,10 @@ from torchlint.cache.entries import Entry, Misread, numbers, rows, text, unpack
 from torchlint.cache.present import Present, digest
 from torchlint.discover import Target
 from torchlint.model import FileResult
-from torchlint.source import Source, SourceError, decode, undecoded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from torchlint.source import Source
 
 _NOTEBOOK = ".ipynb"
 
@@ -32,6 +35,8 @@ def result_of(entry: Entry, target: Target, present: Present) -> FileResult | No
 
 
 def _source(path: str, raw: bytes, left_out: list[int]) -> Source:
+    from torchlint.source import SourceError, decode, undecoded  # here: a run without findings needs no text
+
     try:
         if not path.endswith(_NOTEBOOK):
             return decode(path, raw)
