@@ -24,7 +24,7 @@ def _record(*, frozen: bool, slots: bool = False) -> Callable[[type], type]:
     def made(kind: type) -> type:
         names = tuple(kind.__annotations__)
         defaults = {name: value for name, value in vars(kind).items() if name in names}
-        body = {**vars(kind), "__qualname__": kind.__qualname__, **_methods(kind.__qualname__, names, defaults)}
+        body = {**vars(kind), "__qualname__": kind.__qualname__, **_methods(names, defaults)}
         for name in ("__dict__", "__weakref__"):
             body.pop(name, None)
         if slots:
@@ -41,7 +41,7 @@ def _replace(one: object, /, **changes: object) -> object:
     return type(one)(**{**{name: getattr(one, name) for name in names}, **changes})
 
 
-def _methods(qualname: str, names: tuple[str, ...], defaults: Mapping[str, object]) -> Body:
+def _methods(names: tuple[str, ...], defaults: Mapping[str, object]) -> Body:
     pick = attrgetter(*names)  # of one name it gives the value alone, which is as good
 
     def same(one: object, other: object) -> object:
@@ -54,27 +54,53 @@ def _methods(qualname: str, names: tuple[str, ...], defaults: Mapping[str, objec
         return f"{one.__class__.__qualname__}({', '.join(f'{name}={getattr(one, name)!r}' for name in names)})"
 
     return {
-        "__init__": _initializer(qualname, names, defaults),
+        "__init__": _Awaited(_initializer, defaults),
         "__eq__": same,
         "__hash__": hashed,
         "__repr__": shown,
         "__setattr__": _refuse_to_set,
         "__delattr__": _refuse_to_delete,
         "__match_args__": names,
-        "__dataclass_fields__": _Original(defaults),
-        "__dataclass_params__": _Original(defaults),
+        "__dataclass_fields__": _Awaited(_original, defaults),
+        "__dataclass_params__": _Awaited(_original, defaults),
     }
 
 
-def _initializer(qualname: str, names: tuple[str, ...], defaults: Mapping[str, object]) -> object:
+class _Awaited:
+    """An attribute of a class that is made when it is first looked for: most runs make records of few kinds."""
+
+    def __init__(
+        self, make: Callable[[type, str, Mapping[str, object]], object], defaults: Mapping[str, object]
+    ) -> None:
+        self._make, self._defaults = make, defaults
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._owner, self._name = owner, name
+
+    def __get__(self, one: object, kind: type) -> object:
+        setattr(self._owner, self._name, self._make(self._owner, self._name, self._defaults))
+        return getattr(kind if one is None else one, self._name)
+
+
+def _initializer(owner: type, name: str, defaults: Mapping[str, object]) -> object:
     """Compile the one function that is called for each record made."""
-    given = ", ".join(f"{name}=_defaults[{name!r}]" if name in defaults else name for name in names)
-    lines = "".join(f"    _set(self, {name!r}, {name})\n" for name in names)
+    names: tuple[str, ...] = owner.__match_args__  # type: ignore[attr-defined]  # every record has it
+    given = ", ".join(f"{each}=_defaults[{each!r}]" if each in defaults else each for each in names)
+    lines = "".join(f"    _set(self, {each!r}, {each})\n" for each in names)
     scope: Body = {"_defaults": defaults, "_set": object.__setattr__}
-    exec(f"def __init__(self, {given}):\n{lines}", scope)  # noqa: S102  # made of the names of a class's fields
-    made = scope["__init__"]
-    made.__qualname__ = f"{qualname}.__init__"  # type: ignore[attr-defined]  # it is a function
+    exec(f"def {name}(self, {given}):\n{lines}", scope)  # noqa: S102  # made of the names of a class's fields
+    made = scope[name]
+    made.__qualname__ = f"{owner.__qualname__}.{name}"  # type: ignore[attr-defined]  # it is a function
     return made
+
+
+def _original(owner: type, name: str, defaults: Mapping[str, object]) -> object:
+    """Give what ``dataclasses`` would keep with a class of its own, for its functions and for classes derived."""
+    from dataclasses import dataclass
+
+    body = {"__annotations__": owner.__annotations__, "__module__": owner.__module__, **defaults}
+    found: object = getattr(dataclass(frozen=True)(type(owner.__name__, (), body)), name)
+    return found
 
 
 def _state(one: object) -> list[object]:
@@ -98,25 +124,6 @@ def _refuse_to_delete(one: object, name: str) -> None:
 
     del one
     raise FrozenInstanceError(f"cannot delete field {name!r}")
-
-
-class _Original:
-    """What ``dataclasses`` keeps with a class of its own, made when something there asks for it."""
-
-    def __init__(self, defaults: Mapping[str, object]) -> None:
-        self._defaults = defaults
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._owner, self._name = owner, name
-
-    def __get__(self, one: object, kind: type) -> object:
-        from dataclasses import dataclass
-
-        owner = self._owner
-        body = {"__annotations__": owner.__annotations__, "__module__": owner.__module__, **self._defaults}
-        found: object = getattr(dataclass(frozen=True)(type(owner.__name__, (), body)), self._name)
-        setattr(owner, self._name, found)
-        return found
 
 
 if TYPE_CHECKING:
