@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -69,15 +70,13 @@ def _first_help() -> str:
 
 
 def _check(given: list[str]) -> int:
+    gc.set_threshold(_BETWEEN_COLLECTIONS)
     found = parse(given)
     if found.version:
         print(f"torchlint {VERSION}")
         return 0
-    import gc
-
     from torchlint.checking import check  # here: --version and --help need none of it
 
-    gc.set_threshold(_BETWEEN_COLLECTIONS)
     jobs = found.jobs or (1 if os.environ.get("PRE_COMMIT") else _processors())
     return check(_with_cache(found), _session(found.color, jobs))
 

@@ -203,7 +203,12 @@ def examine(
 ) -> Outcome:
     """Check or fix bytes without touching a file; ``changed`` confines the fixes to some rows."""
     try:
-        # Not above: starting up, and telling that there is nothing to do, must not cost the import of the parser.
+        # Not above: starting up must not cost what looking at files does, nor telling that there is nothing to do the
+        # import of the parser.
+        from torchlint.plain import is_plain
+
+        if approve is None and is_plain(path, raw, config):
+            return Outcome(FileResult(path, None), (), raw, raw, False, changed)
         from torchlint import engine
 
         if mode is Mode.CHECK:
