@@ -7,6 +7,7 @@ import warnings
 
 from torchlint.catalogue import BY_CODE
 from torchlint.config import Config
+from torchlint.notebook import SUFFIX
 from torchlint.source import SourceError, decode
 
 _ONLY_AST = 0x400
@@ -20,7 +21,7 @@ def is_plain(path: str, raw: bytes, config: Config) -> bool:
 
     False where that takes the engine to tell, as it does for notebooks and for text that does not parse.
     """
-    if path.endswith(".ipynb"):
+    if path.endswith(SUFFIX):
         return False
     try:
         text = decode(path, raw).text

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from torchlint.cache.present import Stamp
 from torchlint.catalogue import BY_CODE
 from torchlint.model import Applicability, Confidence, Edit, FileResult, Finding, Fix
+from torchlint.notebook import SUFFIX
 from torchlint.records import record
 
 TYPE_CHECKING = False
@@ -45,7 +46,7 @@ class Entry:
 def pack(result: FileResult) -> list[object]:
     """Give what was found as plain data."""
     left: tuple[int, ...] = ()
-    if result.source is not None and result.path.endswith(".ipynb"):
+    if result.source is not None and result.path.endswith(SUFFIX):
         from torchlint.syntax.reading import left_out
 
         left = left_out(result.source)
