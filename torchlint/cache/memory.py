@@ -35,7 +35,7 @@ class Memory:
 
     def __init__(self, shelf: Shelf, clock: Callable[[], int]) -> None:
         self._shelf = shelf
-        self._clock = clock
+        self.clock = clock
         self._present = Present(clock)
         self._program = program(shelf, self._present)
         self._folders: dict[tuple[int, str, str], _Folder] = {}
@@ -48,7 +48,7 @@ class Memory:
 
     def refresh(self) -> None:
         """Look at all files again when they are asked for next: they may have changed."""
-        self._present = Present(self._clock)
+        self._present = Present(self.clock)
 
     def recall(self, target: Target) -> FileResult | None:
         """Give the result for a file, if a run had one and nothing that it rests on has changed.
@@ -88,7 +88,7 @@ class Memory:
         )
         folder.stale = True
 
-    def close(self) -> None:
+    def write(self) -> None:
         """Write what is new, and keep the folder of the cache within its bounds."""
         written = False
         for folder in self._folders.values():
