@@ -61,6 +61,7 @@ def _methods(names: tuple[str, ...], defaults: Mapping[str, object]) -> Body:
         "__setattr__": _refuse_to_set,
         "__delattr__": _refuse_to_delete,
         "__match_args__": names,
+        "__replace__": _replace,
         "__dataclass_fields__": _Awaited(_original, defaults),
         "__dataclass_params__": _Awaited(_original, defaults),
     }
