@@ -93,7 +93,10 @@ class Bench:
 
     def once(self, command: Sequence[str], cwd: Path, text: str = "", **environment: str) -> Cost:
         """Run a command to its end."""
-        inherited = {key: value for key, value in os.environ.items() if key not in ("PRE_COMMIT", "FORCE_COLOR")}
+        # Compiled code is kept, as it is where a program was installed: else each run would compile all of it again.
+        left_out = ("PRE_COMMIT", "FORCE_COLOR", "PYTHONDONTWRITEBYTECODE")
+        inherited = {key: value for key, value in os.environ.items() if key not in left_out}
+        inherited["PYTHONPYCACHEPREFIX"] = str(self.place / "compiled")
         begin = time.perf_counter()
         with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as given:
             given.write(text.encode())

@@ -236,3 +236,22 @@ def applied(text: str, edits: Sequence[Message], encoding: str = "utf-16") -> st
     for start, end, new in reversed(places):
         text = text[:start] + new + text[end:]
     return text
+
+
+TEXT = """\
+import torch
+
+net = torch.nn.Linear(2, 2)
+x = net(torch.ones(2))
+a = x.numpy()
+b = torch.Tensor(3)
+"""
+RULES = "https://torchlint.readthedocs.io/rules"
+
+
+def codes(diagnostics: list[Message]) -> list[tuple[str, int]]:
+    return [(each["code"], each["range"]["start"]["line"] + 1) for each in diagnostics]
+
+
+def span(line: int, start: int, end: int) -> Message:
+    return {"start": {"line": line, "character": start}, "end": {"line": line, "character": end}}

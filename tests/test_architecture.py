@@ -155,6 +155,20 @@ def test_what_needs_no_tree_does_not_load_libcst(tmp_path: Path, arguments: list
     assert not found & {"libcst", "torch", "numpy", "rich"}
 
 
+HEAVY = {"ast", "dataclasses", "inspect", "tokenize", "typing", "pathlib", "tempfile", "importlib.metadata", "pathspec"}
+"""What takes longer to import than looking at a small file."""
+
+
+@pytest.mark.parametrize("arguments", [["plain.py"], ["."], ["--no-cache", "plain.py"], ["--fix", "plain.py"]])
+def test_a_run_that_finds_nothing_to_do_loads_little(tmp_path: Path, arguments: list[str]) -> None:
+    (tmp_path / "plain.py").write_text("import os\n\n\ndef f():\n    return os.getcwd()\n")
+    unavoidable = loaded("import argparse, contextlib, importlib.machinery, json", tmp_path)
+    for _ in ("cold", "warm"):
+        found = loaded(RUN.format(arguments), tmp_path) - unavoidable
+        assert not found & HEAVY
+        assert not {each for each in found if re.match(r"torchlint\.(engine|inference|rules?|syntax|notebook\.)", each)}
+
+
 # ---------------------------------------------------------------------- rooms
 @pytest.mark.parametrize("path", MODULES, ids=label)
 def test_a_module_says_what_it_knows_and_is_small(path: Path) -> None:

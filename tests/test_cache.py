@@ -15,6 +15,7 @@ import pytest
 
 from tests.conftest import ROOT, Program, Ran
 from tests.notebooks import code, notebook, text
+from torchlint.cache.present import Present
 
 NETS = "import torch\n\n\ndef weights():\n    return torch.ones(3, requires_grad=True)\n"
 USE = "from nets import weights\n\n\ndef f():\n    return weights().numpy()\n"
@@ -299,3 +300,20 @@ def test_a_warm_fix_imports_no_parser_either(project: Path) -> None:
     later(project, ".", "--fix", "--isolated")
     warm, _, _ = later(project, ".", "--fix", "--isolated")
     assert not warm & {"libcst", "torchlint.engine"}
+
+
+# ---------------------------------------------------------------------- times
+def test_a_young_file_is_told_by_its_content_an_old_one_by_its_times(tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_text("a = 1\n")
+    status = file.stat()
+    now = max(status.st_mtime_ns, status.st_ctime_ns)
+    assert Present(lambda: now + 10**9).lasting(str(file)) is None
+    old = Present(lambda: now + 3 * 10**9)
+    stamp = old.lasting(str(file))
+    assert stamp is not None
+    assert old.same(str(file), "another", stamp)
+    file.write_text("a = 2\n")
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert not Present(lambda: now + 3 * 10**9).same(str(file), "another", stamp)
+    assert Present(lambda: now - 10**12).lasting(str(file)) is None  # from the future

@@ -20,7 +20,6 @@ from tests.conftest import ROOT, Program
 from tests.test_cache import HIT, NETS, USE, known
 from torchlint.cache import shelf
 from torchlint.cache.entries import Misread, unpack_all
-from torchlint.cache.present import Present
 
 PLAIN = "import os\n"
 
@@ -395,20 +394,3 @@ def test_clean_refuses_what_is_no_cache_and_what_it_does_not_know(
     assert done.status == 2
     assert ("no cache of torchlint's: nothing was removed" if flag == "--cache-dir" else "--bogus") in done.stderr
     assert len(list(project.iterdir())) == 3
-
-
-# ---------------------------------------------------------------------- times
-def test_a_young_file_is_told_by_its_content_an_old_one_by_its_times(tmp_path: Path) -> None:
-    file = tmp_path / "a.py"
-    file.write_text("a = 1\n")
-    status = file.stat()
-    now = max(status.st_mtime_ns, status.st_ctime_ns)
-    assert Present(lambda: now + 10**9).lasting(str(file)) is None
-    old = Present(lambda: now + 3 * 10**9)
-    stamp = old.lasting(str(file))
-    assert stamp is not None
-    assert old.same(str(file), "another", stamp)
-    file.write_text("a = 2\n")
-    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert not Present(lambda: now + 3 * 10**9).same(str(file), "another", stamp)
-    assert Present(lambda: now - 10**12).lasting(str(file)) is None  # from the future

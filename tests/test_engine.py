@@ -3,60 +3,22 @@
 from __future__ import annotations
 
 import codecs
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import libcst as cst
 import pytest
 
-from torchlint.config import Config
+from tests.plain_rules import DISPLAY, SAFE, UNSAFE, Install, crashing, fixing, installer, said
 from torchlint.engine import ROUNDS, check_bytes, fix_bytes
-from torchlint.model import Applicability, Confidence, FileResult, Fix
-from torchlint.rule import Check, Draft, FileContext, Rule
+from torchlint.model import Applicability, Confidence, Fix
+from torchlint.rule import Draft, FileContext
 from torchlint.syntax.definition import NotParsed
-
-SAFE, UNSAFE, DISPLAY = Applicability.SAFE, Applicability.UNSAFE, Applicability.DISPLAY
-
-
-def fixing(text: str, applicability: Applicability = SAFE, word: str = "data") -> Check:
-    """Make a rule that reports each attribute of a name and puts text in its place."""
-
-    def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
-        if node.attr.value == word:
-            fix = Fix("Replace it", (context.replace(node.attr, text),), applicability)
-            yield Draft(node.attr, f"`{word}` is at fault", Confidence.LIKELY, ("step",), fix)
-
-    return check
-
-
-def crashing(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
-    if context.source.path:
-        raise ValueError("on purpose")
-    yield Draft(node, "never said", Confidence.CERTAIN)
-
-
-Install = Callable[..., Config]
 
 
 @pytest.fixture
 def rules(monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Put checks in the place of rules: ``rules(TNS201=check)``; gives the configuration that selects just these."""
-
-    def install(**checks: Check) -> Config:
-        def load(code: str) -> Rule:
-            return Rule(code, {cst.Attribute: checks[code]})
-
-        monkeypatch.setattr("torchlint.rule.load", load)
-        return Config(select=tuple(checks))
-
-    return install
-
-
-def said(result: FileResult) -> list[tuple[str, int, int]]:
-    assert result.source is not None
-    return [(each.code, *result.source.position(each.start)) for each in result.findings]
+    return installer(monkeypatch)
 
 
 # ---------------------------------------------------------------------- places
@@ -132,137 +94,6 @@ def test_files_with_nothing_to_say_about(rules: Install, raw: bytes) -> None:
     result = check_bytes("some.py", raw, config)
     assert (result.findings, result.troubles) == ((), ())
     assert fix_bytes("some.py", raw, config).raw == raw
-
-
-# ---------------------------------------------------------------------- text that is no Python
-@pytest.mark.parametrize(
-    ("raw", "row", "column", "words"),
-    [
-        (b"a = 1\nb = = 2\n", 2, 5, "invalid syntax"),
-        ("é漢 = 1\né漢 = = 2\n".encode(), 2, 6, "invalid syntax"),
-        (codecs.BOM_UTF8 + b"b = = 2\n", 1, 5, "invalid syntax"),
-        (b"# coding: latin-1\n\xe9\xe9 = = 2\n", 2, 6, "invalid syntax"),
-        (b"a = 1\r\nb = = 2\r\n", 2, 5, "invalid syntax"),
-        (b"if a:\nb = w.data\n", 2, 1, "indented block"),
-        (b"def f():\n    x = 1\n  y = 2\n", 3, 8, "unindent"),
-        (b"a = '''\n", 1, 5, "unterminated"),
-        (b"a = (1,\n", 1, 5, "was never closed"),
-        (b"print 'x', w.data\n", 1, 1, "print"),
-        (b"a = 1\nb = '\0'\n", 2, 6, "NUL"),
-        (b"a = 1\nb = '\xff'\n", 2, 6, ""),
-        (b"a = 1\nb = 2\nc = '\xc3\xa9' + '\xff'\n", 3, 12, "utf-8"),
-        (b"# coding: no-such-codec\n", 1, 1, "no-such-codec"),
-        (b"# coding: rot13\nk = w.data\n", 1, 1, "no encoding"),
-    ],
-    ids=[
-        "two signs", "wide", "mark", "latin-1", "crlf", "indent", "unindent", "string", "parenthesis", "python 2",
-        "nul", "bad byte", "bad byte later", "unknown codec", "no text codec",
-    ],
-)  # fmt: skip
-def test_syntax_errors_are_findings_with_a_place(rules: Install, raw: bytes, row: int, column: int, words: str) -> None:
-    config = rules(TNS201=fixing("detach()"))
-    result = check_bytes("some.py", raw, config)
-    assert said(result) == [("TNS900", row, column)]
-    assert words in result.findings[0].message
-    assert result.findings[0].confidence is Confidence.CERTAIN
-    assert result.troubles == ()
-    outcome = fix_bytes("some.py", raw, config)
-    assert (outcome.raw, outcome.fixed) == (raw, ())
-
-
-def test_syntax_errors_are_found_in_files_without_trigger_words() -> None:
-    assert said(check_bytes("some.py", b"b = = 2\n", Config())) == [("TNS900", 1, 5)]
-
-
-def test_a_syntax_error_cannot_be_silenced() -> None:
-    config = Config(select=("TNS101",), per_file_ignores=(("*", ("ALL",)),))
-    assert said(check_bytes("some.py", b"b = = 2  # noqa\n", config)) == [("TNS900", 1, 5)]
-
-
-def test_code_newer_than_the_running_python_is_checked_all_the_same(rules: Install) -> None:
-    config = rules(TNS201=fixing("detach()"))
-    text = b"type Pair[T] = tuple[T, T]\n\n\ndef first[T](pair: Pair[T]) -> T:\n    return pair.data[0]\n"
-    assert said(check_bytes("some.py", text, config)) == [("TNS201", 5, 17)]
-    assert fix_bytes("some.py", text, config).raw == text.replace(b".data", b".detach()")
-
-
-def test_real_rules_cope_without_the_stdlibs_tree() -> None:
-    text = (
-        b"import torch\nfrom torch.autograd import Variable\n\n\ndef f[T](x: T, net) -> T:\n"
-        b"    y = Variable(torch.FloatTensor([1]), volatile=True)\n    y.data.add_(1)\n"
-        b"    w = x.new(2).type(torch.Tensor)\n"
-        b"    isinstance(x, Variable)\n    return net(w).cpu().detach().numpy(), torch.tensor(y), loss.data[0]\n"
-    )
-    assert check_bytes("some.py", text, Config(select=("ALL",))).troubles == ()
-
-
-# ---------------------------------------------------------------------- deep code
-@pytest.mark.parametrize(
-    "text",
-    [
-        "y = " + "(" * 5000 + "w.data" + ")" * 5000 + "\n",
-        "y = " + "[" * 5000 + "]" * 5000 + "\nz = w.data\n",
-        "y = " + "f(" * 1000 + "w.data" + ")" * 1000 + "\n",
-    ],
-    ids=["parentheses", "lists", "calls"],
-)
-def test_code_nested_too_deeply_is_a_syntax_error(rules: Install, text: str) -> None:
-    result = check_bytes("some.py", text.encode(), rules(TNS201=fixing("detach()")))
-    assert [code for code, _, _ in said(result)] == ["TNS900"]
-    assert "nested" in result.findings[0].message
-    assert result.troubles == ()
-
-
-DEEP = 600 if sys.version_info[:2] == (3, 12) else 900
-"""Python 3.12 has a limit of its own where C and Python call each other by turns."""
-
-
-def test_a_recursion_that_does_not_end_is_code_nested_too_deeply(rules: Install) -> None:
-    def endless(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
-        return endless(node, context)
-
-    result = check_bytes("some.py", b"a.data\n", rules(TNS201=endless))
-    assert [code for code, _, _ in said(result)] == ["TNS900"]
-    assert "nested too deeply" in result.findings[0].message
-    assert result.troubles == ()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "y = w.data" + " + 1" * DEEP + "\n",
-        "y = w" + ".a" * DEEP + ".data\n",
-        "y = w" + ".a()" * (DEEP * 4 // 9) + ".data\n",
-        "y = " + "not " * DEEP + "w.data\n",
-        "if a:\n    pass\n" + "elif b:\n    pass\n" * 500 + "else:\n    w.data\n",
-        "".join("    " * depth + "if a:\n" for depth in range(90)) + "    " * 90 + "w.data\n",
-    ],
-    ids=["sum", "attributes", "calls", "not", "elif", "if"],
-)
-def test_deep_code_that_python_accepts_is_checked(rules: Install, text: str) -> None:
-    config = rules(TNS201=fixing("detach()"))
-    result = check_bytes("some.py", text.encode(), config)
-    assert [code for code, _, _ in said(result)] == ["TNS201"]
-    assert fix_bytes("some.py", text.encode(), config).raw == text.replace(".data", ".detach()").encode()
-
-
-@pytest.mark.parametrize("link", [".a()", " + 1", "[0]", ".a"])
-def test_a_chain_of_thousands_does_not_end_the_process(link: str) -> None:
-    program = (
-        "from torchlint.config import Config; from torchlint.engine import check_bytes\n"
-        f"result = check_bytes('some.py', ('y = x' + {link!r} * 5000 + '\\nz = w.detach().cpu()\\n').encode(),"
-        " Config(select=('TNS104',)))\n"
-        "print(result.troubles, [each.code for each in result.findings])"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.strip() in ("() []", "() ['TNS900']")
-
-
-def test_the_recursion_limit_is_put_back(rules: Install) -> None:
-    before = sys.getrecursionlimit()
-    check_bytes("some.py", b"a.data\n", rules(TNS201=crashing))
-    assert sys.getrecursionlimit() == before
 
 
 # ---------------------------------------------------------------------- faults

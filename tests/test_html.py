@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.browser import Page, browser, executable
-from tests.test_formats import PATHS, document, everything, finding, several_edits, source
+from tests.reports import PATHS, document, everything, finding, several_edits, source
 from torchlint.model import Applicability, Confidence, Edit, FileResult, Finding, Fix, Trouble
 from torchlint.output.report import Report
 

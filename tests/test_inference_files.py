@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.observed import faults, quiet
+from tests.observed import Rows, faults, lacks_accelerator, quiet
 from tests.observed import revealed as rows_of
 from tests.projects import analysed
 from tests.test_inference import Revealed, disagreements, spelled
@@ -53,16 +53,6 @@ def test_there_are_enough_cases() -> None:
 
 
 # ---------------------------------------------------------------------- torch runs them
-class _Rows(ast.NodeTransformer):
-    """Hand ``reveal`` its row."""
-
-    def visit_Call(self, node: ast.Call) -> ast.Call:
-        self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id == "reveal":
-            node.args.append(ast.copy_location(ast.Constant(node.lineno), node))
-        return node
-
-
 @contextmanager
 def imported_from(*folders: Path) -> Iterator[None]:
     """Import from these folders, and leave neither them nor what was imported behind."""
@@ -108,7 +98,7 @@ def test_what_a_run_shows_lies_within_what_was_inferred(path: Path) -> None:
         if package == ""
         else imported_from(PROJECTS / "mixed" / "src")
     ):
-        exec(compile(_Rows().visit(tree), str(path), "exec"), names)
+        exec(compile(Rows().visit(tree), str(path), "exec"), names)
         for function in tree.body:
             if isinstance(function, ast.FunctionDef) and not function.name.startswith("_") and not function.args.args:
                 with quiet():
@@ -123,7 +113,7 @@ def _run(case: object) -> None:
     try:
         case()  # type: ignore[operator]
     except Exception as error:  # the last row of a case may need an accelerator
-        if "CUDA" not in str(error).upper() and "NVIDIA" not in str(error):
+        if not lacks_accelerator(error):
             raise
 
 

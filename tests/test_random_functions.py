@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.observed import faults, quiet, revealed
+from tests.observed import Rows, faults, quiet, revealed
 from torchlint.inference.analysis import Analysis
 from torchlint.inference.facts import Grad, Mode
 from torchlint.model import Settings
@@ -336,14 +336,6 @@ def written(chance: random.Random) -> str:
     return "\n".join(program.lines) + "\n"
 
 
-class _Rows(ast.NodeTransformer):
-    def visit_Call(self, node: ast.Call) -> ast.Call:
-        self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id == "reveal":
-            node.args.append(ast.copy_location(ast.Constant(node.lineno), node))
-        return node
-
-
 def wrong_in(text: str, ask: list[int] | None = None) -> tuple[list[str], int]:
     """Run a program and hold what it shows against what is inferred; give what was wrong, and how much was seen."""
     analysis = Analysis(outline(decode("program.py", text.encode())), Settings())
@@ -361,7 +353,7 @@ def wrong_in(text: str, ask: list[int] | None = None) -> tuple[list[str], int]:
                 wrong[f"line {row}: {ast.unparse(expressions[row])}: {each}"] = None
         return thing
 
-    code = compile(_Rows().visit(ast.parse(text)), "program.py", "exec")
+    code = compile(Rows().visit(ast.parse(text)), "program.py", "exec")
     with quiet(), contextlib.suppress(Exception):
         exec(code, {"reveal": reveal, "__name__": "__main__"})
     return list(wrong), len(seen)

@@ -7,7 +7,6 @@ of arguments; ``reveal`` then records what a value really is.
 from __future__ import annotations
 
 import ast
-import re
 import sys
 from dataclasses import dataclass, field
 from functools import cache
@@ -16,7 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.observed import faults, quiet, revealed
+from tests.observed import Rows, faults, lacks_accelerator, quiet, revealed
 from tests.worlds import calls
 from torchlint.inference.analysis import Analysis
 from torchlint.inference.facts import Dtype, Grad, Kind, Mode, Place, of_kind, tensor
@@ -61,20 +60,6 @@ class Ran:
     failed: list[str] = field(default_factory=list)
 
 
-class _Rows(ast.NodeTransformer):
-    """Hand ``reveal`` its row."""
-
-    def visit_Call(self, node: ast.Call) -> ast.Call:
-        self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id == "reveal":
-            node.args.append(ast.copy_location(ast.Constant(node.lineno), node))
-        return node
-
-
-def lacks_accelerator(error: Exception) -> bool:
-    return bool(re.search(r"CUDA|NVIDIA|xpu|XPU|not compiled|not available|not linked", str(error)))
-
-
 @cache
 def ran(path: Path, folder: Path) -> Ran:
     """Run every case of a file in all its worlds."""
@@ -92,7 +77,7 @@ def ran(path: Path, folder: Path) -> Ran:
         result.wrong.extend(f"{path.stem}:{row} {ast.unparse(expressions[row])}: {each}" for each in found)
         return thing
 
-    code = compile(_Rows().visit(ast.parse(text)), str(path), "exec")
+    code = compile(Rows().visit(ast.parse(text)), str(path), "exec")
     names: dict[str, object] = {"reveal": reveal, "__name__": f"cases_{path.stem}"}
     sys.modules[str(names["__name__"])] = SimpleNamespace(__dict__=names)  # type: ignore[assignment]
     with quiet():

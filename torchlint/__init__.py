@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from torchlint.model import Applicability, Confidence, Edit, FileResult, Finding, Fix, FixResult
 from torchlint.version import VERSION
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from torchlint.config import Config
 

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from torchlint import regular
 from torchlint.config import Config
 from torchlint.flags import UsageError
+from torchlint.notebook import SUFFIX
 from torchlint.notebook.module import Notebook
 from torchlint.output.screen import Screen
 from torchlint.source import Source, SourceError
-from torchlint.syntax.reading import NOTEBOOK, OtherLanguage, Reading, read
+from torchlint.syntax.reading import OtherLanguage, Reading, read
 
 _IN_A_NOTEBOOK = re.compile(r"(?P<path>.+\.ipynb):(?:cell )?(?P<cell>[0-9]+):(?P<row>[0-9]+)", re.DOTALL)
 _IN_A_FILE = re.compile(r"(?P<path>.+):(?P<row>[0-9]+)", re.DOTALL)
@@ -61,7 +62,7 @@ def _reading(path: str, cwd: str) -> Reading:
 def _row(place: str, found: re.Match[str], reading: Reading) -> int:
     """Give the row of the text that a place means."""
     source, row = reading.source, int(found["row"])
-    if found["path"].endswith(NOTEBOOK):
+    if found["path"].endswith(SUFFIX):
         assert isinstance(source, Notebook)
         return _row_of_cell(place, source, found.groupdict().get("cell"), row)
     return _existing(place, source, row)

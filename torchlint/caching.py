@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from torchlint.config import Config, ConfigError, Finder
 from torchlint.options import Options
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from torchlint.cache.memory import Memory
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from torchlint.records import record
 
 _TENSORS = frozenset(
     f"{kind}Tensor"
@@ -10,7 +10,7 @@ _TENSORS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Entry:
     """One rule: its code, its name (the fault), and the identifiers without which it can have nothing to say."""
 

@@ -6,12 +6,10 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, BinaryIO, TextIO
+from contextlib import AbstractContextManager, nullcontext
 
 from torchlint import caching
 from torchlint.config import SYNTAX_ERROR, Config, Finder
-from torchlint.destination import destination
 from torchlint.discover import Discovery, Notice, Target
 from torchlint.flags import SUBCOMMANDS, UsageError, options
 from torchlint.gate import Gate, gate
@@ -21,17 +19,21 @@ from torchlint.output import renderer, summary
 from torchlint.output.report import Place, Report
 from torchlint.output.screen import Screen, printable
 from torchlint.progress import FILES, progress
+from torchlint.records import record, replace
 from torchlint.runner import Mode, Outcome, examine, run
 from torchlint.selectors import nearest
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import BinaryIO, TextIO
+
     from torchlint.cache.memory import Memory
     from torchlint.verifying import Screening
 
 CLEAN, FINDINGS, FAILED = 0, 1, 2
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Session:
     """All that a run may touch of the world around it."""
 
@@ -49,7 +51,7 @@ class Session:
         print(f"torchlint: {kind}: {printable(message)}", file=self.stderr)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Plan:
     """What the flags and the current folder's configuration say about the run as a whole."""
 
@@ -93,10 +95,18 @@ def check(flags: argparse.Namespace, session: Session) -> int:
     discovery = Discovery(
         finder, session.cwd, bool(config.run.force_exclude), config.run.respect_gitignore is not False
     )
-    with destination(flags.output_file, session.cwd, session.stdout) as out:
+    with _destination(flags, session) as out:
         if "-" in flags.paths:
             return _standard_input(plan, finder, discovery, session, out)
         return _files(plan, discovery, caching.memory_for(flags, config, session.cwd, session.clock), session, out)
+
+
+def _destination(flags: argparse.Namespace, session: Session) -> AbstractContextManager[TextIO]:
+    if flags.output_file is None:
+        return nullcontext(session.stdout)
+    from torchlint.destination import destination
+
+    return destination(flags.output_file, session.cwd)
 
 
 def _consistent(flags: argparse.Namespace) -> None:

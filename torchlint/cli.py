@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import atexit
+import gc
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, TextIO
 
 from torchlint.config import ConfigError
 from torchlint.flags import SUBCOMMANDS, UsageError, parse, parser_of
 from torchlint.output.screen import Screen, printable
 from torchlint.selectors import UnknownSelector, nearest
 from torchlint.version import VERSION
-from torchlint.welcome import TEXT
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TextIO
+
     from torchlint.checking import Session
 
 FAILED = 2
@@ -53,7 +56,7 @@ def _dispatch(given: list[str]) -> int:
     command, rest = (given[0], given[1:]) if given and given[0] in SUBCOMMANDS else ("check", given)
     try:
         if command in _WITH_FLAGS and ("-h" in rest or "--help" in rest):
-            print(TEXT if given[:1] != [command] else parser_of(command).format_help(), end="")
+            print(_first_help() if given[:1] != [command] else parser_of(command).format_help(), end="")
             return 0
         return _COMMANDS[command](rest)
     except (UsageError, ConfigError, UnknownSelector) as error:
@@ -61,18 +64,29 @@ def _dispatch(given: list[str]) -> int:
         return FAILED
 
 
+def _first_help() -> str:
+    from torchlint.welcome import TEXT
+
+    return TEXT
+
+
 def _check(given: list[str]) -> int:
+    _collect_rarely()
     found = parse(given)
     if found.version:
         print(f"torchlint {VERSION}")
         return 0
-    import gc
-
     from torchlint.checking import check  # here: --version and --help need none of it
 
-    gc.set_threshold(_BETWEEN_COLLECTIONS)
     jobs = found.jobs or (1 if os.environ.get("PRE_COMMIT") else _processors())
     return check(_with_cache(found), _session(found.color, jobs))
+
+
+def _collect_rarely() -> None:
+    gc.set_threshold(_BETWEEN_COLLECTIONS)
+    atexit.unregister(gc.freeze)  # where this is not the first run of the process
+    # The interpreter's last search for garbage would go through all that is about to be given back anyway.
+    atexit.register(gc.freeze)
 
 
 def _verify(given: list[str]) -> int:

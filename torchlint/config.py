@@ -6,13 +6,12 @@ import functools
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 from torchlint import regular
 from torchlint.globs import matches
-from torchlint.metadata import declares_project, oldest_torch
 from torchlint.model import Confidence, Settings
 from torchlint.options import OptionError, Options, Patterns, from_table
+from torchlint.records import record
 from torchlint.selectors import DEFAULT_CODES, EVERY_CODE, codes_meant, selection
 
 SYNTAX_ERROR = "TNS900"
@@ -32,11 +31,11 @@ class ConfigError(Exception):
     """A configuration that cannot be used; the text names the file, the key and the remedy."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Config:
     """All options that hold for one file."""
 
-    settings: Settings = field(default_factory=Settings)
+    settings: Settings = Settings()
     min_confidence: Confidence = Confidence.POSSIBLE
     unsafe_fixes: bool = False
     select: tuple[str, ...] | None = None
@@ -52,7 +51,7 @@ class Config:
     """The absolute folder that relative paths start from."""
     path: str | None = None
     """The configuration file, None where there is none."""
-    run: Options = field(default_factory=Options)
+    run: Options = Options()
     """The merged options, for those that concern the whole run and not one file."""
 
     def codes(self, path: str) -> frozenset[str]:
@@ -170,10 +169,10 @@ class Finder:
         return found
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Found:
     path: str | None = None
-    options: Options = field(default_factory=Options)
+    options: Options = Options()
     target: tuple[int, int] | None = None
     project: bool = False
 
@@ -182,13 +181,20 @@ def _look(folder: str, options_wanted: bool) -> _Found:
     own = os.path.join(folder, "torchlint.toml")
     shared = os.path.join(folder, "pyproject.toml")
     document = _parsed(shared) if os.path.isfile(shared) else {}
-    target, project = oldest_torch(document), declares_project(document)
+    target, project = _of_project(document) if document else (None, False)
     if options_wanted and os.path.isfile(own):
         return _Found(own, _options(own, _parsed(own)), target, project)
     table = _tool_table(shared, document) if options_wanted else None
     if table is not None:
         return _Found(shared, _options(shared, table), target, project)
     return _Found(None, Options(), target, project)
+
+
+def _of_project(document: Mapping[str, object]) -> tuple[tuple[int, int] | None, bool]:
+    """Give the oldest torch, and whether it is a project at all."""
+    from torchlint.metadata import declares_project, oldest_torch  # here: it compiles patterns that few folders need
+
+    return oldest_torch(document), declares_project(document)
 
 
 def _explicit(path: str) -> _Found:

@@ -1,4 +1,4 @@
-"""Where a report goes: to standard output line by line, or whole into a file once the run has ended."""
+"""The file that a report goes to, whole, once the run has ended."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TextIO
 
 from torchlint import writing
 from torchlint.config import ConfigError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
+
 
 @contextmanager
-def destination(path: str | None, cwd: str, stdout: TextIO) -> Iterator[TextIO]:
+def destination(path: str, cwd: str) -> Iterator[TextIO]:
     """Give the stream to print to; the file takes the place of an old one only when the run came to its end.
 
     :raises ConfigError: where the file cannot be written, before the run where that can be told.
     """
-    if path is None:
-        yield stdout
-        return
     place = os.path.join(cwd, path)
     try:
         writing.check_place(place)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from torchlint import regular
 from torchlint.config import Config, ConfigError, Finder
 from torchlint.model import Trouble
+from torchlint.records import record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".py", ".pyi", ".ipynb")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Target:
     """A file to look at: the path to show, the absolute path to open, and the options that hold for it.
 
@@ -35,7 +35,7 @@ class Target:
     changed: Changed | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Notice:
     """Something left out that the user may want to know, but that is no failure."""
 
@@ -46,7 +46,7 @@ class Notice:
 Found = Target | Trouble | Notice
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Ignores:
     """One ``.gitignore``: its patterns and the folder they start from."""
 

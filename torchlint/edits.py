@@ -5,16 +5,15 @@ from __future__ import annotations
 import bisect
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 from torchlint.model import Edit, Finding
-from torchlint.notebook import rewriting
-from torchlint.notebook.module import Notebook
+from torchlint.notebook import as_notebook
+from torchlint.records import record
 from torchlint.source import Source
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Spliced:
     """The new bytes, the findings whose fix they hold, and those whose fix has to wait for the next round."""
 
@@ -23,7 +22,7 @@ class Spliced:
     held: tuple[Finding, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Replacement:
     """What a program that edits the file itself would do: rows and columns from 1, columns in characters."""
 
@@ -34,9 +33,12 @@ class Replacement:
 
 def replacements(source: Source, edits: Iterable[Edit]) -> Iterator[Replacement]:
     """Give edits of a source as changes of the file: in a notebook they are changes of its JSON."""
-    if isinstance(source, Notebook):
-        for start, end, text in rewriting.rewritten(source, list(edits)):
-            yield Replacement(source.row_and_column(start), source.row_and_column(end), text)
+    notebook = as_notebook(source)
+    if notebook is not None:
+        from torchlint.notebook.rewriting import rewritten
+
+        for start, end, text in rewritten(notebook, list(edits)):
+            yield Replacement(notebook.row_and_column(start), notebook.row_and_column(end), text)
         return
     for edit in edits:
         yield Replacement(source.position(edit.start), source.position(edit.end), written(source, edit))
@@ -104,8 +106,11 @@ def _apart(edits: tuple[Edit, ...]) -> bool:
 def _splice(source: Source, edits: list[Edit]) -> bytes:
     if not edits:
         return source.raw
-    if isinstance(source, Notebook):
-        return rewriting.rewrite(source, edits)
+    notebook = as_notebook(source)
+    if notebook is not None:
+        from torchlint.notebook.rewriting import rewrite
+
+        return rewrite(notebook, edits)
     parts, last = [], 0
     for edit in edits:
         parts.append(source.slice(last, edit.start))

@@ -6,10 +6,9 @@ import functools
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-_SPECIAL = re.compile(r"[*?\[\]{}]")
-_TOKEN = re.compile(r"\*\*/|\*\*?|\?|\[!?\]?[^\]]*\]|\{[^{}]*\}|.", re.DOTALL)
+_SPECIAL = frozenset("*?[]{}")
+_PART = r"\*\*/|\*\*?|\?|\[!?\]?[^\]]*\]|\{[^{}]*\}|."
 
 
 def matches(path: str, patterns: Iterable[str], root: str) -> bool:
@@ -22,7 +21,10 @@ def matches(path: str, patterns: Iterable[str], root: str) -> bool:
     name = posix.rsplit("/", 1)[-1]
     anchor = root.replace(os.sep, "/").rstrip("/")
     literal, others = _parted(tuple(patterns), anchor)
-    return name in literal or posix in literal or any(_compiled(each, anchor).matches(name, posix) for each in others)
+    if name in literal or posix in literal:
+        return True
+    compiled = (_compiled(each, anchor) for each in others)
+    return any(last.fullmatch(name) or whole.fullmatch(posix) for last, whole in compiled)
 
 
 @functools.lru_cache(maxsize=256)
@@ -31,25 +33,17 @@ def _parted(patterns: tuple[str, ...], anchor: str) -> tuple[frozenset[str], tup
 
     The usual ones are plain: to compile them takes longer than a run that has nothing to do.
     """
-    plain = [_plain(each) for each in patterns if not _SPECIAL.search(each)]
+    plain = [_plain(each) for each in patterns if _SPECIAL.isdisjoint(each)]
     meant = {*plain, *(each if _anchored(each) else f"{anchor}/{each}" for each in plain)}
-    return frozenset(meant), tuple(each for each in patterns if _SPECIAL.search(each))
-
-
-@dataclass(frozen=True, slots=True)
-class _Pattern:
-    name: re.Pattern[str]
-    path: re.Pattern[str]
-
-    def matches(self, name: str, path: str) -> bool:
-        return bool(self.name.fullmatch(name) or self.path.fullmatch(path))
+    return frozenset(meant), tuple(each for each in patterns if not _SPECIAL.isdisjoint(each))
 
 
 @functools.lru_cache(maxsize=4096)
-def _compiled(pattern: str, anchor: str) -> _Pattern:
+def _compiled(pattern: str, anchor: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Give what the last part of a path, and what all of it, is held against."""
     plain = _plain(pattern)
     whole = _translated(plain) if _anchored(plain) else f"{re.escape(anchor)}/{_translated(plain)}"
-    return _Pattern(re.compile(_translated(plain), re.DOTALL), re.compile(whole, re.DOTALL))
+    return re.compile(_translated(plain), re.DOTALL), re.compile(whole, re.DOTALL)
 
 
 def _anchored(plain: str) -> bool:
@@ -62,7 +56,7 @@ def _plain(pattern: str) -> str:
 
 
 def _translated(pattern: str) -> str:
-    return "".join(_token(each.group()) for each in _TOKEN.finditer(pattern))
+    return "".join(_token(each.group()) for each in re.finditer(_PART, pattern, re.DOTALL))
 
 
 def _token(part: str) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
+from torchlint.records import record
+
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from torchlint.changed import Changed
     from torchlint.source import Source
@@ -40,7 +41,7 @@ class Confidence(IntEnum):
         return self.name.lower()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Edit:
     """Replace the text between two offsets; an insertion where both are equal.
 
@@ -53,7 +54,7 @@ class Edit:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Fix:
     """One repair: all of its edits are applied, or none."""
 
@@ -62,7 +63,7 @@ class Fix:
     applicability: Applicability
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Finding:
     """One fault at one place.
 
@@ -80,7 +81,7 @@ class Finding:
     fix: Fix | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Settings:
     """What a rule may know of the user's configuration."""
 
@@ -92,7 +93,7 @@ class Settings:
     """The oldest torch the code must run on, as (major, minor); None where it is not known."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Trouble:
     """Something that kept the run itself from doing its work; the exit status is 2 where there is one."""
 
@@ -101,7 +102,7 @@ class Trouble:
     """Names the cause and the remedy in one line."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FileResult:
     """All that a check of one file gave.
 
@@ -124,7 +125,7 @@ class FileResult:
     """Why nothing was looked for in the file, though that is no failure."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FixResult:
     """All that fixing one file gave: its new bytes, the findings that were repaired, and what remains.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
 
 from torchlint.model import Confidence
+from torchlint.records import record
 from torchlint.selectors import UnknownSelector, codes_meant, nearest
 
 FORMATS_FOR_PEOPLE = ("full", "concise")
@@ -20,7 +20,7 @@ class OptionError(ValueError):
     """A key that does not exist or a value of the wrong kind; the text says which and what to write."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Options:
     """One layer of options; None where the layer says nothing."""
 
@@ -163,4 +163,4 @@ _BY_FIELD: dict[str, Callable[[object], object]] = {
     "extend_exclude": texts,
     **dict.fromkeys(("select", "ignore", "extend_select", "extend_ignore", "fixable", "unfixable"), selectors),
 }
-_READERS = {field.name.replace("_", "-"): _BY_FIELD.get(field.name, _switch) for field in fields(Options)}
+_READERS = {name.replace("_", "-"): _BY_FIELD.get(name, _switch) for name in Options.__slots__}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import importlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
@@ -15,13 +14,14 @@ from torchlint.catalogue import BY_CODE, CATALOGUE, Entry
 from torchlint.inference.analysis import Analysis
 from torchlint.inference.facts import UNKNOWN, Mode, Reason, Value
 from torchlint.model import Confidence, Edit, Fix, Settings
+from torchlint.records import record
 from torchlint.source import Source
 from torchlint.syntax.bridge import Bridge
 from torchlint.syntax.definition import Definition
 from torchlint.syntax.outline import Outline
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Draft:
     """What a rule saw: the word at fault, what is wrong with it, how sure that is, and the repair."""
 
@@ -35,7 +35,7 @@ class Draft:
 Check = Callable[[Any, "FileContext"], Iterator[Draft]]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Rule:
     """A rule as data: what it visits. Its module's docstring is its page, its catalogue entry its name and words."""
 

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
 
 from torchlint import regular
 from torchlint.config import Config
 from torchlint.discover import Target
 from torchlint.model import Applicability, FileResult, Finding, Trouble
+from torchlint.records import record, replace
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from torchlint.cache.memory import Memory
+    from torchlint.cache.portions import Portions
     from torchlint.changed import Changed
     from torchlint.engine import Approve
 
+    Item = TypeVar("Item")
+
 PASSES = 4
 """Files are repaired at most this often, because another file that they read was repaired."""
-Item = TypeVar("Item")
-
 POOL_FROM = 100_000
 """Below this many bytes a pool costs more than it gives: each of its processes imports the parser anew."""
 
@@ -35,7 +38,7 @@ class Mode(Enum):
     DIFF = "diff"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Outcome:
     """What came of one file; ``before`` and ``after`` differ where a fix changed it or, for a diff, would."""
 
@@ -85,8 +88,10 @@ def run(
     outcomes = _pass(targets, mode, jobs, done, approve, memory)
     if mode is Mode.FIX:
         _write(targets, outcomes, jobs, approve)
+        if memory is not None:
+            _keep(targets, outcomes, memory)
     if memory is not None:
-        _keep(targets, outcomes, memory)
+        memory.write()
     return outcomes
 
 
@@ -120,10 +125,25 @@ def _pass(
         found = {at: outcome for at, outcome in known if outcome is not None}
         done(len(found))
     left = [at for at in range(len(targets)) if at not in found]
+    portions = _portions(memory) if memory is not None and mode is not Mode.FIX and left else None
+
+    def came(target: Target, outcome: Outcome) -> None:
+        done(1)
+        if portions is not None and outcome.before == outcome.after:
+            portions.add(target, outcome.result, outcome.after)
+
     work = partial(attempt, mode=mode, approve=approve)
-    made = over([targets[at] for at in left], work, lambda target: target, 1 if approve else jobs, done)
+    made = over([targets[at] for at in left], work, lambda target: target, 1 if approve else jobs, came)
     found.update(zip(left, made, strict=True))
+    if portions is not None:
+        portions.write()
     return [found[at] for at in range(len(targets))]
+
+
+def _portions(memory: Memory) -> Portions:
+    from torchlint.cache.portions import Portions  # here: where all is known there is nothing to take
+
+    return Portions(memory)
 
 
 def _recalled(target: Target, mode: Mode, memory: Memory) -> Outcome | None:
@@ -139,11 +159,11 @@ def _recalled(target: Target, mode: Mode, memory: Memory) -> Outcome | None:
 
 
 def _keep(targets: Sequence[Target], outcomes: Sequence[Outcome], memory: Memory) -> None:
+    """Keep what was found where files were repaired: nothing of it holds before all of them are written."""
     memory.refresh()
     for target, outcome in zip(targets, outcomes, strict=True):
         if not outcome.recalled and outcome.before == outcome.after:
             memory.remember(target, outcome.result, outcome.after)
-    memory.close()
 
 
 def over(
@@ -151,22 +171,25 @@ def over(
     work: Callable[[Item], Outcome],
     target: Callable[[Item], Target],
     jobs: int,
-    done: Callable[[int], None] = lambda _: None,
+    came: Callable[[Item, Outcome], None] = lambda _item, _outcome: None,
 ) -> list[Outcome]:
-    """Give what came of each item, in their order: one after another, or in a pool where there is enough to do."""
+    """Give what came of each item, in their order: one after another, or in a pool where there is enough to do.
+
+    ``came`` is told of each as it comes.
+    """
     weights = [_size(target(item).real) for item in items] if jobs > 1 and len(items) > 1 else []
     if sum(weights) < POOL_FROM:
         outcomes = []
         for item in items:
             outcomes.append(work(item))
-            done(1)
+            came(item, outcomes[-1])
         return outcomes
     from torchlint import pool  # here: a run over few files needs none of what it imports
 
     found: dict[int, Outcome] = {}
-    for at, came in pool.spread(work, items, jobs, weights):
-        found[at] = came if isinstance(came, Outcome) else _unfinished(target(items[at]).path, came)
-        done(1)
+    for at, made in pool.spread(work, items, jobs, weights):
+        found[at] = made if isinstance(made, Outcome) else _unfinished(target(items[at]).path, made)
+        came(items[at], found[at])
     return [found[at] for at in range(len(items))]
 
 
@@ -201,7 +224,12 @@ def examine(
 ) -> Outcome:
     """Check or fix bytes without touching a file; ``changed`` confines the fixes to some rows."""
     try:
-        # Not above: starting up, and telling that there is nothing to do, must not cost the import of the parser.
+        # Not above: starting up must not cost what looking at files does, nor telling that there is nothing to do the
+        # import of the parser.
+        from torchlint.plain import is_plain
+
+        if approve is None and is_plain(path, raw, config):
+            return Outcome(FileResult(path, None), (), raw, raw, False, changed)
         from torchlint import engine
 
         if mode is Mode.CHECK:

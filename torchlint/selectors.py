@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from torchlint.catalogue import BY_CODE, BY_NAME
@@ -11,7 +10,7 @@ ALL = "ALL"
 EVERY_CODE: frozenset[str] = frozenset(BY_CODE)
 DEFAULT_CODES: frozenset[str] = frozenset(code for code, entry in BY_CODE.items() if entry.default)
 
-_PREFIX = re.compile(r"TNS\d*")
+_FAMILY = "TNS"
 
 
 class UnknownSelector(ValueError):
@@ -28,7 +27,7 @@ def codes_of(selector: str) -> frozenset[str]:
     named = BY_NAME.get(selector.strip().lower())
     if named is not None:
         return frozenset((named.code,))
-    if _PREFIX.fullmatch(folded):
+    if _is_prefix(folded):
         return frozenset(code for code in BY_CODE if code.startswith(folded))
     return frozenset()
 
@@ -79,4 +78,8 @@ def _rank(selector: str) -> int:
     folded = selector.strip().upper()
     if folded == ALL:
         return 0
-    return len(folded) if _PREFIX.fullmatch(folded) else len("TNS000")
+    return len(folded) if _is_prefix(folded) else len("TNS000")
+
+
+def _is_prefix(folded: str) -> bool:
+    return folded == _FAMILY or (folded.startswith(_FAMILY) and folded[len(_FAMILY) :].isdecimal())

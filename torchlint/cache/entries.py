@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeVar
 
 from torchlint.cache.present import Stamp
 from torchlint.catalogue import BY_CODE
 from torchlint.model import Applicability, Confidence, Edit, FileResult, Finding, Fix
+from torchlint.notebook import SUFFIX
+from torchlint.records import record
 
-Row = TypeVar("Row")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Row = TypeVar("Row")
 
 
 class Misread(ValueError):
@@ -20,7 +25,8 @@ File = tuple[str, str, Stamp | None]
 """A file's path, its digest, and its stamp where that alone tells that it has not changed."""
 
 
-class Entry(NamedTuple):
+@record(frozen=True, slots=True)
+class Entry:
     """What is kept of the result for one file: what it rests on, and the result itself, still packed.
 
     ``files`` are other files with their digests and stamps, ``bases`` places of modules with what is there, ``homes``
@@ -40,7 +46,7 @@ class Entry(NamedTuple):
 def pack(result: FileResult) -> list[object]:
     """Give what was found as plain data."""
     left: tuple[int, ...] = ()
-    if result.source is not None and result.path.endswith(".ipynb"):
+    if result.source is not None and result.path.endswith(SUFFIX):
         from torchlint.syntax.reading import left_out
 
         left = left_out(result.source)

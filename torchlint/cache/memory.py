@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from torchlint.cache.entries import Entry, File, Misread, pack, pack_all, unpack_all
 from torchlint.cache.present import Present, digest
@@ -15,20 +14,20 @@ from torchlint.cache.shelf import Shelf
 from torchlint.config import Config
 from torchlint.discover import Target
 from torchlint.model import FileResult
+from torchlint.records import replace
 
 _FILE = ".py"
 """How paths end among :attr:`FileResult.reads` that are files and not places of modules."""
 
 
-@dataclass(slots=True)
 class _Folder:
-    """The entries for the files of one folder under one configuration."""
+    """The entries for the files of one folder under one configuration; whether they are to be written."""
 
-    key: str
-    path: str
-    entries: dict[str, Entry]
-    stale: bool = False
-    """Whether it is to be written."""
+    def __init__(self, key: str, path: str, entries: dict[str, Entry]) -> None:
+        self.key = key
+        self.path = path
+        self.entries = entries
+        self.stale = False
 
 
 class Memory:
@@ -36,7 +35,7 @@ class Memory:
 
     def __init__(self, shelf: Shelf, clock: Callable[[], int]) -> None:
         self._shelf = shelf
-        self._clock = clock
+        self.clock = clock
         self._present = Present(clock)
         self._program = program(shelf, self._present)
         self._folders: dict[tuple[int, str, str], _Folder] = {}
@@ -49,7 +48,7 @@ class Memory:
 
     def refresh(self) -> None:
         """Look at all files again when they are asked for next: they may have changed."""
-        self._present = Present(self._clock)
+        self._present = Present(self.clock)
 
     def recall(self, target: Target) -> FileResult | None:
         """Give the result for a file, if a run had one and nothing that it rests on has changed.
@@ -89,7 +88,7 @@ class Memory:
         )
         folder.stale = True
 
-    def close(self) -> None:
+    def write(self) -> None:
         """Write what is new, and keep the folder of the cache within its bounds."""
         written = False
         for folder in self._folders.values():
@@ -116,7 +115,7 @@ class Memory:
     def _renewed(self, entry: Entry, real: str) -> Entry:
         """Give an entry that holds, with the stamps that files have now."""
         files = tuple((path, known, self._present.lasting(path)) for path, known, _ in entry.files)
-        return entry._replace(stamp=self._present.lasting(real), files=files)
+        return replace(entry, stamp=self._present.lasting(real), files=files)
 
     def _rests_on(self, result: FileResult) -> tuple[tuple[File, ...], tuple[tuple[str, str | None], ...]] | None:
         """Give the other files and the places of modules, as they are; None where they are not what they were."""

@@ -6,8 +6,7 @@ import os
 import stat
 from collections.abc import Callable
 
-from torchlint import regular
-from torchlint.inference.imports import Place, shape
+from torchlint import homes, regular
 
 Stamp = tuple[int, int, int, int]
 """Size in bytes, times of the last change of content and of anything in nanoseconds, and the file's number."""
@@ -65,16 +64,16 @@ class Present:
         return (stamp is not None and self.stamp(path) == stamp) or self.digest(path) == wanted
 
     def shape(self, base: str) -> str | None:
-        """Say what is where a module is looked for (:func:`torchlint.inference.imports.shape`)."""
+        """Say what is where a module is looked for (:func:`torchlint.homes.shape`)."""
         if base not in self._shapes:
-            self._shapes[base] = shape(base)
+            self._shapes[base] = homes.shape(base)
         return self._shapes[base]
 
     def home(self, folder: str) -> tuple[str, str]:
         """Give the folder above a folder's packages and the project's root: where imports lead depends on them."""
         if folder not in self._homes:
-            place = Place(os.path.join(folder, "_.py"))
-            self._homes[folder] = (place.above_packages, place.root)
+            top = homes.above_packages(folder)
+            self._homes[folder] = (top, homes.root(top))
         return self._homes[folder]
 
 

@@ -6,9 +6,11 @@ from torchlint.cache.entries import Entry, Misread, numbers, rows, text, unpack
 from torchlint.cache.present import Present, digest
 from torchlint.discover import Target
 from torchlint.model import FileResult
-from torchlint.source import Source, SourceError, decode, undecoded
+from torchlint.notebook import SUFFIX
 
-_NOTEBOOK = ".ipynb"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from torchlint.source import Source
 
 
 def result_of(entry: Entry, target: Target, present: Present) -> FileResult | None:
@@ -32,8 +34,10 @@ def result_of(entry: Entry, target: Target, present: Present) -> FileResult | No
 
 
 def _source(path: str, raw: bytes, left_out: list[int]) -> Source:
+    from torchlint.source import SourceError, decode, undecoded  # here: a run without findings needs no text
+
     try:
-        if not path.endswith(_NOTEBOOK):
+        if not path.endswith(SUFFIX):
             return decode(path, raw)
         from torchlint.syntax.reading import reread  # here: few runs meet a notebook with findings
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from torchlint.catalogue import BY_NAME
 from torchlint.model import Applicability, Confidence, FileResult, Finding, Trouble
-from torchlint.source import Source
+from torchlint.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from torchlint.source import Source
 
 PROJECT = "https://torchlint.readthedocs.io"
 DOCS = f"{PROJECT}/rules"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Family:
     """Rules that begin alike: a title for people and a tag for programs."""
 
@@ -31,7 +34,7 @@ FAMILIES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Place:
     """A finding in its file: rows and columns from 1, columns in characters; in a notebook, rows of a cell."""
 
@@ -83,7 +86,7 @@ class Place:
         return self.source.stored(self.finding.start), self.source.stored(self.finding.end)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Report:
     """All findings that remain, those that were fixed, whether unsafe fixes are allowed, and what kept the run back.
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-import unicodedata
-from dataclasses import dataclass
+
+from torchlint.records import record
 
 _STYLES = {"bold": "1", "red": "1;31", "green": "32", "yellow": "33", "blue": "1;34", "cyan": "36", "dim": "2"}
 # Controls, the deletions and breaks above ASCII, direction marks that reorder what is read, and half characters.
-_HOSTILE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_HOSTILE = "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
 _TAB = "    "
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Screen:
     """How wide the output is, and whether it has colours."""
 
@@ -26,7 +26,8 @@ class Screen:
 
 def printable(text: str) -> str:
     """Give text that changes nothing on a terminal: controls and invisible characters are written as escapes."""
-    return _HOSTILE.sub(_escape, text)
+    # Not compiled above: few lines need it, and a run that prints nothing of a file needs it not at all.
+    return text if text.isascii() and text.isprintable() else re.sub(_HOSTILE, _escape, text)
 
 
 def code(text: str) -> str:
@@ -42,6 +43,8 @@ def columns(text: str) -> int:
 
 
 def _columns(character: str) -> int:
+    import unicodedata  # here: few runs print what is no ASCII
+
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -15,12 +15,12 @@ from pygls.uris import to_fs_path
 from torchlint.discover import SUFFIXES
 from torchlint.edits import replacements, splice
 from torchlint.model import Finding
+from torchlint.notebook import SUFFIX
 from torchlint.notebook import document as stored
 from torchlint.notebook.module import Notebook
 from torchlint.output.trail import Step
 from torchlint.server.text import Text
 from torchlint.source import Source, decode, encoded
-from torchlint.syntax.reading import NOTEBOOK
 
 PYTHON = "python"
 """The protocol's name of the language."""
@@ -231,7 +231,7 @@ class Cells:
 
 def named_as_notebook(name: str) -> str:
     """Give a notebook's name with the ending by which notebooks are known."""
-    return name if name.endswith(NOTEBOOK) else name + NOTEBOOK
+    return name if name.endswith(SUFFIX) else name + SUFFIX
 
 
 def _offset(source: Source, row: int, column: int) -> int:

@@ -5,23 +5,29 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from dataclasses import replace
 
 from torchlint.model import Applicability, Edit, Fix
-from torchlint.notebook.module import Notebook
-from torchlint.notebook.rewriting import allows
+from torchlint.notebook import as_notebook
+from torchlint.records import replace
 from torchlint.source import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from torchlint.notebook.module import Notebook
 
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
 def fitted(fix: Fix, source: Source) -> Fix | None:
     """Give the fix as it may be offered; None where its edits reach over a cell's end or into a magic."""
-    if not isinstance(source, Notebook):
+    notebook = as_notebook(source)
+    if notebook is None:
         return fix
-    if not allows(source, fix.edits):
+    from torchlint.notebook.rewriting import allows
+
+    if not allows(notebook, fix.edits):
         return None
-    if fix.applicability is Applicability.SAFE and _changes_what_is_shown(fix, source):
+    if fix.applicability is Applicability.SAFE and _changes_what_is_shown(fix, notebook):
         title = f"{fix.title}; a notebook shows the value of a cell's last line, which then is another"
         return replace(fix, title=title, applicability=Applicability.UNSAFE)
     return fix

@@ -5,15 +5,11 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Collection
-from dataclasses import dataclass
 
-from torchlint.notebook import document
-from torchlint.notebook.magics import runs_by_itself
-from torchlint.notebook.module import Notebook, Part, compose, part, quiet
+from torchlint.notebook import SUFFIX, as_notebook
+from torchlint.records import record
 from torchlint.source import Source, decode
 from torchlint.syntax.outline import Stretch
-
-NOTEBOOK = ".ipynb"
 
 _NEVER_PYTHON = ("(unicode error)", "(value error)", "bytes can only", "source code", "too many nested")
 """How the complaints begin that no other version of Python would withdraw, though LibCST has none."""
@@ -23,7 +19,7 @@ class OtherLanguage(Exception):
     """A notebook whose kernel runs another language; the text says which."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Fault:
     """A cell that does not parse and is left out: where in the text, row and column from 1, and why."""
 
@@ -32,7 +28,7 @@ class Fault:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Reading:
     """A file's text, and which of its cells are not in it."""
 
@@ -46,12 +42,16 @@ def read(path: str, raw: bytes) -> Reading:
     :raises SourceError: where the bytes are no text, or no notebook.
     :raises OtherLanguage: where the notebook is not in Python.
     """
-    if not path.endswith(NOTEBOOK):
+    if not path.endswith(SUFFIX):
         return Reading(decode(path, raw))
+    from torchlint.notebook import document  # here and below: few runs meet a notebook
+    from torchlint.notebook.magics import runs_by_itself
+    from torchlint.notebook.module import compose, part, quiet
+
     found = document.read(raw)
     if not found.is_python:
         raise OtherLanguage(f"its language is {found.language}")
-    parts: list[Part] = []
+    parts = []
     faults: list[Fault] = []
     row = 1
     for cell in found.cells:
@@ -73,15 +73,23 @@ def reread(path: str, raw: bytes, left_out: Collection[int]) -> Source:
 
     :raises SourceError: as :func:`read` did.
     """
-    if not path.endswith(NOTEBOOK):
+    if not path.endswith(SUFFIX):
         return decode(path, raw)
+    from torchlint.notebook import document
+    from torchlint.notebook.module import compose, part, quiet
+
     cells = enumerate(document.read(raw).cells)
     return compose(path, raw, [quiet(cell) if at in left_out else part(cell) for at, cell in cells])
 
 
 def left_out(source: Source) -> tuple[int, ...]:
     """Give the places of the cells of which nothing was read, as :func:`reread` takes them."""
-    parts = source.parts if isinstance(source, Notebook) else ()
+    notebook = as_notebook(source)
+    if notebook is None:
+        return ()
+    from torchlint.notebook.module import quiet
+
+    parts = notebook.parts
     return tuple(at for at, each in enumerate(parts) if each == quiet(each.cell))
 
 

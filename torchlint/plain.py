@@ -1,0 +1,50 @@
+"""Whether a file gives no rule anything to look at, told without the engine, whose import takes longer than that."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+
+from torchlint.catalogue import BY_CODE
+from torchlint.config import Config
+from torchlint.notebook import SUFFIX
+from torchlint.source import SourceError, decode
+
+_ONLY_AST = 0x400
+"""``ast.PyCF_ONLY_AST``: what :func:`ast.parse` asks of ``compile``, without the import of ``ast``."""
+_OF_SUPPRESSIONS = (b"tns", b"torchlint:")
+"""In small letters, what a comment holds that may be found at fault itself."""
+
+
+def is_plain(path: str, raw: bytes, config: Config) -> bool:
+    """Tell whether the engine would find nothing at all: no finding, no suppressed one, nothing that went wrong.
+
+    False where that takes the engine to tell, as it does for notebooks and for text that does not parse.
+    """
+    if path.endswith(SUFFIX):
+        return False
+    try:
+        text = decode(path, raw).text
+    except SourceError:
+        return False
+    spelled = text.encode()
+    if any(word in spelled for word in _words(config.codes(path))):
+        return False
+    lowered = spelled.lower()
+    return not any(word in lowered for word in _OF_SUPPRESSIONS) and _parses(text)
+
+
+@functools.lru_cache(maxsize=64)
+def _words(codes: frozenset[str]) -> tuple[bytes, ...]:
+    found = frozenset[str]().union(*(BY_CODE[code].words for code in codes))
+    return tuple(sorted(word.encode() for word in found))
+
+
+def _parses(text: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes in the user's strings are not ours to report
+            compile(text, "<unknown>", "exec", _ONLY_AST)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
