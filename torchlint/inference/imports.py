@@ -11,11 +11,8 @@ import sys
 from dataclasses import dataclass
 from functools import cached_property
 
-_MARKS = (".git", ".hg", "pyproject.toml", "setup.py", "setup.cfg")
-"""A folder that holds one of these is where a project begins."""
-
-_MOST_LEVELS = 12
-"""A project is looked for this many folders up."""
+from torchlint import homes
+from torchlint.homes import shape
 
 _LIBRARIES = frozenset(["torch", "numpy", "torchvision", "torchaudio", "functorch", "scipy", "PIL", "pandas"])
 """Packages that are known by their names; a folder called so in the project says nothing about them."""
@@ -35,26 +32,12 @@ class Place:
     @cached_property
     def above_packages(self) -> str:
         """The folder that holds the outermost package around the file; its own folder where there is no package."""
-        folder = self.folder
-        for _ in range(_MOST_LEVELS):
-            above = os.path.dirname(folder)
-            if above == folder or not os.path.isfile(os.path.join(folder, "__init__.py")):
-                break
-            folder = above
-        return folder
+        return homes.above_packages(self.folder)
 
     @cached_property
     def root(self) -> str:
         """The folder where the project begins; nothing above it is ever read."""
-        folder = self.above_packages
-        for _ in range(_MOST_LEVELS):
-            if any(os.path.exists(os.path.join(folder, mark)) for mark in _MARKS):
-                return folder
-            above = os.path.dirname(folder)
-            if above == folder:
-                break
-            folder = above
-        return self.above_packages
+        return homes.root(self.above_packages)
 
     @cached_property
     def name(self) -> str:
@@ -119,19 +102,6 @@ def file_of(base: str) -> str | None:
         if os.path.isfile(path):
             return path
     return None
-
-
-def shape(base: str) -> str | None:
-    """Say what there is of a module, by its path without ``.py``: all that an answer of this module rests on.
-
-    One or more of ``folder``, ``package`` (with its ``__init__.py``) and ``module``; None where there is nothing.
-    """
-    found = [
-        *["folder"] * os.path.isdir(base),
-        *["package"] * os.path.isfile(os.path.join(base, "__init__.py")),
-        *["module"] * os.path.isfile(base + ".py"),
-    ]
-    return " ".join(found) or None
 
 
 __all__ = ["Imports", "Place", "file_of", "shape"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 
 from torchlint.inference.facts import Kind
 
@@ -312,7 +312,9 @@ _INPLACE_UNREAD = frozenset(["torch.nn.functional.rrelu"])
 @lru_cache(maxsize=1)
 def operations() -> Operations:
     """Read the table that comes with torchlint."""
-    table = json.loads(files("torchlint.inference").joinpath("operations.json").read_text("utf-8"))
+    # Not by `importlib.resources`, whose import takes longer than reading the table.
+    with open(os.path.join(os.path.dirname(__file__), "operations.json"), "rb") as stream:
+        table = json.load(stream)
     no_tensor = {**table["nontensor_methods"], **table["nontensor_functions"]}
     return Operations(
         torch=table["torch"],
