@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.inference.devices import last_word
 from torchlint.inference.facts import Mode, Reason, Value, join_all
+from torchlint.inference.hooks import hook_mode
 from torchlint.syntax.outline import Function, Outline
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Callers:
         """Give the join of the grad modes at the calls; None where they are not known."""
         called = self.of(function)
         if called is None:
-            return None
+            return hook_mode(self._file, function)
         joined = Mode(0)
         for call in called.calls:
             flow = self._flow(call)
