@@ -6,7 +6,7 @@ import ast
 import os
 from functools import cached_property
 
-from torchlint.inference import frameworks
+from torchlint.inference import frameworks, testing
 from torchlint.inference.facts import UNKNOWN, Mode, Reason, Value
 from torchlint.inference.imports import Place
 from torchlint.inference.project import Project
@@ -95,6 +95,15 @@ class Analysis:
     def uses_other_frameworks(self) -> bool:
         """Whether the file imports a library whose objects have a tensor's words too."""
         return bool(self.packages & frameworks.OTHERS)
+
+    @property
+    def is_test(self) -> bool:
+        """Whether pytest runs the file: what is in it has worked on the machine of whoever ran it last."""
+        return self._file.is_tested_by_pytest
+
+    def speaks_of_accelerators(self, node: ast.AST) -> bool:
+        """Whether anything but other tests speaks of a device, in the file of a test."""
+        return testing.speaks_of_accelerators(self._file, node)
 
     def may_be_torch(self, node: ast.expr) -> bool:
         """Whether an expression of unknown kind may be a torch tensor, by what the file and the words around it say."""

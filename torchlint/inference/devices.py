@@ -11,6 +11,7 @@ _ACCELERATORS = ("cuda", "mps", "xpu", "hip", "xla", "npu", "hpu", "privateuseon
 
 _DEVICE_WORD = re.compile(r"(^|_)(dev|device|devices|gpu|gpus|cuda|gpu_ids?|rank)\d*$", re.IGNORECASE)
 _DTYPE_WORD = re.compile(r"(^|_)(dtype|type|float_type|precision|dt)\d*$", re.IGNORECASE)
+_ACCELERATOR_WORD = re.compile(rb"cuda|\.to\(|device|gpu|accelerat|\bmps\b|\bxpu\b|lightning", re.IGNORECASE)
 
 SETTINGS_WORD = re.compile(
     r"(^|_)(args?|opts?|options?|cfg|config|conf|configs|settings|hparams|hps|params|flags|self|cls|trainer|runner)$",
@@ -45,6 +46,11 @@ def place_named(text: str) -> Place:
     if kind in _ACCELERATORS:
         return Place.ACCELERATOR
     return Place.HOST | Place.ACCELERATOR if kind == "auto" else Place(0)
+
+
+def says_accelerator(text: bytes) -> bool:
+    """Whether a text speaks of a device at all."""
+    return bool(_ACCELERATOR_WORD.search(text))
 
 
 def is_dtype(value: Value) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +16,7 @@ from torchlint.inference.binding import Binding, Function, is_static
 from torchlint.inference.callers import Callers, is_program, is_test
 from torchlint.inference.classes import Classes
 from torchlint.inference.closures import Closures, loosened
-from torchlint.inference.devices import last_word
+from torchlint.inference.devices import last_word, says_accelerator
 from torchlint.inference.env import Env
 from torchlint.inference.facts import NOTHING, UNKNOWN, Kind, Mode, Value, join_all, of_kind
 from torchlint.inference.flow import Flow
@@ -31,8 +30,6 @@ from torchlint.inference.tests import named_tests
 from torchlint.inference.toplevel import TopLevel
 from torchlint.inference.wrappers import Wrappers
 from torchlint.syntax.outline import Outline
-
-_ACCELERATOR_WORD = re.compile(rb"cuda|\.to\(|device|gpu|accelerat|\bmps\b|\bxpu\b|lightning", re.IGNORECASE)
 
 _SETS_DEFAULT_DEVICE = frozenset({"set_default_device", "set_default_tensor_type"})
 
@@ -156,7 +153,7 @@ class File:
     @cached_property
     def mentions_accelerators(self) -> bool:
         """Whether the file speaks of a device at all: where it does not, what it makes stays on the host."""
-        return bool(_ACCELERATOR_WORD.search(self.outline.source.utf8))
+        return says_accelerator(self.outline.source.utf8)
 
     @cached_property
     def is_program(self) -> bool:

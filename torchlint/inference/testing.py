@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.inference.containers import part
-from torchlint.inference.devices import last_word
+from torchlint.inference.devices import last_word, says_accelerator
 from torchlint.inference.facts import UNKNOWN, Value, join_all
 
 if TYPE_CHECKING:
@@ -57,6 +57,21 @@ def _column(row: Value, words: list[str], word: str) -> Value:
     if row.items is not None and len(row.items) == len(words):
         return row.items[words.index(word)]
     return part(row) if row.member is not None else UNKNOWN
+
+
+def speaks_of_accelerators(file: File, node: ast.AST) -> bool:
+    """Whether a test file speaks of a device, the tests left out in which a node does not stand."""
+    if not file.mentions_accelerators:
+        return False
+    outline = file.outline
+    around = set(outline.ancestors(node))
+    others = [each for each in outline.nodes(ast.FunctionDef) if each.name.startswith("test") and each not in around]
+    at, rest = 0, []
+    for each in others:
+        first: ast.expr | ast.stmt = each.decorator_list[0] if each.decorator_list else each
+        rest.append(outline.source.utf8[at : outline.start(first)])
+        at = max(at, outline.end(each))
+    return says_accelerator(b"".join((*rest, outline.source.utf8[at:])))
 
 
 # ---------------------------------------------------------------------- fixtures

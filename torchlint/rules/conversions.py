@@ -68,9 +68,19 @@ def conversion(node: cst.Call, context: FileContext) -> Conversion | None:
     elif value == UNKNOWN:  # an annotation, an `except`, syntax newer than this Python's: all that is known are words
         detach &= not words & {"detach", "data"}
         cpu &= "cpu" not in words and not _to_cpu(receiver)
+    place = context.python(receiver)
+    if place is not None and context.analysis is not None and context.analysis.is_test and not context.settings.strict:
+        detach &= _shows_grad(value)  # a test has run: one that always raises would not be kept
+        cpu &= bool(value.place & Place.ACCELERATOR) or context.analysis.speaks_of_accelerators(place)
     if not detach and not cpu:
         return None
     return Conversion(node, attribute, value, detach, cpu)
+
+
+def _shows_grad(value: Value) -> bool:
+    """Whether the function's own text shows that the value may require grad."""
+    reason = value.why_grad
+    return bool(value.grad & Grad.ATTACHED) and reason is not None and not _rests_on_others(reason)
 
 
 def _is_force_false(arg: cst.Arg) -> bool:

@@ -3,7 +3,8 @@
 ## What it does
 Finds `.numpy()` on a tensor that is a parameter, was made with `requires_grad=True`, or was computed from one while
 grad mode is on, with no `.detach()` on the way. Silent under `torch.no_grad()` and `torch.inference_mode()`, where a
-host tensor converts even if it requires grad, and for integer and bool results, which never require grad.
+host tensor converts even if it requires grad, and for integer and bool results, which never require grad. In a file of
+tests only what its own text shows is reported.
 
 ## Why is this bad?
 The call raises `RuntimeError: Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.`
