@@ -271,6 +271,8 @@ class Calls:
             return modules.distribution(receiver, word, given, env.mode) or UNKNOWN
         if any(name.startswith("torch.quasirandom.") for name in receiver.instance) and word == "draw":
             return tensor(Grad.DETACHED, Place.HOST, Dtype.FLOATING)
+        if library.TRAINER in receiver.instance and word == "predict":
+            return library.predicted()
         if (known := self._file.call_method(receiver, word, given, env.mode)) is not None:
             return known
         if receiver.must(Kind.MODULE) and word in ("forward", "__call__"):

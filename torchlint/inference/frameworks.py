@@ -48,7 +48,9 @@ _TORCH = (
 )  # fmt: skip
 """Packages, by how their names begin, whose users hold tensors of torch."""
 
-_OTHER_WORD = re.compile(r"(^|[^a-z0-9])(tf|tensorflow|jax|flax|keras|paddle|mxnet|mx|eager|np|numpy)\d*([^a-z0-9]|$)")
+_OTHER_WORD = re.compile(
+    r"(^|[^a-z0-9])(tf|tfp|tfd|tensorflow|jax|flax|keras|paddle|mxnet|mx|eager|np|numpy)\d*([^a-z0-9]|$)"
+)
 _TO_NUMPY = re.compile(r"(^|_)(numpy|np)(?=_|$)")
 """What a function's name says of its result, not of what it is given."""
 
@@ -81,7 +83,7 @@ def speaks_of_another(outline: Outline, receiver: ast.expr, mixed: bool) -> bool
     ``tf_output.numpy()``, code under ``if framework == "tf":``, a method of ``class TFModel``.
     """
     words = _words(receiver)
-    if any(_is_other(word) for word in words):
+    if any(_is_other(word) for word in words) or _comes_from_another(outline, receiver):
         return True
     if not mixed:
         return _is_under_another(outline, receiver)
@@ -102,6 +104,20 @@ def speaks_of_another(outline: Outline, receiver: ast.expr, mixed: bool) -> bool
                     return True
         below = above
     return False
+
+
+def _comes_from_another(outline: Outline, receiver: ast.expr) -> bool:
+    """Whether all that the function binds a name to is what another library's function gives: ``tfp.minimize(...)``."""
+    root = receiver
+    while isinstance(root, ast.Attribute | ast.Subscript):
+        root = root.value
+    if not isinstance(root, ast.Name):
+        return False
+    word = root.id
+    stored = (each for each in outline.within(outline.owner(root) or outline.tree) if isinstance(each, ast.Name))
+    places = [outline.parents[each] for each in stored if each.id == word and isinstance(each.ctx, ast.Store)]
+    calls = [each.value.func for each in places if isinstance(each, ast.Assign) and isinstance(each.value, ast.Call)]
+    return 0 < len(calls) == len(places) and all(any(map(_is_other_alone, _words(each))) for each in calls)
 
 
 def _is_under_another(outline: Outline, receiver: ast.expr) -> bool:
@@ -130,6 +146,11 @@ def _words(node: ast.expr) -> list[str]:
             case ast.Name(id=word) | ast.Attribute(attr=word):
                 found.append(word)
     return found
+
+
+def _is_other_alone(word: str) -> bool:
+    """``tfp``, but not ``tf_to_torch``."""
+    return _is_other(word) and not _TORCH_WORD.search(word.lower().replace("_", " "))
 
 
 def _is_other(word: str) -> bool:

@@ -46,6 +46,8 @@ MODES = {
     "torch._C._AutoDispatchBelowAutograd": Mode.OFF,
 }
 
+TRAINER = "lightning.Trainer"
+
 _ARRAYS = frozenset(["numpy", "scipy", "cv2", "imageio", "skimage", "librosa", "soundfile", "h5py"])
 _NO_TENSORS = frozenset(
     [
@@ -128,9 +130,16 @@ def call(name: str, given: Arguments, mode: Mode) -> Value | None:
         return computed(given.tensors(), mode, given.node)
     if name == "torchaudio.load":
         return of_kind(Kind.SEQUENCE, items=(tensor(Grad.DETACHED, Place.HOST), of_kind(Kind.INTEGER)))
+    if name == TRAINER:
+        return of_kind(Kind.OTHER, instance=frozenset((TRAINER,)))
     if name.startswith("torchvision.utils."):
         return computed(given.tensors(), Mode.OFF, given.node)
     return None
+
+
+def predicted() -> Value:
+    """Give what Lightning's ``trainer.predict`` gives: what each step returned, without grad and on the host."""
+    return of_kind(Kind.SEQUENCE, member=UNKNOWN.having(grad=Grad.DETACHED, place=Place.HOST))
 
 
 def _numpy_kind(rest: str, given: Arguments) -> Kind:

@@ -4,8 +4,8 @@
 Finds `.numpy()` on a value that the code does not prove convertible: a function's argument, an attribute that is set
 elsewhere, the result of an unknown call. The message names the half, or the halves, that cannot be excluded.
 Conversions that are proven safe (after `.detach()` and `.cpu()`, on integer results, on batches of a `DataLoader`, on
-fresh host tensors, under `no_grad`) are silent. So is what a test shows neither to require grad nor to leave the host: it
-has run, and would fail each time.
+fresh host tensors, under `no_grad`) are silent. So is what a test shows neither to require grad nor to leave the host:
+it has run, and would fail each time.
 
 ## Why is this bad?
 Most real crashes of this kind stand in small helpers such as `def to_numpy(x): return x.numpy()`, which work until
