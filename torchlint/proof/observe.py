@@ -116,21 +116,46 @@ def _run(snippet: Snippet, stage: Stage, names: Mapping[str, Any]) -> dict[str, 
 
 
 @contextlib.contextmanager
-def _settled() -> Iterator[None]:
-    """Make torch repeatable: warnings every time, memory that nobody wrote filled, and global settings put back."""
-    dtype, always = torch.get_default_dtype(), torch.is_warn_always_enabled()
-    strict = torch.are_deterministic_algorithms_enabled()
+def repeatable() -> Iterator[None]:
+    """Make torch warn every time and fill memory that nobody wrote; around many runs this is quicker than in each."""
+    before = _strictness()
     fills_memory()
-    torch.set_warn_always(True)
-    torch.use_deterministic_algorithms(True, warn_only=True)
+    _set_strictness(_STRICT)
     try:
-        with torch.enable_grad():
+        yield
+    finally:
+        _set_strictness(before)
+
+
+_STRICT = True, True, True
+
+
+def _strictness() -> tuple[bool, bool, bool]:
+    """Say whether torch warns always, is deterministic, and only warns where it cannot be."""
+    return (
+        torch.is_warn_always_enabled(),
+        torch.are_deterministic_algorithms_enabled(),
+        torch.is_deterministic_algorithms_warn_only_enabled(),
+    )
+
+
+def _set_strictness(wanted: tuple[bool, bool, bool]) -> None:
+    if _strictness() != wanted:  # asking is a hundred times quicker than setting
+        always, strict, only = wanted
+        torch.set_warn_always(always)
+        torch.use_deterministic_algorithms(strict, warn_only=only)
+
+
+@contextlib.contextmanager
+def _settled() -> Iterator[None]:
+    """Make torch repeatable, and put global settings back."""
+    dtype = torch.get_default_dtype()
+    try:
+        with repeatable(), torch.enable_grad():
             yield
     finally:
         torch.set_default_dtype(dtype)
         reset_default_device()
-        torch.use_deterministic_algorithms(strict)
-        torch.set_warn_always(always)
 
 
 def _seed() -> None:
@@ -176,11 +201,11 @@ def _own_random_state() -> str:
     return f"{hash(random.getstate())} {hash(np.asarray(keys).tobytes())} {rest}"
 
 
-def _live_graph(inputs: Inputs) -> Any:
+def _live_graph(inputs: Inputs) -> list[Any] | None:
     """Make something of the inputs that needs their values when its gradient is taken."""
     attached = [each for each in inputs.tensors.values() if each.requires_grad]
     try:
-        return _total([each * each for each in attached]) if attached else None
+        return [each * each for each in attached] if attached else None
     except (RuntimeError, TypeError, ValueError):  # a rare tensor that knows no product
         return None
 
@@ -189,22 +214,40 @@ def _total(tensors: list[Any]) -> Any:
     return sum((each.real if each.is_complex() else each).sum().double().cpu() for each in tensors)
 
 
-def _gradients(live: Any, writer: Writer, inputs: Inputs) -> dict[str, object]:
+def _ones(tensors: list[Any]) -> list[Any] | None:
+    """Give the gradients of the sum of tensors; None where there is a rare one whose sum says more than its shape."""
+    try:
+        if all(type(each) in _PLAIN and each.layout == torch.strided and not each.is_nested for each in tensors):
+            return [each.new_ones(()).expand(each.shape) for each in tensors]
+    except RuntimeError:  # a quantised one, or one within a transformation
+        pass
+    return None
+
+
+_PLAIN = torch.Tensor, torch.nn.Parameter
+
+
+def _gradients(live: list[Any] | None, writer: Writer, inputs: Inputs) -> dict[str, object]:
     """Take the gradient of what the code made, then of what was there before it, and see where both arrive."""
     attached = [each for each in writer.tensors.values() if each.requires_grad and not each.is_inference()]
     facts: dict[str, object] = {}
     if attached:
-        facts["backward through the results"] = _backward(lambda: _total(attached))
+        facts["backward through the results"] = _backward(attached)
         facts |= _arrived("gradient by the results", writer, inputs)
     if live is not None:
-        facts["backward through the live graph"] = _backward(lambda: live)
+        facts["backward through the live graph"] = _backward(live)
         facts |= _arrived("gradient by all", writer, inputs)
     return facts
 
 
-def _backward(goal: Callable[[], Any]) -> str:
+def _backward(goals: list[Any]) -> str:
+    """Take the gradient of the sum of all elements. That of ordinary tensors is known without adding them up."""
     try:
-        goal().backward(retain_graph=True)
+        ones = _ones(goals)
+        if ones is None:
+            _total(goals).backward(retain_graph=True)
+        else:
+            torch.autograd.backward(goals, ones, retain_graph=True)
     except Exception as error:  # noqa: BLE001 - whatever torch refuses is an observation
         return spelled(error)
     return "ran"
