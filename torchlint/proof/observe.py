@@ -10,6 +10,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,7 @@ def watch(snippet: Snippet, stage: Stage) -> Observation:
             return Observation({}, spelled(error), _texts(said), _line(error))
         facts |= _random_states()  # outside of any transformation: there every tensor is one of its own
         with _asking():
-            facts |= _gradients(live, writer, inputs)
+            facts |= _gradients(live, writer)
     return Observation(facts, None, tuple(heard))
 
 
@@ -189,6 +190,12 @@ def _random_states() -> dict[str, object]:
     }
 
 
+@cache
+def _seeded() -> tuple[object, bytes]:
+    """Give the states of Python and NumPy right after they are seeded: most code leaves them so."""
+    return random.Random(0).getstate(), np.random.RandomState(0).get_state(legacy=True)[1].tobytes()
+
+
 def _default_device() -> str:
     try:
         return default_device()
@@ -198,7 +205,10 @@ def _default_device() -> str:
 
 def _own_random_state() -> str:
     _, keys, *rest = np.random.get_state(legacy=True)
-    return f"{hash(random.getstate())} {hash(np.asarray(keys).tobytes())} {rest}"
+    python, numpy = random.getstate(), np.asarray(keys).tobytes()
+    if (python, numpy) == _seeded():  # comparing is quicker than hashing
+        return f"as seeded {rest}"
+    return f"{hash(python)} {hash(numpy)} {rest}"
 
 
 def _live_graph(inputs: Inputs) -> list[Any] | None:
@@ -227,16 +237,16 @@ def _ones(tensors: list[Any]) -> list[Any] | None:
 _PLAIN = torch.Tensor, torch.nn.Parameter
 
 
-def _gradients(live: list[Any] | None, writer: Writer, inputs: Inputs) -> dict[str, object]:
+def _gradients(live: list[Any] | None, writer: Writer) -> dict[str, object]:
     """Take the gradient of what the code made, then of what was there before it, and see where both arrive."""
     attached = [each for each in writer.tensors.values() if each.requires_grad and not each.is_inference()]
     facts: dict[str, object] = {}
     if attached:
         facts["backward through the results"] = _backward(attached)
-        facts |= _arrived("gradient by the results", writer, inputs)
+        facts |= _arrived("gradient by the results", writer)
     if live is not None:
         facts["backward through the live graph"] = _backward(live)
-        facts |= _arrived("gradient by all", writer, inputs)
+        facts |= _arrived("gradient by all", writer)
     return facts
 
 
@@ -253,8 +263,8 @@ def _backward(goals: list[Any]) -> str:
     return "ran"
 
 
-def _arrived(what: str, writer: Writer, inputs: Inputs) -> dict[str, object]:
-    known = writer.tensors | inputs.tensors
+def _arrived(what: str, writer: Writer) -> dict[str, object]:
+    known = writer.tensors | writer.given
     grads = {name: each.grad for name, each in known.items() if each.requires_grad and _is_leaf(each)}
     return {f"{name}: {what}": elements(grad) for name, grad in grads.items() if grad is not None}
 

@@ -70,7 +70,7 @@ def torch_device(device: str) -> str:
 
 def on(device: str) -> AbstractContextManager[Any]:
     """Give the context in which a device is there: values of a world are made, used and observed within it."""
-    return simulated.simulated() if device == simulated.NAME else nullcontext()
+    return simulated.afresh() if device == simulated.NAME else nullcontext()
 
 
 def ordinary(device: str) -> tuple[World, ...]:
