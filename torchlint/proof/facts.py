@@ -86,7 +86,10 @@ class Writer:
             found = [*(ask(tensor) for ask in _TENSOR_FACTS.values()), self._sharing(storage(tensor).data_ptr(), 1)]
             self.facts |= zip(_keys(name), found, strict=True)
         except _REFUSALS:
-            for what, ask in (*_TENSOR_FACTS.items(), (_SHARES, lambda each: self._sharing(storage(each).data_ptr(), 1))):
+            for what, ask in (
+                *_TENSOR_FACTS.items(),
+                (_SHARES, lambda each: self._sharing(storage(each).data_ptr(), 1)),
+            ):
                 self._ask(name, what, ask, tensor)
 
     def _ask(self, name: str, what: str, ask: Callable[[Any], object], tensor: Any) -> None:
@@ -133,12 +136,12 @@ def elements(tensor: Any) -> object:
 
 
 def _bytes(tensor: Any) -> bytes:
-    """Give the elements, row by row: of an ordinary tensor in the quickest way, of others in one that knows them all."""
+    """Give the elements, row by row: of an ordinary tensor the quick way, of others in one that knows them all."""
     if tensor.dtype in _OF_NUMPY and type(tensor) in _PLAIN and not tensor._is_zerotensor():  # noqa: SLF001
         with contextlib.suppress(*_REFUSALS):
-            return beneath(tensor.detach()).numpy().tobytes()
+            return bytes(beneath(tensor.detach()).numpy().tobytes())
     host = _dense(tensor.detach()).cpu().resolve_conj().resolve_neg().contiguous()
-    return host.reshape(-1).view(torch.uint8).numpy().tobytes()
+    return bytes(host.reshape(-1).view(torch.uint8).numpy().tobytes())
 
 
 _OF_NUMPY = {torch.float32, torch.float64, torch.float16, torch.complex64, torch.int64, torch.bool, torch.uint8}

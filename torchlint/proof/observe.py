@@ -8,9 +8,8 @@ import io
 import random
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ import torch
 from torchlint.proof.facts import Writer, elements, spelled
 from torchlint.proof.series import default_device, fills_memory, reset_default_device
 from torchlint.proof.snippet import ENTRY, FILE, RESULT, Snippet, values
-from torchlint.proof.worlds import LIVE, Inputs, World, entering, on
+from torchlint.proof.worlds import HOSTED, LIVE, Inputs, World, entering, on, ordinary
 
 __all__ = ["ENTRY", "RESULT", "Observation", "Snippet", "Stage", "observe", "watch"]
 
@@ -54,6 +53,16 @@ def observe(snippet: Snippet, world: World) -> Observation:
     stage = Stage(lambda: snippet.inputs(world), within=lambda: entering(world), live=world.graph == LIVE)
     with on(world.device):
         return watch(snippet, stage)
+
+
+def warm(devices: Iterable[str]) -> None:
+    """Have torch do here what it does at first use: imports, for which there is no folder behind the walls.
+
+    Real accelerators are passed over: a process that forks cannot have one.
+    """
+    snippet = Snippet("def case(t):\n    return t.data.sum()")
+    for device in (each for each in devices if each in HOSTED):
+        observe(snippet, ordinary(device)[0])
 
 
 def watch(snippet: Snippet, stage: Stage) -> Observation:
@@ -141,10 +150,10 @@ def _strictness() -> tuple[bool, bool, bool]:
 
 
 def _set_strictness(wanted: tuple[bool, bool, bool]) -> None:
-    if _strictness() != wanted:  # asking is a hundred times quicker than setting
+    if _strictness() != wanted:
         always, strict, only = wanted
         torch.set_warn_always(always)
-        torch.use_deterministic_algorithms(strict, warn_only=only)
+        torch._C._set_deterministic_algorithms(strict, warn_only=only)  # noqa: SLF001 - torch's own would import its compiler
 
 
 @contextlib.contextmanager
@@ -190,12 +199,6 @@ def _random_states() -> dict[str, object]:
     }
 
 
-@cache
-def _seeded() -> tuple[object, bytes]:
-    """Give the states of Python and NumPy right after they are seeded: most code leaves them so."""
-    return random.Random(0).getstate(), np.random.RandomState(0).get_state(legacy=True)[1].tobytes()
-
-
 def _default_device() -> str:
     try:
         return default_device()
@@ -203,12 +206,9 @@ def _default_device() -> str:
         return spelled(error)
 
 
-def _own_random_state() -> str:
-    _, keys, *rest = np.random.get_state(legacy=True)
-    python, numpy = random.getstate(), np.asarray(keys).tobytes()
-    if (python, numpy) == _seeded():  # comparing is quicker than hashing
-        return f"as seeded {rest}"
-    return f"{hash(python)} {hash(numpy)} {rest}"
+def _own_random_state() -> tuple[float, ...]:
+    """Give what comes next of each stream of numbers, and of the normal ones kept for later: that tells its place."""
+    return random.gauss(0, 1), random.random(), np.random.standard_normal(), np.random.random_sample()  # noqa: S311
 
 
 def _live_graph(inputs: Inputs) -> list[Any] | None:
@@ -228,7 +228,9 @@ def _ones(tensors: list[Any]) -> list[Any] | None:
     """Give the gradients of the sum of tensors; None where there is a rare one whose sum says more than its shape."""
     try:
         if all(type(each) in _PLAIN and each.layout == torch.strided and not each.is_nested for each in tensors):
-            return [each.new_ones(()).expand(each.shape) for each in tensors]
+            one = {(each.dtype, each.device): each for each in tensors}
+            one = {key: each.new_ones(()) for key, each in one.items()}
+            return [one[each.dtype, each.device].expand(each.shape) for each in tensors]
     except RuntimeError:  # a quantised one, or one within a transformation
         pass
     return None

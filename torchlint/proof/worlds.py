@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from itertools import combinations
@@ -47,6 +47,17 @@ class World:
         traits += [self.graph] if self.graph != LIVE else []
         traits += [f"{self.array} arrays"] if self.array != ARRAYS[0] else []
         return ", ".join(traits)
+
+
+HOSTED = "cpu", simulated.NAME
+"""Devices whose work the host does."""
+
+
+def wake(devices: Iterable[str]) -> None:
+    """Have real accelerators load in this process what their drivers need."""
+    for device in (each for each in devices if each not in HOSTED):
+        with suppress(RuntimeError):  # where it cannot be, no world of it can either, which is then said
+            torch.zeros(1, device=device)
 
 
 def devices() -> tuple[str, ...]:

@@ -37,7 +37,9 @@ def simulated() -> Iterator[None]:
     """Give this process its simulated device, spelled ``cuda``, for the length of a ``with`` block.
 
     No tensor of the device may be used afterwards: its memory is given back when the outermost block is left. Not for
-    several threads at once, and so torch goes back through a graph in the thread that asks for it. Raises RuntimeError where :func:`missing` gives a reason.
+    several threads at once, and so torch goes back through a graph in the thread that asks for it.
+
+    Raises RuntimeError where :func:`missing` gives a reason.
     """
     if reason := missing():
         raise RuntimeError(reason)
@@ -55,7 +57,7 @@ def afresh() -> Iterator[None]:
         raise RuntimeError(missing())
     from torchlint.proof.simulated.memory import giving_back, held
 
-    with (giving_back() if held() else simulated()), _same_dispatch():
+    with giving_back() if held() else simulated(), _same_dispatch():
         yield
 
 

@@ -71,7 +71,7 @@ def form_of(operation: Any) -> Form:
 
 def require_one_device(form: Form, values: Sequence[Any], keywords: Mapping[str, Any]) -> None:
     """Raise the RuntimeError with which an operation of a CUDA device refuses tensors of the host."""
-    if form.takes_both or _all_on_device(values) and _all_on_device(keywords.values()):
+    if form.takes_both or (_all_on_device(values) and _all_on_device(keywords.values())):
         return
     tensors = [
         (name, each)
@@ -90,7 +90,9 @@ def require_one_device(form: Form, values: Sequence[Any], keywords: Mapping[str,
 
 def _all_on_device(values: Iterable[Any]) -> bool:
     """Whether there is no tensor of the host among values, nor a list that could hold one: most calls by far."""
-    return not any(isinstance(each, list | tuple) or isinstance(each, torch.Tensor) and not on_device(each) for each in values)
+    return not any(
+        isinstance(each, list | tuple) or (isinstance(each, torch.Tensor) and not on_device(each)) for each in values
+    )
 
 
 def _iterating(tensors: list[tuple[str, Any]]) -> None:

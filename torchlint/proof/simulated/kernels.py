@@ -43,8 +43,8 @@ def register() -> None:
     _libraries.extend((everything, aten))
     for name, kernel in {**_KERNELS, **CELLS}.items():
         aten.impl(name, kernel)
-    for name in _AT_ONCE:
-        aten.impl(name, partial(compute, getattr(getattr(_aten, name.partition(".")[0]), name.partition(".")[2])))
+    for operation in _AT_ONCE:
+        aten.impl(operation, partial(compute, operation))
     for name in ("view", "as_strided", "_reshape_alias", "unfold", "view_as_real", "view_as_complex"):
         aten.impl(name, _viewing(getattr(_aten, name).default))
     for bit in ("Conjugate", "Negative"):  # a copy reads the bit itself; resolving it before would copy again
@@ -195,7 +195,7 @@ def _convolution_backward(g: Any, x: Any, w: Any, *rest: Any) -> Any:
     return tuple(None if each is None else lift(each) for each in made)
 
 
-_AT_ONCE = "mul.Tensor", "add.Tensor"
+_AT_ONCE = _aten.mul.Tensor, _aten.add.Tensor, _aten.new_ones.default
 """What is computed most. Torch would ask the device for an empty tensor first and have the result written into it."""
 _KERNELS: dict[str, Any] = {
     "empty.memory_format": _empty,
