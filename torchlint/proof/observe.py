@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib
 import io
 import random
 import traceback
@@ -18,7 +19,7 @@ import torch
 from torchlint.proof.facts import Writer, elements, spelled
 from torchlint.proof.series import default_device, fills_memory, reset_default_device
 from torchlint.proof.snippet import ENTRY, FILE, RESULT, Snippet, values
-from torchlint.proof.worlds import HOSTED, LIVE, Inputs, World, entering, on, ordinary
+from torchlint.proof.worlds import ALONE, HOSTED, LIVE, Inputs, World, entering, on
 
 __all__ = ["ENTRY", "RESULT", "Observation", "Snippet", "Stage", "observe", "watch"]
 
@@ -58,11 +59,28 @@ def observe(snippet: Snippet, world: World) -> Observation:
 def warm(devices: Iterable[str]) -> None:
     """Have torch do here what it does at first use: imports, for which there is no folder behind the walls.
 
-    Real accelerators are passed over: a process that forks cannot have one.
+    Nothing that has a gradient: autograd's threads do not survive a fork, and a process that forks must start none.
+    Real accelerators are passed over for the same reason.
     """
+    with contextlib.suppress(ImportError):  # torch wants it for the first backward, and it takes half a second
+        importlib.import_module("torch.fx.experimental.symbolic_shapes")
     snippet = Snippet("def case(t):\n    return t.data.sum()")
     for device in (each for each in devices if each in HOSTED):
-        observe(snippet, ordinary(device)[0])
+        observe(snippet, World(device, "frozen parameter", "no_grad", "float32", "matrix", ALONE))
+
+
+class BrokenEngineError(Exception):
+    """Autograd does not work in this process: what was seen in it would prove nothing."""
+
+
+def _require_engine(error: BaseException) -> None:
+    """Raise BrokenEngineError where torch refuses for what was done before in this process, not for the code."""
+    if any(each in str(error) for each in _ENGINE_REFUSES):
+        raise BrokenEngineError(str(error).partition(". ")[0]) from error
+
+
+_ENGINE_REFUSES = "fork-based multiprocessing", "device_ready_queues_"
+"""Words of torch's where backward ran before a fork, and where it ran before a device was known to torch."""
 
 
 def watch(snippet: Snippet, stage: Stage) -> Observation:
@@ -89,6 +107,7 @@ def watch(snippet: Snippet, stage: Stage) -> Observation:
         try:
             (stage.around or _directly)(go, inputs.names)
         except Exception as error:  # noqa: BLE001 - whatever the code raises is an observation
+            _require_engine(error)
             return Observation({}, spelled(error), _texts(said), _line(error))
         facts |= _random_states()  # outside of any transformation: there every tensor is one of its own
         with _asking():
@@ -261,6 +280,7 @@ def _backward(goals: list[Any]) -> str:
         else:
             torch.autograd.backward(goals, ones, retain_graph=True)
     except Exception as error:  # noqa: BLE001 - whatever torch refuses is an observation
+        _require_engine(error)
         return spelled(error)
     return "ran"
 
