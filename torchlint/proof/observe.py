@@ -246,7 +246,10 @@ def _total(tensors: list[Any]) -> Any:
 def _ones(tensors: list[Any]) -> list[Any] | None:
     """Give the gradients of the sum of tensors; None where there is a rare one whose sum says more than its shape."""
     try:
-        if all(type(each) in _PLAIN and each.layout == torch.strided and not each.is_nested for each in tensors):
+        if all(
+            type(each) in _PLAIN and each.layout == torch.strided and not (each.is_nested or each.is_meta)
+            for each in tensors
+        ):
             one = {(each.dtype, each.device): each for each in tensors}
             one = {key: each.new_ones(()) for key, each in one.items()}
             return [one[each.dtype, each.device].expand(each.shape) for each in tensors]
