@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import builtins
 import importlib
+import multiprocessing
 import os
 import signal
 import textwrap
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +55,32 @@ def cut(body: str, **options: Any) -> tuple[str, str]:
     return tuple("\n".join(each.splitlines()) for each in (found[0].before, found[0].after))  # type: ignore[return-value]
 
 
+Fix = tuple[Source, Finding, Settings]
+
+
+def ruled(fixes: list[Fix], seconds: float) -> dict[int, Verdict]:
+    """Give the verdicts of a court in this process: only one in which nothing went back through a graph may fork."""
+    return dict(Court(["cpu"], seconds).verdicts(fixes))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def court_room() -> Iterator[None]:
+    """A process of its own for all courts of this module: other tests have used autograd in this one."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        _ROOMS.append(pool)
+        yield
+        _ROOMS.clear()
+
+
+_ROOMS: list[ProcessPoolExecutor] = []
+
+
+def verdicts_on(fixes: list[Fix], seconds: float = 60) -> dict[int, Verdict]:
+    return _ROOMS[0].submit(ruled, fixes, seconds).result()
+
+
 def judged(body: str, seconds: float = 60, **options: Any) -> list[Verdict]:
-    found = dict(Court(["cpu"], seconds).verdicts(proposed(body, **options)))
+    found = verdicts_on(proposed(body, **options), seconds)
     return [found[at] for at in range(len(found))]
 
 
@@ -234,7 +260,7 @@ def test_hostile_code_is_cut_away_or_refused_and_never_run(name: str, tmp_path: 
             for name_ in sorted(told, key=len, reverse=True):
                 body = body.replace(name_, "_")
             assert not [word for word in NEVER_IN_A_FRAGMENT if word in body], body
-    verdicts = dict(Court(["cpu"], 60).verdicts(fixes))
+    verdicts = verdicts_on(fixes)
     assert len(verdicts) == len(fixes)
     assert not canary.exists()
     assert os.listdir(tmp_path) == []
@@ -367,6 +393,6 @@ def test_one_run_serves_all_fixes_with_the_same_fragment(monkeypatch: pytest.Mon
     begin = confine._started
     monkeypatch.setattr(confine, "_started", lambda number, *others: started.append(number) or begin(number, *others))
     body = "def f(x: torch.Tensor):\n    return x.data.sum()\n\n\ndef g(x: torch.Tensor):\n    return x.data.sum()\n"
-    first, second = judged(body)
+    first, second = ruled(proposed(body), 60).values()
     assert first == second
     assert started == [0]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 ALL_HELD, SOME_REFUTED, FAILED = 0, 1, 2
 _A_BAR_FROM = 3
-"""Fixes, or rules, from which on a progress bar is worth its line: each takes about a second."""
+"""Fixes, or examples of rules, from which on a progress bar is worth its line: each takes about a second."""
 
 
 def verify(flags: argparse.Namespace, session: Session) -> int:
@@ -79,11 +79,8 @@ def _rules(flags: argparse.Namespace, codes: frozenset[str] | None, bench: Bench
 
     entries = [each for each in CATALOGUE if each.words and (codes is None or each.code in codes)]
     wanted = [each.code for each in entries]
-    found: dict[int, Verdict] = {}
-    with progress(len(wanted), session.stderr, not flags.quiet, "Verifying", _A_BAR_FROM) as done:
-        for number, verdict in examples.verdicts(wanted, bench.devices, flags.time_limit, session.jobs):
-            found[number] = verdict
-            done(1)
+    with progress(sum(map(examples.count, wanted)), session.stderr, not flags.quiet, "Verifying", _A_BAR_FROM) as done:
+        found = dict(examples.verdicts(wanted, bench.devices, flags.time_limit, session.jobs, done))
     ruled = [Ruled(each.code, each.name, examples.count(each.code), found[at]) for at, each in enumerate(entries)]
     if flags.output_format == "json":
         print(output.json_of_rules(ruled, bench), file=session.stdout)

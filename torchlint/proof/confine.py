@@ -6,6 +6,7 @@ What is run has been looked at before; these walls stand behind that one. The pr
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import pickle
 import select
@@ -97,6 +98,7 @@ def _started(number: int, work: Callable[[], Any], seconds: float, prepare: Call
     try:
         os.close(reading)
         prepare()
+        gc.freeze()  # what was there before is not looked through again and again
         _walled(seconds)
         _send(writing, pickle.dumps(work()))
         status = 0

@@ -10,10 +10,10 @@ import torch
 from torchlint.proof import confine
 from torchlint.proof.cases import Case, repaired
 from torchlint.proof.judge import judge
-from torchlint.proof.observe import Snippet, observe
+from torchlint.proof.observe import Snippet, warm
 from torchlint.proof.table import of_rule
-from torchlint.proof.verdicts import PROVEN, REFUTED, Difference, Verdict, unable
-from torchlint.proof.worlds import devices, ordinary, telling
+from torchlint.proof.verdicts import NOT_TESTABLE, PROVEN, REFUTED, Difference, Verdict, unable
+from torchlint.proof.worlds import devices, telling, wake
 
 _SHOWN = 5
 
@@ -28,39 +28,53 @@ def count(code: str) -> int:
     return len(of_rule(code))
 
 
-def verdicts(codes: Sequence[str], on: Sequence[str], seconds: float, jobs: int) -> Iterator[tuple[int, Verdict]]:
-    """Give the verdict on each rule, with its number, as they come; ``seconds`` is the time for one example."""
+def verdicts(
+    codes: Sequence[str], on: Sequence[str], seconds: float, jobs: int, done: Callable[[int], None] = lambda _: None
+) -> Iterator[tuple[int, Verdict]]:
+    """Give the verdict on each rule, with its number, as they come.
+
+    Each example is run in a process of its own, which may take so many ``seconds``; ``done`` is told of each.
+    """
     torch.set_num_threads(1)
-    observe(
-        Snippet("def case(t):\n    return t.data.sum()"), ordinary("cpu")[0]
-    )  # imports what torch loads at first use
+    warm(on)
+    pieces = [(number, case) for number, code in enumerate(codes) for case in of_rule(code)]
+    yield from ((number, _SHOWN_ONLY) for number, code in enumerate(codes) if not of_rule(code))
+    works = ((at, partial(_tried, case, repaired(case), tuple(on))) for at, (_, case) in enumerate(pieces))
+    came: dict[int, Verdict] = {}
+    for at, part in confine.each(works, seconds, jobs, partial(wake, on)):
+        came[at] = unable(part.reason) if isinstance(part, confine.Stopped) else part
+        done(1)
+        mine = [each for each, (number, _) in enumerate(pieces) if number == pieces[at][0]]
+        if all(each in came for each in mine):
+            yield pieces[at][0], _summed([came[each] for each in mine])
 
-    def works() -> Iterator[tuple[int, Callable[[], Verdict]]]:
-        for number, code in enumerate(codes):
-            pairs = [(case, repaired(case)) for case in of_rule(code)]
-            yield number, partial(_tried, pairs, tuple(on))
 
-    longest = max((count(code) for code in codes), default=0)
-    for number, came in confine.each(works(), seconds * max(longest, 1), jobs):
-        yield number, unable(came.reason) if isinstance(came, confine.Stopped) else came
+_SHOWN_ONLY = unable("its fixes are only shown, never applied")
 
 
-def _tried(pairs: list[tuple[Case, str]], on: tuple[str, ...]) -> Verdict:
-    if not pairs:
-        return unable("its fixes are only shown, never applied")
-    worlds = ran = differing = 0
-    found: list[Difference] = []
-    for case, after in pairs:
-        before = Snippet(case.text)
-        for device in on:
-            judged = judge(before, Snippet(after), telling(device, before.given))
-            worlds, ran = worlds + judged.worlds, ran + judged.ran
-            differing += len({each.world for each in judged.refutations})
-            found += [
-                Difference(str(each.world), each.observable, repr(each.before), repr(each.after), case.title)
-                for each in judged.refutations[:1]
-            ]
+def _tried(case: Case, after: str, on: tuple[str, ...]) -> Verdict:
+    """Judge one example on every device."""
+    before, differing, found = Snippet(case.text), 0, []
+    worlds = ran = 0
+    for device in on:
+        judged = judge(before, Snippet(after), telling(device, before.given))
+        worlds, ran = worlds + judged.worlds, ran + judged.ran
+        differing += len({each.world for each in judged.refutations})
+        found += [
+            Difference(str(each.world), each.observable, repr(each.before), repr(each.after), case.title)
+            for each in judged.refutations[:1]
+        ]
+    return Verdict(REFUTED if found else PROVEN, "", worlds, ran, differing, tuple(found))
+
+
+def _summed(parts: Sequence[Verdict]) -> Verdict:
+    """Give the verdict on a rule by those on its examples."""
+    worlds, ran = sum(each.worlds for each in parts), sum(each.ran for each in parts)
+    found = [difference for each in parts for difference in each.differences]
     if found:
-        return Verdict(REFUTED, "", worlds, ran, differing, tuple(found[:_SHOWN]))
+        return Verdict(REFUTED, "", worlds, ran, sum(each.differing for each in parts), tuple(found[:_SHOWN]))
+    stopped = [each for each in parts if each.outcome == NOT_TESTABLE]
+    if stopped:
+        return stopped[0]
     reason = "" if ran else "the old code raises in every world, so that nothing is asked of the new"
     return Verdict(PROVEN, reason, worlds, ran)

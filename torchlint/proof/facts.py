@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ import torch
 from torch import nn
 
 from torchlint.proof.series import storage
+from torchlint.proof.simulated import beneath
 from torchlint.proof.snippet import RESULT
 from torchlint.proof.worlds import Inputs
 
@@ -30,6 +33,13 @@ class Writer:
     inputs: Inputs
     tensors: dict[str, Any] = field(default_factory=dict)
     facts: dict[str, object] = field(default_factory=dict)
+    _memory: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Where the memory of each known tensor begins and ends; nothing moves while it is written down."""
+
+    @cached_property
+    def given(self) -> dict[str, Any]:
+        """The tensors that were there before the run; asked for only after it."""
+        return self.inputs.tensors
 
     def write(self, results: Mapping[str, Any]) -> dict[str, object]:
         """Write down what the code made and what became of its inputs."""
@@ -37,7 +47,7 @@ class Writer:
             self._value(name, value, _DEPTH)
             if name == RESULT:
                 self.facts[f"{name} is an input"] = self._same(value)
-        for name, tensor in self.inputs.tensors.items():
+        for name, tensor in self.given.items():
             self._tensor(f"input {name}", tensor)
             self._ask(f"input {name}", "gradient so far", _gradient, tensor)
             self._ask(f"input {name}", "writes counted", lambda each: each._version, tensor)  # noqa: SLF001
@@ -48,7 +58,7 @@ class Writer:
 
     def _same(self, value: Any) -> tuple[object, ...]:
         parts = value if isinstance(value, tuple | list) else [value]
-        known = [*self.inputs.tensors.items(), *self.inputs.names.items()]
+        known = [*self.given.items(), *self.inputs.names.items()]
         return tuple(next((name for name, each in known if each is part), "") for part in parts)
 
     def _value(self, name: str, value: Any, depth: int) -> None:
@@ -72,18 +82,20 @@ class Writer:
             self._value(f"{name}[{key}]", each, depth - 1)
 
     def _tensor(self, name: str, tensor: Any) -> None:
-        questions = _TENSOR_FACTS | {"shares memory with": lambda each: self._sharing(storage(each).data_ptr(), 1)}
-        for what, ask in questions.items():
-            self._ask(name, what, ask, tensor)
+        try:  # at once, because hardly any tensor refuses
+            found = [*(ask(tensor) for ask in _TENSOR_FACTS.values()), self._sharing(storage(tensor).data_ptr(), 1)]
+            self.facts |= zip(_keys(name), found, strict=True)
+        except _REFUSALS:
+            for what, ask in (
+                *_TENSOR_FACTS.items(),
+                (_SHARES, lambda each: self._sharing(storage(each).data_ptr(), 1)),
+            ):
+                self._ask(name, what, ask, tensor)
 
     def _ask(self, name: str, what: str, ask: Callable[[Any], object], tensor: Any) -> None:
         try:
             self.facts[f"{name}: {what}"] = ask(tensor)
-        except (
-            RuntimeError,
-            TypeError,
-            ValueError,
-        ) as error:  # a view whose base was written, a sparse tensor refuse to say
+        except _REFUSALS as error:
             self.facts[f"{name}: {what}"] = spelled(error)
 
     def _array(self, name: str, array: Any) -> None:
@@ -94,7 +106,7 @@ class Writer:
             f"{name}: stride": array.strides,
             f"{name}: writeable": array.flags.writeable,
             f"{name}: elements": array.tobytes(),
-            f"{name}: shares memory with": self._sharing(array.ctypes.data if array.size else 0, array.itemsize),
+            f"{name}: {_SHARES}": self._sharing(array.ctypes.data if array.size else 0, array.itemsize),
         }
 
     def _sharing(self, at: int, length: int) -> tuple[str, ...]:
@@ -102,11 +114,14 @@ class Writer:
         if not at:
             return ()
         found = []
-        for name, each in (self.inputs.tensors | self.tensors).items():
+        for name, each in (self.given | self.tensors).items():
             if each.layout != torch.strided:
                 continue
-            memory = storage(each)
-            if memory.data_ptr() <= at < memory.data_ptr() + memory.nbytes():
+            if name not in self._memory:
+                memory = storage(each)
+                self._memory[name] = memory.data_ptr(), memory.data_ptr() + memory.nbytes()
+            low, high = self._memory[name]
+            if low <= at < high:
                 found.append(name)
         for name, each in self.inputs.names.items():
             if isinstance(each, np.ndarray) and each.size:
@@ -117,13 +132,29 @@ class Writer:
 
 def elements(tensor: Any) -> object:
     """Give a tensor's dtype, shape and elements, bit for bit."""
+    return str(tensor.dtype), _sizes(tensor.shape), _bytes(tensor)
+
+
+def _bytes(tensor: Any) -> bytes:
+    """Give the elements, row by row: of an ordinary tensor the quick way, of others in one that knows them all."""
+    if tensor.dtype in _OF_NUMPY and type(tensor) in _PLAIN and not tensor._is_zerotensor():  # noqa: SLF001
+        with contextlib.suppress(*_REFUSALS):
+            return bytes(beneath(tensor.detach()).numpy().tobytes())
     host = _dense(tensor.detach()).cpu().resolve_conj().resolve_neg().contiguous()
-    return str(tensor.dtype), _sizes(tensor.shape), host.reshape(-1).view(torch.uint8).numpy().tobytes()
+    return bytes(host.reshape(-1).view(torch.uint8).numpy().tobytes())
+
+
+_OF_NUMPY = {torch.float32, torch.float64, torch.float16, torch.complex64, torch.int64, torch.bool, torch.uint8}
+_PLAIN = torch.Tensor, nn.Parameter
 
 
 def _sizes(sizes: Iterable[object]) -> tuple[object, ...]:
     """Give sizes as plain numbers: a ragged one is a symbol with a new name for each tensor."""
-    return tuple(each if type(each) is int else "ragged" for each in sizes)
+    found = tuple(sizes)
+    return found if set(map(type, found)) <= _INT else tuple(n if type(n) is int else "ragged" for n in found)
+
+
+_INT = {int}
 
 
 def _dense(tensor: Any) -> Any:
@@ -154,6 +185,14 @@ _TENSOR_FACTS: dict[str, Callable[[Any], object]] = {
     "layout": lambda tensor: str(tensor.layout),
     "conjugated, negated": lambda tensor: (tensor.is_conj(), tensor.is_neg()),
 }
+_SHARES = "shares memory with"
+_REFUSALS = RuntimeError, TypeError, ValueError
+"""A view whose base was written, and a sparse tensor, refuse to say some things."""
+
+
+@cache
+def _keys(name: str) -> tuple[str, ...]:
+    return tuple(f"{name}: {what}" for what in (*_TENSOR_FACTS, _SHARES))
 
 
 def _gradient(tensor: Any) -> object:

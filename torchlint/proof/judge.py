@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from torchlint.model import Applicability
-from torchlint.proof.observe import Observation, Snippet, observe
+from torchlint.proof.observe import Observation, Snippet, observe, repeatable
 from torchlint.proof.series import fills_memory
-from torchlint.proof.worlds import World
+from torchlint.proof.worlds import World, on
 
 _LONGEST = 120
 _AGAIN = 3
@@ -75,6 +76,14 @@ def differences(before: Observation, after: Observation) -> tuple[tuple[str, obj
 
 def judge(before: Snippet, after: Snippet, worlds: Iterable[World]) -> Verdict:
     """Run both texts in each world and compare what is observed."""
+    worlds = tuple(worlds)
+    with repeatable(), contextlib.ExitStack() as there:  # what each run would make and unmake is made once
+        for device in {each.device for each in worlds}:
+            there.enter_context(on(device))
+        return _judged(before, after, worlds)
+
+
+def _judged(before: Snippet, after: Snippet, worlds: Iterable[World]) -> Verdict:
     tried = ran = broken = 0
     found: list[Refutation] = []
     for world in worlds:

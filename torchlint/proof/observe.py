@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib
 import io
 import random
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ import torch
 from torchlint.proof.facts import Writer, elements, spelled
 from torchlint.proof.series import default_device, fills_memory, reset_default_device
 from torchlint.proof.snippet import ENTRY, FILE, RESULT, Snippet, values
-from torchlint.proof.worlds import LIVE, Inputs, World, entering, on
+from torchlint.proof.worlds import ALONE, HOSTED, LIVE, Inputs, World, entering, on
 
 __all__ = ["ENTRY", "RESULT", "Observation", "Snippet", "Stage", "observe", "watch"]
 
@@ -55,6 +56,33 @@ def observe(snippet: Snippet, world: World) -> Observation:
         return watch(snippet, stage)
 
 
+def warm(devices: Iterable[str]) -> None:
+    """Have torch do here what it does at first use: imports, for which there is no folder behind the walls.
+
+    Nothing that has a gradient: autograd's threads do not survive a fork, and a process that forks must start none.
+    Real accelerators are passed over for the same reason.
+    """
+    with contextlib.suppress(ImportError):  # torch wants it for the first backward, and it takes half a second
+        importlib.import_module("torch.fx.experimental.symbolic_shapes")
+    snippet = Snippet("def case(t):\n    return t.data.sum()")
+    for device in (each for each in devices if each in HOSTED):
+        observe(snippet, World(device, "frozen parameter", "no_grad", "float32", "matrix", ALONE))
+
+
+class BrokenEngineError(Exception):
+    """Autograd does not work in this process: what was seen in it would prove nothing."""
+
+
+def _require_engine(error: BaseException) -> None:
+    """Raise BrokenEngineError where torch refuses for what was done before in this process, not for the code."""
+    if any(each in str(error) for each in _ENGINE_REFUSES):
+        raise BrokenEngineError(str(error).partition(". ")[0]) from error
+
+
+_ENGINE_REFUSES = "fork-based multiprocessing", "device_ready_queues_"
+"""Words of torch's where backward ran before a fork, and where it ran before a device was known to torch."""
+
+
 def watch(snippet: Snippet, stage: Stage) -> Observation:
     """Run the code once on a stage, and write down what it did."""
     with _settled(), contextlib.redirect_stdout(io.StringIO()) as printed, warnings.catch_warnings(record=True) as said:
@@ -79,10 +107,11 @@ def watch(snippet: Snippet, stage: Stage) -> Observation:
         try:
             (stage.around or _directly)(go, inputs.names)
         except Exception as error:  # noqa: BLE001 - whatever the code raises is an observation
+            _require_engine(error)
             return Observation({}, spelled(error), _texts(said), _line(error))
         facts |= _random_states()  # outside of any transformation: there every tensor is one of its own
         with _asking():
-            facts |= _gradients(live, writer, inputs)
+            facts |= _gradients(live, writer)
     return Observation(facts, None, tuple(heard))
 
 
@@ -116,21 +145,46 @@ def _run(snippet: Snippet, stage: Stage, names: Mapping[str, Any]) -> dict[str, 
 
 
 @contextlib.contextmanager
-def _settled() -> Iterator[None]:
-    """Make torch repeatable: warnings every time, memory that nobody wrote filled, and global settings put back."""
-    dtype, always = torch.get_default_dtype(), torch.is_warn_always_enabled()
-    strict = torch.are_deterministic_algorithms_enabled()
+def repeatable() -> Iterator[None]:
+    """Make torch warn every time and fill memory that nobody wrote; around many runs this is quicker than in each."""
+    before = _strictness()
     fills_memory()
-    torch.set_warn_always(True)
-    torch.use_deterministic_algorithms(True, warn_only=True)
+    _set_strictness(_STRICT)
     try:
-        with torch.enable_grad():
+        yield
+    finally:
+        _set_strictness(before)
+
+
+_STRICT = True, True, True
+
+
+def _strictness() -> tuple[bool, bool, bool]:
+    """Say whether torch warns always, is deterministic, and only warns where it cannot be."""
+    return (
+        torch.is_warn_always_enabled(),
+        torch.are_deterministic_algorithms_enabled(),
+        torch.is_deterministic_algorithms_warn_only_enabled(),
+    )
+
+
+def _set_strictness(wanted: tuple[bool, bool, bool]) -> None:
+    if _strictness() != wanted:
+        always, strict, only = wanted
+        torch.set_warn_always(always)
+        torch._C._set_deterministic_algorithms(strict, warn_only=only)  # noqa: SLF001 - torch's own would import its compiler
+
+
+@contextlib.contextmanager
+def _settled() -> Iterator[None]:
+    """Make torch repeatable, and put global settings back."""
+    dtype = torch.get_default_dtype()
+    try:
+        with repeatable(), torch.enable_grad():
             yield
     finally:
         torch.set_default_dtype(dtype)
         reset_default_device()
-        torch.use_deterministic_algorithms(strict)
-        torch.set_warn_always(always)
 
 
 def _seed() -> None:
@@ -171,16 +225,16 @@ def _default_device() -> str:
         return spelled(error)
 
 
-def _own_random_state() -> str:
-    _, keys, *rest = np.random.get_state(legacy=True)
-    return f"{hash(random.getstate())} {hash(np.asarray(keys).tobytes())} {rest}"
+def _own_random_state() -> tuple[float, ...]:
+    """Give what comes next of each stream of numbers, and of the normal ones kept for later: that tells its place."""
+    return random.gauss(0, 1), random.random(), np.random.standard_normal(), np.random.random_sample()  # noqa: S311
 
 
-def _live_graph(inputs: Inputs) -> Any:
+def _live_graph(inputs: Inputs) -> list[Any] | None:
     """Make something of the inputs that needs their values when its gradient is taken."""
     attached = [each for each in inputs.tensors.values() if each.requires_grad]
     try:
-        return _total([each * each for each in attached]) if attached else None
+        return [each * each for each in attached] if attached else None
     except (RuntimeError, TypeError, ValueError):  # a rare tensor that knows no product
         return None
 
@@ -189,29 +243,53 @@ def _total(tensors: list[Any]) -> Any:
     return sum((each.real if each.is_complex() else each).sum().double().cpu() for each in tensors)
 
 
-def _gradients(live: Any, writer: Writer, inputs: Inputs) -> dict[str, object]:
+def _ones(tensors: list[Any]) -> list[Any] | None:
+    """Give the gradients of the sum of tensors; None where there is a rare one whose sum says more than its shape."""
+    try:
+        if all(
+            type(each) in _PLAIN and each.layout == torch.strided and not (each.is_nested or each.is_meta)
+            for each in tensors
+        ):
+            one = {(each.dtype, each.device): each for each in tensors}
+            one = {key: each.new_ones(()) for key, each in one.items()}
+            return [one[each.dtype, each.device].expand(each.shape) for each in tensors]
+    except RuntimeError:  # a quantised one, or one within a transformation
+        pass
+    return None
+
+
+_PLAIN = torch.Tensor, torch.nn.Parameter
+
+
+def _gradients(live: list[Any] | None, writer: Writer) -> dict[str, object]:
     """Take the gradient of what the code made, then of what was there before it, and see where both arrive."""
     attached = [each for each in writer.tensors.values() if each.requires_grad and not each.is_inference()]
     facts: dict[str, object] = {}
     if attached:
-        facts["backward through the results"] = _backward(lambda: _total(attached))
-        facts |= _arrived("gradient by the results", writer, inputs)
+        facts["backward through the results"] = _backward(attached)
+        facts |= _arrived("gradient by the results", writer)
     if live is not None:
-        facts["backward through the live graph"] = _backward(lambda: live)
-        facts |= _arrived("gradient by all", writer, inputs)
+        facts["backward through the live graph"] = _backward(live)
+        facts |= _arrived("gradient by all", writer)
     return facts
 
 
-def _backward(goal: Callable[[], Any]) -> str:
+def _backward(goals: list[Any]) -> str:
+    """Take the gradient of the sum of all elements. That of ordinary tensors is known without adding them up."""
     try:
-        goal().backward(retain_graph=True)
+        ones = _ones(goals)
+        if ones is None:
+            _total(goals).backward(retain_graph=True)
+        else:
+            torch.autograd.backward(goals, ones, retain_graph=True)
     except Exception as error:  # noqa: BLE001 - whatever torch refuses is an observation
+        _require_engine(error)
         return spelled(error)
     return "ran"
 
 
-def _arrived(what: str, writer: Writer, inputs: Inputs) -> dict[str, object]:
-    known = writer.tensors | inputs.tensors
+def _arrived(what: str, writer: Writer) -> dict[str, object]:
+    known = writer.tensors | writer.given
     grads = {name: each.grad for name, each in known.items() if each.requires_grad and _is_leaf(each)}
     return {f"{name}: {what}": elements(grad) for name, grad in grads.items() if grad is not None}
 

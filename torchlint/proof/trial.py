@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import torch
 
-from torchlint.inference.facts import UNKNOWN
 from torchlint.model import Applicability, Finding, Settings
 from torchlint.proof import confine
 from torchlint.proof.binding import Bound, Choice, assumed, probing, ways, worlds
-from torchlint.proof.cutting import Hole
 from torchlint.proof.fragment import Fragment, Uncut, fragments
 from torchlint.proof.judge import Refutation, judge
 from torchlint.proof.judge import Verdict as Judgement
-from torchlint.proof.observe import observe
+from torchlint.proof.observe import observe, warm
 from torchlint.proof.verdicts import NOT_TESTABLE, PROVEN, REFUTED, Difference, Verdict, unable
-from torchlint.proof.worlds import ordinary
+from torchlint.proof.worlds import wake
 from torchlint.source import Source
 
-_WARMING = Hole("t", "t", UNKNOWN, "receiver")
 _SHOWN = 5
 _ROW = "row \0"
 """Stands in a reason for a row."""
@@ -38,8 +35,7 @@ class Court:
         self.seconds = seconds
         self.jobs = jobs
         self._known: dict[object, Verdict] = {}
-        # What torch imports at first use has to be there before the walls are: behind them it finds no folder to use.
-        observe(Bound("def case(t):\n    return t.data.sum()", (_WARMING,), (Choice("tensor"),)), ordinary("cpu")[0])
+        warm(self.devices)
 
     def verdicts(self, fixes: Iterable[tuple[Source, Finding, Settings]]) -> Iterator[tuple[int, Verdict]]:
         """Give the verdict on each fix, with its number, as they come."""
@@ -66,19 +62,13 @@ class Court:
                     keys[number], twins[key] = key, []
                     yield number, _Work(made, safe, self.devices)
 
-        for number, came in confine.each(works(), self.seconds, self.jobs, self._start):
+        for number, came in confine.each(works(), self.seconds, self.jobs, partial(wake, self.devices)):
             yield from ready
             ready.clear()
             verdict = unable(came.reason) if isinstance(came, confine.Stopped) else came
             self._known[keys[number]] = verdict
             yield from ((each, _at_home(verdict, cut[each])) for each in [number, *twins.pop(keys[number])])
         yield from ready
-
-    def _start(self) -> None:
-        """Wake the devices: what their drivers load has to be there before the walls are."""
-        for device in self.devices:
-            with contextlib.suppress(RuntimeError):  # where it cannot be, no world of it can either, which is then said
-                torch.zeros(1, device=device)
 
 
 def _at_home(verdict: Verdict, made: tuple[Fragment, ...]) -> Verdict:

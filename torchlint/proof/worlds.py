@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from itertools import combinations
@@ -49,6 +49,17 @@ class World:
         return ", ".join(traits)
 
 
+HOSTED = "cpu", simulated.NAME
+"""Devices whose work the host does."""
+
+
+def wake(devices: Iterable[str]) -> None:
+    """Have real accelerators load in this process what their drivers need."""
+    for device in (each for each in devices if each not in HOSTED):
+        with suppress(RuntimeError):  # where it cannot be, no world of it can either, which is then said
+            torch.zeros(1, device=device)
+
+
 def devices() -> tuple[str, ...]:
     """Give the devices of this machine on which worlds can be made: the host, the simulated one, and each real one."""
     simulation = () if simulated.missing() else (simulated.NAME,)
@@ -70,7 +81,7 @@ def torch_device(device: str) -> str:
 
 def on(device: str) -> AbstractContextManager[Any]:
     """Give the context in which a device is there: values of a world are made, used and observed within it."""
-    return simulated.simulated() if device == simulated.NAME else nullcontext()
+    return simulated.afresh() if device == simulated.NAME else nullcontext()
 
 
 def ordinary(device: str) -> tuple[World, ...]:

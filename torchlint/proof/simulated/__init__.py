@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import torch
 
@@ -36,15 +37,37 @@ def simulated() -> Iterator[None]:
     """Give this process its simulated device, spelled ``cuda``, for the length of a ``with`` block.
 
     No tensor of the device may be used afterwards: its memory is given back when the outermost block is left. Not for
-    several threads at once. Raises RuntimeError where :func:`missing` gives a reason.
+    several threads at once, and so torch goes back through a graph in the thread that asks for it.
+
+    Raises RuntimeError where :func:`missing` gives a reason.
     """
     if reason := missing():
         raise RuntimeError(reason)
     from torchlint.proof.simulated.memory import holding
     from torchlint.proof.simulated.spelling import spelled
 
-    with holding(), spelled(), _same_dispatch():
+    with holding(), spelled(), _same_dispatch(), torch.autograd.set_multithreading_enabled(False):
         yield
+
+
+@contextlib.contextmanager
+def afresh() -> Iterator[None]:
+    """Do as :func:`simulated`; within such a block, give back at the end what memory was taken within this one."""
+    if missing():
+        raise RuntimeError(missing())
+    from torchlint.proof.simulated.memory import giving_back, held
+
+    with giving_back() if held() else simulated(), _same_dispatch():
+        yield
+
+
+def beneath(tensor: Any) -> Any:
+    """Give the host tensor over the memory of a tensor of the device; any other as it is."""
+    if missing():
+        return tensor
+    from torchlint.proof.simulated.memory import lower, on_device
+
+    return lower(tensor) if on_device(tensor) else tensor
 
 
 def _same_dispatch() -> contextlib.AbstractContextManager[None]:

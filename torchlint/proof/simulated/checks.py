@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -44,6 +44,8 @@ class Form:
     """Positions of arguments that are tensors: a number given there becomes one."""
     seeded: bool
     """Whether it takes random numbers."""
+    changes: bool
+    """Whether it changes something that it is given, perhaps where that lies."""
     takes_both: bool
     iterates: bool
     """Whether it checks devices element by element, and so takes host tensors without dimensions as numbers."""
@@ -61,6 +63,7 @@ def form_of(operation: Any) -> Form:
         frozenset(each.name for each in schema.arguments if each.is_out),
         frozenset(at for at, kind in enumerate(kinds) if kind.startswith(("Tensor", "Optional[Tensor"))),
         torch.Tag.nondeterministic_seeded in operation.tags,
+        schema.is_mutable,
         name in _TAKES_BOTH,
         bool({name, f"{name}.{schema.overload_name}"} & _unchecked()),
     )
@@ -68,7 +71,7 @@ def form_of(operation: Any) -> Form:
 
 def require_one_device(form: Form, values: Sequence[Any], keywords: Mapping[str, Any]) -> None:
     """Raise the RuntimeError with which an operation of a CUDA device refuses tensors of the host."""
-    if form.takes_both:
+    if form.takes_both or (_all_on_device(values) and _all_on_device(keywords.values())):
         return
     tensors = [
         (name, each)
@@ -83,6 +86,13 @@ def require_one_device(form: Form, values: Sequence[Any], keywords: Mapping[str,
         _iterating(tensors)
     else:
         _wrapping(form.name, tensors, places[0])
+
+
+def _all_on_device(values: Iterable[Any]) -> bool:
+    """Whether there is no tensor of the host among values, nor a list that could hold one: most calls by far."""
+    return not any(
+        isinstance(each, list | tuple) or (isinstance(each, torch.Tensor) and not on_device(each)) for each in values
+    )
 
 
 def _iterating(tensors: list[tuple[str, Any]]) -> None:

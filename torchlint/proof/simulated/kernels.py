@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -43,6 +43,8 @@ def register() -> None:
     _libraries.extend((everything, aten))
     for name, kernel in {**_KERNELS, **CELLS}.items():
         aten.impl(name, kernel)
+    for operation in _AT_ONCE:
+        aten.impl(operation, partial(compute, operation))
     for name in ("view", "as_strided", "_reshape_alias", "unfold", "view_as_real", "view_as_complex"):
         aten.impl(name, _viewing(getattr(_aten, name).default))
     for bit in ("Conjugate", "Negative"):  # a copy reads the bit itself; resolving it before would copy again
@@ -59,12 +61,13 @@ def compute(operation: Any, *values: Any, **keywords: Any) -> Any:
     """Run an operation on the host and give its results to the device."""
     form = form_of(operation)
     require_one_device(form, values, keywords)
-    twins: dict[int, tuple[Any, Any, Any]] = {}
+    twins: dict[int, tuple[Any, Any]] = {}
+    written: list[tuple[Any, Any]] = []
 
     def down(value: Any) -> Any:
         if on_device(value):
             host = lower(value)
-            twins[id(host)] = value, host, _place(host)
+            twins[id(host)] = value, host
             return host
         return torch.device("cpu") if isinstance(value, torch.device) and value.type == BACKEND else value
 
@@ -73,23 +76,23 @@ def compute(operation: Any, *values: Any, **keywords: Any) -> Any:
             return down(value)
         fresh = torch.empty_strided(tuple(value.shape), tuple(value.stride()), dtype=value.dtype, device="cpu")
         written.append((value, fresh))
-        twins[id(fresh)] = value, fresh, None
         return fresh
 
     def up(value: Any) -> Any:
         if not isinstance(value, torch.Tensor):
             return value
-        return twins[id(value)][0] if id(value) in twins else lift(value)
+        same = next((device for device, host in written if host is value), None)
+        return same if same is not None else twins[id(value)][0] if id(value) in twins else lift(value)
 
-    written: list[tuple[Any, Any]] = []
     hosts = [_mapped(down, value) for value in _as_tensors(form, values)]
     host_keywords = {name: _mapped(down_out if name in form.outs else down, value) for name, value in keywords.items()}
+    places = [_place(host) for _, host in twins.values()] if form.changes else []
     with _own_numbers() if form.seeded else nullcontext():
         made = operation(*hosts, **host_keywords)
     for device, host in written:
         _write(device, host)
-    for device, host, place in twins.values():
-        if place is not None and place != _place(host):  # set_, transpose_ and their like
+    for place, (device, host) in zip(places, twins.values(), strict=False):
+        if place != _place(host):  # set_, transpose_ and their like
             point(device, host)
     return _mapped(up, made)
 
@@ -134,11 +137,6 @@ def _own_numbers() -> Iterator[None]:
 
 
 # ---------------------------------------------------------------------- what torch asks of every backend
-def _strides(size: Any, memory_format: Any) -> Any:
-    keywords = {} if memory_format in (None, torch.preserve_format) else {"memory_format": memory_format}
-    return torch.empty(tuple(size), device="meta", **keywords).stride()
-
-
 def _empty(
     size: Any,
     dtype: Any = None,
@@ -147,7 +145,9 @@ def _empty(
     pin_memory: Any = None,
     memory_format: Any = None,
 ) -> Any:
-    return _empty_strided(size, _strides(size, memory_format), dtype, layout, device, pin_memory)
+    _no_other(layout, device, pin_memory)
+    keywords = {} if memory_format in (None, torch.preserve_format) else {"memory_format": memory_format}
+    return lift(torch.empty(tuple(size), dtype=dtype or torch.get_default_dtype(), device="cpu", **keywords))
 
 
 def _empty_strided(
@@ -195,6 +195,8 @@ def _convolution_backward(g: Any, x: Any, w: Any, *rest: Any) -> Any:
     return tuple(None if each is None else lift(each) for each in made)
 
 
+_AT_ONCE = _aten.mul.Tensor, _aten.add.Tensor, _aten.new_ones.default
+"""What is computed most. Torch would ask the device for an empty tensor first and have the result written into it."""
 _KERNELS: dict[str, Any] = {
     "empty.memory_format": _empty,
     "empty_strided": _empty_strided,

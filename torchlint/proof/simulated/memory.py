@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import torch
@@ -18,6 +19,7 @@ _device_of = torch._C.TensorBase.device.__get__  # noqa: SLF001
 
 _owners: dict[int, Any] = {}
 """The host storage of each address in use: torch holds no more than the bare address."""
+_set = torch.ops.aten.set_.source_Storage_storage_offset
 _depth = 0
 
 
@@ -32,6 +34,22 @@ def holding() -> Iterator[None]:
         _depth -= 1
         if not _depth:
             _owners.clear()
+
+
+def held() -> bool:
+    """Whether there is a block around that keeps the device's memory."""
+    return bool(_depth)
+
+
+@contextlib.contextmanager
+def giving_back() -> Iterator[None]:
+    """Give back at the end of a block what was taken within it."""
+    kept = dict(_owners)
+    try:
+        yield
+    finally:
+        _owners.clear()
+        _owners.update(kept)
 
 
 def on_device(value: object) -> bool:
@@ -50,7 +68,8 @@ def lift(host: Any) -> Any:
     """Make a tensor of the device over the memory of a host tensor."""
     if host.layout != torch.strided:
         raise NotImplementedError(f"the simulated device has strided tensors only, no {host.layout}")
-    host = host.resolve_conj().resolve_neg()
+    if host.is_conj() or host.is_neg():
+        host = host.resolve_conj().resolve_neg()
     return point(torch._C._acc.create_empty_tensor((0,), host.dtype), host)  # noqa: SLF001
 
 
@@ -60,11 +79,14 @@ def point(tensor: Any, host: Any) -> Any:
     address = storage.data_ptr()
     if address:
         _owners[address] = storage
-    whole = torch._C._construct_storage_from_data_pointer(  # noqa: SLF001
-        address, torch.device(BACKEND, 0), storage.nbytes()
-    )
+    whole = torch._C._construct_storage_from_data_pointer(address, _device(), storage.nbytes())  # noqa: SLF001
     place = host.storage_offset(), tuple(host.shape), tuple(host.stride())
-    return torch.ops.aten.set_.source_Storage_storage_offset.redispatch(HOST_KERNELS, tensor, whole, *place)
+    return _set.redispatch(HOST_KERNELS, tensor, whole, *place)
+
+
+@cache
+def _device() -> torch.device:
+    return torch.device(BACKEND, 0)
 
 
 def lower(tensor: Any) -> Any:
@@ -74,6 +96,6 @@ def lower(tensor: Any) -> Any:
     if owner is None:  # nothing is in it
         return torch.empty_strided(shape, stride, dtype=tensor.dtype, device="cpu")
     empty = torch.empty(0, dtype=tensor.dtype, device="cpu")
-    host = torch.ops.aten.set_.source_Storage_storage_offset(empty, owner, tensor.storage_offset(), shape, stride)
+    host = _set(empty, owner, tensor.storage_offset(), shape, stride)
     host = torch._conj(host) if tensor.is_conj() else host  # noqa: SLF001 - sets the bit, copies nothing
     return torch._neg_view(host) if tensor.is_neg() else host  # noqa: SLF001

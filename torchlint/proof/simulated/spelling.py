@@ -46,8 +46,10 @@ class SpelledCuda(TorchFunctionMode):  # type: ignore[misc]  # torch is not read
         name = getattr(func, "__name__", "")
         if name == "__get__":  # an attribute: most calls by far
             return func(*args)
-        values, keywords = _reading(name, args, dict(kwargs or {}))
         try:
+            if not kwargs and name not in _READ:
+                return func(*args)
+            values, keywords = _reading(name, args, dict(kwargs or {}))
             if (own := _OWN.get(name)) is not None:
                 return own(func, *values, **keywords)
             return func(*values, **keywords)
@@ -89,6 +91,8 @@ _OWN: dict[str, Callable[..., Any]] = {
     "pin_memory": lambda _, tensor, *__: tensor,
     "is_pinned": lambda *_, **__: False,
 }
+_READ = frozenset({*_BY_PLACE, *_OWN})
+"""Calls that may name a device without a keyword."""
 
 
 # ---------------------------------------------------------------------- what is not called through torch's protocol
