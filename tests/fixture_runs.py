@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -364,44 +364,22 @@ def untested(found: dict[str, Outcome], device: str) -> list[str]:
 
 
 def main(stems: list[str]) -> None:
-    """Write the lists of what could not be run and of what unsafe fixes do; of some fixtures, only the latter."""
-    if stems:
-        restate(stems)
-        return
-    UNSAFE.write_text("".join(f"{line}\n" for line in all_stated()), encoding="utf-8")
-    lines: list[str] = []
-    counts: Counter[tuple[str, str]] = Counter()
-    for path in repaired_fixtures():
-        for device in HOSTED:
-            found = outcomes(path, device)
-            counts.update((device, each.verdict) for each in found.values())
-            lines += untested(found, device)
-            for label, each in found.items():
-                if each.verdict == "refuted":
-                    print(f"{device}: {label}: {each.detail}", flush=True)
-    UNTESTED.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print(counts)
+    """Write the lists of what could not be run and of what unsafe fixes do, of all fixtures or of some: ``in_use``."""
+    every = (repaired_fixtures(), unsafe_fixtures())
+    safe, unsafe = ([path for path in paths if not stems or path.stem in stems] for paths in every)
+    rewrite(
+        UNSAFE, {path: [line for at in HOSTED for line in stated(unsafe_outcomes(path, at), at)] for path in unsafe}
+    )
+    rewrite(UNTESTED, {path: [line for at in HOSTED for line in untested(outcomes(path, at), at)] for path in safe})
 
 
-def restate(stems: list[str]) -> None:
-    """Put new lines in the place of those of some fixtures, named as ``in_use``."""
-    chosen = [path for path in unsafe_fixtures() if path.stem in stems]
-    new = {_head(line): line for line in all_stated(chosen)}
-    lines = UNSAFE.read_text(encoding="utf-8").splitlines()
-    missing = set(new) - {_head(line) for line in lines}
-    assert not missing, f"new pieces need their place: write the whole list ({missing})"
-    UNSAFE.write_text("".join(f"{new.get(_head(line), line)}\n" for line in lines), encoding="utf-8")
-
-
-def _head(line: str) -> str:
-    return ":".join(line.split(":")[:2])
-
-
-def all_stated(paths: list[Path] | None = None) -> Iterator[str]:
-    """Give the lines of all fixtures that unsafe fixes change, or of some."""
-    for path in paths or unsafe_fixtures():
-        for device in HOSTED:
-            yield from stated(unsafe_outcomes(path, device), device)
+def rewrite(place: Path, new: dict[Path, list[str]]) -> None:
+    """Put new lines in the place of those of some fixtures; the others keep theirs, and all stand by name."""
+    known: dict[str, list[str]] = defaultdict(list)
+    for line in place.read_text(encoding="utf-8").splitlines():
+        known[line.split()[1]].append(line)
+    known.update({f"{path.parent.name}/{path.stem}": lines for path, lines in new.items()})
+    place.write_text("".join(f"{line}\n" for name in sorted(known) for line in known[name]), encoding="utf-8")
 
 
 if __name__ == "__main__":
