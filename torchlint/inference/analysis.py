@@ -7,6 +7,7 @@ import os
 from functools import cached_property
 
 from torchlint.inference import frameworks, testing
+from torchlint.inference.assumptions import assumed_at
 from torchlint.inference.facts import UNKNOWN, Mode, Reason, Value
 from torchlint.inference.imports import Place
 from torchlint.inference.project import Project
@@ -45,7 +46,15 @@ class Analysis:
         """Give what is known of an expression's value where it stands."""
         self._project.begin_question()
         known = self._file.imported(node)
-        return known if known is not None else self._file.flow_of(node).values.get(node, UNKNOWN)
+        if known is not None:
+            return known
+        value = self._file.flow_of(node).values.get(node, UNKNOWN)
+        assumed = assumed_at(self.outline, node)
+        function = self.outline.owner(node) if assumed else None
+        if function is not None:
+            narrower = self._file.assuming(function, assumed).values.get(node)
+            return narrower if narrower is not None and narrower.kind else value
+        return value
 
     def mode(self, node: ast.expr) -> Mode:
         """Give the grad modes in which an expression may be evaluated."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from torchlint.inference import library, modules, tensors
 from torchlint.inference.arguments import Arguments, joined_operands
+from torchlint.inference.assumptions import Assumed, outcome
 from torchlint.inference.calls import Calls
 from torchlint.inference.classes import moved_along
 from torchlint.inference.containers import element, part, unpacked
-from torchlint.inference.devices import SETTINGS_WORD, last_word, string
+from torchlint.inference.devices import SETTINGS_WORD, last_word
 from torchlint.inference.env import Env
 from torchlint.inference.facts import (
     ANY,
@@ -32,6 +32,7 @@ from torchlint.inference.facts import (
 )
 from torchlint.inference.guards import Guard
 from torchlint.inference.names import canonical, path_of
+from torchlint.inference.python import literal
 from torchlint.syntax.outline import parameters
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Expressions:
         self.yielded: list[Value] = []
         self.changes: dict[str, Value] = {}
         """What names and paths have become by changes in place, joined."""
+        self.assumed: Assumed = frozenset()
         self.guard = Guard(self.evaluate, file.meant)
         self.calls = Calls(self)
 
@@ -274,8 +276,16 @@ class Expressions:
             self.guard.narrow(each, isinstance(node.op, ast.And), inner)
         return join_all(values).having(const=None)
 
+    def taken(self, node: ast.If | ast.IfExp) -> bool | None:
+        """Tell whether a test holds, as far as that is assumed; None for other tests."""
+        return outcome(self.file.outline, node, self.assumed) if self.assumed else None
+
     def choice(self, node: ast.IfExp, env: Env) -> Value:
         self.evaluate(node.test, env)
+        if (holds := self.taken(node)) is not None:
+            only = env.layer()
+            self.guard.narrow(node.test, holds, only)
+            return self.evaluate(node.body if holds else node.orelse, only)
         then, otherwise = env.layer(), env.layer()
         self.guard.narrow(node.test, True, then)
         self.guard.narrow(node.test, False, otherwise)
@@ -283,7 +293,7 @@ class Expressions:
 
     # ------------------------------------------------------------------ the rest
     def constant(self, node: ast.Constant, env: Env) -> Value:
-        return _constant(node.value) if node.value is not ... else of_kind(Kind.OTHER)
+        return literal(node.value) if node.value is not ... else of_kind(Kind.OTHER)
 
     def call(self, node: ast.Call, env: Env) -> Value:
         return self.calls.call(node, env)
@@ -319,23 +329,6 @@ class Expressions:
         for word in parameters(node):
             inner.assign(word, UNKNOWN)
         return of_kind(Kind.OTHER, node=node, member=self.evaluate(node.body, inner))
-
-
-@lru_cache(maxsize=4096, typed=True)
-def _constant(constant: str | bytes | complex | None) -> Value:
-    """Give the value of a literal."""
-    match constant:
-        case None:
-            return of_kind(Kind.NONE)
-        case bool():
-            return of_kind(Kind.SCALAR, const=constant)
-        case int():
-            return of_kind(Kind.INTEGER, const=constant)
-        case float() | complex():
-            return of_kind(Kind.SCALAR, const=constant)
-        case str():
-            return string(constant)
-    return of_kind(Kind.STRING if isinstance(constant, bytes) else Kind.OTHER)
 
 
 def _zero_dim(value: Value) -> bool:

@@ -160,6 +160,12 @@ class Flow(Expressions):
     # ------------------------------------------------------------------ branches
     def branch(self, node: ast.If, env: Env) -> None:
         self.evaluate(node.test, env)
+        if (holds := self.taken(node)) is not None:
+            only = env.layer()
+            self.guard.narrow(node.test, holds, only)
+            self.block(node.body if holds else node.orelse, only)
+            env.merge([only])
+            return
         then, otherwise = env.layer(), env.layer()
         self.guard.narrow(node.test, True, then)
         self.block(node.body, then)

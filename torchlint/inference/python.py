@@ -1,9 +1,12 @@
-"""What Python's own functions and containers give."""
+"""What Python's own functions, containers and literals give."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from torchlint.inference.arguments import Arguments, joined_operands
 from torchlint.inference.containers import part
+from torchlint.inference.devices import string
 from torchlint.inference.elements import result_dtype
 from torchlint.inference.facts import UNKNOWN, Kind, Mode, Value, join_all, of_kind
 from torchlint.inference.tensors import computed
@@ -95,3 +98,20 @@ def _reduced(word: str, given: Arguments, mode: Mode) -> Value:
     if not joined.may(Kind.TENSOR):
         return joined.having(const=None, items=None)
     return joined.having(names=frozenset(), instance=frozenset(), const=None)
+
+
+@lru_cache(maxsize=4096, typed=True)
+def literal(constant: str | bytes | complex | None) -> Value:
+    """Give the value of a literal."""
+    match constant:
+        case None:
+            return of_kind(Kind.NONE)
+        case bool():
+            return of_kind(Kind.SCALAR, const=constant)
+        case int():
+            return of_kind(Kind.INTEGER, const=constant)
+        case float() | complex():
+            return of_kind(Kind.SCALAR, const=constant)
+        case str():
+            return string(constant)
+    return of_kind(Kind.STRING if isinstance(constant, bytes) else Kind.OTHER)

@@ -12,6 +12,7 @@ from torchlint.inference import modes
 from torchlint.inference.annotations import Resolve, foreign_object
 from torchlint.inference.annotations import value_of as annotated_value
 from torchlint.inference.arguments import Arguments
+from torchlint.inference.assumptions import Assumed
 from torchlint.inference.binding import Binding, Function, is_static
 from torchlint.inference.callers import Callers, is_program, is_test
 from torchlint.inference.classes import Classes
@@ -49,6 +50,7 @@ class File:
         self.callers = Callers(self)
         self._imports = Imports(self.place) if self.place is not None else None
         self._flows: dict[ast.AST, Flow] = {}
+        self._assuming: dict[tuple[Function, Assumed], Flow] = {}
         self.closures = Closures(self)
         self.toplevel = TopLevel(self)
         self.stars = Stars(self)
@@ -228,6 +230,19 @@ class File:
         for word in project.rounds.words(function):
             project.rounds.found((function, word), flow.attributes.get(word, NOTHING))
         return flow
+
+    def assuming(self, function: Function, assumed: Assumed) -> Flow:
+        """Walk a function as :meth:`general` does, with some of its tests known to come out one way."""
+        key = function, assumed
+        if key not in self._assuming:
+            flow = Flow(
+                self, function.body, lambda flow: self.start(function, flow, None, None), self.self_name(function)
+            )
+            flow.assumed = assumed
+            self.project.spend(self, lines_of(function))
+            with self.project.general(function):
+                self._assuming[key] = self.project.rounds.settle(flow.run)
+        return self._assuming[key]
 
     def self_name(self, function: Function) -> str | None:
         """Give the name of a method's first argument; None for other functions."""

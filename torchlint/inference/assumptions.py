@@ -1,0 +1,119 @@
+"""What a test around a node says of the rest of its function: the same test elsewhere came out the same way.
+
+``if on_host: x = x.cpu()`` and later ``if on_host: x.numpy()``: where the second block is entered, the first one was.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.inference.lexical import own_nodes
+from torchlint.syntax.outline import Function, Outline, parameters
+
+Assumed = frozenset[tuple[str, bool]]
+"""Names of truth values, and which value each is taken to have at the tests that :func:`settled` gives."""
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+_Test = ast.If | ast.IfExp
+
+
+def assumed_at(outline: Outline, node: ast.AST) -> Assumed:
+    """Give the names whose value the tests around a node say, as far as other tests of its function ask for it too."""
+    function = outline.owner(node)
+    if function is None:
+        return frozenset()
+    tests = outline.told(settled, function)
+    found: dict[str, bool] = {}
+    below = node
+    for above in outline.ancestors(node):
+        if above is function:
+            break
+        if isinstance(above, _Test) and below is not above.test:
+            word, holds = asked(above.test)
+            if above in tests.get(word, ()) and len(tests[word]) > 1:
+                found.setdefault(word, holds is (below is above.body or _is_in(below, above.body)))
+        below = above
+    return frozenset(found.items())
+
+
+def outcome(outline: Outline, node: _Test, assumed: Assumed) -> bool | None:
+    """Tell whether a test holds under assumptions; None where they say nothing of it."""
+    word, holds = asked(node.test)
+    value = dict(assumed).get(word)
+    function = outline.owner(node)
+    if value is None or function is None or node not in outline.told(settled, function).get(word, ()):
+        return None
+    return value is holds
+
+
+def asked(test: ast.expr) -> tuple[str, bool]:
+    """Give the name that a test asks for, and the value at which it holds; no name for other tests."""
+    match test:
+        case ast.Name(id=word):
+            return word, True
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Name(id=word)):
+            return word, False
+    return "", True
+
+
+def settled(outline: Outline, function: Function) -> dict[str, frozenset[_Test]]:
+    """Give the tests of each truth value of a function behind which it is not bound again."""
+    tests: dict[str, list[_Test]] = {}
+    stores: dict[str, list[ast.Name]] = {}
+    for each in outline.told(own_nodes, function):
+        if isinstance(each, _Test):
+            tests.setdefault(asked(each.test)[0], []).append(each)
+        elif isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load):
+            stores.setdefault(each.id, []).append(each)
+    shared = {
+        word for each in outline.within(function) if isinstance(each, ast.Nonlocal | ast.Global) for word in each.names
+    }
+    unclear = shared | (parameters(function) - _truth_values_given(function))
+    found = {}
+    for word in (tests.keys() & (stores.keys() | parameters(function))) - unclear:
+        bound = stores.get(word, [])
+        if all(_is_truth_value(outline, each) for each in bound):
+            after = (test for test in tests[word] if not any(_may_follow(outline, test, each) for each in bound))
+            found[word] = frozenset(after)
+    return found
+
+
+def _truth_values_given(function: Function) -> set[str]:
+    """Give the parameters that are truth values, by their annotation or their default."""
+    args = function.args
+    positional = [*args.posonlyargs, *args.args]
+    defaults = [*([None] * (len(positional) - len(args.defaults))), *args.defaults, *args.kw_defaults]
+    return {
+        each.arg
+        for each, default in zip([*positional, *args.kwonlyargs], defaults, strict=True)
+        if (isinstance(each.annotation, ast.Name) and each.annotation.id == "bool")
+        or (isinstance(default, ast.Constant) and isinstance(default.value, bool))
+    }
+
+
+def _is_truth_value(outline: Outline, name: ast.Name) -> bool:
+    """Whether a name is bound to a test or to one of the two constants: nothing can change what that is."""
+    statement = outline.parents.get(name)
+    if not isinstance(statement, ast.Assign | ast.AnnAssign):
+        return False
+    match statement.value:
+        case ast.Constant(value=bool()) | ast.Compare() | ast.UnaryOp(op=ast.Not()):
+            return True
+        case ast.Call(func=ast.Name(id="isinstance" | "hasattr" | "callable" | "bool")):
+            return True
+        case ast.Call(func=ast.Attribute(attr="is_tensor" | "is_available" | "is_grad_enabled")):
+            return True
+    return False
+
+
+def _may_follow(outline: Outline, test: _Test, store: ast.Name) -> bool:
+    """Whether a name may be bound after a test of it: further down, or in the next round of a loop around both."""
+    if store.lineno >= test.lineno:
+        return True
+    around = {each for each in outline.ancestors(test) if isinstance(each, _LOOPS)}
+    return any(each in around for each in outline.ancestors(store))
+
+
+def _is_in(node: ast.AST, body: object) -> bool:
+    return isinstance(body, list) and any(each is node for each in body)
