@@ -49,8 +49,9 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description="Write the pages that follow from the rules.")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 where a file is stale")
     check = parser.parse_args(arguments).check
-    stale = [path for path, text in wanted().items() if _present(path) != text]
-    leftover = [path for path in sorted((ROOT / RULES).glob("*.md")) if path.relative_to(ROOT) not in wanted()]
+    texts = wanted()
+    stale = [path for path, text in texts.items() if _present(path) != text]
+    leftover = [path for path in sorted((ROOT / RULES).glob("*.md")) if path.relative_to(ROOT) not in texts]
     for path in stale if check else []:
         print(f"{path}: stale, run `python docs/generate.py`")
     for old in leftover if check else []:
@@ -59,7 +60,7 @@ def main(arguments: list[str]) -> int:
         return 1 if stale or leftover else 0
     for path in stale:
         (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
-        (ROOT / path).write_text(wanted()[path], encoding="utf-8")
+        (ROOT / path).write_text(texts[path], encoding="utf-8")
         print(f"{path}: written")
     for old in leftover:
         old.unlink()

@@ -1,6 +1,6 @@
 """Values on the simulated accelerator: conversions, memory, autograd and training are those of a CUDA device."""
 
-# torchlint: ignore-file[TNS1, TNS2, TNS3, TNS4]
+# torchlint: ignore-file[TNS1, TNS2]
 
 from __future__ import annotations
 

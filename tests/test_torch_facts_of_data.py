@@ -1,7 +1,7 @@
 """Torch's behaviour on which the fixes of `.data` rely, each fact by its name."""
 
 # Facts are shown as they are.
-# torchlint: ignore-file[TNS1, TNS2, TNS3, TNS4]
+# torchlint: ignore-file[TNS2, TNS4]
 
 from __future__ import annotations
 

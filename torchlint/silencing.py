@@ -118,7 +118,7 @@ def _edit(source: Source, reading: Reading, rows: tuple[int, int], codes: str, r
     seen = _SEEN_BY_FLAKE8.search(text)
     if seen is None:
         return Edit(stop, end, f"  # noqa: {codes}")
-    # flake8 reads the first `# noqa` that it sees and no other, be it in a string.
+    # flake8 reads the first such comment that it sees and no other, be it in a string.
     at = source.line_starts[rows[0] - 1] + len(text[: seen.start()].encode())
     for each in _directives(reading, rows[1]):
         if each.start == at and each.shared and each.scope is Scope.ROW and each.codes:

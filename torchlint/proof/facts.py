@@ -139,7 +139,7 @@ def _bytes(tensor: Any) -> bytes:
     """Give the elements, row by row: of an ordinary tensor the quick way, of others in one that knows them all."""
     if tensor.dtype in _OF_NUMPY and type(tensor) in _PLAIN and not tensor._is_zerotensor():  # noqa: SLF001
         with contextlib.suppress(*_REFUSALS):
-            return bytes(beneath(tensor.detach()).numpy().tobytes())
+            return bytes(beneath(tensor.detach()).numpy().tobytes())  # noqa: TNS103  # what lies beneath is on the host
     host = _dense(tensor.detach()).cpu().resolve_conj().resolve_neg().contiguous()
     return bytes(host.reshape(-1).view(torch.uint8).numpy().tobytes())
 
