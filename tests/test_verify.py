@@ -71,6 +71,18 @@ class Net(nn.Module):
         self.fc.bias.data[0] = 0.5
         init.kaiming_uniform(self.fc.weight.data)
 """
+FROZEN = """
+import torch
+from torch import nn
+
+
+class Levels(nn.Module):
+    def __init__(self, count=16):
+        super().__init__()
+        self.conv = nn.Conv2d(count, 1, 1, bias=False).requires_grad_(False)
+        levels = torch.arange(count, dtype=torch.float)
+        self.conv.weight.data[:] = nn.Parameter(levels.view(1, count, 1, 1))
+"""
 FOREIGN = """
 import torch
 from elsewhere import keep
@@ -138,6 +150,13 @@ def test_a_write_to_a_module_that_is_being_built_is_run_on_new_tensors(torchlint
     together = "no graph holds `self.scale`, `self.fc.weight`, `self.fc.bias` yet, as the rule found"
     alone = "no graph holds `self.fc.weight` yet, as the rule found"
     assert [each["reason"] for each in found] == [together, together, together, alone]
+
+
+def test_the_base_of_what_was_just_made_counts_no_writes_either(torchlint: Program, tmp_path: Path) -> None:
+    write(tmp_path, frozen=FROZEN)
+    (found,) = fixes(torchlint, "frozen.py")
+    assert (found["code"], found["applicability"], found["verdict"]) == ("TNS202", "safe", "proven")
+    assert found["reason"] == "no graph holds `self.conv.weight` yet, as the rule found"
 
 
 def test_lists_hold_what_inference_says_that_they_hold(torchlint: Program, tmp_path: Path) -> None:

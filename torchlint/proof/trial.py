@@ -149,7 +149,8 @@ def _runs(fragment: Fragment, way: tuple[Choice, ...], devices: tuple[str, ...],
 def _judged(fragment: Fragment, way: tuple[Choice, ...], device: str) -> Judgement:
     one, other = (_bound(fragment, text, way) for text in (fragment.before, fragment.after))
     judged = judge(one, other, worlds(device, fragment.holes, way, fragment.grad_is_off))
-    unseen = {f"input {each.name}: writes counted" for each in fragment.holes if each.new}
+    made = [each.name for each in fragment.holes if each.new]
+    unseen = {f"input {name}{part}: writes counted" for name in made for part in ("", ".whole")}
     return replace(judged, refutations=tuple(each for each in judged.refutations if each.observable not in unseen))
 
 
