@@ -7,7 +7,7 @@ import os
 from functools import cached_property
 
 from torchlint.inference import frameworks, testing
-from torchlint.inference.assumptions import assumed_at
+from torchlint.inference.assumptions import Supposed, assumed_at
 from torchlint.inference.facts import UNKNOWN, Mode, Reason, Value
 from torchlint.inference.imports import Place
 from torchlint.inference.project import Project
@@ -52,7 +52,7 @@ class Analysis:
         assumed = assumed_at(self.outline, node)
         function = self.outline.owner(node) if assumed else None
         if function is not None:
-            narrower = self._file.assuming(function, assumed).values.get(node)
+            narrower = self._file.supposing(function, Supposed(assumed)).values.get(node)
             return narrower if narrower is not None and narrower.kind else value
         return value
 
@@ -60,6 +60,18 @@ class Analysis:
         """Give the grad modes in which an expression may be evaluated."""
         self._project.begin_question()
         return self._file.flow_of(node).modes.get(node, Mode.ON | Mode.OFF)
+
+    def presumed(self, node: ast.expr) -> tuple[Value, Mode] | None:
+        """Give the value and the grad modes of an expression if its function is called as presumed; None without that.
+
+        It is a reason to stay silent. A fix must not rest on it.
+        """
+        self._project.begin_question()
+        function = self.outline.owner(node)
+        if function is None or not self._file.presumptions.any(function):
+            return None
+        flow = self._file.supposing(function, Supposed(assumed_at(self.outline, node), presuming=True))
+        return flow.values.get(node, UNKNOWN), flow.modes.get(node, Mode.ON | Mode.OFF)
 
     # ------------------------------------------------------------------ reasons
     def why(self, reason: Reason | None) -> tuple[str, ...]:

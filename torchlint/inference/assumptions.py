@@ -6,12 +6,26 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from torchlint.inference.lexical import own_nodes
+from torchlint.inference.lexical import bound, own_nodes
+from torchlint.inference.names import changed_in_place
+from torchlint.inference.tests import is_predicate
 from torchlint.syntax.outline import Function, Outline, parameters
 
 Assumed = frozenset[tuple[str, bool]]
 """Names of truth values, and which value each is taken to have at the tests that :func:`settled` gives."""
+
+
+@dataclass(frozen=True)
+class Supposed:
+    """What a walk takes for granted beyond what the text says."""
+
+    tests: Assumed = frozenset()
+    presuming: bool = False
+    """Whether functions are taken to be called as they mostly are (:mod:`torchlint.inference.presumptions`)."""
+
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
@@ -60,23 +74,20 @@ def asked(test: ast.expr) -> tuple[str, bool]:
 def settled(outline: Outline, function: Function) -> dict[str, frozenset[_Test]]:
     """Give the tests of each truth value of a function behind which it is not bound again."""
     tests: dict[str, list[_Test]] = {}
-    stores: dict[str, list[ast.Name]] = {}
+    stores = outline.told(bound, function)
+    unclear = set(parameters(function) - _truth_values_given(function))
     for each in outline.told(own_nodes, function):
         if isinstance(each, _Test):
             tests.setdefault(asked(each.test)[0], []).append(each)
-        elif isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load):
-            stores.setdefault(each.id, []).append(each)
-    shared = {
-        word for each in outline.within(function) if isinstance(each, ast.Nonlocal | ast.Global) for word in each.names
+        elif (changed := changed_in_place(each)) is not None:
+            unclear.add(changed.id)
+    shared = (each for each in outline.within(function) if isinstance(each, ast.Nonlocal | ast.Global))
+    unclear.update(word for each in shared for word in each.names)
+    return {
+        word: frozenset(_behind(outline, tests[word], stores.get(word, [])))
+        for word in (tests.keys() & (stores.keys() | parameters(function))) - unclear
+        if all(_is_truth_value(outline, each) for each in stores.get(word, ()))
     }
-    unclear = shared | (parameters(function) - _truth_values_given(function))
-    found = {}
-    for word in (tests.keys() & (stores.keys() | parameters(function))) - unclear:
-        bound = stores.get(word, [])
-        if all(_is_truth_value(outline, each) for each in bound):
-            after = (test for test in tests[word] if not any(_may_follow(outline, test, each) for each in bound))
-            found[word] = frozenset(after)
-    return found
 
 
 def _truth_values_given(function: Function) -> set[str]:
@@ -95,24 +106,23 @@ def _truth_values_given(function: Function) -> set[str]:
 def _is_truth_value(outline: Outline, name: ast.Name) -> bool:
     """Whether a name is bound to a test or to one of the two constants: nothing can change what that is."""
     statement = outline.parents.get(name)
-    if not isinstance(statement, ast.Assign | ast.AnnAssign):
+    if not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is None:
         return False
     match statement.value:
-        case ast.Constant(value=bool()) | ast.Compare() | ast.UnaryOp(op=ast.Not()):
+        case ast.Constant(value=bool()) | ast.Call(func=ast.Name(id="callable" | "bool")):
             return True
-        case ast.Call(func=ast.Name(id="isinstance" | "hasattr" | "callable" | "bool")):
+        case ast.Call(func=ast.Attribute(attr="is_available" | "is_grad_enabled")):
             return True
-        case ast.Call(func=ast.Attribute(attr="is_tensor" | "is_available" | "is_grad_enabled")):
-            return True
-    return False
+    return is_predicate(statement.value)
 
 
-def _may_follow(outline: Outline, test: _Test, store: ast.Name) -> bool:
-    """Whether a name may be bound after a test of it: further down, or in the next round of a loop around both."""
-    if store.lineno >= test.lineno:
-        return True
-    around = {each for each in outline.ancestors(test) if isinstance(each, _LOOPS)}
-    return any(each in around for each in outline.ancestors(store))
+def _behind(outline: Outline, tests: list[_Test], stores: list[ast.Name]) -> Iterator[_Test]:
+    """Give the tests after which a name is not bound: neither further down nor in the next round of a loop."""
+    last = max((each.lineno for each in stores), default=0)
+    loops = {above for each in stores for above in outline.ancestors(each) if isinstance(above, _LOOPS)}
+    for test in tests:
+        if test.lineno > last and not (loops and any(above in loops for above in outline.ancestors(test))):
+            yield test
 
 
 def _is_in(node: ast.AST, body: object) -> bool:

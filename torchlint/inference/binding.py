@@ -7,20 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.inference.arguments import Arguments
-from torchlint.inference.devices import last_word
 from torchlint.inference.docstrings import argument_type
 from torchlint.inference.env import Env
 from torchlint.inference.facts import UNKNOWN, Grad, Kind, Reason, Value, join_all, of_kind
+from torchlint.inference.presumptions import drawn
 from torchlint.inference.testing import handed
+from torchlint.syntax.outline import Function
 
 if TYPE_CHECKING:
     from torchlint.inference.flow import Flow
     from torchlint.inference.scope import File
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-
-_STEPPING = frozenset(["step", "step_async"])
-_ACTIONS = frozenset(["action", "actions"])
 
 
 @dataclass(frozen=True)
@@ -78,7 +74,7 @@ class Binding:
             if default is not None and not self.given.starred:
                 return self.flow.evaluate(default, self.env)
         value = said if said is not None else UNKNOWN
-        if self.given is None and said is None and self._is_drawn(argument):
+        if self.flow.supposed.presuming and said is None and argument.arg in drawn(self.file, self.function):
             value = value.having(grad=Grad.DETACHED)
         if self.given is None and (known := self._called_with(argument, default, index)) is not None:
             return known if value.vague or not known.vague else value
@@ -87,21 +83,13 @@ class Binding:
             why_place=value.why_place or self._why(argument, "is on an accelerator"),
         )
 
-    def _is_drawn(self, argument: ast.arg) -> bool:
-        """Whether an argument is the action that an environment is stepped with: what is drawn has no graph."""
-        owner = self.file.outline.parents.get(self.function)
-        if self.function.name not in _STEPPING or not isinstance(owner, ast.ClassDef):
-            return False
-        bases = (last_word(each) for each in owner.bases)
-        return argument.arg in _ACTIONS and any(each.endswith(("Env", "Wrapper")) for each in bases)
-
     def _called_with(self, argument: ast.arg, default: ast.expr | None, index: int) -> Value | None:
         """Give what all calls of a private function give for an argument, or what pytest hands to a test."""
         callers = self.file.callers
         if callers.of(self.function) is None:
             return handed(self.file, self.function, argument.arg)
         otherwise = self.flow.evaluate(default, self.env) if default is not None else None
-        return callers.argument(self.function, index, argument.arg, otherwise)
+        return callers.argument(self.function, index, argument.arg, otherwise, self.flow.supposed.presuming)
 
     def _commented(self, argument: ast.arg) -> Value | None:
         """Give what a type comment or the docstring says of an argument."""

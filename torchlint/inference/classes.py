@@ -24,10 +24,10 @@ from torchlint.inference.facts import (
 )
 from torchlint.inference.names import CHANGING
 from torchlint.inference.operations import leaf
-from torchlint.syntax.outline import Outline
+from torchlint.syntax.outline import Function, Outline
 
 if TYPE_CHECKING:
-    from torchlint.inference.scope import File, Function
+    from torchlint.inference.scope import File
 
 _MODULE_BASES = frozenset(["Module", "LightningModule", "PreTrainedModel", "ScriptModule", "PyroModule"])
 

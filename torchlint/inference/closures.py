@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from torchlint.inference import lexical
 from torchlint.inference.facts import ANY_GRAD, NOTHING, UNKNOWN, Kind, Value, join, join_all, of_kind
-from torchlint.syntax.outline import Outline, Told
+from torchlint.syntax.outline import Function, Outline, Told
 
 if TYPE_CHECKING:
-    from torchlint.inference.binding import Function
     from torchlint.inference.flow import Flow
     from torchlint.inference.scope import File
 

@@ -38,6 +38,15 @@ def own_nodes(_: Outline, owner: ast.AST) -> tuple[ast.AST, ...]:
     return tuple(found)
 
 
+def bound(outline: Outline, owner: ast.AST) -> dict[str, list[ast.Name]]:
+    """Give the places where a function or module binds or deletes its names, by name."""
+    found: dict[str, list[ast.Name]] = {}
+    for each in outline.told(own_nodes, owner):
+        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load):
+            found.setdefault(each.id, []).append(each)
+    return found
+
+
 def local(outline: Outline, function: Function) -> frozenset[str]:
     """Give the names that are a function's own."""
     own = outline.told(own_nodes, function)

@@ -11,10 +11,9 @@ from torchlint.inference.facts import NOTHING, UNKNOWN, Grad, Kind, Mode, Reason
 from torchlint.inference.flow import Flow
 from torchlint.inference.lexical import lines_of, local, own_nodes, shared, written
 from torchlint.inference.project import MOST_DEPTH
-from torchlint.syntax.outline import Outline, parameters
+from torchlint.syntax.outline import Function, Outline, parameters
 
 if TYPE_CHECKING:
-    from torchlint.inference.binding import Function
     from torchlint.inference.scope import File
 
 _Changes = tuple[tuple[str, Value], ...]

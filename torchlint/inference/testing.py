@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from torchlint.inference.containers import part
 from torchlint.inference.devices import last_word, says_accelerator
 from torchlint.inference.facts import UNKNOWN, Value, join_all
+from torchlint.syntax.outline import Function, Outline
 
 if TYPE_CHECKING:
-    from torchlint.inference.binding import Function
     from torchlint.inference.scope import File
 
 _FIXTURES = frozenset({"fixture", "yield_fixture"})
@@ -61,17 +61,22 @@ def _column(row: Value, words: list[str], word: str) -> Value:
 
 def speaks_of_accelerators(file: File, node: ast.AST) -> bool:
     """Whether a test file speaks of a device, the tests left out in which a node does not stand."""
+    outline = file.outline
     if not file.mentions_accelerators:
         return False
-    outline = file.outline
-    around = set(outline.ancestors(node))
-    others = [each for each in outline.nodes(ast.FunctionDef) if each.name.startswith("test") and each not in around]
+    rest, tests = outline.told(_speaking, outline.tree)
+    return rest or not tests.isdisjoint(outline.ancestors(node))
+
+
+def _speaking(outline: Outline, _: ast.Module) -> tuple[bool, frozenset[ast.AST]]:
+    """Tell whether what is no test speaks of a device, and give the tests that do."""
+    functions = [each for each in outline.nodes(ast.FunctionDef) if each.name.startswith("test")]
     at, rest = 0, []
-    for each in others:
-        first: ast.expr | ast.stmt = each.decorator_list[0] if each.decorator_list else each
-        rest.append(outline.source.utf8[at : outline.start(first)])
+    for each in functions:
+        rest.append(outline.source.utf8[at : outline.source.line_starts[outline.first_row(each) - 1]])
         at = max(at, outline.end(each))
-    return says_accelerator(b"".join((*rest, outline.source.utf8[at:])))
+    said = says_accelerator(b"".join((*rest, outline.source.utf8[at:])))
+    return said, frozenset(each for each in functions if says_accelerator(outline.text(each)))
 
 
 # ---------------------------------------------------------------------- fixtures

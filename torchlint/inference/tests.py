@@ -6,9 +6,8 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 
-from torchlint.inference.binding import Function
 from torchlint.inference.names import changed_in_place
-from torchlint.syntax.outline import Outline, children
+from torchlint.syntax.outline import Function, Outline, children
 
 
 def named_tests(_: Outline, body: Function | ast.Module) -> dict[str, ast.Assign]:
@@ -49,11 +48,21 @@ def _own(body: Function | ast.Module) -> Iterator[tuple[ast.AST, bool]]:
             stack.extend((each, loop, branch) for each in children(node))
 
 
-def _is_test(node: ast.expr) -> bool:
+def is_predicate(node: ast.expr) -> bool:
+    """Whether an expression asks something, and what it gives is no more than the answer."""
     match node:
-        case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+        case ast.Compare() | ast.UnaryOp(op=ast.Not()):
             return True
         case ast.Call(func=ast.Name(id="isinstance" | "hasattr")) | ast.Call(func=ast.Attribute(attr="is_tensor")):
+            return True
+    return False
+
+
+def _is_test(node: ast.expr) -> bool:
+    if is_predicate(node):
+        return True
+    match node:
+        case ast.BoolOp():
             return True
         case ast.Attribute(attr="is_cuda" | "requires_grad" | "device"):
             return True

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from torchlint.inference import modes
 from torchlint.inference.facts import Mode, Value
 from torchlint.inference.library import MODES
+from torchlint.syntax.outline import Function
 
 if TYPE_CHECKING:
-    from torchlint.inference.binding import Function
     from torchlint.inference.scope import File
 
 _CONTEXT_MANAGERS = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})

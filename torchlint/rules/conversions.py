@@ -59,7 +59,7 @@ def conversion(node: cst.Call, context: FileContext) -> Conversion | None:
     value = context.facts(receiver)
     if not _may_be_torch(receiver, value, node, context):
         return None
-    detach = value.may_require_grad and bool(context.mode(node) & Mode.ON)
+    detach = _needs_detach(receiver, value, context)
     cpu = value.may_be_on_accelerator
     words = set(_chain_words(receiver))
     if context.settings.strict:
@@ -75,6 +75,17 @@ def conversion(node: cst.Call, context: FileContext) -> Conversion | None:
     if not detach and not cpu:
         return None
     return Conversion(node, attribute, value, detach, cpu)
+
+
+def _needs_detach(receiver: cst.BaseExpression, value: Value, context: FileContext) -> bool:
+    """Whether the receiver may require grad where grad mode is on, in code that is called as such code mostly is."""
+    if not value.may_require_grad or not context.mode(receiver) & Mode.ON:
+        return False
+    place = context.python(receiver)
+    if context.analysis is None or not isinstance(place, ast.expr) or context.settings.strict:
+        return True
+    presumed = context.analysis.presumed(place)
+    return presumed is None or (presumed[0].may_require_grad and bool(presumed[1] & Mode.ON))
 
 
 def _shows_grad(value: Value) -> bool:

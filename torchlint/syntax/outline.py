@@ -91,6 +91,15 @@ class Outline:
         assert node.end_col_offset is not None
         return self.source.offset(node.end_lineno, node.end_col_offset)
 
+    def first_row(self, statement: ast.stmt) -> int:
+        """Give the row on which a statement begins, the decorators of a function or a class counted."""
+        decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+        return min([statement.lineno, *(each.lineno for each in decorators)])
+
+    def text(self, statement: ast.stmt) -> bytes:
+        """Give a statement's text from its first row on, decorators included."""
+        return self.source.utf8[self.source.line_starts[self.first_row(statement) - 1] : self.end(statement)]
+
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         """Give the nodes around a node, innermost first; the module is last."""
         while (above := self.parents.get(node)) is not None:
@@ -312,8 +321,6 @@ def _trimmed(made: Outline, run: list[ast.stmt], marked: set[ast.AST]) -> Iterat
 def _stretch(made: Outline, statements: list[ast.stmt]) -> Stretch:
     source = made.source
     first, last = statements[0], statements[-1]
-    decorators = getattr(first, "decorator_list", [])
-    row = min([first.lineno, *(each.lineno for each in decorators)])
     assert last.end_lineno is not None
     end = source.line_starts[last.end_lineno] if last.end_lineno < len(source.line_starts) else len(source.utf8)
-    return Stretch(source.line_starts[row - 1], end, tuple(statements))
+    return Stretch(source.line_starts[made.first_row(first) - 1], end, tuple(statements))

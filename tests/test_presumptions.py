@@ -1,0 +1,100 @@
+"""What is presumed of a method's calls keeps ``.numpy()`` silent, and no fix rests on it."""
+
+from __future__ import annotations
+
+import pytest
+
+from torchlint.config import Config
+from torchlint.engine import check_bytes
+from torchlint.model import Finding
+
+HOOK = """\
+import torch
+from torch import nn
+from torch.autograd import Variable
+
+
+class Checker:
+    @torch.no_grad()
+    def run(self, batch):
+        return self.update(batch)
+
+    def update(self, batch):
+        return batch
+
+
+class Scaled(Checker):
+    def __init__(self):
+        self.weight = torch.ones(2, requires_grad=True)
+
+    def update(self, batch):
+        {line}
+"""
+
+STEP = """\
+import torch
+from torch.autograd import Variable
+
+
+class Arm(Env):
+    def step(self, action):
+        if isinstance(action, torch.Tensor):
+            {line}
+"""
+
+WITHOUT = {HOOK: ("@torch.no_grad()", "# as it is"), STEP: ("Env", "Machine")}
+"""What makes nothing presumed of the method, by the text."""
+
+PRESUMED = [
+    (HOOK, "return (batch * self.weight).numpy(force=False)"),
+    (HOOK, "return self._host(batch * self.weight)\n\n    def _host(self, it):\n        return it.cpu().numpy()"),
+    (STEP, "return action.cpu().numpy()"),
+    (STEP, "return (action * 2).cpu().numpy()"),
+]
+
+LINES = [
+    *((HOOK, line) for line in (
+        "return Variable(torch.ones(2), volatile=True)",
+        "return Variable(batch * self.weight)",
+        "made = torch.zeros(2) * self.weight; return Variable(made)",
+        "made = torch.zeros(2) * self.weight; return made.data",
+        "made = torch.zeros(2) * self.weight; made.data.zero_(); return made",
+        "self.weight.data.zero_()",
+        "self.weight.data += 1",
+        "nn.init.zeros_(self.weight.data)",
+        "return torch.tensor(torch.zeros(2) * self.weight)",
+    )),
+    *((STEP, line) for line in (
+        "return Variable(action)",
+        "made = action * 2; return Variable(made)",
+        "return Variable(action, volatile=True)",
+        "return action.data",
+        "action.data.clamp_(0, 1)",
+        "action.data += 1",
+        "return torch.tensor(action)",
+    )),
+]  # fmt: skip
+
+
+def found(text: str, line: str) -> tuple[Finding, ...]:
+    result = check_bytes("a.py", text.replace("{line}", line).encode(), Config(select=("ALL",)))
+    assert result.troubles == ()
+    return result.findings
+
+
+@pytest.mark.parametrize(("text", "line"), PRESUMED)
+def test_a_conversion_is_silent_where_it_works_as_the_method_is_called(text: str, line: str) -> None:
+    assert not [each for each in found(text, line) if "require" in each.message]
+    assert [each for each in found(text.replace(*WITHOUT[text]), line) if "require" in each.message]
+
+
+@pytest.mark.parametrize(("text", "line"), LINES)
+def test_no_fix_is_chosen_by_what_is_presumed(text: str, line: str) -> None:
+    def told(text: str) -> list[tuple[object, ...]]:
+        return [
+            (each.code, each.message, each.fix and (each.fix.applicability, [edit.text for edit in each.fix.edits]))
+            for each in found(text, line)
+        ]
+
+    assert told(text)
+    assert told(text) == told(text.replace(*WITHOUT[text]))
