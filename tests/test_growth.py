@@ -43,6 +43,18 @@ SHAPES: dict[str, Callable[[int], str]] = {
         + f"A{n}().m().numpy()\n"
     ),
     "globals bound again": lambda n: "v = torch.ones(3)\n" + each(n, "v = v + 1\ndef f{0}():\n    return v.numpy()\n"),
+    "one truth value": lambda n: (
+        "def f(x, on: bool = True):\n"
+        + each(n, "    if on:\n        x = x.cpu()\n    if on:\n        y{0} = x.numpy()\n")
+    ),
+    "truth values": lambda n: (
+        "def f(x):\n"
+        + each(n, "    a{0} = x.dim() > {0}\n    if a{0}:\n        x = x.cpu()\n    if a{0}:\n        x.numpy()\n")
+    ),
+    "names of another library": lambda n: (
+        "def f(x):\n" + each(n, "    y{0} = tf.minimize(x)\n    z{0} = y{0}.numpy()\n")
+    ),
+    "tests": lambda n: "D = 'cuda'\n" + each(n, "def test_{0}(x):\n    assert torch.relu(x).numpy() is D\n"),
     "dictionaries": lambda n: "T = {\n" + each(n, "    'k{0}': torch.zeros(1),\n") + "}\nprint(T['k0'].numpy())\n",
 }
 
@@ -69,7 +81,8 @@ def calls(check: Callable[[], object]) -> int:
 
 def work(shape: str, number: int) -> int:
     raw = ("import torch\n" + SHAPES[shape](number)).encode()
-    return calls(lambda: check_bytes("x.py", raw, Config()))
+    path = "test_x.py" if shape == "tests" else "x.py"
+    return calls(lambda: check_bytes(path, raw, Config()))
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -179,8 +179,11 @@ def analysis(source: Source, config: Config) -> Analysis:
 
 
 def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
-    found = frozenset(word for entry in CATALOGUE for word in entry.words if word.encode() in source.utf8)
-    entries = [entry for entry in CATALOGUE if entry.code in codes and entry.words & found]
+    entries = [
+        entry
+        for entry in CATALOGUE
+        if entry.code in codes and any(word.encode() in source.utf8 for word in entry.words)
+    ]
     words = frozenset[str]().union(*(entry.words for entry in entries))
     try:
         made = outline(source) if entries else parse(source)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from torchlint.inference.lexical import bound
 from torchlint.syntax.outline import Outline
 
 OTHERS = frozenset(
@@ -113,9 +114,8 @@ def _comes_from_another(outline: Outline, receiver: ast.expr) -> bool:
         root = root.value
     if not isinstance(root, ast.Name):
         return False
-    word = root.id
-    stored = (each for each in outline.within(outline.owner(root) or outline.tree) if isinstance(each, ast.Name))
-    places = [outline.parents[each] for each in stored if each.id == word and isinstance(each.ctx, ast.Store)]
+    stored = outline.told(bound, outline.owner(root) or outline.tree).get(root.id, ())
+    places = [outline.parents[each] for each in stored]
     calls = [each.value.func for each in places if isinstance(each, ast.Assign) and isinstance(each.value, ast.Call)]
     return 0 < len(calls) == len(places) and all(any(map(_is_other_alone, _words(each))) for each in calls)
 
