@@ -41,10 +41,10 @@ def revealed(path: Path) -> tuple[Revealed, ...]:
 
 
 def presumed(path: Path) -> Iterator[Revealed]:
-    """Give the rows that say what is presumed, or that nothing is."""
+    """Give the rows with what is presumed of them: the same as is known where nothing else is said."""
     rows = path.read_text().splitlines()
     for each in revealed(path):
-        yield replace(each, expected=rows[each.row - 1].partition("; presumed: ")[2])
+        yield replace(each, expected=rows[each.row - 1].partition("; presumed: ")[2] or each.expected)
 
 
 ALL = [each for path in FILES for each in revealed(path)]
@@ -61,18 +61,12 @@ PRESUMED = [each for path in FILES if "; presumed: " in path.read_text() for eac
 
 
 @pytest.mark.parametrize("case", PRESUMED, ids=str)
-def test_what_is_presumed_of_calls_and_that_nothing_else_is(case: Revealed) -> None:
-    found = of_project(case.path).presumed(case.node)
-    if not case.expected:
-        assert found is None
-        return
-    assert found is not None
-    assert found[1] == Mode.OFF
-    assert not disagreements(found[0], case.expected), spelled(found[0])
+def test_what_is_presumed_of_calls(case: Revealed) -> None:
+    value = of_project(case.path).presuming.value(case.node)
+    assert not disagreements(value, case.expected), spelled(value)
 
 
 def test_there_are_enough_cases() -> None:
-    assert sum(bool(each.expected) for each in PRESUMED) == 3
     assert len(ALL) >= 90
 
 
@@ -111,8 +105,10 @@ def test_what_a_run_shows_lies_within_what_was_inferred(path: Path) -> None:
         value = of_project(path).value(expressions[row])
         if not torch.is_grad_enabled() and of_project(path).mode(expressions[row]) == Mode.ON:
             value = value.having(grad=value.grad | Grad.DETACHED)  # a body is read as if called with grad mode on
-        values = [value, *filter(None, [(of_project(path).presumed(expressions[row]) or (None,))[0]])]
-        found = [each for known in values for each in faults(thing, known)]
+        presumed = of_project(path).presuming.value(expressions[row])
+        if not torch.is_grad_enabled():
+            presumed = presumed.having(grad=presumed.grad | Grad.DETACHED)
+        found = [each for known in (value, presumed) for each in faults(thing, known)]
         wrong.extend(f"{row} {ast.unparse(expressions[row])}: {each}" for each in found)
         return thing
 

@@ -42,7 +42,28 @@ class Arm(Env):
             {line}
 """
 
-WITHOUT = {HOOK: ("@torch.no_grad()", "# as it is"), STEP: ("Env", "Machine")}
+DEFAULT = """\
+import torch
+from torch.autograd import Variable
+
+
+def scaled(x, by=1.5, limits=(0, 1)):
+    {line}
+
+
+class Scale:
+    def __init__(self, by=1.5):
+        self.by = by
+
+    def __call__(self, x):
+        return (x.detach().cpu() * self.by).numpy()
+"""
+
+WITHOUT = {
+    HOOK: ("@torch.no_grad()", "# as it is"),
+    STEP: ("Env", "Machine"),
+    DEFAULT: ("by=1.5, limits=(0, 1)", "by=None, limits=None"),
+}
 """What makes nothing presumed of the method, by the text."""
 
 PRESUMED = [
@@ -50,6 +71,9 @@ PRESUMED = [
     (HOOK, "return self._host(batch * self.weight)\n\n    def _host(self, it):\n        return it.cpu().numpy()"),
     (STEP, "return action.cpu().numpy()"),
     (STEP, "return (action * 2).cpu().numpy()"),
+    (DEFAULT, "return (x.detach().cpu() * by).numpy()"),
+    (DEFAULT, "return x.detach().cpu().clamp_(*limits).numpy()"),
+    (DEFAULT, "return ((x.detach().cpu() - limits[0]) / limits[1]).numpy()"),
 ]
 
 LINES = [
@@ -73,6 +97,14 @@ LINES = [
         "action.data += 1",
         "return torch.tensor(action)",
     )),
+    *((DEFAULT, line) for line in (
+        "return torch.Tensor(by)",
+        "return torch.FloatTensor(limits)",
+        "return Variable(by)",
+        "return torch.tensor(x).new_zeros(2).data + by",
+        "if torch.is_tensor(by):\n        return Variable(by), by.data",
+        "made = torch.zeros(2) * by; return Variable(made), made.data",
+    )),
 ]  # fmt: skip
 
 
@@ -86,6 +118,12 @@ def found(text: str, line: str) -> tuple[Finding, ...]:
 def test_a_conversion_is_silent_where_it_works_as_the_method_is_called(text: str, line: str) -> None:
     assert not [each for each in found(text, line) if "require" in each.message]
     assert [each for each in found(text.replace(*WITHOUT[text]), line) if "require" in each.message]
+
+
+def test_what_a_constructor_is_given_by_default_is_presumed_of_its_attribute() -> None:
+    text = DEFAULT.replace("{line}", "pass")
+    assert [each.code for each in found(text, "")] == ["TNS404"]
+    assert [each.code for each in found(text.replace("self, by=1.5", "self, by"), "")] == ["TNS404", "TNS103"]
 
 
 @pytest.mark.parametrize(("text", "line"), LINES)

@@ -7,7 +7,7 @@ import os
 from functools import cached_property
 
 from torchlint.inference import frameworks, testing
-from torchlint.inference.assumptions import Supposed, assumed_at
+from torchlint.inference.assumptions import assumed_at
 from torchlint.inference.facts import UNKNOWN, Mode, Reason, Value
 from torchlint.inference.imports import Place
 from torchlint.inference.project import Project
@@ -25,12 +25,16 @@ _LONGEST_CODE = 60
 class Analysis:
     """What is known about one file; functions are looked at when one of their expressions is asked for."""
 
-    def __init__(self, outline: Outline, settings: Settings, path: str | None = None) -> None:
-        """Begin; ``path`` is the absolute path of the file, whose project's other files are then read on demand."""
+    def __init__(self, outline: Outline, settings: Settings, path: str | None = None, presuming: bool = False) -> None:
+        """Begin; ``path`` is the absolute path of the file, whose project's other files are then read on demand.
+
+        ``presuming`` is said of what :attr:`presuming` gives.
+        """
         self.outline = outline
         self.settings = settings
+        self._path = path
         place = Place(os.path.normpath(path)) if path is not None else None
-        self._project = Project(place)
+        self._project = Project(place, presuming)
         self._file = File(outline, self._project, place)
         self._project.begin(self._file)
 
@@ -40,7 +44,8 @@ class Analysis:
 
         A path without suffix is where a module was looked for, with what is there (:func:`imports.shape`).
         """
-        return self._project.dependencies()
+        presumed = self.presuming.reads if "presuming" in vars(self) else {}
+        return {**presumed, **self._project.dependencies()}
 
     def value(self, node: ast.expr) -> Value:
         """Give what is known of an expression's value where it stands."""
@@ -52,7 +57,7 @@ class Analysis:
         assumed = assumed_at(self.outline, node)
         function = self.outline.owner(node) if assumed else None
         if function is not None:
-            narrower = self._file.supposing(function, Supposed(assumed)).values.get(node)
+            narrower = self._file.assuming(function, assumed).values.get(node)
             return narrower if narrower is not None and narrower.kind else value
         return value
 
@@ -61,17 +66,10 @@ class Analysis:
         self._project.begin_question()
         return self._file.flow_of(node).modes.get(node, Mode.ON | Mode.OFF)
 
-    def presumed(self, node: ast.expr) -> tuple[Value, Mode] | None:
-        """Give the value and the grad modes of an expression if its function is called as presumed; None without that.
-
-        It is a reason to stay silent. A fix must not rest on it.
-        """
-        self._project.begin_question()
-        function = self.outline.owner(node)
-        if function is None or not self._file.presumptions.any(function):
-            return None
-        flow = self._file.supposing(function, Supposed(assumed_at(self.outline, node), presuming=True))
-        return flow.values.get(node, UNKNOWN), flow.modes.get(node, Mode.ON | Mode.OFF)
+    @cached_property
+    def presuming(self) -> Analysis:
+        """What is known if functions are called as most are: a reason to stay silent. A fix must not rest on it."""
+        return Analysis(self.outline, self.settings, self._path, presuming=True)
 
     # ------------------------------------------------------------------ reasons
     def why(self, reason: Reason | None) -> tuple[str, ...]:

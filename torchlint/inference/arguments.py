@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from torchlint.inference.facts import Dtype, Grad, Kind, Place, Value, join_all
+from torchlint.inference.facts import Dtype, Grad, Kind, Place, Reason, Value, join_all
 
 
 @dataclass(frozen=True)
@@ -71,3 +71,13 @@ def _tensors_in(value: Value, depth: int = 3) -> list[Value]:
         inner = value.items if value.items is not None else (value.member,) if value.member else ()
         return [found for each in inner for found in _tensors_in(each, depth - 1)]
     return [value] if value.may(Kind.TENSOR) else []
+
+
+def asked_for_grad(value: Value, given: Arguments, wanted: Value | None) -> Value:
+    """Give a value that is made with ``requires_grad=wanted``; where that is not known, it may require grad."""
+    if wanted is None or wanted.const is False:
+        return value
+    why = Reason("{code} asks for requires_grad", given.node)
+    if wanted.const is True:
+        return value.having(grad=Grad.ATTACHED, why_grad=why)
+    return value.having(grad=value.grad | Grad.UNKNOWN, why_grad=why)

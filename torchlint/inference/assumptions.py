@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from torchlint.inference.lexical import bound, own_nodes
 from torchlint.inference.names import changed_in_place
@@ -16,15 +15,6 @@ from torchlint.syntax.outline import Function, Outline, parameters
 
 Assumed = frozenset[tuple[str, bool]]
 """Names of truth values, and which value each is taken to have at the tests that :func:`settled` gives."""
-
-
-@dataclass(frozen=True)
-class Supposed:
-    """What a walk takes for granted beyond what the text says."""
-
-    tests: Assumed = frozenset()
-    presuming: bool = False
-    """Whether functions are taken to be called as they mostly are (:mod:`torchlint.inference.presumptions`)."""
 
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)

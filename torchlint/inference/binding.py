@@ -10,7 +10,7 @@ from torchlint.inference.arguments import Arguments
 from torchlint.inference.docstrings import argument_type
 from torchlint.inference.env import Env
 from torchlint.inference.facts import UNKNOWN, Grad, Kind, Reason, Value, join_all, of_kind
-from torchlint.inference.presumptions import drawn
+from torchlint.inference.presumptions import drawn, is_plain
 from torchlint.inference.testing import handed
 from torchlint.syntax.outline import Function
 
@@ -73,9 +73,7 @@ class Binding:
                 return said if said is not None and value.vague else value
             if default is not None and not self.given.starred:
                 return self.flow.evaluate(default, self.env)
-        value = said if said is not None else UNKNOWN
-        if self.flow.supposed.presuming and said is None and argument.arg in drawn(self.file, self.function):
-            value = value.having(grad=Grad.DETACHED)
+        value = said if said is not None else self._presumed(argument, default)
         if self.given is None and (known := self._called_with(argument, default, index)) is not None:
             return known if value.vague or not known.vague else value
         return value.having(
@@ -83,13 +81,21 @@ class Binding:
             why_place=value.why_place or self._why(argument, "is on an accelerator"),
         )
 
+    def _presumed(self, argument: ast.arg, default: ast.expr | None) -> Value:
+        """Give what an argument is taken to be of which nothing is said."""
+        if not self.file.project.presuming:
+            return UNKNOWN
+        if default is not None and is_plain(default):
+            return self.flow.evaluate(default, self.env).having(const=None)
+        return UNKNOWN.having(grad=Grad.DETACHED) if argument.arg in drawn(self.file, self.function) else UNKNOWN
+
     def _called_with(self, argument: ast.arg, default: ast.expr | None, index: int) -> Value | None:
         """Give what all calls of a private function give for an argument, or what pytest hands to a test."""
         callers = self.file.callers
         if callers.of(self.function) is None:
             return handed(self.file, self.function, argument.arg)
         otherwise = self.flow.evaluate(default, self.env) if default is not None else None
-        return callers.argument(self.function, index, argument.arg, otherwise, self.flow.supposed.presuming)
+        return callers.argument(self.function, index, argument.arg, otherwise)
 
     def _commented(self, argument: ast.arg) -> Value | None:
         """Give what a type comment or the docstring says of an argument."""

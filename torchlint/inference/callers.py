@@ -9,9 +9,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.inference.assumptions import Supposed
 from torchlint.inference.devices import last_word
 from torchlint.inference.facts import Mode, Reason, Value, join_all
+from torchlint.inference.presumptions import hook_mode
 from torchlint.syntax.outline import Function, Outline
 
 if TYPE_CHECKING:
@@ -47,9 +47,7 @@ class Callers:
             self._known[function] = self._look(function)
         return self._known[function]
 
-    def argument(
-        self, function: Function, index: int, word: str, default: Value | None, presuming: bool = False
-    ) -> Value | None:
+    def argument(self, function: Function, index: int, word: str, default: Value | None) -> Value | None:
         """Give the join of what the calls give for an argument, or leave to its default; None where it is not known."""
         called = self.of(function)
         if called is None:
@@ -57,39 +55,37 @@ class Callers:
         values = []
         for call in called.calls:
             node = _given(call, index, word)
-            value = self._value(call, node, presuming) if node is not None else default
+            value = self._value(call, node) if node is not None else default
             if value is None:
                 return None
             values.append(value)
         return join_all(values)
 
-    def mode(self, function: Function, presuming: bool = False) -> Mode | None:
+    def mode(self, function: Function) -> Mode | None:
         """Give the join of the grad modes at the calls; None where they are not known."""
         called = self.of(function)
         if called is None:
-            return self._file.presumptions.mode(function) if presuming else None
+            return hook_mode(self._file, function) if self._file.project.presuming else None
         joined = Mode(0)
         for call in called.calls:
-            flow = self._flow(call, presuming)
+            flow = self._flow(call)
             if flow is None or call not in flow.modes:
                 return None
             joined |= flow.modes[call]
         return joined
 
-    def _value(self, call: ast.Call, node: ast.expr, presuming: bool) -> Value | None:
-        flow = self._flow(call, presuming)
+    def _value(self, call: ast.Call, node: ast.expr) -> Value | None:
+        flow = self._flow(call)
         value = flow.values.get(node) if flow is not None else None
         if value is None or not value.kind:
             return None
         return value.having(why_grad=_passed(value.why_grad, call), why_place=_passed(value.why_place, call))
 
-    def _flow(self, call: ast.Call, presuming: bool) -> Flow | None:
+    def _flow(self, call: ast.Call) -> Flow | None:
         owner = self._file.owner(call)
         project = self._file.project
         if owner is not None and (owner in project.running or project.nested > _DEEPEST):
             return None
-        if presuming and owner is not None and self._file.presumptions.any(owner):
-            return self._file.supposing(owner, Supposed(presuming=True))
         return self._file.flow_of(call)
 
     # ------------------------------------------------------------------ who calls

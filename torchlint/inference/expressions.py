@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchlint.inference import library, modules, tensors
 from torchlint.inference.arguments import Arguments, joined_operands
-from torchlint.inference.assumptions import Supposed, outcome
+from torchlint.inference.assumptions import Assumed, outcome
 from torchlint.inference.calls import Calls
 from torchlint.inference.classes import moved_along
 from torchlint.inference.containers import element, part, unpacked
@@ -52,7 +52,7 @@ class Expressions:
         self.yielded: list[Value] = []
         self.changes: dict[str, Value] = {}
         """What names and paths have become by changes in place, joined."""
-        self.supposed = Supposed()
+        self.assumed: Assumed = frozenset()
         self.guard = Guard(self.evaluate, file.meant)
         self.calls = Calls(self)
 
@@ -97,7 +97,7 @@ class Expressions:
             return UNKNOWN if self.file.are_functions(base) else self._of_names(base, word)
         for key, value in base.keys:
             if key == word:
-                return moved_along(value, base, word) if base.must(Kind.MODULE) else value
+                return moved_along(value, base, word) if base.instance else value
         if (found := self.file.instance_attribute(base, word)) is not None:
             return found
         if word == "param_groups":
@@ -278,8 +278,7 @@ class Expressions:
 
     def taken(self, node: ast.If | ast.IfExp) -> bool | None:
         """Tell whether a test holds, as far as that is assumed; None for other tests."""
-        tests = self.supposed.tests
-        return outcome(self.file.outline, node, tests) if tests else None
+        return outcome(self.file.outline, node, self.assumed) if self.assumed else None
 
     def choice(self, node: ast.IfExp, env: Env) -> Value:
         self.evaluate(node.test, env)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from torchlint.inference.arguments import Arguments
+from torchlint.inference.arguments import Arguments, asked_for_grad
 from torchlint.inference.devices import DTYPES, device_value, place_of
 from torchlint.inference.elements import never_dtype, result_dtype, with_indices
 from torchlint.inference.facts import (
@@ -179,16 +179,7 @@ def _torch(name: str, given: Arguments, mode: Mode) -> Value | None:
 def _variable(given: Arguments) -> Value:
     source = given.find(0, "data") or UNKNOWN
     result = detached(source).having(kind=Kind.TENSOR, names=frozenset(), instance=frozenset())
-    return _asked_for_grad(result, given, given.find(1, "requires_grad"))
-
-
-def _asked_for_grad(value: Value, given: Arguments, wanted: Value | None) -> Value:
-    if wanted is None or wanted.const is False:
-        return value
-    why = Reason("{code} asks for requires_grad", given.node)
-    if wanted.const is True:
-        return value.having(grad=Grad.ATTACHED, why_grad=why)
-    return value.having(grad=value.grad | Grad.UNKNOWN, why_grad=why)
+    return asked_for_grad(result, given, given.find(1, "requires_grad"))
 
 
 def _legacy(name: str, word: str, given: Arguments) -> Value:
@@ -213,8 +204,8 @@ def _parameter(given: Arguments) -> Value:
         Grad.DETACHED, place, Dtype.FLOATING, why_place=source.why_place, instance=frozenset({"torch.nn.Parameter"})
     )
     wanted = given.find(1, "requires_grad")
-    if wanted is not None and wanted.const is False:
-        return made
+    if wanted is not None:
+        return asked_for_grad(made, given, wanted)
     return made.having(grad=Grad.ATTACHED, why_grad=Reason("{code} is a parameter", given.node))
 
 
@@ -257,7 +248,7 @@ def _factory(word: str, given: Arguments) -> Value:
         and given.positional[0].must(Kind.SCALAR | Kind.INTEGER)
     ):
         result = result.having(rank=0)
-    return _asked_for_grad(_placed_and_cast(result, given), given, given.keywords.get("requires_grad"))
+    return asked_for_grad(_placed_and_cast(result, given), given, given.keywords.get("requires_grad"))
 
 
 def _factory_dtype(word: str, given: Arguments) -> Dtype:

@@ -114,7 +114,7 @@ def host_batch() -> Value:
 
 def parameters(module: Value, reason: Reason | None = None) -> Value:
     """Give one parameter of a module."""
-    grad = Grad.DETACHED if module.grad == Grad.DETACHED and module.must(Kind.MODULE) else Grad.ATTACHED
+    grad = module.grad if module.grad & Grad.DETACHED and module.must(Kind.MODULE) else Grad.ATTACHED
     place = module.place if module.must(Kind.MODULE) else ANY_PLACE
     return tensor(
         grad,
@@ -170,7 +170,9 @@ def moved(module: Value, name: str, given: Arguments, mode: Mode) -> Value:
             return module.having(place=after.place, why_place=after.why_place)
         case "requires_grad_":
             wanted = given.find(0, "requires_grad")
-            return module.having(grad=Grad.DETACHED if wanted and wanted.const is False else Grad.ATTACHED)
+            if wanted is None or wanted.const is True:
+                return module.having(grad=Grad.ATTACHED)
+            return module.having(grad=Grad.DETACHED if wanted.const is False else Grad.DETACHED | Grad.UNKNOWN)
     return module
 
 
@@ -216,14 +218,15 @@ def _output(module: Value, given: Arguments, mode: Mode) -> Value:
     result = tensor(Grad.DETACHED, place, Dtype.FLOATING, why_place=_output_place(module, given))
     if not mode & Mode.ON:
         return result.having(dtype=Dtype.FLOATING | Dtype.INTEGRAL)
-    frozen = module.grad == Grad.DETACHED
     inputs = given.tensors()
-    if frozen and not inputs.may_require_grad:
+    if module.grad == Grad.DETACHED and not inputs.may_require_grad:
         return result
     local = bool(module.instance)
     why = Reason("{code} is the output of a module with parameters", given.node, weak=not local)
-    grad = Grad.ATTACHED | (Grad.DETACHED if mode & Mode.OFF else Grad(0))
-    return result.having(grad=grad, why_grad=why)
+    grad = Grad.ATTACHED
+    if module.grad & Grad.DETACHED and inputs.grad != Grad.ATTACHED:
+        grad = module.grad | inputs.grad
+    return result.having(grad=grad | (Grad.DETACHED if mode & Mode.OFF else Grad(0)), why_grad=why)
 
 
 def _output_place(module: Value, given: Arguments) -> Reason | None:

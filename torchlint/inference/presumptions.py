@@ -1,4 +1,4 @@
-"""What is presumed of a method's calls, since anybody may call it otherwise: enough to stay silent, never for a fix."""
+"""What is presumed of calls that nobody sees, for they may be others: enough to stay silent, never for a fix."""
 
 from __future__ import annotations
 
@@ -22,32 +22,16 @@ _STEPPING = frozenset(["step", "step_async"])
 _ACTIONS = frozenset(["action", "actions"])
 
 
-class Presumptions:
-    """What is presumed of the calls of one file's functions."""
-
-    def __init__(self, file: File) -> None:
-        self._file = file
-        self._modes: dict[Function, Mode | None] = {}
-        self._any: dict[Function, bool] = {}
-
-    def mode(self, function: Function) -> Mode | None:
-        """Give the grad mode in which base classes call a method; None where that is not known."""
-        if function not in self._modes:
-            self._modes[function] = hook_mode(self._file, function)
-        return self._modes[function]
-
-    def any(self, function: Function) -> bool:
-        """Whether anything is presumed of a function's calls, or of its callers' where all of them are known."""
-        if function not in self._any:
-            self._any[function] = False  # for functions that call each other
-            called = self._file.callers.of(function)
-            owners = [self._file.owner(call) for call in called.calls] if called is not None else []
-            self._any[function] = (
-                any(owner is not None and self.any(owner) for owner in owners)
-                if called is not None
-                else bool(drawn(self._file, function)) or self.mode(function) is not None
-            )
-        return self._any[function]
+def is_plain(default: ast.expr) -> bool:
+    """Whether an argument's default is a number, a text or some of them: such arguments are seldom given tensors."""
+    match default:
+        case ast.Constant(value=value):
+            return value is not None and value is not ...
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant()):
+            return True
+        case ast.Tuple(elts=elements) | ast.List(elts=elements):
+            return bool(elements) and all(map(is_plain, elements))
+    return False
 
 
 def drawn(file: File, function: Function) -> frozenset[str]:

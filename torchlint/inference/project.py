@@ -42,10 +42,14 @@ MARK = "here."
 
 
 class Project:
-    """One check's view of the project around a file; ``place`` is None where the file lies nowhere."""
+    """One check's view of the project around a file; ``place`` is None where the file lies nowhere.
 
-    def __init__(self, place: Place | None) -> None:
+    ``presuming``: functions are taken to be called as most are (:mod:`torchlint.inference.presumptions`).
+    """
+
+    def __init__(self, place: Place | None, presuming: bool = False) -> None:
         self.place = place
+        self.presuming = presuming
         self.definitions: dict[str, tuple[File, ast.AST]] = {}
         """Functions and classes by the name under which values carry them, with the file that they stand in."""
         self.running: list[ast.AST] = []

@@ -12,7 +12,7 @@ from torchlint.inference import modes
 from torchlint.inference.annotations import Resolve, foreign_object
 from torchlint.inference.annotations import value_of as annotated_value
 from torchlint.inference.arguments import Arguments
-from torchlint.inference.assumptions import Supposed
+from torchlint.inference.assumptions import Assumed
 from torchlint.inference.binding import Binding, is_static
 from torchlint.inference.callers import Callers, is_program, is_test
 from torchlint.inference.classes import Classes
@@ -24,7 +24,6 @@ from torchlint.inference.flow import Flow
 from torchlint.inference.imports import Imports, Place
 from torchlint.inference.lexical import imported_only, lines_of
 from torchlint.inference.names import BUILTINS, named, path_of
-from torchlint.inference.presumptions import Presumptions
 from torchlint.inference.project import MARK, Project
 from torchlint.inference.stars import Stars
 from torchlint.inference.summaries import Summaries, place_of
@@ -33,8 +32,8 @@ from torchlint.inference.toplevel import TopLevel
 from torchlint.inference.wrappers import Wrappers
 from torchlint.syntax.outline import Function, Outline
 
-_MOST_SUPPOSED = 8
-"""A function is walked at most this often for what is supposed of its tests."""
+_MOST_ASSUMED = 8
+"""A function is walked at most this often for how its tests may come out."""
 
 _SETS_DEFAULT_DEVICE = frozenset({"set_default_device", "set_default_tensor_type"})
 
@@ -52,10 +51,9 @@ class File:
         self.summaries = Summaries(self)
         self.wrappers = Wrappers(self)
         self.callers = Callers(self)
-        self.presumptions = Presumptions(self)
         self._imports = Imports(self.place) if self.place is not None else None
         self._flows: dict[ast.AST, Flow] = {}
-        self._supposing: dict[Function, dict[Supposed, Flow]] = {}
+        self._assuming: dict[Function, dict[Assumed, Flow]] = {}
         self.closures = Closures(self)
         self.toplevel = TopLevel(self)
         self.stars = Stars(self)
@@ -236,20 +234,20 @@ class File:
             project.rounds.found((function, word), flow.attributes.get(word, NOTHING))
         return flow
 
-    def supposing(self, function: Function, supposed: Supposed) -> Flow:
-        """Walk a function as :meth:`general` does, with more taken for granted; so for the first few questions only."""
-        known = self._supposing.setdefault(function, {})
-        if supposed not in known:
-            if len(known) == _MOST_SUPPOSED:
+    def assuming(self, function: Function, assumed: Assumed) -> Flow:
+        """Walk a function as :meth:`general` does, with some tests known to come out one way; so for few such ways."""
+        known = self._assuming.setdefault(function, {})
+        if assumed not in known:
+            if len(known) == _MOST_ASSUMED:
                 return self.general(function)
             flow = Flow(
                 self, function.body, lambda flow: self.start(function, flow, None, None), self.self_name(function)
             )
-            flow.supposed = supposed
+            flow.assumed = assumed
             self.project.spend(self, lines_of(function))
             with self.project.general(function):
-                known[supposed] = self.project.rounds.settle(flow.run)
-        return known[supposed]
+                known[assumed] = self.project.rounds.settle(flow.run)
+        return known[assumed]
 
     def self_name(self, function: Function) -> str | None:
         """Give the name of a method's first argument; None for other functions."""
@@ -283,8 +281,7 @@ class File:
         for word, value in (self.closures.of(function) if around is None else around).items():
             env.assign(word, value)
         body = env.layer()
-        called = mode or self.callers.mode(function, flow.supposed.presuming) or Mode.ON
-        body.mode = self._entry_mode(function, flow, body, called, under)
+        body.mode = self._entry_mode(function, flow, body, mode or self.callers.mode(function) or Mode.ON, under)
         Binding(self, function, flow, body, given).bind(receiver, self.self_name(function))
         return body
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.inference.arguments import Arguments, joined_operands
+from torchlint.inference.arguments import Arguments, asked_for_grad, joined_operands
 from torchlint.inference.devices import DTYPES, is_dtype, place_of, seems_device, seems_dtype
 from torchlint.inference.elements import never_dtype, result_dtype, with_indices
 from torchlint.inference.facts import (
@@ -356,9 +356,7 @@ def _new(value: Value, given: Arguments, mode: Mode) -> Value:
     if (device := given.keywords.get("device")) is not None:
         place, why = place_of(device, given.node)
         result = result.having(place=place, why_place=why)
-    if given.says("requires_grad") is True:
-        result = result.having(grad=Grad.ATTACHED, why_grad=Reason("{code} makes it require grad", given.node))
-    return result
+    return asked_for_grad(result, given, given.keywords.get("requires_grad"))
 
 
 def _view(value: Value, given: Arguments, mode: Mode) -> Value:

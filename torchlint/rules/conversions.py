@@ -59,8 +59,7 @@ def conversion(node: cst.Call, context: FileContext) -> Conversion | None:
     value = context.facts(receiver)
     if not _may_be_torch(receiver, value, node, context):
         return None
-    detach = _needs_detach(receiver, value, context)
-    cpu = value.may_be_on_accelerator
+    detach, cpu = _may_lack(receiver, value, context)
     words = set(_chain_words(receiver))
     if context.settings.strict:
         detach |= "detach" not in words
@@ -77,15 +76,17 @@ def conversion(node: cst.Call, context: FileContext) -> Conversion | None:
     return Conversion(node, attribute, value, detach, cpu)
 
 
-def _needs_detach(receiver: cst.BaseExpression, value: Value, context: FileContext) -> bool:
-    """Whether the receiver may require grad where grad mode is on, in code that is called as such code mostly is."""
-    if not value.may_require_grad or not context.mode(receiver) & Mode.ON:
-        return False
+def _may_lack(receiver: cst.BaseExpression, value: Value, context: FileContext) -> tuple[bool, bool]:
+    """Tell whether `.detach()` and whether `.cpu()` may be missing where code is called as such code mostly is."""
+    grad = value.may_require_grad and bool(context.mode(receiver) & Mode.ON)
     place = context.python(receiver)
     if context.analysis is None or not isinstance(place, ast.expr) or context.settings.strict:
-        return True
-    presumed = context.analysis.presumed(place)
-    return presumed is None or (presumed[0].may_require_grad and bool(presumed[1] & Mode.ON))
+        return grad, value.may_be_on_accelerator
+    if not grad and not value.may_be_on_accelerator:
+        return False, False
+    presumed = context.analysis.presuming.value(place)
+    grad &= presumed.may_require_grad and bool(context.analysis.presuming.mode(place) & Mode.ON)
+    return grad, value.may_be_on_accelerator and presumed.may_be_on_accelerator
 
 
 def _shows_grad(value: Value) -> bool:

@@ -1,0 +1,60 @@
+"""Compares findings by the functions that hold a candidate with those of files that LibCST parses whole.
+
+    python benchmarks/whole.py FOLDER...
+
+Names every file whose findings, reasons and fixes differ, and counts them. Nothing is written, nothing is run. The exit
+status is 1 where a file cannot be checked one way.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from unittest import mock
+
+ROOT = Path(__file__).resolve().parents[1]
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+
+from torchlint import engine  # noqa: E402
+from torchlint.config import Config  # noqa: E402
+from torchlint.model import FileResult  # noqa: E402
+from torchlint.syntax.outline import Outline, Stretch, stretches  # noqa: E402
+
+EVERYTHING = Config(select=("ALL",))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Go through the folders and give the exit status."""
+    parser = argparse.ArgumentParser(description="Compare the two ways to parse a file.")
+    parser.add_argument("folder", type=Path, nargs="+")
+    files = findings = troubles = 0
+    different: list[Path] = []
+    for path in sorted(path for folder in parser.parse_args(arguments).folder for path in folder.rglob("*.py")):
+        found, whole = both_ways(path)
+        files += 1
+        findings += len(whole.findings)
+        troubles += bool(found.troubles or whole.troubles)
+        if found.findings != whole.findings:
+            different.append(path)
+            print(f"{path}: {len(set(found.findings) ^ set(whole.findings))} findings differ", flush=True)
+    print(f"{files} files, {findings} findings, {len(different)} files differ, {troubles} were not checked")
+    return int(bool(troubles))
+
+
+def both_ways(path: Path) -> tuple[FileResult, FileResult]:
+    """Give what is found in a file by its functions, and as a whole."""
+    raw = path.read_bytes()
+    found = engine.check_bytes(str(path), raw, EVERYTHING)
+    with mock.patch.object(engine, "stretches", _whole):
+        return found, engine.check_bytes(str(path), raw, EVERYTHING)
+
+
+def _whole(made: Outline, words: frozenset[str], called: frozenset[str] = frozenset()) -> list[Stretch]:
+    return [made.whole()] if stretches(made, words, called) else []
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
