@@ -15,8 +15,9 @@ from torchlint.syntax.outline import Function, parameters
 if TYPE_CHECKING:
     from torchlint.inference.scope import File
 
-_SWITCHES = re.compile(rb"no_grad|inference|grad_enabled")
-"""What a method has in its text that runs others with grad mode off."""
+_SWITCHES = frozenset(["no_grad", "inference_mode"])
+_OTHERWISE = re.compile(rb"enable_grad|grad_enabled")
+"""What a method has in its text whose grad mode is not told by the decorators and blocks around a call."""
 
 _STEPPING = frozenset(["step", "step_async"])
 _ACTIONS = frozenset(["action", "actions"])
@@ -84,11 +85,18 @@ def _calls(known: Class, word: str) -> Iterator[ast.Call]:
 
 
 def _mode_at(known: Class, call: ast.Call) -> Mode | None:
-    """Give the grad mode at a call in a class; None where its text says that it is on, or where that is not known."""
-    home, project = known.home, known.home.project
+    """Give the grad mode at a call in a class, by the decorators and blocks around it; None where these do not tell.
+
+    The function is not walked for it: often it is the walk of this very function that asks.
+    """
+    home, outline = known.home, known.home.outline
     around = home.owner(call)
-    if around is None or around in project.running or not project.affords(home):
+    if around is None or _OTHERWISE.search(outline.text(around)):
         return None
-    if not _SWITCHES.search(home.outline.text(around)):
-        return None
-    return home.flow_of(call).modes.get(call)
+    mode = home.wrappers.mode_above(around, range(len(around.decorator_list)), Mode.ON)
+    blocks = [each for each in outline.ancestors(call) if isinstance(each, ast.With) and home.owner(each) is around]
+    contexts = [item.context_expr for each in reversed(blocks) for item in each.items]
+    for context in contexts:
+        if last_word(context) in _SWITCHES:
+            mode = home.entered(home.outside(around, context), None, mode)
+    return mode
