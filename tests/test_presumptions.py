@@ -120,6 +120,12 @@ def test_a_conversion_is_silent_where_it_works_as_the_method_is_called(text: str
     assert [each for each in found(text.replace(*WITHOUT[text]), line) if "require" in each.message]
 
 
+@pytest.mark.parametrize("default", ['"cpu"', '"cuda"', "0", "None"])
+def test_a_device_is_no_less_open_for_its_default(default: str) -> None:
+    text = f"import torch\n\n\ndef f(x, device={default}):\n    return x.detach().to(device).numpy()\n"
+    assert [each.code for each in found(text, "")] == ["TNS102"]
+
+
 def test_what_a_constructor_is_given_by_default_is_presumed_of_its_attribute() -> None:
     text = DEFAULT.replace("{line}", "pass")
     assert [each.code for each in found(text, "")] == ["TNS404"]

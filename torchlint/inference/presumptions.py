@@ -24,10 +24,13 @@ _ACTIONS = frozenset(["action", "actions"])
 
 
 def is_plain(default: ast.expr) -> bool:
-    """Whether an argument's default is a number, a text or some of them: such arguments are seldom given tensors."""
+    """Whether an argument's default is a number or some of them: such arguments are seldom given tensors.
+
+    A text may be a device, and callers give others.
+    """
     match default:
         case ast.Constant(value=value):
-            return value is not None and value is not ...
+            return isinstance(value, int | float)
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant()):
             return True
         case ast.Tuple(elts=elements) | ast.List(elts=elements):
