@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -143,3 +144,33 @@ def test_strict_leaves_force_alone() -> None:
 )
 def test_other_uses_of_the_word(code: str) -> None:
     assert found(LIVE + f"a = {code}\n") == []
+
+
+LOADED = HEAD + "from kit import load\nnet = load(0)\nwith torch.no_grad():\n    y = net(torch.ones(2)).numpy()\n"
+GUARD = "\nif __name__ == '__main__':\n    print(y)\n"
+
+
+def of_file(path: str, text: str) -> list[str]:
+    if path.endswith(".ipynb"):
+        cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": text}
+        text = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    result = check_bytes(path, text.encode(), replace(Config(), select=CODES))
+    assert result.troubles == ()
+    return [each.code for each in result.findings]
+
+
+@pytest.mark.parametrize(("path", "end"), [("a.ipynb", ""), ("a.py", GUARD)])
+def test_a_program_that_speaks_of_no_device_runs_on_the_host(path: str, end: str) -> None:
+    assert of_file(path, LOADED + end) == []
+    assert of_file("a.py", LOADED) == ["TNS103"], "others may import it"
+    assert of_file(path, LOADED + "other = net.cuda()\n" + end) == ["TNS103"]
+    live = LOADED.replace("with torch.no_grad():", "if True:")
+    assert of_file(path, live + end) == ["TNS101"], "nothing is said of grad"
+
+
+@pytest.mark.parametrize(("path", "end"), [("a.ipynb", ""), ("a.py", GUARD)])
+def test_functions_of_a_program_are_known_by_their_calls(path: str, end: str) -> None:
+    text = HEAD + "def f(x):\n    return x.numpy()\ny = f(torch.ones(2))\n"
+    assert of_file(path, text + end) == []
+    assert of_file("a.py", text) == ["TNS103"]
+    assert of_file(path, text + "f(torch.ones(2, requires_grad=True))\n" + end) != []

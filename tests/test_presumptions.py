@@ -59,7 +59,42 @@ class Scale:
         return (x.detach().cpu() * self.by).numpy()
 """
 
+SETTINGS = """\
+import torch
+
+
+def scaled(x, args):
+    {line}
+"""
+
+COMMAND = """\
+import click
+import torch
+
+
+@click.command()
+@click.option("--by")
+def scaled(by):
+    x = torch.ones(2)
+    {line}
+"""
+
+FROZEN = """\
+import copy
+import torch
+from torch.autograd import Variable
+from kit import load
+
+
+def made(path, device):
+    net = copy.deepcopy(load(path)).eval().requires_grad_(False).to(device)
+    {line}
+"""
+
 WITHOUT = {
+    SETTINGS: ("args", "others"),
+    COMMAND: ('@click.command()\n@click.option("--by")', '@click.wrapped("--by")'),
+    FROZEN: ("requires_grad_(False)", "requires_grad_(True)"),
     HOOK: ("@torch.no_grad()", "# as it is"),
     STEP: ("Env", "Machine"),
     DEFAULT: ("by=1.5, limits=(0, 1)", "by=None, limits=None"),
@@ -71,6 +106,11 @@ PRESUMED = [
     (HOOK, "return self._host(batch * self.weight)\n\n    def _host(self, it):\n        return it.cpu().numpy()"),
     (STEP, "return action.cpu().numpy()"),
     (STEP, "return (action * 2).cpu().numpy()"),
+    (SETTINGS, "return (x.detach().cpu() * args.by).numpy()"),
+    (SETTINGS, "return (x.detach().cpu() * args.TEST.BY).numpy()"),
+    (COMMAND, "return (x * by).numpy()"),
+    (FROZEN, "return net(torch.ones(2)).cpu().numpy()"),
+    (FROZEN, "return net.mapping(torch.ones(2), None)[:, :1].cpu().numpy()"),
     (DEFAULT, "return (x.detach().cpu() * by).numpy()"),
     (DEFAULT, "return x.detach().cpu().clamp_(*limits).numpy()"),
     (DEFAULT, "return ((x.detach().cpu() - limits[0]) / limits[1]).numpy()"),
@@ -97,6 +137,18 @@ LINES = [
         "action.data += 1",
         "return torch.tensor(action)",
     )),
+    *((SETTINGS, line) for line in (
+        "return torch.Tensor(args.by), torch.tensor(args.by).data",
+        "made = torch.zeros(2) * args.by; return made.data, torch.tensor(made)",
+    )),
+    *((COMMAND, line) for line in (
+        "return torch.Tensor(by)",
+        "made = x * by; made.data.zero_(); return torch.tensor(made)",
+    )),
+    *((FROZEN, line) for line in (
+        "return Variable(net.mapping(torch.ones(2)))",
+        "made = net.mapping(torch.ones(2)); made.data.zero_(); return made.data",
+    )),
     *((DEFAULT, line) for line in (
         "return torch.Tensor(by)",
         "return torch.FloatTensor(limits)",
@@ -108,8 +160,10 @@ LINES = [
 ]  # fmt: skip
 
 
-def found(text: str, line: str) -> tuple[Finding, ...]:
-    result = check_bytes("a.py", text.replace("{line}", line).encode(), Config(select=("ALL",)))
+def found(text: str, line: str, presuming: bool = True) -> tuple[Finding, ...]:
+    code = text.replace("{line}", line)
+    raw = (code if presuming else code.replace(*WITHOUT[text])).encode()
+    result = check_bytes("a.py", raw, Config(select=("ALL",)))
     assert result.troubles == ()
     return result.findings
 
@@ -117,7 +171,12 @@ def found(text: str, line: str) -> tuple[Finding, ...]:
 @pytest.mark.parametrize(("text", "line"), PRESUMED)
 def test_a_conversion_is_silent_where_it_works_as_the_method_is_called(text: str, line: str) -> None:
     assert not [each for each in found(text, line) if "require" in each.message]
-    assert [each for each in found(text.replace(*WITHOUT[text]), line) if "require" in each.message]
+    assert [each for each in found(text, line, presuming=False) if "require" in each.message]
+
+
+@pytest.mark.parametrize("line", ["return args.weight.numpy()", "return x.to(args.device).detach().numpy()"])
+def test_settings_say_nothing_of_a_tensor_among_them_nor_of_a_device(line: str) -> None:
+    assert [each.code[:5] for each in found(SETTINGS, line)] == ["TNS10"]
 
 
 @pytest.mark.parametrize("default", ['"cpu"', '"cuda"', "0", "None"])
@@ -134,11 +193,15 @@ def test_what_a_constructor_is_given_by_default_is_presumed_of_its_attribute() -
 
 @pytest.mark.parametrize(("text", "line"), LINES)
 def test_no_fix_is_chosen_by_what_is_presumed(text: str, line: str) -> None:
-    def told(text: str) -> list[tuple[object, ...]]:
+    def told(presuming: bool) -> list[tuple[object, ...]]:
         return [
-            (each.code, each.message, each.fix and (each.fix.applicability, [edit.text for edit in each.fix.edits]))
-            for each in found(text, line)
+            (
+                each.code,
+                each.message.replace("others", "args"),
+                each.fix and (each.fix.applicability, [edit.text for edit in each.fix.edits]),
+            )
+            for each in found(text, line, presuming)
         ]
 
-    assert told(text)
-    assert told(text) == told(text.replace(*WITHOUT[text]))
+    assert told(presuming=True)
+    assert told(presuming=True) == told(presuming=False)

@@ -9,7 +9,7 @@ import pytest
 from tests.observed import revealed as rows_of
 from tests.projects import check_reveals, written
 from torchlint.inference.analysis import Analysis
-from torchlint.inference.project import MOST_FILES
+from torchlint.inference.project import MOST_FILES, MOST_FOREIGN_LINES
 
 LIVE = "import torch\n\nw = torch.ones(2, requires_grad=True)\n"
 CLEAN = "import torch\n\n\ndef clean(x):\n    return x.detach().cpu()\n"
@@ -272,3 +272,57 @@ def test_reasons_name_the_other_file_and_its_line(tmp_path: Path) -> None:
     assert any(step.endswith(f"{tmp_path / 'deep' / 'live.py'} line 5") for step in grad), grad
     assert grad[-1].endswith(", line 8")
     assert str(tmp_path) not in grad[-1]
+
+
+RECORD = "import torch\n\n\nclass Image:\n    def __init__(self, data: torch.Tensor):\n        self.data = data\n"
+
+
+def test_a_class_in_a_module_of_its_name(tmp_path: Path) -> None:
+    use = "def use(x: {0}):\n    reveal(x)  # other\n    reveal({0}(torch.ones(2)))  # other\n"
+    written(
+        tmp_path,
+        {
+            "pkg/__init__.py": "from pkg.Image import Image\n",
+            "pkg/Image.py": RECORD,
+            "pkg/beside.py": "import torch\nfrom pkg.Image import Image\n\n\n" + use.format("Image"),
+            "a.py": "import torch\nfrom pkg import Image\n\n\n" + use.format("Image"),
+            "b.py": "import torch\nimport pkg\nfrom pkg.Image import Image as Made\n\n\n" + use.format("pkg.Image"),
+            "c.py": "import torch\nimport pkg.Image\n\n\n" + use.format("pkg.Image"),
+        },
+    )
+    for name in ("a.py", "b.py", "c.py", "pkg/beside.py"):
+        check_reveals(tmp_path / name)
+
+
+def test_a_module_stays_one_where_its_package_binds_its_name_to_it(tmp_path: Path) -> None:
+    written(
+        tmp_path,
+        {
+            "pkg/__init__.py": "from pkg import tools\nfrom . import other\n",
+            "pkg/tools.py": CLEAN,
+            "pkg/other.py": CLEAN,
+            "a.py": LIVE + "from pkg import other, tools\nimport pkg.other\n\n\ndef use():\n"
+            "    reveal(tools.clean(w))  # tensor, detached, host\n"
+            "    reveal(other.clean(w))  # tensor, detached, host\n"
+            "    reveal(pkg.other.clean(w))  # tensor, detached, host\n",
+        },
+    )
+    check_reveals(tmp_path / "a.py")
+
+
+def test_annotations_count_where_the_budget_for_other_files_is_spent(tmp_path: Path) -> None:
+    long = "    y = x\n" + "    y = y + 1\n" * (MOST_FOREIGN_LINES + 1)
+    written(
+        tmp_path,
+        {
+            "big.py": RECORD + f"\n\ndef costly(x):\n{long}    return y\n\n\n"
+            "def made(x) -> Image:\n    return x\n\n\ndef count(x) -> int:\n    return x\n"
+            "\n\ndef unsaid(x):\n    return x\n\n\ndef wrapped(f):\n    return f\n"
+            "\n\n@wrapped\ndef below(x) -> int:\n    return x\n",
+            "a.py": LIVE + "from big import below, costly, count, made, unsaid\n\n\ndef use(x):\n    costly(x)\n"
+            "    reveal(made(x))  # other\n    reveal(count(x))  # integer\n"
+            "    reveal(unsaid(x))  # tensor?, unknown grad, unknown place\n"
+            "    reveal(below(x))  # tensor?, unknown grad, unknown place\n",
+        },
+    )
+    check_reveals(tmp_path / "a.py")

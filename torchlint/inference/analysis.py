@@ -121,8 +121,10 @@ class Analysis:
         return self._file.is_tested_by_pytest
 
     def speaks_of_accelerators(self, node: ast.AST) -> bool:
-        """Whether anything but other tests speaks of a device, in the file of a test."""
-        return testing.speaks_of_accelerators(self._file, node)
+        """Whether a device is spoken of where a test or a program would have to; what others import may meet any."""
+        if self.is_test:
+            return testing.speaks_of_accelerators(self._file, node)
+        return self._file.mentions_accelerators or not self._file.is_program
 
     def may_be_torch(self, node: ast.expr) -> bool:
         """Whether an expression of unknown kind may be a torch tensor, by what the file and the words around it say."""

@@ -10,7 +10,7 @@ from torchlint.inference.arguments import Arguments
 from torchlint.inference.docstrings import argument_type
 from torchlint.inference.env import Env
 from torchlint.inference.facts import UNKNOWN, Grad, Kind, Reason, Value, join_all, of_kind
-from torchlint.inference.presumptions import drawn, is_plain
+from torchlint.inference.presumptions import NO_TENSOR, drawn, is_command, is_plain
 from torchlint.inference.testing import handed
 from torchlint.syntax.outline import Function
 
@@ -85,6 +85,8 @@ class Binding:
         """Give what an argument is taken to be of which nothing is said."""
         if not self.file.project.presuming:
             return UNKNOWN
+        if is_command(self.function):
+            return NO_TENSOR
         if default is not None and is_plain(default):
             return self.flow.evaluate(default, self.env).having(const=None)
         return UNKNOWN.having(grad=Grad.DETACHED) if argument.arg in drawn(self.file, self.function) else UNKNOWN

@@ -279,7 +279,11 @@ class Calls:
             return modules.called(receiver, given, env.mode)
         if receiver.must(Kind.MODULE) or (receiver.may(Kind.MODULE | Kind.OTHER) and word in _MODULE_METHODS):
             found = modules.method(receiver, word, given, env.mode)
+            if found is None and self._file.project.presuming and receiver.grad == Grad.DETACHED:
+                return modules.called(receiver, given, env.mode)  # of a frozen module nothing else has a graph either
             return found if found is not None else self._unknown(given, env)
+        if self._file.project.presuming and receiver.may(Kind.MODULE) and word in ("eval", "train"):
+            return receiver.having(kind=Kind.MODULE)
         if word in ("next", "__next__") and receiver.member is not None:
             return receiver.member
         if receiver.must(Kind.SEQUENCE) and (found := containers.method(receiver, word, given)) is not None:

@@ -32,6 +32,7 @@ from torchlint.inference.facts import (
 )
 from torchlint.inference.guards import Guard
 from torchlint.inference.names import canonical, path_of
+from torchlint.inference.presumptions import NO_TENSOR, is_settings
 from torchlint.inference.python import literal
 from torchlint.syntax.outline import parameters
 
@@ -107,6 +108,8 @@ class Expressions:
             return modules.distribution(base, word, given, Mode.ON) or UNKNOWN
         if base.must(Kind.MODULE):
             return self._of_module(base, word)
+        if self.file.project.presuming and base.kind | Kind.TENSOR == ANY and is_settings(node):
+            return NO_TENSOR
         if base.may(Kind.TENSOR):
             return self._of_tensor(base, word, node)
         if base.must(Kind.ARRAY):

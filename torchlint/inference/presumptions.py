@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.inference.classes import Class
 from torchlint.inference.devices import last_word
-from torchlint.inference.facts import Mode
+from torchlint.inference.facts import ANY, UNKNOWN, Kind, Mode
 from torchlint.syntax.outline import Function, parameters
 
 if TYPE_CHECKING:
@@ -19,8 +19,30 @@ _SWITCHES = frozenset(["no_grad", "inference_mode"])
 _OTHERWISE = re.compile(rb"enable_grad|grad_enabled")
 """What a method has in its text whose grad mode is not told by the decorators and blocks around a call."""
 
+NO_TENSOR = UNKNOWN.having(kind=ANY & ~Kind.TENSOR)
+"""What is anything but a tensor."""
+
+_SETTINGS = re.compile(r"(^|_)(args|opts?|options|cfg|conf|config|configs|settings|hparams|hps|flags)$", re.IGNORECASE)
+_COMMAND = frozenset(["option", "argument", "command"])
+"""Decorators of click's and typer's."""
+
 _STEPPING = frozenset(["step", "step_async"])
 _ACTIONS = frozenset(["action", "actions"])
+
+
+def is_settings(attribute: ast.expr) -> bool:
+    """Whether an expression is one of a program's settings by its name: ``args.scale``, ``self.cfg.TEST.NMS``."""
+    while isinstance(attribute, ast.Attribute):
+        attribute = attribute.value
+        if isinstance(attribute, ast.Name | ast.Attribute) and _SETTINGS.search(last_word(attribute)):
+            return True
+    return False
+
+
+def is_command(function: Function) -> bool:
+    """Whether a command line calls a function: ``@click.option(...)``."""
+    words = {last_word(each) for each in function.decorator_list if isinstance(each, ast.Call)}
+    return bool(words & _COMMAND)
 
 
 def is_plain(default: ast.expr) -> bool:

@@ -138,8 +138,11 @@ class Project:
         return name
 
     def find(self, name: str) -> Value | None:
-        """Give what ``here.module.word`` is; None where the project does not say."""
-        if name in self._bases or name in self._following:
+        """Give what ``here.module.word`` is; None where the project does not say, and for a module.
+
+        Where a package binds the name of its own module to something else (``from .Image import Image``), that counts.
+        """
+        if name in self._following:
             return None
         self._following.add(name)
         try:
@@ -156,6 +159,8 @@ class Project:
         found = file.exported(word) if file is not None else None
         if found is not None and name not in found.names:
             return found
+        if name in self._bases:
+            return None
         below = os.path.join(base, word)
         self.looks_at(below)
         if os.path.isfile(below + ".py") or os.path.isdir(below):

@@ -162,7 +162,7 @@ class File:
 
     @cached_property
     def is_program(self) -> bool:
-        """Whether nobody imports the file: a test, or a script with its ``__main__`` guard."""
+        """Whether nobody imports the file: a notebook, a test, or a script with its ``__main__`` guard."""
         if self.place is None:
             return is_program(self.outline.source.path, self.outline.tree)
         self.project.looks_at(os.path.join(os.path.dirname(self.place.path), "__init__"))

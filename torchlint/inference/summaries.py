@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeGuard
 
 from torchlint.inference.arguments import Arguments
+from torchlint.inference.devices import last_word
 from torchlint.inference.facts import NOTHING, UNKNOWN, Grad, Kind, Mode, Reason, Value, join, join_all, of_kind
 from torchlint.inference.flow import Flow
 from torchlint.inference.lexical import lines_of, local, own_nodes, shared, written
@@ -15,6 +16,11 @@ from torchlint.syntax.outline import Function, Outline, parameters
 
 if TYPE_CHECKING:
     from torchlint.inference.scope import File
+
+_PLAIN_DECORATORS = frozenset(
+    ["staticmethod", "classmethod", "abstractmethod", "overload", "override", "no_grad", "inference_mode", "cache"]
+)
+"""Decorators under which a call gives what the function returns."""
 
 _Changes = tuple[tuple[str, Value], ...]
 
@@ -105,8 +111,14 @@ class Summaries:
         if key in self._under_way:
             return _Summary.out_of(project.rounds.guess(key, _Summary(NOTHING).as_value()))
         if key not in self._known and (project.depth >= MOST_DEPTH or not project.affords(self._file)):
-            return _Summary(_made_under(call.mode, UNKNOWN))
+            return _Summary(_made_under(call.mode, self._said(call.function)))
         return project.rounds.settle(lambda: self._walked(key, call))
+
+    def _said(self, function: Function) -> Value:
+        """Give what a function's annotation says that it returns: there is no budget left to walk it."""
+        plain = {last_word(each) for each in function.decorator_list} <= _PLAIN_DECORATORS
+        said = self._file.toplevel.annotated(function.returns) if plain and function.returns is not None else None
+        return said or UNKNOWN
 
     def forget(self) -> None:
         """Forget all results: what they rest on has changed."""

@@ -68,8 +68,9 @@ def conversion(node: cst.Call, context: FileContext) -> Conversion | None:
         detach &= not words & {"detach", "data"}
         cpu &= "cpu" not in words and not _to_cpu(receiver)
     place = context.python(receiver)
-    if place is not None and context.analysis is not None and context.analysis.is_test and not context.settings.strict:
-        detach &= _shows_grad(value)  # a test has run: one that always raises would not be kept
+    if place is not None and context.analysis is not None and not context.settings.strict:
+        if context.analysis.is_test:  # it has run: one that always raises would not be kept
+            detach &= _shows_grad(value)
         cpu &= bool(value.place & Place.ACCELERATOR) or context.analysis.speaks_of_accelerators(place)
     if not detach and not cpu:
         return None
