@@ -91,7 +91,19 @@ def made(path, device):
     {line}
 """
 
+LIBRARY = """\
+import kornia
+import numpy as np
+import torch
+
+
+def shown(other):
+    x, array = torch.ones(2), np.ones(2)
+    {line}
+"""
+
 WITHOUT = {
+    LIBRARY: ("x, array = torch.ones(2), np.ones(2)", "x = array = other"),
     SETTINGS: ("args", "others"),
     COMMAND: ('@click.command()\n@click.option("--by")', '@click.wrapped("--by")'),
     FROZEN: ("requires_grad_(False)", "requires_grad_(True)"),
@@ -111,6 +123,8 @@ PRESUMED = [
     (COMMAND, "return (x * by).numpy()"),
     (FROZEN, "return net(torch.ones(2)).cpu().numpy()"),
     (FROZEN, "return net.mapping(torch.ones(2), None)[:, :1].cpu().numpy()"),
+    (LIBRARY, "return kornia.color.to_gray(x, 3).numpy()"),
+    (LIBRARY, "return kornia.to_tensor(array, flag=True).numpy()"),
     (DEFAULT, "return (x.detach().cpu() * by).numpy()"),
     (DEFAULT, "return x.detach().cpu().clamp_(*limits).numpy()"),
     (DEFAULT, "return ((x.detach().cpu() - limits[0]) / limits[1]).numpy()"),
@@ -140,6 +154,9 @@ LINES = [
     *((SETTINGS, line) for line in (
         "return torch.Tensor(args.by), torch.tensor(args.by).data",
         "made = torch.zeros(2) * args.by; return made.data, torch.tensor(made)",
+    )),
+    *((LIBRARY, line) for line in (
+        "made = kornia.to_gray(torch.tensor(other)); return torch.tensor(made.detach()), made.detach().data",
     )),
     *((COMMAND, line) for line in (
         "return torch.Tensor(by)",
@@ -172,6 +189,14 @@ def found(text: str, line: str, presuming: bool = True) -> tuple[Finding, ...]:
 def test_a_conversion_is_silent_where_it_works_as_the_method_is_called(text: str, line: str) -> None:
     assert not [each for each in found(text, line) if "require" in each.message]
     assert [each for each in found(text, line, presuming=False) if "require" in each.message]
+
+
+@pytest.mark.parametrize(
+    "call", ["kornia.made(2)(x)", "kornia.Gray(x)", "kornia.to_gray(x, other)", "kornia.to_gray(*array)", "kornia.f()"]
+)
+def test_little_is_presumed_of_a_library(call: str) -> None:
+    """What makes a module, is a class or is given what nobody knows may give what requires grad."""
+    assert [each.code for each in found(LIBRARY, f"return {call}.cpu().numpy()")] == ["TNS103"]
 
 
 @pytest.mark.parametrize("line", ["return args.weight.numpy()", "return x.to(args.device).detach().numpy()"])

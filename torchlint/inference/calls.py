@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from torchlint.inference import containers, library, modules, tensors
+from torchlint.inference import containers, library, modules, presumptions, tensors
 from torchlint.inference.arguments import Arguments
 from torchlint.inference.containers import FOREIGN
 from torchlint.inference.devices import last_word, seems_device
@@ -152,6 +152,8 @@ class Calls:
             self._carry_out(given, env)
             if (mode := self._file.mode_after(name)) is not None:
                 env.mode = mode
+        if known is None and self._file.project.presuming:
+            known = presumptions.of_library(name, given)
         return known if known is not None else self._unknown(given, env)
 
     def _carry_out(self, given: Arguments, env: Env) -> None:

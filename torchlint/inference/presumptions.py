@@ -7,9 +7,12 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.inference.arguments import Arguments
 from torchlint.inference.classes import Class
 from torchlint.inference.devices import last_word
-from torchlint.inference.facts import ANY, UNKNOWN, Kind, Mode
+from torchlint.inference.facts import ANY, UNKNOWN, Grad, Kind, Mode, Place, Value
+from torchlint.inference.operations import leaf
+from torchlint.inference.project import MARK
 from torchlint.syntax.outline import Function, parameters
 
 if TYPE_CHECKING:
@@ -28,6 +31,25 @@ _COMMAND = frozenset(["option", "argument", "command"])
 
 _STEPPING = frozenset(["step", "step_async"])
 _ACTIONS = frozenset(["action", "actions"])
+
+
+def of_library(name: str, given: Arguments) -> Value | None:
+    """Give what a library's function makes of tensors without a graph, or of arrays; None for other calls.
+
+    What is given nothing of the kind may make a module, and a class does.
+    """
+    if name.startswith((MARK, "builtins.")) or not leaf(name).islower():
+        return None
+    every, operands = given.every(), given.operands()
+    if operands.is_tensor and not operands.may_require_grad:
+        return UNKNOWN.having(grad=Grad.DETACHED, place=operands.place)
+    if (
+        given.starred
+        or any(each.may(Kind.TENSOR) for each in every)
+        or not any(each.must(Kind.ARRAY) for each in every)
+    ):
+        return None
+    return UNKNOWN.having(grad=Grad.DETACHED, place=Place.HOST)
 
 
 def is_settings(attribute: ast.expr) -> bool:
