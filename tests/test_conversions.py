@@ -174,3 +174,16 @@ def test_functions_of_a_program_are_known_by_their_calls(path: str, end: str) ->
     assert of_file(path, text + end) == []
     assert of_file("a.py", text) == ["TNS103"]
     assert of_file(path, text + "f(torch.ones(2, requires_grad=True))\n" + end) != []
+
+
+@pytest.mark.parametrize("hidden", ["f(w) +", "y = %timeit -o f(w)", "%lprun -f f f(w)", "%run other.py", "print(1)"])
+def test_no_fix_in_a_notebook_rests_on_the_calls_that_are_seen(hidden: str) -> None:
+    shown = "import torch\nfrom torch.autograd import Variable\ndef f(x):\n    return Variable(x)\nf(torch.ones(2))"
+    cells = [
+        {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": text}
+        for text in (shown, hidden)
+    ]
+    raw = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
+    (found,) = (each for each in check_bytes("a.ipynb", raw, Config()).findings if each.code == "TNS401")
+    assert found.fix is not None
+    assert ".detach()" in [each.text for each in found.fix.edits]

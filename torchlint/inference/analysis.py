@@ -120,11 +120,16 @@ class Analysis:
         """Whether pytest runs the file: what is in it has worked on the machine of whoever ran it last."""
         return self._file.is_tested_by_pytest
 
+    @property
+    def is_program(self) -> bool:
+        """Whether the file is run and not imported."""
+        return self._file.is_program
+
     def speaks_of_accelerators(self, node: ast.AST) -> bool:
         """Whether a device is spoken of where a test or a program would have to; what others import may meet any."""
         if self.is_test:
             return testing.speaks_of_accelerators(self._file, node)
-        return self._file.mentions_accelerators or not self._file.is_program
+        return self._file.mentions_accelerators or not self.presuming.is_program
 
     def may_be_torch(self, node: ast.expr) -> bool:
         """Whether an expression of unknown kind may be a torch tensor, by what the file and the words around it say."""

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from torchlint.inference.devices import last_word
 from torchlint.inference.facts import Mode, Reason, Value, join_all
 from torchlint.inference.presumptions import hook_mode
-from torchlint.notebook import SUFFIX
 from torchlint.syntax.outline import Function, Outline
 
 if TYPE_CHECKING:
@@ -148,8 +147,8 @@ def is_test(path: str) -> bool:
 
 
 def is_program(path: str, tree: ast.Module) -> bool:
-    """Whether a file is run and not imported: a notebook, a test, or a script outside of packages with its guard."""
-    if path.endswith(SUFFIX) or is_test(path):
+    """Whether a file is run and not imported: a test, or a script outside of a package with its ``__main__`` guard."""
+    if is_test(path):
         return True
     if os.path.isfile(os.path.join(os.path.dirname(path), "__init__.py")):
         return False

@@ -30,6 +30,7 @@ from torchlint.inference.summaries import Summaries, place_of
 from torchlint.inference.tests import named_tests
 from torchlint.inference.toplevel import TopLevel
 from torchlint.inference.wrappers import Wrappers
+from torchlint.notebook import SUFFIX
 from torchlint.syntax.outline import Function, Outline
 
 _MOST_ASSUMED = 8
@@ -162,7 +163,12 @@ class File:
 
     @cached_property
     def is_program(self) -> bool:
-        """Whether nobody imports the file: a notebook, a test, or a script with its ``__main__`` guard."""
+        """Whether nobody imports the file: a test, or a script with its ``__main__`` guard.
+
+        Of a notebook that is only presumed: magics and cells that do not parse hide calls.
+        """
+        if self.outline.source.path.endswith(SUFFIX):
+            return self.project.presuming
         if self.place is None:
             return is_program(self.outline.source.path, self.outline.tree)
         self.project.looks_at(os.path.join(os.path.dirname(self.place.path), "__init__"))
