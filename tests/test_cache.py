@@ -162,7 +162,7 @@ def test_another_program_counts(project: Path, run: Callable[..., int], monkeypa
         patch.setattr(sys, "version", "99.0")
         assert [run("."), run(".")] == [0, 3]
     with monkeypatch.context() as patch:
-        patch.setattr("torchlint.cache.program._libcst", lambda: "99.0")
+        patch.setattr("torchlint.cache.program.library", lambda _: "99.0")
         assert [run("."), run(".")] == [0, 3]
     assert run(".") == 3
 

@@ -92,13 +92,14 @@ def check(flags: argparse.Namespace, session: Session) -> int:
         return _show_settings(flags, config, session)
     if flags.verify:
         plan = replace(plan, screening=_screening(plan, session))
-    discovery = Discovery(
-        finder, session.cwd, bool(config.run.force_exclude), config.run.respect_gitignore is not False
-    )
+    memory = None if "-" in flags.paths else caching.memory_for(flags, config, session.cwd, session.clock)
+    respects = config.run.respect_gitignore is not False
+    known = memory.verdicts if memory is not None else None
+    discovery = Discovery(finder, session.cwd, bool(config.run.force_exclude), respects, known)
     with _destination(flags, session) as out:
         if "-" in flags.paths:
             return _standard_input(plan, finder, discovery, session, out)
-        return _files(plan, discovery, caching.memory_for(flags, config, session.cwd, session.clock), session, out)
+        return _files(plan, discovery, memory, session, out)
 
 
 def _destination(flags: argparse.Namespace, session: Session) -> AbstractContextManager[TextIO]:

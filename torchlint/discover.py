@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 
 from torchlint import regular
 from torchlint.config import Config, ConfigError, Finder
+from torchlint.ignores import Ignores
 from torchlint.model import Trouble
 from torchlint.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
-
+    from torchlint.cache.verdicts import Verdicts
     from torchlint.changed import Changed
 
 SUFFIXES = (".py", ".pyi", ".ipynb")
@@ -46,26 +46,22 @@ class Notice:
 Found = Target | Trouble | Notice
 
 
-@record(frozen=True, slots=True)
-class _Ignores:
-    """One ``.gitignore``: its patterns and the folder they start from."""
-
-    folder: str
-    spec: GitIgnoreSpec
-
-    def verdict(self, path: str, folder: bool) -> bool | None:
-        relative = os.path.relpath(path, self.folder).replace(os.sep, "/")
-        return self.spec.check_file(relative + "/" if folder else relative).include
-
-
 class Discovery:
     """Turns the paths of the command line into files, each real file once."""
 
-    def __init__(self, finder: Finder, cwd: str, force_exclude: bool = False, respect_gitignore: bool = True) -> None:
+    def __init__(
+        self,
+        finder: Finder,
+        cwd: str,
+        force_exclude: bool = False,
+        respect_gitignore: bool = True,
+        verdicts: Verdicts | None = None,
+    ) -> None:
         self._finder = finder
         self._cwd = cwd
         self._force_exclude = force_exclude
         self._respect_gitignore = respect_gitignore
+        self._verdicts = verdicts
         self._seen: set[str] = set()
 
     def find(self, paths: Iterable[str]) -> Iterator[Found]:
@@ -180,24 +176,24 @@ class Discovery:
         elif not stat.S_ISDIR(mode):
             yield Notice(shown, "skipped: not a regular file")
 
-    def _left_out(self, entry: os.DirEntry[str], config: Config, ignores: list[_Ignores]) -> bool:
+    def _left_out(self, entry: os.DirEntry[str], config: Config, ignores: list[Ignores]) -> bool:
         folder = entry.is_dir(follow_symlinks=False)
         if not folder and not entry.name.endswith(SUFFIXES):
             return True
         return self._ruled_out(entry.path, folder, config, ignores)
 
-    def _ruled_out(self, path: str, folder: bool, config: Config, ignores: list[_Ignores]) -> bool:
+    def _ruled_out(self, path: str, folder: bool, config: Config, ignores: list[Ignores]) -> bool:
         if config.excludes(path):
             return True
         verdicts = (each.verdict(path, folder) for each in reversed(ignores))
         return next((each for each in verdicts if each is not None), False)
 
-    def _above(self, top: str) -> list[_Ignores]:
+    def _above(self, top: str) -> list[Ignores]:
         """Give the ignores of the folders above, up to the repository's own, outermost first.
 
         Those that would leave out the folder itself are dropped: it was named.
         """
-        found: list[_Ignores] = []
+        found: list[Ignores] = []
         folder = top
         while not os.path.exists(os.path.join(folder, ".git")):
             parent = os.path.dirname(folder)
@@ -207,7 +203,7 @@ class Discovery:
             found[:0] = self._here(folder)
         return [each for each in found if not each.verdict(top, folder=True)]
 
-    def _here(self, folder: str) -> Iterator[_Ignores]:
+    def _here(self, folder: str) -> Iterator[Ignores]:
         if not self._respect_gitignore:
             return
         for name in (os.path.join(".git", "info", "exclude"), ".gitignore"):
@@ -215,28 +211,7 @@ class Discovery:
                 raw = regular.read(os.path.join(folder, name))
             except OSError:
                 continue
-            # As git has it: a line ends with a newline and nothing else, and a byte-order mark is none of the pattern.
-            lines = raw.decode("utf-8-sig", "surrogateescape").split("\n")
-            yield _Ignores(folder, _spec([line.removesuffix("\r") for line in lines]))
-
-
-def _spec(lines: list[str]) -> GitIgnoreSpec:
-    from pathspec import GitIgnoreSpec  # here: hooks name their files, and then nothing is ignored
-
-    try:
-        return GitIgnoreSpec.from_lines(lines)
-    except ValueError:  # git steps over a pattern that means nothing, pathspec refuses the file
-        return GitIgnoreSpec.from_lines([line for line in lines if _valid(line)])
-
-
-def _valid(line: str) -> bool:
-    from pathspec import GitIgnoreSpec
-
-    try:
-        GitIgnoreSpec.from_lines([line])
-    except ValueError:
-        return False
-    return True
+            yield Ignores(folder, raw, self._verdicts)
 
 
 def _reason(path: str, error: OSError) -> str:

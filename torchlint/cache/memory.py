@@ -11,6 +11,7 @@ from torchlint.cache.present import Present, digest
 from torchlint.cache.program import program
 from torchlint.cache.recalling import result_of
 from torchlint.cache.shelf import Shelf
+from torchlint.cache.verdicts import Verdicts
 from torchlint.config import Config
 from torchlint.discover import Target
 from torchlint.model import FileResult
@@ -36,6 +37,7 @@ class Memory:
     def __init__(self, shelf: Shelf, clock: Callable[[], int]) -> None:
         self._shelf = shelf
         self.clock = clock
+        self.verdicts = Verdicts(shelf)
         self._present = Present(clock)
         self._program = program(shelf, self._present)
         self._folders: dict[tuple[int, str, str], _Folder] = {}
@@ -90,6 +92,7 @@ class Memory:
 
     def write(self) -> None:
         """Write what is new, and keep the folder of the cache within its bounds."""
+        self.verdicts.write()
         written = False
         for folder in self._folders.values():
             if folder.stale:

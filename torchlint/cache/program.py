@@ -13,6 +13,8 @@ from torchlint.cache.shelf import Shelf
 from torchlint.version import VERSION
 
 _CODE = (".py", ".json")
+_VERSIONS = ("_version.py", "_meta.py")
+"""Where libraries write their version down."""
 
 
 def program(shelf: Shelf, present: Present) -> str:
@@ -21,7 +23,9 @@ def program(shelf: Shelf, present: Present) -> str:
     torchlint's version does not tell one state of a working copy from another, so its code counts too. That is read
     only where its files' stamps have changed since the last run.
     """
-    return " ".join((VERSION, _code(shelf, present), _libcst(), sys.implementation.cache_tag or "", sys.version))
+    return " ".join(
+        (VERSION, _code(shelf, present), library("libcst"), sys.implementation.cache_tag or "", sys.version)
+    )
 
 
 def _code(shelf: Shelf, present: Present) -> str:
@@ -57,16 +61,17 @@ def _digest(package: str, files: list[str], present: Present) -> str:
     return whole.hexdigest()
 
 
-def _libcst() -> str:
-    """Give LibCST's version without importing it, which would take longer than all the rest of a run."""
-    found = PathFinder.find_spec("libcst")
+def library(name: str) -> str:
+    """Give a text that tells a library's version, without importing it: that may take longer than the rest of a run."""
+    found = PathFinder.find_spec(name)
     if found is not None and found.origin is not None:
-        try:
-            with open(os.path.join(os.path.dirname(found.origin), "_version.py"), "rb") as stream:
-                raw = stream.read()
-                return f"{zlib.crc32(raw):08x}{len(raw)}"
-        except OSError:
-            pass
+        for written in _VERSIONS:
+            try:
+                with open(os.path.join(os.path.dirname(found.origin), written), "rb") as stream:
+                    raw = stream.read()
+                    return f"{zlib.crc32(raw):08x}{len(raw)}"
+            except OSError:
+                continue
     from importlib.metadata import version
 
-    return version("libcst")
+    return version(name)
