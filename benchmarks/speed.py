@@ -217,17 +217,26 @@ def small(bench: Bench, triggered: Sequence[Path]) -> Iterator[Row]:
     folder.mkdir()
     (folder / "plain.py").write_text("import os\n\n\ndef f():\n    return os.getcwd()\n")
     command = (*TORCHLINT, "--isolated")
+    repository = bench.place / "repository"
+    shutil.copytree(folder, repository)
+    (repository / ".git").mkdir()
+    (repository / ".gitignore").write_text("*.pyc\n__pycache__/\n/build/\n")
+    (repository / "pyproject.toml").write_text('[project]\nname = "p"\n\n[tool.torchlint]\nselect = ["TNS"]\n')
     libraries = (sys.executable, "-c", "import argparse, json, pathlib")
-    bench.once((*command, "plain.py"), folder)
-    time.sleep(2.5)
-    bench.once((*command, "plain.py"), folder)
-    idle, fresh, least = bench.least(
+    for _ in range(2):  # times that are too young are not trusted
+        bench.once((*command, "plain.py"), folder)
+        bench.once(TORCHLINT, repository)
+        time.sleep(2.5)
+    idle, fresh, inside, least = bench.least(
         lambda: bench.once((*command, "plain.py"), folder),
         lambda: bench.once((*command, "--no-cache", "plain.py"), folder),
+        lambda: bench.once(TORCHLINT, repository),
         lambda: bench.once(libraries, folder),
     )
-    yield Row("nothing to do", idle.cpu, "`import argparse, json, pathlib`", least.cpu, "at most 1.5")
-    yield Row("nothing to do, no cache", fresh.cpu, "`import argparse, json, pathlib`", least.cpu, "at most 1.5")
+    against = "`import argparse, json, pathlib`"
+    yield Row("nothing to do", idle.cpu, against, least.cpu, "at most 1.5")
+    yield Row("nothing to do, no cache", fresh.cpu, against, least.cpu, "at most 1.5")
+    yield Row("nothing to do, `.gitignore`, `pyproject.toml`", inside.cpu, against, least.cpu, "at most 1.5")
     middle = sorted(triggered, key=lambda path: path.stat().st_size)[len(triggered) // 2]
 
     def hook() -> Cost:
