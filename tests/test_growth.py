@@ -51,6 +51,12 @@ SHAPES: dict[str, Callable[[int], str]] = {
         "def f(x):\n"
         + each(n, "    a{0} = x.dim() > {0}\n    if a{0}:\n        x = x.cpu()\n    if a{0}:\n        x.numpy()\n")
     ),
+    "hooks": lambda n: (
+        "class A:\n    @torch.no_grad()\n    def run(self, x):\n"
+        + each(n, "        self.m{0}(x)\n")
+        + "class B(A):\n"
+        + each(n, "    def m{0}(self, x):\n        return torch.relu(x).cpu().numpy()\n")
+    ),
     "names of another library": lambda n: (
         "def f(x):\n" + each(n, "    y{0} = tf.minimize(x)\n    z{0} = y{0}.numpy()\n")
     ),

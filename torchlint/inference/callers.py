@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.inference.devices import last_word
 from torchlint.inference.facts import Mode, Reason, Value, join_all
+from torchlint.inference.lexical import spelled
 from torchlint.inference.presumptions import hook_mode
 from torchlint.syntax.outline import Function, Outline
 
@@ -109,7 +110,7 @@ class Callers:
 
     def _references(self, word: str, method: bool) -> list[ast.expr]:
         outline = self._file.outline
-        attributes, names = outline.told(_spelled, outline.tree)
+        attributes, names = outline.told(spelled, outline.tree)
         return [*attributes.get(word, ()), *(() if method else names.get(word, ()))]
 
     def _is_private(self, function: Function) -> bool:
@@ -128,17 +129,6 @@ def _names(outline: Outline, _: ast.Module) -> Counter[str]:
     """Count the functions of a file by name."""
     functions: list[Function] = [*outline.nodes(ast.FunctionDef), *outline.nodes(ast.AsyncFunctionDef)]
     return Counter(each.name for each in functions)
-
-
-def _spelled(outline: Outline, _: ast.Module) -> tuple[dict[str, list[ast.Attribute]], dict[str, list[ast.Name]]]:
-    """Give the attributes and the names of a file by their words."""
-    attributes: dict[str, list[ast.Attribute]] = {}
-    names: dict[str, list[ast.Name]] = {}
-    for attribute in outline.nodes(ast.Attribute):
-        attributes.setdefault(attribute.attr, []).append(attribute)
-    for name in outline.nodes(ast.Name):
-        names.setdefault(name.id, []).append(name)
-    return attributes, names
 
 
 def is_test(path: str) -> bool:

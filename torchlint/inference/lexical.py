@@ -107,6 +107,17 @@ def shared(outline: Outline, _: ast.Module) -> dict[Function, frozenset[str]]:
     return {owner: frozenset(words) for owner, words in found.items()}
 
 
+def spelled(outline: Outline, _: ast.Module) -> tuple[dict[str, list[ast.Attribute]], dict[str, list[ast.Name]]]:
+    """Give the attributes and the names of a file by their words."""
+    attributes: dict[str, list[ast.Attribute]] = {}
+    names: dict[str, list[ast.Name]] = {}
+    for attribute in outline.nodes(ast.Attribute):
+        attributes.setdefault(attribute.attr, []).append(attribute)
+    for name in outline.nodes(ast.Name):
+        names.setdefault(name.id, []).append(name)
+    return attributes, names
+
+
 def changed_by_functions(outline: Outline, _: ast.Module) -> frozenset[str]:
     """Give the module's names into whose values some function writes."""
     found = set()

@@ -11,6 +11,7 @@ from torchlint.inference.arguments import Arguments
 from torchlint.inference.classes import Class
 from torchlint.inference.devices import last_word
 from torchlint.inference.facts import ANY, UNKNOWN, Grad, Kind, Mode, Place, Value
+from torchlint.inference.lexical import spelled
 from torchlint.inference.operations import leaf
 from torchlint.inference.project import MARK
 from torchlint.syntax.outline import Function, parameters
@@ -114,7 +115,7 @@ def hook_mode(file: File, method: Function) -> Mode | None:
 
 def _is_called_by_others(file: File, word: str) -> bool:
     """Whether a method is asked for of anything but ``self`` or ``super()`` in its own file."""
-    holders = [each.value for each in file.outline.nodes(ast.Attribute) if each.attr == word]
+    holders = [each.value for each in _asked_for(file, word)]
     return not all(
         (isinstance(each, ast.Name) and each.id == "self")
         or (isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "super")
@@ -125,10 +126,16 @@ def _is_called_by_others(file: File, word: str) -> bool:
 def _calls(known: Class, word: str) -> Iterator[ast.Call]:
     """Give the calls ``self.word(...)`` in a class's own body."""
     outline = known.home.outline
-    for node in outline.within(known.node):
-        match node:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=attribute)) if attribute == word:
-                yield node
+    for each in _asked_for(known.home, word):
+        call = outline.parents.get(each)
+        if isinstance(call, ast.Call) and call.func is each and isinstance(each.value, ast.Name):
+            around = (above for above in outline.ancestors(each) if isinstance(above, ast.ClassDef))
+            if each.value.id == "self" and known.node in around:
+                yield call
+
+
+def _asked_for(file: File, word: str) -> list[ast.Attribute]:
+    return file.outline.told(spelled, file.outline.tree)[0].get(word, [])
 
 
 def _mode_at(known: Class, call: ast.Call) -> Mode | None:
