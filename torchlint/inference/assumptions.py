@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchlint.inference.lexical import bound, own_nodes
+from torchlint.inference.lexical import bound, naming, own_nodes
 from torchlint.inference.names import changed_in_place
 from torchlint.inference.tests import is_predicate
 from torchlint.syntax.outline import Function, Outline, parameters
@@ -71,6 +71,8 @@ def settled(outline: Outline, function: Function) -> dict[str, frozenset[_Test]]
             tests.setdefault(asked(each.test)[0], []).append(each)
         elif (changed := changed_in_place(each)) is not None:
             unclear.add(changed.id)
+        else:
+            unclear.update(naming(each))
     shared = (each for each in outline.within(function) if isinstance(each, ast.Nonlocal | ast.Global))
     unclear.update(word for each in shared for word in each.names)
     return {

@@ -9,6 +9,7 @@ from torchlint.inference.names import bindings, changed_in_place
 from torchlint.syntax.outline import Function, Outline, children, parameters
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_NAMING = (*_FUNCTIONS, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping)
 
 
 def written(outline: Outline, owner: ast.AST) -> tuple[ast.Name, ...]:
@@ -45,6 +46,14 @@ def bound(outline: Outline, owner: ast.AST) -> dict[str, list[ast.Name]]:
         if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load):
             found.setdefault(each.id, []).append(each)
     return found
+
+
+def naming(node: ast.AST) -> list[str]:
+    """Give what a node binds without a node for the name: ``import x``, ``def x``, ``except E as x``, ``case x``."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return [word for word, _ in bindings(node)]
+    word = getattr(node, "rest" if isinstance(node, ast.MatchMapping) else "name", None)
+    return [word] if isinstance(node, _NAMING) and word else []
 
 
 def local(outline: Outline, function: Function) -> frozenset[str]:
@@ -150,8 +159,8 @@ def bound_otherwise(outline: Outline, _: ast.Module) -> frozenset[str]:
     """Give the names that something else than an import binds, anywhere in the file."""
     found = {each.id for each in outline.nodes(ast.Name) if not isinstance(each.ctx, ast.Load)}
     found |= {each.arg for each in outline.nodes(ast.arg)}
-    for kind in (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar):
-        found |= {word for each in outline.nodes(kind) if (word := getattr(each, "name", None))}
+    for kind in _NAMING:
+        found.update(word for each in outline.nodes(kind) for word in naming(each))
     return frozenset(found)
 
 

@@ -6,6 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 
+from torchlint.inference.lexical import naming
 from torchlint.inference.names import changed_in_place
 from torchlint.syntax.outline import Function, Outline, children
 
@@ -25,6 +26,9 @@ def named_tests(_: Outline, body: Function | ast.Module) -> dict[str, ast.Assign
             last[node.id] = max(last.get(node.id, 0), node.lineno)
         elif (name := changed_in_place(node)) is not None:
             last[name.id] = max(last.get(name.id, 0), name.lineno)
+        for word in naming(node):
+            stores[word] += 1
+            last[word] = max(last.get(word, 0), getattr(node, "lineno", 0))
         if in_loop or not isinstance(node, ast.Assign):
             continue
         if isinstance(node.targets[0], ast.Name) and _is_test(node.value):
