@@ -57,6 +57,8 @@ def test_it_shows_each_example_and_stops_at_once_with_all_its_processes() -> Non
         stdout=subprocess.PIPE,
         stderr=theirs,
         start_new_session=True,
+        # What is started in the background inherits that Ctrl-C is ignored; what stands at a terminal does not.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  # no threads run here
     )
     os.close(theirs)
     try:
