@@ -44,7 +44,7 @@ def forgotten() -> object:
     globs._compiled.cache_clear()
 
 
-ROOT = "C:\\work\\my project"
+ROOT = "C:\\code\\my project"
 MATCHES = [
     ("a.py", "a.py", True),
     ("sub\\a.py", "a.py", True),
@@ -56,10 +56,10 @@ MATCHES = [
     ("sub\\deep\\a.py", "**\\deep\\*.py", True),
     ("sub\\a.py", "*.{py,pyi}", True),
     ("sub\\a.py", "other\\*.py", False),
-    ("sub\\a.py", "C:\\work\\my project\\sub\\a.py", True),
-    ("sub\\a.py", "C:/work/my project/sub/*.py", True),
-    ("sub\\a.py", "C:\\work\\*\\sub\\a.py", True),
-    ("sub\\a.py", "D:\\work\\my project\\sub\\*.py", False),
+    ("sub\\a.py", "C:\\code\\my project\\sub\\a.py", True),
+    ("sub\\a.py", "C:/code/my project/sub/*.py", True),
+    ("sub\\a.py", "C:\\code\\*\\sub\\a.py", True),
+    ("sub\\a.py", "D:\\code\\my project\\sub\\*.py", False),
 ]
 
 
@@ -71,9 +71,9 @@ def test_patterns_match_with_either_slash_and_with_drives(path: str, pattern: st
 
 @pytest.mark.usefixtures("windows")
 def test_patterns_match_below_a_share() -> None:
-    root = "\\\\server\\share\\work"
-    assert globs.matches(root + "\\a.py", ["\\\\server\\share\\work\\*.py"], root)
-    assert not globs.matches(root + "\\a.py", ["\\\\server\\other\\work\\*.py"], root)
+    root = "\\\\server\\share\\code"
+    assert globs.matches(root + "\\a.py", ["\\\\server\\share\\code\\*.py"], root)
+    assert not globs.matches(root + "\\a.py", ["\\\\server\\other\\code\\*.py"], root)
 
 
 @pytest.mark.usefixtures("windows")
@@ -82,7 +82,7 @@ def test_patterns_match_below_a_share() -> None:
     [
         ("a b.py", "a%20b.py"),
         ("sub\\é.py", "sub/%C3%A9.py"),
-        ("C:\\work\\a.py", "file:///C:/work/a.py"),
+        ("C:\\code\\a.py", "file:///C:/code/a.py"),
         ("\\\\server\\share\\a b.py", "file://server/share/a%20b.py"),
     ],
 )
@@ -92,8 +92,8 @@ def test_addresses(path: str, address: str) -> None:
 
 @pytest.mark.usefixtures("windows")
 def test_names_in_a_baseline() -> None:
-    assert baseline.path_from("C:\\work", "C:\\work\\sub\\a.py") == "sub/a.py"
-    assert baseline.path_from("C:\\work", "D:\\else\\a.py") == "D:/else/a.py"
+    assert baseline.path_from("C:\\code", "C:\\code\\sub\\a.py") == "sub/a.py"
+    assert baseline.path_from("C:\\code", "D:\\else\\a.py") == "D:/else/a.py"
 
 
 @pytest.mark.usefixtures("windows")
