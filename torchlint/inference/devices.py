@@ -13,10 +13,11 @@ _DEVICE_WORD = re.compile(r"(^|_)(dev|device|devices|gpu|gpus|cuda|gpu_ids?|rank
 _DTYPE_WORD = re.compile(r"(^|_)(dtype|type|float_type|precision|dt)\d*$", re.IGNORECASE)
 _ACCELERATOR_WORD = re.compile(rb"cuda|\.to\(|device|gpu|accelerat|\bmps\b|\bxpu\b|lightning", re.IGNORECASE)
 
-SETTINGS_WORD = re.compile(
-    r"(^|_)(args?|opts?|options?|cfg|config|conf|configs|settings|hparams|hps|params|flags|self|cls|trainer|runner)$",
-    re.IGNORECASE,
-)
+_SETTINGS = "args?|opts?|options?|cfg|config|conf|configs|settings|hparams|hps|flags"
+SETTINGS = re.compile(rf"(^|_)({_SETTINGS})$", re.IGNORECASE)
+"""Names of what holds a program's settings and nothing else."""
+
+SETTINGS_WORD = re.compile(rf"(^|_)({_SETTINGS}|params|self|cls|trainer|runner)$", re.IGNORECASE)
 """Names of what holds a program's settings: their ``device`` is a choice, not a tensor's."""
 
 DTYPES = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.inference.arguments import Arguments
 from torchlint.inference.classes import Class
-from torchlint.inference.devices import last_word
+from torchlint.inference.devices import SETTINGS, last_word
 from torchlint.inference.facts import ANY, UNKNOWN, Grad, Kind, Mode, Place, Value
 from torchlint.inference.lexical import spelled
 from torchlint.inference.operations import leaf
@@ -26,7 +26,6 @@ _OTHERWISE = re.compile(rb"enable_grad|grad_enabled")
 NO_TENSOR = UNKNOWN.having(kind=ANY & ~Kind.TENSOR)
 """What is anything but a tensor."""
 
-_SETTINGS = re.compile(r"(^|_)(args|opts?|options|cfg|conf|config|configs|settings|hparams|hps|flags)$", re.IGNORECASE)
 _COMMAND = frozenset(["option", "argument", "command"])
 """Decorators of click's and typer's."""
 
@@ -57,7 +56,7 @@ def is_settings(attribute: ast.expr) -> bool:
     """Whether an expression is one of a program's settings by its name: ``args.scale``, ``self.cfg.TEST.NMS``."""
     while isinstance(attribute, ast.Attribute):
         attribute = attribute.value
-        if isinstance(attribute, ast.Name | ast.Attribute) and _SETTINGS.search(last_word(attribute)):
+        if isinstance(attribute, ast.Name | ast.Attribute) and SETTINGS.search(last_word(attribute)):
             return True
     return False
 
