@@ -52,7 +52,7 @@ CATALOGUE: tuple[Entry, ...] = (
     _entry("TNS304", "legacy-typed-constructor", *_TENSORS, called=True),
     _entry("TNS305", "legacy-constructor-keyword", *_TENSORS, called=True),
     _entry("TNS306", "tensor-new", "new", called=True),
-    _entry("TNS307", "legacy-type-conversion", "type", "type_as", called=True),
+    _entry("TNS307", "legacy-type-conversion", "type", called=True),
     _entry("TNS308", "tensor-from-tensor", "tensor", called=True),
     _entry("TNS310", "legacy-default-tensor-type", "set_default_tensor_type", called=True),
     _entry("TNS401", "variable-wrapper", "Variable"),

@@ -23,6 +23,8 @@ from torchlint.model import (
     Trouble,
     in_order,
 )
+from torchlint.screening.screens import Screening
+from torchlint.screening.sight import Sight
 from torchlint.source import Source, SourceError, undecoded
 from torchlint.suppress import ABOUT_SUPPRESSIONS, split
 from torchlint.syntax.cells import fitted
@@ -175,7 +177,11 @@ def analysis(source: Source, config: Config) -> Analysis:
     from torchlint.inference.analysis import Analysis
 
     with _deep_recursion():
-        return Analysis(outline(source), config.settings, os.path.join(config.cwd or os.getcwd(), source.path))
+        return Analysis(outline(source), config.settings, _absolute(source, config))
+
+
+def _absolute(source: Source, config: Config) -> str:
+    return os.path.join(config.cwd or os.getcwd(), source.path)
 
 
 def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
@@ -195,11 +201,13 @@ def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
         return [], (), ()
     called = frozenset[str]().union(*(entry.words for entry in entries if entry.called))
     elsewhere = frozenset[str]().union(*(entry.words for entry in entries if not entry.called))
-    places = stretches(made, words, called - elsewhere)
+    sight = Sight(made, config.settings, _absolute(source, config))
     try:
-        return _check_stretches(source, made, places, entries, config) if places else ([], (), ())
+        places = stretches(made, words, called - elsewhere, Screening(sight, entries).may_be_at_fault)
+        found, troubles = _check_stretches(sight, places, entries) if places else ([], ())
     except RecursionError:  # Python 3.12 has a limit of its own where C and Python call each other by turns
         return [_too_deep()], (), ()
+    return found, troubles, tuple(sight.reads.items())
 
 
 def _audited(
@@ -220,13 +228,12 @@ def _audited(
 
 
 def _check_stretches(
-    source: Source, made: Outline, places: list[Stretch], entries: list[Entry], config: Config
-) -> _Checked:
-    from torchlint.inference.analysis import Analysis
+    sight: Sight, places: list[Stretch], entries: list[Entry]
+) -> tuple[list[Finding], tuple[Trouble, ...]]:
     from torchlint.rule import FileContext
     from torchlint.syntax.definition import Definition, NotParsed
 
-    analysis = Analysis(made, config.settings, os.path.join(config.cwd or os.getcwd(), source.path))
+    source, made = sight.source, sight.outline
     try:
         definitions = [Definition(source, place) for place in places]
     except NotParsed:
@@ -234,12 +241,12 @@ def _check_stretches(
             definitions = [Definition(source, made.whole())]
         except NotParsed as error:
             at = source.offset(min(error.row, len(source.line_starts)), 0)
-            return [_syntax_error(at, f"LibCST cannot parse this file: {error.message}")], (), ()
+            return [_syntax_error(at, f"LibCST cannot parse this file: {error.message}")], ()
     findings: list[Finding] = []
     troubles: list[Trouble] = []
     for definition in definitions:
-        _run_rules(FileContext(made, definition, analysis, config.settings), entries, findings, troubles)
-    return findings, tuple(troubles), tuple(analysis.reads.items())
+        _run_rules(FileContext(made, definition, sight.analysis, sight.settings), entries, findings, troubles)
+    return findings, tuple(troubles)
 
 
 def _check_without_outline(

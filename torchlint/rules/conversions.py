@@ -9,15 +9,13 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from torchlint.inference.facts import UNKNOWN, Grad, Kind, Mode, Place, Reason, Value
+from torchlint.inference.facts import UNKNOWN, Grad, Place, Value
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext
+from torchlint.screening.conversions import CONVERTS, lacking, may_be_torch, rests_on_others
 
 FORCE_SINCE = (1, 13)
 """``Tensor.numpy(force=True)`` came with torch 1.13."""
-
-_CONVERTS = ~(Kind.OTHER | Kind.MODULE | Kind.ARRAY | Kind.DEVICE | Kind.DTYPE)
-"""What a receiver may be so that ``.numpy()`` runs only if it is a tensor of torch: a list has no such method."""
 
 _LOSS_CODE = re.compile(r"(^|_)(forward|loss|losses|criterion|objective|training_step|closure)(_|$)", re.IGNORECASE)
 
@@ -56,10 +54,12 @@ def conversion(node: cst.Call, context: FileContext) -> Conversion | None:
             return None
     if any(not _is_force_false(arg) for arg in args):
         return None
-    value = context.facts(receiver)
-    if not _may_be_torch(receiver, value, node, context):
-        return None
-    detach, cpu = _may_lack(receiver, value, context)
+    value, place = context.facts(receiver), context.python(receiver)
+    detach = cpu = True
+    if context.analysis is not None:
+        if not isinstance(place, ast.expr) or not may_be_torch(place, value, context.analysis):
+            return None
+        detach, cpu = lacking(place, value, context.analysis)
     words = set(_chain_words(receiver))
     if context.settings.strict:
         detach |= "detach" not in words
@@ -67,33 +67,9 @@ def conversion(node: cst.Call, context: FileContext) -> Conversion | None:
     elif value == UNKNOWN:  # an annotation, an `except`, syntax newer than this Python's: all that is known are words
         detach &= not words & {"detach", "data"}
         cpu &= "cpu" not in words and not _to_cpu(receiver)
-    place = context.python(receiver)
-    if place is not None and context.analysis is not None and not context.settings.strict:
-        if context.analysis.is_test:  # it has run: one that always raises would not be kept
-            detach &= _shows_grad(value)
-        cpu &= bool(value.place & Place.ACCELERATOR) or context.analysis.speaks_of_accelerators(place)
     if not detach and not cpu:
         return None
     return Conversion(node, attribute, value, detach, cpu)
-
-
-def _may_lack(receiver: cst.BaseExpression, value: Value, context: FileContext) -> tuple[bool, bool]:
-    """Tell whether `.detach()` and whether `.cpu()` may be missing where code is called as such code mostly is."""
-    grad = value.may_require_grad and bool(context.mode(receiver) & Mode.ON)
-    place = context.python(receiver)
-    if context.analysis is None or not isinstance(place, ast.expr) or context.settings.strict:
-        return grad, value.may_be_on_accelerator
-    if not grad and not value.may_be_on_accelerator:
-        return False, False
-    presumed = context.analysis.presuming.value(place)
-    grad &= presumed.may_require_grad and bool(context.analysis.presuming.mode(place) & Mode.ON)
-    return grad, value.may_be_on_accelerator and presumed.may_be_on_accelerator
-
-
-def _shows_grad(value: Value) -> bool:
-    """Whether the function's own text shows that the value may require grad."""
-    reason = value.why_grad
-    return bool(value.grad & Grad.ATTACHED) and reason is not None and not _rests_on_others(reason)
 
 
 def _is_force_false(arg: cst.Arg) -> bool:
@@ -101,19 +77,6 @@ def _is_force_false(arg: cst.Arg) -> bool:
         case cst.Arg(keyword=cst.Name(value="force"), value=cst.Name(value="False")):
             return True
     return False
-
-
-def _may_be_torch(receiver: cst.BaseExpression, value: Value, call: cst.Call, context: FileContext) -> bool:
-    """Whether the receiver may be a torch tensor: an unknown one only in code that works with torch."""
-    if not value.may(Kind.TENSOR):
-        return False
-    if value.must(_CONVERTS) or context.analysis is None:
-        return True
-    match context.parent(call):
-        case cst.Attribute(attr=cst.Name(value="decode")):  # the bytes of a TensorFlow string
-            return False
-    node = context.python(receiver)
-    return isinstance(node, ast.expr) and context.analysis.may_be_torch(node)
 
 
 def _chain_words(node: cst.BaseExpression) -> Iterator[str]:
@@ -171,13 +134,9 @@ def confidence(found: Conversion, context: FileContext) -> Confidence:
         return Confidence.POSSIBLE
     only = value.grad == Grad.ATTACHED if found.code == "TNS101" else value.place == Place.ACCELERATOR
     reason = value.why_grad if found.code == "TNS101" else value.why_place
-    if only and value.is_tensor and reason is not None and not _rests_on_others(reason):
+    if only and value.is_tensor and reason is not None and not rests_on_others(reason):
         return Confidence.CERTAIN
     return Confidence.LIKELY
-
-
-def _rests_on_others(reason: Reason) -> bool:
-    return any(step.weak for step in reason.chain())
 
 
 def half(found: Conversion) -> str:
@@ -199,7 +158,7 @@ def computes_loss(found: Conversion, context: FileContext) -> bool:
 
 def repair(found: Conversion, context: FileContext) -> Fix:
     """Insert what is missing, ``.detach()`` before an existing ``.cpu()``."""
-    safe = found.value.must(_CONVERTS) and not (found.detach and computes_loss(found, context))
+    safe = found.value.must(CONVERTS) and not (found.detach and computes_loss(found, context))
     applicability = Applicability.SAFE if safe else Applicability.UNSAFE
     target = context.settings.target_torch
     if context.settings.numpy_style == "force" and (target is None or target >= FORCE_SINCE) and not found.call.args:

@@ -18,6 +18,7 @@ from torchlint.rules.remembered import remembered, says
 from torchlint.rules.tensor_parameters import is_given_tensor
 from torchlint.rules.tensor_partners import behind_methods, meets_tensor
 from torchlint.rules.tensor_uses import PARAMETER, TENSOR_ONLY, is_asked_for_shape, is_used
+from torchlint.screening.data import WITHOUT_DATA, is_mostly_tensor, may_be_tensor, speaks_of_tensors
 
 _LOOSE = re.compile(
     r"^(p|q|param|parameter|params|var|variable|tensor|weights?|theta|mask)(_?\w)?$|_(param|parameter|tensor|var)$"
@@ -47,24 +48,13 @@ _BUFFER = re.compile(r"(^|_)(buf|buffer)(_\d+|\d*)$", re.IGNORECASE)
 _READERS = frozenset({"cpu", "cuda", "numpy", "eq", "ne", "gt", "lt", "ge", "le", "clone", "norm"})
 """Methods that say likely, not surely, that a tensor is read."""
 
-_OTHER_TENSORS = re.compile(rb"^\s*(?:import|from)\s+(chainer|caffe|mxnet|paddle|tinygrad|micrograd)\b", re.MULTILINE)
 _OWN_TENSORS = re.compile(rb"^\s+self\.grad\s*=", re.MULTILINE)
 """A class of the file's own that has a gradient too."""
 _RECORDS = re.compile(rb"^\s*(?:import|from)\s+(torch_geometric|dgl|mmcv|torchtext)\b", re.MULTILINE)
-_TORCH = re.compile(
-    rb"^\s*(?:import|from)\s+(?:[\w.]*(?:torch(?!lint)|lightning)|"
-    rb"(?:accelerate|allennlp|captum|catalyst|detectron2|espnet|fairseq|fastai|ignite|kornia|mmcv|mmengine|monai|parlai|"
-    rb"pyro|skorch|timm)\b)",
-    re.MULTILINE,
-)
-"""Imports of torch, and of libraries that are made for torch alone."""
 _PACKED = re.compile(rb"PackedSequence|\bpack_padded_sequence\b")
 _TENSOR_NOTE = re.compile(r"Tensor|Variable|Parameter\b|Module|Any\b|Optimizer")
 """Annotations of tensors, and of what holds tensors without a ``data`` of its own."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_WITHOUT_DATA = Kind.NONE | Kind.INTEGER | Kind.STRING | Kind.MODULE
-"""What has no ``data``: of a tensor or an ``int``, only the tensor can be meant."""
-_TENSOR_CLASSES = frozenset({"torch.nn.Parameter", "torch.Tensor", "torch.autograd.Variable"})
 
 
 @remembered
@@ -73,16 +63,14 @@ def tensor_evidence(node: cst.Attribute, context: FileContext) -> Confidence | N
     known, use = context.facts(node.value), data_use(node, context)
     if use is None or is_packed(node.value, known, context):
         return None
-    if known.kind and known.may(Kind.TENSOR) and known.must(_WITHOUT_DATA | Kind.TENSOR):
+    if known.may(Kind.TENSOR) and known.must(WITHOUT_DATA | Kind.TENSOR):
         return Confidence.CERTAIN if known.must(Kind.TENSOR | Kind.NONE) else Confidence.LIKELY
-    if known.may(Kind.TENSOR) and known.must(_WITHOUT_DATA | Kind.TENSOR | Kind.SEQUENCE):
+    if is_mostly_tensor(known):
         # a list has no data; a packed sequence and other named tuples may have
         is_plain = not says(_PACKED, context.source.utf8) and "data" not in dict(known.keys)
         return Confidence.LIKELY if is_plain else None
-    if not known.may(Kind.TENSOR) or known.names or known.instance - _TENSOR_CLASSES:
-        return None
     text = context.source.utf8
-    if not says(_TORCH, text) or says(_OTHER_TENSORS, text) or _NEVER.search(_root_word(node.value)):
+    if not may_be_tensor(known) or not speaks_of_tensors(text) or _NEVER.search(_root_word(node.value)):
         return None
     own = says(_OWN_TENSORS, text)
     if _BUFFER.search(_root_word(node.value)):

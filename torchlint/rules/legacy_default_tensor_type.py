@@ -52,7 +52,8 @@ import libcst as cst
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext, Rule
 from torchlint.rules.spelling import torch_name
-from torchlint.rules.tensor_types import TensorType, name_node, spelled_like, tensor_type, type_of
+from torchlint.rules.tensor_types import name_node, spelled_like, type_of
+from torchlint.screening.legacy_types import TensorType, tensor_type
 
 _FLOATING = frozenset({"float32", "float64", "float16", "bfloat16"})
 _SETS_CUDA = re.compile(rb"set_default_tensor_type\([^\n#]*cuda|set_default_device\b")

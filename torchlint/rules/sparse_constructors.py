@@ -12,8 +12,9 @@ from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext
 from torchlint.rules.modern_constructors import in_fstring
 from torchlint.rules.spelling import torch_name
-from torchlint.rules.tensor_types import DTYPES, name_node, type_aliases
+from torchlint.rules.tensor_types import name_node
 from torchlint.rules.torch_defaults import defaults
+from torchlint.screening.legacy_types import DTYPES, type_aliases
 
 _NAME = re.compile(rf"torch\.(?P<cuda>cuda\.)?sparse\.(?P<dtype>{'|'.join(DTYPES)})Tensor")
 _CAVEAT = "; torch may warn that it does not check the indices, as it did not before"

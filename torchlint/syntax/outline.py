@@ -209,11 +209,17 @@ def _parse(text: str) -> ast.Module:
     return ast.parse(text)
 
 
-def stretches(made: Outline, words: frozenset[str], called: frozenset[str] = frozenset()) -> list[Stretch]:
+def stretches(
+    made: Outline,
+    words: frozenset[str],
+    called: frozenset[str] = frozenset(),
+    counts: Callable[[ast.AST, str], bool] | None = None,
+) -> list[Stretch]:
     """Find the stretches that hold a candidate: one of the words as a name, an attribute, a keyword or an import.
 
     Words in ``called`` count only as the function of a call. Names that stand for a word count too:
-    ``from torch import Tensor as T``, ``T = torch.Tensor if c else ...``.
+    ``from torch import Tensor as T``, ``T = torch.Tensor if c else ...``. ``counts`` tells of a node and its word
+    whether it is a candidate; it is not asked about a stretch that has one.
     """
     aliases = _aliases(made, words)
     wanted = words | aliases
@@ -222,10 +228,13 @@ def stretches(made: Outline, words: frozenset[str], called: frozenset[str] = fro
     for kind in (ast.Attribute, ast.Name, ast.keyword, ast.alias):
         for node in made.nodes(kind):
             word = _word(node)
-            if word not in wanted or _is_package_path(node):
+            if word is None or word not in wanted or _is_package_path(node):
                 continue
-            if word not in only_called or _is_called(made, node):
-                marked.add(_home(made, node))
+            if word in only_called and not _is_called(made, node):
+                continue
+            home = _home(made, node)
+            if home not in marked and (counts is None or counts(node, word)):
+                marked.add(home)
     return list(_runs(made, made.tree.body, marked)) if marked else []
 
 
