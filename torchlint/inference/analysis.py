@@ -10,6 +10,7 @@ from torchlint.inference import frameworks, testing
 from torchlint.inference.assumptions import assumed_at
 from torchlint.inference.facts import UNKNOWN, Mode, Reason, Value
 from torchlint.inference.imports import Place
+from torchlint.inference.lexical import bound, never_bound
 from torchlint.inference.project import Project
 from torchlint.inference.scope import File
 from torchlint.model import Settings
@@ -60,6 +61,29 @@ class Analysis:
             narrower = self._file.assuming(function, assumed).values.get(node)
             return narrower if narrower is not None and narrower.kind else value
         return value
+
+    def names_of(self, node: ast.expr) -> frozenset[str]:
+        """Give what a dotted name of a library or a built-in means, without a walk; nothing for other expressions."""
+        self._project.begin_question()
+        known = self._file.imported(node)
+        if known is not None:
+            return known.names
+        if not isinstance(node, ast.Name) or node.id not in self.outline.told(never_bound, self.outline.tree):
+            return frozenset()
+        return frozenset((f"builtins.{node.id}",))
+
+    def own_object(self, node: ast.expr) -> Value | None:
+        """Give what ``self`` is by the class alone, without a walk; None for other expressions.
+
+        It holds all that a method cannot change: which sort of object it is, and of which class.
+        """
+        function = self.outline.owner(node)
+        if not isinstance(node, ast.Name) or function is None or self._file.self_name(function) != node.id:
+            return None
+        if node.id in self.outline.told(bound, function):
+            return None
+        self._project.begin_question()
+        return self._file.classes.self_value(function)
 
     def mode(self, node: ast.expr) -> Mode:
         """Give the grad modes in which an expression may be evaluated."""

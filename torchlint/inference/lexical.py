@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 
-from torchlint.inference.names import bindings, changed_in_place
+from torchlint.inference.names import BUILTINS, bindings, changed_in_place
 from torchlint.syntax.outline import Function, Outline, children, parameters
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -164,12 +164,22 @@ def bound_otherwise(outline: Outline, _: ast.Module) -> frozenset[str]:
     return frozenset(found)
 
 
-def imported_only(outline: Outline, tree: ast.Module) -> frozenset[str]:
-    """Give the names that one import statement of the module binds and nothing else, anywhere in the file."""
+def never_bound(outline: Outline, tree: ast.Module) -> frozenset[str]:
+    """Give the built-in names that nothing in the file binds; none where a star may bind anything."""
     imports: list[ast.Import | ast.ImportFrom] = [*outline.nodes(ast.Import), *outline.nodes(ast.ImportFrom)]
-    words = Counter(word for node in imports for word, _ in bindings(node))
+    bound_here = {word for node in imports for word, _ in bindings(node)} | outline.told(bound_otherwise, tree)
+    stars = any(each.name == "*" for node in outline.nodes(ast.ImportFrom) for each in node.names)
+    return frozenset() if stars else BUILTINS - bound_here
+
+
+def imported_only(outline: Outline, tree: ast.Module) -> frozenset[str]:
+    """Give the names that imports of the module bind to one thing and nothing else binds, anywhere in the file."""
+    imports: list[ast.Import | ast.ImportFrom] = [*outline.nodes(ast.Import), *outline.nodes(ast.ImportFrom)]
+    meanings: dict[str, set[frozenset[str]]] = {}
+    for word, value in (each for node in imports for each in bindings(node)):
+        meanings.setdefault(word, set()).add(value.names)
     other = set(outline.told(bound_otherwise, tree))
     parts = (*outline.nodes(ast.Attribute), *outline.nodes(ast.Subscript))
     other |= {name.id for each in parts if (name := changed_in_place(each)) is not None}
     placed = {word for node in imports if outline.parents[node] is tree for word, _ in bindings(node)}
-    return frozenset(word for word in placed - other if words[word] == 1)
+    return frozenset(word for word in placed - other if len(meanings[word]) == 1)

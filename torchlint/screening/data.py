@@ -27,6 +27,9 @@ def may_be_read(node: ast.AST, sight: Sight) -> bool:
     """Screen for the rules about ``.data``."""
     if not isinstance(node, ast.Attribute) or isinstance(node.ctx, ast.Del) or sight.called(node) is not None:
         return False
+    own = sight.analysis.own_object(node.value)
+    if own is not None and not own.may(Kind.TENSOR):
+        return False
     known = sight.value(node.value)
     return is_mostly_tensor(known) or (may_be_tensor(known) and speaks_of_tensors(sight.source.utf8))
 
