@@ -1,4 +1,4 @@
-"""Compares findings by the functions that hold a candidate with those of files parsed whole and without screens.
+"""Compares findings with those of the full way: every rule looks at every file, parsed whole and without screens.
 
     python benchmarks/whole.py FOLDER...
 
@@ -19,6 +19,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
 from torchlint import engine  # noqa: E402
+from torchlint.catalogue import CATALOGUE, Entry  # noqa: E402
 from torchlint.config import Config  # noqa: E402
 from torchlint.model import FileResult  # noqa: E402
 from torchlint.syntax.outline import Outline, Stretch, stretches  # noqa: E402
@@ -48,8 +49,13 @@ def both_ways(path: Path) -> tuple[FileResult, FileResult]:
     """Give what is found in a file by its functions, and as a whole."""
     raw = path.read_bytes()
     found = engine.check_bytes(str(path), raw, EVERYTHING)
-    with mock.patch.object(engine, "stretches", _whole):
+    with mock.patch.multiple(engine, stretches=_whole, speaking=_all):
         return found, engine.check_bytes(str(path), raw, EVERYTHING)
+
+
+def _all(codes: frozenset[str], text: bytes) -> list[Entry]:
+    """Give the rules that have a word anywhere in a text, in whatever part of a word."""
+    return [each for each in CATALOGUE if each.code in codes and any(word.encode() in text for word in each.words)]
 
 
 def _whole(made: Outline, words: frozenset[str], called: frozenset[str], counts: object) -> list[Stretch]:

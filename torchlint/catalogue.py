@@ -21,6 +21,8 @@ class Entry:
     """Whether it is on unless deselected."""
     called: bool = False
     """Whether the identifiers matter only as the function of a call."""
+    attribute: bool = False
+    """Whether they matter only behind a dot."""
     tidies: frozenset[str] = frozenset()
     """Rules after whose fixes this one's is applied too, selected or not: it removes what they leave behind."""
 
@@ -30,31 +32,33 @@ class Entry:
         return self.name.replace("-", "_")
 
 
-def _entry(code: str, name: str, *words: str, default: bool = True, called: bool = False, tidies: str = "") -> Entry:
-    return Entry(code, name, frozenset(words), default, called, frozenset(tidies.split()))
+def _entry(code: str, name: str, *words: str, default: bool = True, where: str = "", tidies: str = "") -> Entry:
+    """Make an entry; ``where`` says where alone the words matter: as an attribute, as what is called, as both."""
+    called, attribute = "call" in where, "attribute" in where
+    return Entry(code, name, frozenset(words), default, called, attribute, frozenset(tidies.split()))
 
 
 CATALOGUE: tuple[Entry, ...] = (
-    _entry("TNS101", "numpy-on-grad-tensor", "numpy", called=True),
-    _entry("TNS102", "numpy-on-accelerator-tensor", "numpy", called=True),
-    _entry("TNS103", "numpy-on-unproven-tensor", "numpy", called=True),
-    _entry("TNS104", "cpu-before-detach", "detach", default=False, called=True),
-    _entry("TNS107", "numpy-roundtrip-to-scalar", "numpy", called=True),
+    _entry("TNS101", "numpy-on-grad-tensor", "numpy", where="attribute call"),
+    _entry("TNS102", "numpy-on-accelerator-tensor", "numpy", where="attribute call"),
+    _entry("TNS103", "numpy-on-unproven-tensor", "numpy", where="attribute call"),
+    _entry("TNS104", "cpu-before-detach", "detach", default=False, where="attribute call"),
+    _entry("TNS107", "numpy-roundtrip-to-scalar", "numpy", where="attribute call"),
     _entry("TNS108", "nonblocking-copy-to-host", "non_blocking"),
-    _entry("TNS201", "data-read", "data"),
-    _entry("TNS202", "data-mutation", "data"),
-    _entry("TNS203", "data-rebinding", "data"),
-    _entry("TNS204", "data-as-scalar", "data"),
-    _entry("TNS205", "data-for-metadata", "data"),
-    _entry("TNS301", "legacy-constructor-from-data", *_TENSORS, called=True),
-    _entry("TNS302", "legacy-constructor-from-size", *_TENSORS, called=True),
-    _entry("TNS303", "legacy-constructor-ambiguous", *_TENSORS, called=True),
-    _entry("TNS304", "legacy-typed-constructor", *_TENSORS, called=True),
-    _entry("TNS305", "legacy-constructor-keyword", *_TENSORS, called=True),
-    _entry("TNS306", "tensor-new", "new", called=True),
-    _entry("TNS307", "legacy-type-conversion", "type", called=True),
-    _entry("TNS308", "tensor-from-tensor", "tensor", called=True),
-    _entry("TNS310", "legacy-default-tensor-type", "set_default_tensor_type", called=True),
+    _entry("TNS201", "data-read", "data", where="attribute"),
+    _entry("TNS202", "data-mutation", "data", where="attribute"),
+    _entry("TNS203", "data-rebinding", "data", where="attribute"),
+    _entry("TNS204", "data-as-scalar", "data", where="attribute"),
+    _entry("TNS205", "data-for-metadata", "data", where="attribute"),
+    _entry("TNS301", "legacy-constructor-from-data", *_TENSORS, where="call"),
+    _entry("TNS302", "legacy-constructor-from-size", *_TENSORS, where="call"),
+    _entry("TNS303", "legacy-constructor-ambiguous", *_TENSORS, where="call"),
+    _entry("TNS304", "legacy-typed-constructor", *_TENSORS, where="call"),
+    _entry("TNS305", "legacy-constructor-keyword", *_TENSORS, where="call"),
+    _entry("TNS306", "tensor-new", "new", where="attribute call"),
+    _entry("TNS307", "legacy-type-conversion", "type", where="attribute call"),
+    _entry("TNS308", "tensor-from-tensor", "tensor", where="call"),
+    _entry("TNS310", "legacy-default-tensor-type", "set_default_tensor_type", where="call"),
     _entry("TNS401", "variable-wrapper", "Variable"),
     _entry("TNS402", "variable-volatile", "volatile", "Variable"),
     _entry("TNS403", "variable-type-check", "Variable"),

@@ -30,6 +30,7 @@ from torchlint.suppress import ABOUT_SUPPRESSIONS, split
 from torchlint.syntax.cells import fitted
 from torchlint.syntax.outline import Outline, Stretch, outline, parse, stretches
 from torchlint.syntax.reading import OtherLanguage, libcst_accepts, read
+from torchlint.triggers import speaking
 
 if TYPE_CHECKING:
     from torchlint.changed import Changed
@@ -185,11 +186,7 @@ def _absolute(source: Source, config: Config) -> str:
 
 
 def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
-    entries = [
-        entry
-        for entry in CATALOGUE
-        if entry.code in codes and any(word.encode() in source.utf8 for word in entry.words)
-    ]
+    entries = speaking(codes, source.utf8)
     words = frozenset[str]().union(*(entry.words for entry in entries))
     try:
         made = outline(source) if entries else parse(source)

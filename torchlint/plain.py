@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import warnings
 
-from torchlint.catalogue import BY_CODE
 from torchlint.config import Config
 from torchlint.notebook import SUFFIX
 from torchlint.source import SourceError, decode
+from torchlint.triggers import speaking
 
 _ONLY_AST = 0x400
 """``ast.PyCF_ONLY_AST``: what :func:`ast.parse` asks of ``compile``, without the import of ``ast``."""
@@ -28,16 +27,10 @@ def is_plain(path: str, raw: bytes, config: Config) -> bool:
     except SourceError:
         return False
     spelled = text.encode()
-    if any(word in spelled for word in _words(config.codes(path))):
+    if speaking(config.codes(path), spelled):
         return False
     lowered = spelled.lower()
     return not any(word in lowered for word in _OF_SUPPRESSIONS) and _parses(text)
-
-
-@functools.lru_cache(maxsize=64)
-def _words(codes: frozenset[str]) -> tuple[bytes, ...]:
-    found = frozenset[str]().union(*(BY_CODE[code].words for code in codes))
-    return tuple(sorted(word.encode() for word in found))
 
 
 def _parses(text: str) -> bool:

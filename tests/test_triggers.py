@@ -1,0 +1,91 @@
+"""Which rules a text may concern: by their words, where these matter, before anything is parsed."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from torchlint.catalogue import CATALOGUE
+from torchlint.triggers import speaking
+
+CODES = frozenset(entry.code for entry in CATALOGUE if entry.words)
+
+
+def codes(text: str) -> set[str]:
+    return {entry.code for entry in speaking(CODES, text.encode())}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import numpy as np\nfrom torch.utils import data_dir\n",
+        "data = database.read(new_data, data=1)\n",
+        "print(type(x), dtype(x), newline, x.new_zeros(1), numpy(x), new(3))\n",
+        "def f(x: torch.Tensor, y: Optional[torch.Tensor] = None) -> torch.Tensor:\n    return {'Tensor': y}\n",
+        "x.type, x.new, x.numpy, x.detach, y\n",
+        "variable = volatile_ + Variables\n",
+        "x.metadata, x.data_, x.adata, mydata.x\n",
+        "tensors(1), tensor_like(2), x.to_tensor(3)\n",
+    ],
+)
+def test_words_that_stand_where_they_do_not_matter(text: str) -> None:
+    assert codes(text) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("x.numpy()", "TNS103"),
+        ("x . numpy ()", "TNS103"),
+        ("(x.\n  numpy\n  ())", "TNS103"),
+        ("(x. # why\n  numpy())", "TNS103"),
+        ("x.\\\n  numpy()", "TNS103"),
+        ("(x.numpy)()", "TNS103"),
+        ("(x.numpy # why\n)()", "TNS103"),
+        ("x.data", "TNS201"),
+        ("(x\n  .data)", "TNS201"),
+        ("x.data.data_", "TNS201"),
+        ("x.new(2)", "TNS306"),
+        ("x.type(y)", "TNS307"),
+        ("torch.tensor(x)", "TNS308"),
+        ("from torch import tensor as t", "TNS308"),
+        ("tensor(x)", "TNS308"),
+        ("torch.Tensor(2)", "TNS301"),
+        ("(torch.Tensor)(2)", "TNS301"),
+        ("from torch import Tensor as T", "TNS301"),
+        ("from torch import (Tensor as T)", "TNS301"),
+        ("T = torch.FloatTensor", "TNS301"),
+        ("T = torch.FloatTensor; y = 1", "TNS301"),
+        ("T = torch.FloatTensor  # as ever", "TNS301"),
+        ("T = torch.cuda.FloatTensor if c else torch.FloatTensor\r\n", "TNS301"),
+        ("T = (torch.cuda.FloatTensor if c\n     else torch.FloatTensor)\n", "TNS301"),
+        ("T = (torch.FloatTensor)", "TNS301"),
+        ("x.to(y, non_blocking=True)", "TNS108"),
+        ("f(volatile=True)", "TNS402"),
+        ("from torch.autograd import Variable", "TNS404"),
+        ("x.detach()", "TNS104"),
+    ],
+)
+def test_words_that_stand_where_they_matter(text: str, code: str) -> None:
+    assert code in codes(text)
+
+
+GAPS = st.sampled_from(["", " ", "\t", "\n", "\\\n", "  # why\n", "\n# why\n  # not\n", "\f", "\r\n"])
+
+
+@given(GAPS, GAPS, GAPS, st.sampled_from(["numpy", "new", "type"]))
+def test_no_layout_hides_a_call(one: str, two: str, three: str, word: str) -> None:
+    text = f"(x{one}.{two}{word}{three}(y))\n"
+    (call,) = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    assert isinstance(call.func, ast.Attribute)
+    assert codes(text)
+
+
+@given(GAPS, GAPS)
+def test_no_layout_hides_an_attribute(one: str, two: str) -> None:
+    text = f"(x{one}.{two}data)\n"
+    ast.parse(text)
+    assert "TNS201" in codes(text)
