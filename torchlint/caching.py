@@ -6,14 +6,14 @@ import argparse
 import os
 from collections.abc import Callable
 
+from torchlint.cache.shelf import NAME
 from torchlint.config import Config, ConfigError, Finder
 from torchlint.options import Options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from torchlint.cache.documents import Documents
     from torchlint.cache.memory import Memory
-
-_NAME = ".torchlint_cache"
 
 
 def place(flags: argparse.Namespace, config: Config, cwd: str) -> str | None:
@@ -25,18 +25,29 @@ def place(flags: argparse.Namespace, config: Config, cwd: str) -> str | None:
         return None
     if flags.cache_dir is not None:
         return os.path.normpath(os.path.join(cwd, flags.cache_dir))
-    return os.path.normpath(os.path.join(config.root or cwd, config.run.cache_dir or _NAME))
+    return os.path.normpath(os.path.join(config.root or cwd, config.run.cache_dir or NAME))
 
 
-def memory_for(flags: argparse.Namespace, config: Config, cwd: str, clock: Callable[[], int]) -> Memory | None:
-    """Give what earlier runs found; None where it is not to be used."""
+def documents_for(flags: argparse.Namespace, cwd: str, clock: Callable[[], int]) -> Documents | None:
+    """Give the configuration files that earlier runs read; None where they are not to be used."""
+    if getattr(flags, "no_cache", False) or flags.isolated:
+        return None
+    from torchlint.cache.documents import Documents
+
+    return Documents(clock, os.path.normpath(os.path.join(cwd, flags.cache_dir)) if flags.cache_dir else None)
+
+
+def memory_for(
+    flags: argparse.Namespace, config: Config, cwd: str, clock: Callable[[], int], documents: Documents | None = None
+) -> Memory | None:
+    """Give what earlier runs found; None where it is not to be used. ``documents`` are kept with it."""
     folder = place(flags, config, cwd)
     if folder is None or flags.show_files or flags.verify:
         return None
     from torchlint.cache.memory import Memory
     from torchlint.cache.shelf import Shelf
 
-    return Memory(Shelf(folder, clock), clock)
+    return Memory(Shelf(folder, clock), clock, documents)
 
 
 def clean(flags: argparse.Namespace, cwd: str) -> str:

@@ -64,6 +64,12 @@ class Discovery:
         self._verdicts = verdicts
         self._seen: set[str] = set()
 
+    @classmethod
+    def of_run(cls, finder: Finder, config: Config, cwd: str, verdicts: Verdicts | None = None) -> Discovery:
+        """Make what finds the files of a run under the configuration of its folder."""
+        ignored = config.run.respect_gitignore is not False
+        return cls(finder, cwd, bool(config.run.force_exclude), ignored, verdicts)
+
     def find(self, paths: Iterable[str]) -> Iterator[Found]:
         """Give every file that the paths mean, folders in the order of their names, and what went wrong on the way."""
         for path in paths:

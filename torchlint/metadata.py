@@ -7,10 +7,8 @@ from collections.abc import Iterator, Mapping
 
 Version = tuple[int, int]
 
-_REQUIREMENT = re.compile(
-    r"\s*torch(?![\w.-])\s*(?:\[[^\]]*\])?\s*(?P<bounds>[^;@]*)(?:;.*)?", re.IGNORECASE | re.DOTALL
-)
-_BOUND = re.compile(r"\s*(?P<sign>>=|===?|~=|\^|~|>|)\s*v?(?P<major>\d+)(?:\.(?P<minor>\d+))?[\w.*+!-]*\s*")
+_REQUIREMENT = r"\s*torch(?![\w.-])\s*(?:\[[^\]]*\])?\s*(?P<bounds>[^;@]*)(?:;.*)?"
+_BOUND = r"\s*(?P<sign>>=|===?|~=|\^|~|>|)\s*v?(?P<major>\d+)(?:\.(?P<minor>\d+))?[\w.*+!-]*\s*"
 
 
 def declares_project(document: Mapping[str, object]) -> bool:
@@ -47,7 +45,9 @@ def _poetry(document: Mapping[str, object]) -> Mapping[str, object]:
 
 def _torch_bounds(requirements: object) -> Iterator[str]:
     for requirement in requirements if isinstance(requirements, list) else ():
-        found = _REQUIREMENT.fullmatch(requirement) if isinstance(requirement, str) else None
+        if not isinstance(requirement, str) or "torch" not in requirement.lower():  # before a pattern is compiled
+            continue
+        found = re.fullmatch(_REQUIREMENT, requirement, re.IGNORECASE | re.DOTALL)
         if found:
             yield found["bounds"].strip(" ()")
 
@@ -62,7 +62,7 @@ def _poetry_bounds(table: Mapping[str, object]) -> Iterator[str]:
 
 def _lowest(bounds: str) -> Version | None:
     """Give the highest of the lower bounds in ``>=1.13,<3``."""
-    found = [_BOUND.fullmatch(each) for each in bounds.split(",")]
+    found = [re.fullmatch(_BOUND, each) for each in bounds.split(",")]
     lower = [(int(each["major"]), int(each["minor"] or 0)) for each in found if each]
     return max(lower, default=None)
 

@@ -95,9 +95,7 @@ def _fixes(flags: argparse.Namespace, codes: frozenset[str] | None, bench: Bench
     select = None if codes is None else tuple(sorted(codes))
     finder = Finder(Options(select=select, unsafe_fixes=True), session.cwd, flags.config, flags.isolated)
     config = finder.of_folder(session.cwd)
-    discovery = Discovery(
-        finder, session.cwd, bool(config.run.force_exclude), config.run.respect_gitignore is not False
-    )
+    discovery = Discovery.of_run(finder, config, session.cwd)
     troubles: list[Trouble] = []
     proposed = list(_proposed(flags.paths, discovery, session, troubles))
     from torchlint.proof.trial import Court

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable
 
+from torchlint.cache.documents import Documents
 from torchlint.cache.entries import Entry, File, Misread, pack, pack_all, unpack_all
 from torchlint.cache.present import Present, digest
 from torchlint.cache.program import program
@@ -34,8 +35,9 @@ class _Folder:
 class Memory:
     """The results of earlier runs, as far as they still hold."""
 
-    def __init__(self, shelf: Shelf, clock: Callable[[], int]) -> None:
+    def __init__(self, shelf: Shelf, clock: Callable[[], int], documents: Documents | None = None) -> None:
         self._shelf = shelf
+        self._documents = documents
         self.clock = clock
         self.verdicts = Verdicts(shelf)
         self._present = Present(clock)
@@ -93,6 +95,8 @@ class Memory:
     def write(self) -> None:
         """Write what is new, and keep the folder of the cache within its bounds."""
         self.verdicts.write()
+        if self._documents is not None:
+            self._documents.write(self._shelf.folder)
         written = False
         for folder in self._folders.values():
             if folder.stale:
