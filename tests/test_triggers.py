@@ -29,6 +29,7 @@ def codes(text: str) -> set[str]:
         "variable = volatile_ + Variables\n",
         "x.metadata, x.data_, x.adata, mydata.x\n",
         "tensors(1), tensor_like(2), x.to_tensor(3)\n",
+        "numpy(x)\n  # no dot\ndata = 1\n'the end. ' + data\n",
     ],
 )
 def test_words_that_stand_where_they_do_not_matter(text: str) -> None:
@@ -48,6 +49,9 @@ def test_words_that_stand_where_they_do_not_matter(text: str) -> None:
         ("x.data", "TNS201"),
         ("(x\n  .data)", "TNS201"),
         ("x.data.data_", "TNS201"),
+        (f"(x.{' ' * 3000}data)", "TNS201"),
+        (f"(x. # {'why' * 300}\n data)", "TNS201"),
+        ("x.data = data = 1", "TNS201"),
         ("x.new(2)", "TNS306"),
         ("x.type(y)", "TNS307"),
         ("torch.tensor(x)", "TNS308"),

@@ -225,7 +225,7 @@ def _audited(
 
 
 def _check_stretches(
-    sight: Sight, places: list[Stretch], entries: list[Entry]
+    sight: Sight, places: list[Stretch], entries: Sequence[Entry]
 ) -> tuple[list[Finding], tuple[Trouble, ...]]:
     from torchlint.rule import FileContext
     from torchlint.syntax.definition import Definition, NotParsed
@@ -247,7 +247,7 @@ def _check_stretches(
 
 
 def _check_without_outline(
-    source: Source, error: SyntaxError | ValueError, entries: list[Entry], config: Config
+    source: Source, error: SyntaxError | ValueError, entries: Sequence[Entry], config: Config
 ) -> _Checked:
     """Look with LibCST alone at code that the stdlib's parser refuses: it may be newer than this Python."""
     from torchlint.rule import FileContext
@@ -268,7 +268,9 @@ def _check_without_outline(
     return findings, tuple(troubles), ()
 
 
-def _run_rules(context: FileContext, entries: list[Entry], findings: list[Finding], troubles: list[Trouble]) -> None:
+def _run_rules(
+    context: FileContext, entries: Sequence[Entry], findings: list[Finding], troubles: list[Trouble]
+) -> None:
     from torchlint.rule import load
 
     for entry in entries:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable
 
 from torchlint.catalogue import CATALOGUE, Entry
 
-_GAP = rb"(?:[\s\\]|#[^\n]*\n)*"
-"""What may stand between two parts of an expression."""
+_DOT = re.compile(rb"\.(?:[\s\\]|#[^\n]*\n)*\Z")
+"""A dot, and what may stand between it and a word."""
+_FARTHEST = 1000
+"""Bytes between a dot and its word; one is not seen behind a longer comment, but behind any number of blanks."""
 
 
-def speaking(codes: Iterable[str], text: bytes) -> list[Entry]:
-    """Give those of the rules that may have something to say about a text; in doubt a rule is among them."""
+@functools.lru_cache(maxsize=2)
+def speaking(codes: frozenset[str], text: bytes) -> tuple[Entry, ...]:
+    """Give those of the rules that may have something to say about a text; in doubt a rule is among them.
+
+    What was said of the last text is kept: it is asked again where not all of them are silent.
+    """
     known: dict[re.Pattern[bytes], bool] = {}
-    wanted = frozenset(codes)
-    return [entry for entry in CATALOGUE if entry.code in wanted and _speaks(entry, text, known)]
+    return tuple(entry for entry in CATALOGUE if entry.code in codes and _speaks(entry, text, known))
 
 
 def _speaks(entry: Entry, text: bytes, known: dict[re.Pattern[bytes], bool]) -> bool:
@@ -24,18 +28,32 @@ def _speaks(entry: Entry, text: bytes, known: dict[re.Pattern[bytes], bool]) -> 
         if word.encode() in text:  # many times faster than the pattern, and most words are not there at all
             pattern = _pattern(word, entry.called, entry.attribute)
             if pattern not in known:
-                known[pattern] = pattern.search(text) is not None
+                known[pattern] = any(not entry.attribute or _behind_a_dot(each) for each in pattern.finditer(text))
             if known[pattern]:
                 return True
     return False
 
 
+def _behind_a_dot(found: re.Match[bytes]) -> bool:
+    """Whether a word is an attribute: ``x.data``, and ``x. # why`` with the word on the next row."""
+    text, at = found.string, found.start()
+    if text[at - 1 : at] == b".":
+        return True
+    before = text[max(at - _FARTHEST, 0) : at]
+    return _DOT.search(before) is not None or not (before.strip(b" \t\f\r\n\\") or at < _FARTHEST)
+
+
 @functools.lru_cache(maxsize=256)
 def _pattern(word: str, called: bool, attribute: bool) -> re.Pattern[bytes]:
-    """Give what matches a word where it counts, or where another name is made of it."""
-    before = rb"\." + _GAP if attribute else rb"(?<!\w)"
+    """Give what matches a word where it counts, or where another name is made of it.
+
+    It begins with the word, so that it is looked for as fast as a plain text is.
+    """
+    name = word.encode()
     behind = rb""
     if called:  # `f(...)`, `(f)(...)`, `import f as g`; what stands on the next row is not looked at
         behind = rb"[ \t\f)\\]*(?:[(\r\n#]|as\b"
         behind += rb"|;|\Z|if\b|else\b)" if word[:1].isupper() else rb")"  # `T = torch.Tensor if c else ...`
-    return re.compile(before + word.encode() + rb"(?!\w)" + behind)
+    if attribute:
+        return re.compile(name + rb"(?<=[.\s\\]" + name + rb")(?!\w)" + behind)
+    return re.compile(name + rb"(?<!\w" + name + rb")(?!\w)" + behind)

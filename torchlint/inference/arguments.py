@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from torchlint.inference.facts import Dtype, Grad, Kind, Place, Reason, Value, join_all
+from torchlint.inference.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen(frozen=True)
 class Arguments:
     """What a call is given, and the call itself for reasons."""
 

@@ -75,7 +75,7 @@ class Expressions:
             value = self.file.name(node.id)
         if value.names:
             value = self.file.followed(value)
-        if value.unknown and value.member is None and modules.LOADER_WORD.search(node.id):
+        if value.unknown and value.member is None and modules.names_a_loader(node.id):
             return value.having(member=modules.host_batch())
         return value
 
@@ -88,7 +88,7 @@ class Expressions:
         if path is not None and (known := env.find(path)) is not None:
             return known
         value = self.attribute_of(base, node.attr, node)
-        if value.unknown and value.member is None and modules.LOADER_WORD.search(node.attr):
+        if value.unknown and value.member is None and modules.names_a_loader(node.attr):
             return value.having(member=modules.host_batch())
         return value
 

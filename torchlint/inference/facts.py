@@ -7,11 +7,11 @@ Every axis is a set of bits joined by union, so loops settle. ``UNKNOWN`` bits s
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 from torchlint.inference.bits import Bits
+from torchlint.inference.frozen import frozen
 
 
 class Kind(Bits):
@@ -77,7 +77,7 @@ ANY_PLACE: Final = Place.HOST | Place.UNKNOWN
 ANY_DTYPE: Final = Dtype.FLOATING | Dtype.INTEGRAL | Dtype.BOOL
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(frozen=True, slots=True)
 class Reason:
     """One step of an explanation: what happened at a node, after what.
 
@@ -100,17 +100,7 @@ class Reason:
         yield from reversed(steps)
 
 
-if TYPE_CHECKING:
-    from dataclasses import dataclass as _frozen
-else:
-
-    def _frozen(*, frozen: bool, slots: bool, eq: bool) -> Callable[[type], type]:
-        """Leave the guard to the type checker: it doubles the time a value takes, and a function makes hundreds."""
-        assert frozen
-        return dataclass(slots=slots, eq=eq)
-
-
-@_frozen(frozen=True, slots=True, eq=False)
+@frozen(frozen=True, slots=True, eq=False)
 class Value:
     """What is known of an expression's value; nobody changes one.
 
@@ -258,7 +248,8 @@ _NEITHER: Final = (Grad(0), Place(0), Dtype(0))
 
 def of_kind(kind: Kind, **facts: object) -> Value:
     """Make a value that is no tensor."""
-    return _stated(Value(kind, *_NEITHER), facts)
+    made = Value(kind, *_NEITHER)
+    return _stated(made, facts) if facts else made
 
 
 def tensor(grad: Grad = ANY_GRAD, place: Place = ANY_PLACE, dtype: Dtype = ANY_DTYPE, **facts: object) -> Value:

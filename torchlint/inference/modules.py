@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from torchlint.inference.arguments import Arguments
 from torchlint.inference.devices import place_of
@@ -37,7 +38,7 @@ MODEL_WORD = re.compile(
     r"embedding|embeddings|fc\d*|conv\d*|linear\d*|layer\d*|head|transformer|criterion|loss_fn|loss_func|loss_function)$",
     re.IGNORECASE,
 )
-LOADER_WORD = re.compile(
+_LOADER_WORD = re.compile(
     r"(^|_)(data_?)?(loader|dataloader|dataset|loaders|dl|trainset|testset|data_iter|train_iter|test_iter)\d*$",
     re.IGNORECASE,
 )
@@ -49,6 +50,12 @@ _PLAIN_OBJECTS = (
     "torch.multiprocessing.",
 )
 HOST_SAMPLE = tensor(Grad.DETACHED, Place.HOST)
+
+
+@lru_cache(maxsize=4096)
+def names_a_loader(word: str) -> bool:
+    """Whether a word names a data set, or what gives its samples in batches."""
+    return _LOADER_WORD.search(word) is not None
 
 
 def made(name: str, given: Arguments) -> Value | None:

@@ -87,12 +87,12 @@ def star_modules(imports: Iterable[ast.ImportFrom]) -> list[str]:
 
 def path_of(node: ast.expr) -> str | None:
     """Spell a place that flow can follow: ``x``, ``self.net``, ``batch['image']``, ``out[0]``; None for others."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        root = path_of(node.value)
+        return f"{root}.{node.attr}" if root else None
     match node:
-        case ast.Name(id=word):
-            return word
-        case ast.Attribute(value=base, attr=word):
-            root = path_of(base)
-            return f"{root}.{word}" if root else None
         case ast.Subscript(value=base, slice=ast.Constant(value=str() | int() as key)) if not isinstance(key, bool):
             root = path_of(base)
             return f"{root}[{key!r}]" if root else None

@@ -103,7 +103,10 @@ class File:
 
     def followed(self, value: Value) -> Value:
         """Give what an imported name of the project stands for, its file read now; other values as they are."""
-        if not any(name.startswith(MARK) and "@" not in name for name in value.names):
+        for name in value.names:
+            if name.startswith(MARK) and "@" not in name:
+                break
+        else:
             return value
         found = [self.project.find(name) if name.startswith(MARK) else named(name) for name in sorted(value.names)]
         return join_all(each for each in found if each is not None) if all(found) else value

@@ -144,8 +144,7 @@ def outline(source: Source) -> Outline:
         by_type[type(node)].append(node)
         order.append(node)
         depths.append(depth)
-        below = children(node)
-        if below:
+        if _FIELDS[type(node)] and (below := children(node)):  # every other node is a name or a constant
             depth += 1
             if depth > DEEPEST:
                 raise RecursionError
