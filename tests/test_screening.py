@@ -20,6 +20,7 @@ from torchlint.catalogue import CATALOGUE
 from torchlint.config import Config
 from torchlint.model import Settings
 from torchlint.screening import screens
+from torchlint.screening.plain_data import is_plain_data
 from torchlint.screening.sight import Sight
 from torchlint.source import decode
 from torchlint.syntax.outline import Stretch, outline, stretches
@@ -34,6 +35,10 @@ SILENT = [
     "value = torch.tensor([1.0, 2.0])\n",
     "value = torch.tensor(np.zeros(3))\n",
     "def f(x):\n    return torch.tensor(len(x)), torch.tensor(0.1**2), torch.tensor(x, dtype=torch.long)\n",
+    "def f(c):\n    x = 1\n    if c:\n        x = [0] * 3\n    x += 2\n    return torch.tensor(x)\n",
+    "def f(x):\n    if not torch.is_tensor(x):\n        x = torch.tensor(x)\n    return x\n",
+    "def f(x):\n    if not isinstance(x, torch.Tensor):\n        return torch.tensor(x)\n    return x\n",
+    "def f(x):\n    if isinstance(x, (int, float)):\n        x = torch.tensor(x)\n    return x\n",
     "def f(x):\n    return type(x), x.type(torch.float32), x.type(), x.type(dtype=x.dtype)\n",
     "class Batch:\n    def __init__(self):\n        self.data = []\n\n    def f(self):\n        return self.data\n",
     "class C:\n    def new(self, a):\n        return self.new(a=1)\n",
@@ -61,6 +66,12 @@ OPEN = [
     "Kind = torch.DoubleTensor\n\n\ndef f(x):\n    return x.type(Kind)\n",
     "def f(x: torch.Tensor):\n    return torch.tensor(x)\n",
     "def f(x: torch.Tensor):\n    return torch.tensor(data=x)\n",
+    "def f(x: torch.Tensor):\n    if x is not None:\n        x = torch.tensor(x)\n    return x\n",
+    "def f(x: torch.Tensor):\n    if isinstance(x, torch.Tensor):\n        x = torch.tensor(x)\n    return x\n",
+    "def f(c):\n    x = 1\n    if c:\n        x = torch.ones(3)\n        return torch.tensor(x)\n",
+    "def f():\n    x = 1\n    for x in torch.ones(3):\n        print(torch.tensor(x))\n",
+    "def f(w: torch.Tensor):\n    x = 1\n    x += w\n    return torch.tensor(x)\n",
+    "def f(w: torch.Tensor):\n    x = 1\n    x, y = w, 2\n    return torch.tensor(x)\n",
     'def f(x):\n    return x.to("cpu", non_blocking=True)\n',
     "torch.set_default_tensor_type(torch.FloatTensor)\n",
     "from torch.autograd import Variable\n\n\ndef f(x):\n    return Variable(x)\n",
@@ -106,6 +117,18 @@ def test_fixtures_give_the_same_findings_parsed_whole_and_unscreened(path: Path)
     found, whole = both_ways(path)
     assert found.findings == whole.findings
     assert found.troubles == whole.troubles
+
+
+def test_nothing_is_taken_for_plain_data_that_inference_knows_as_a_tensor() -> None:
+    asked = plain = 0
+    for path in FIXTURES:
+        sight = Sight(outline(decode(path.name, path.read_bytes())), Settings(), str(path))
+        for node in (argument for call in sight.outline.nodes(ast.Call) for argument in call.args):
+            asked += 1
+            if is_plain_data(node, sight):
+                plain += 1
+                assert not sight.value(node).is_tensor, (path, ast.unparse(node))
+    assert 0 < plain < asked
 
 
 def of_the_environment() -> Iterator[Path]:

@@ -5,13 +5,8 @@ from __future__ import annotations
 import ast
 
 from torchlint.screening.legacy_types import is_type_word
+from torchlint.screening.plain_data import is_plain_data
 from torchlint.screening.sight import Sight
-
-_PYTHON_DATA = (ast.List, ast.Tuple, ast.ListComp, ast.Constant, ast.Dict, ast.JoinedStr, ast.Lambda)
-_MAKING_DATA = frozenset({"bool", "dict", "float", "int", "len", "list", "range", "set", "sorted", "str", "tuple"})
-"""Functions of Python whose results are no tensors, whatever they are given."""
-_WITHOUT_TENSORS = frozenset({"itertools", "math", "numpy", "os", "pandas", "random", "time"})
-"""Libraries whose functions give no tensors."""
 
 
 def may_be_legacy(node: ast.AST, sight: Sight) -> bool:
@@ -53,21 +48,6 @@ def may_copy_a_tensor(node: ast.AST, sight: Sight) -> bool:
     if call is None or not isinstance(node, ast.Name | ast.Attribute):
         return False
     source = call.args[0] if call.args else next((each.value for each in call.keywords if each.arg == "data"), None)
-    if source is None or _is_data(source, sight):
+    if source is None or is_plain_data(source, sight):
         return False
     return sight.value(node).names == {"torch.tensor"} and sight.value(source).is_tensor
-
-
-def _is_data(node: ast.expr, sight: Sight) -> bool:
-    """Whether an expression is Python's or NumPy's data by its spelling, so that nothing needs to be inferred."""
-    match node:
-        case ast.UnaryOp(operand=inner):
-            return _is_data(inner, sight)
-        case ast.BinOp(left=left, right=right):
-            return _is_data(left, sight) and _is_data(right, sight)
-        case ast.Call(func=ast.Name(id=word)) if word in _MAKING_DATA:
-            return sight.analysis.names_of(node.func) == {f"builtins.{word}"}
-        case ast.Call(func=function):
-            names = sight.analysis.names_of(function)
-            return bool(names) and all(name.partition(".")[0] in _WITHOUT_TENSORS for name in names)
-    return isinstance(node, _PYTHON_DATA)
