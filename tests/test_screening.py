@@ -35,6 +35,7 @@ SILENT = [
     "value = torch.tensor([1.0, 2.0])\n",
     "value = torch.tensor(np.zeros(3))\n",
     "def f(x):\n    return torch.tensor(len(x)), torch.tensor(0.1**2), torch.tensor(x, dtype=torch.long)\n",
+    "def f(x):\n    return torch.tensor(torch.finfo(x.dtype).min), torch.tensor(-torch.iinfo(x.dtype).max / 2)\n",
     "def f(c):\n    x = 1\n    if c:\n        x = [0] * 3\n    x += 2\n    return torch.tensor(x)\n",
     "def f(x):\n    if not torch.is_tensor(x):\n        x = torch.tensor(x)\n    return x\n",
     "def f(x):\n    if not isinstance(x, torch.Tensor):\n        return torch.tensor(x)\n    return x\n",

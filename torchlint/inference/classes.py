@@ -22,9 +22,9 @@ from torchlint.inference.facts import (
     join,
     of_kind,
 )
-from torchlint.inference.names import CHANGING
 from torchlint.inference.operations import leaf
-from torchlint.syntax.outline import Function, Outline
+from torchlint.inference.setters import own_words, set_words
+from torchlint.syntax.outline import Function
 
 if TYPE_CHECKING:
     from torchlint.inference.scope import File
@@ -43,6 +43,8 @@ class Class:
     methods: dict[str, Function] = field(default_factory=dict)
     setters: dict[str, list[Function]] = field(default_factory=dict)
     """The methods that set an attribute of ``self`` or change what it holds, by the attribute."""
+    sets: set[tuple[str, Function]] = field(default_factory=set)
+    """Those of them that do more than change parts of it: walks of the others say nothing of it."""
     loose: set[str] = field(default_factory=set)
     """The attributes that ``setattr(self, "word", value)`` sets too."""
     fields: dict[str, ast.AnnAssign | ast.Assign] = field(default_factory=dict)
@@ -255,6 +257,8 @@ class Classes:
     def _collect(self, known: Class, word: str) -> Value | None:
         found = UNKNOWN if word in known.loose else NOTHING
         for method in dict.fromkeys(known.setters.get(word, ())):
+            if (word, method) not in known.sets:
+                continue
             if known.home.is_running(method):
                 found = join(found, known.home.set_so_far(method, word))
             elif known.home.knows(method) or self._file.project.affords(known.home):
@@ -340,41 +344,8 @@ def _read_body(known: Class) -> None:
 
 
 def _read_setters(known: Class, method: Function) -> None:
-    words, loose = known.home.outline.told(_set_words, method)
+    words, loose = known.home.outline.told(set_words, method)
     known.loose.update(loose)
+    known.sets.update((word, method) for word in known.home.outline.told(own_words, method))
     for word in words:
         known.setters.setdefault(word, []).append(method)
-
-
-def _set_words(outline: Outline, method: Function) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Give the attributes of ``self`` that a method sets or changes, and those that ``setattr`` sets."""
-    first = [*method.args.posonlyargs, *method.args.args][:1]
-    if not first:
-        return (), ()
-    words: list[str] = []
-    loose: list[str] = []
-    for node in outline.within(method):
-        match node:
-            case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
-                words += _parts_of(node, first[0].arg)
-            case ast.Call(
-                func=ast.Attribute(value=ast.Name(id=owner), attr=attr), args=[ast.Constant(value=str(word)), *_]
-            ):
-                if owner == first[0].arg and attr in ("register_buffer", "register_parameter", "add_module"):
-                    words.append(word)
-            case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id=owner), ast.Constant(value=str(word)), _]):
-                if owner == first[0].arg:
-                    loose.append(word)
-            case ast.Call(func=ast.Attribute(value=ast.Attribute() as holder, attr=attr)):
-                if attr in CHANGING or (attr.endswith("_") and not attr.endswith("__")):
-                    words += _parts_of(holder, first[0].arg)
-    return (*words, *loose), tuple(loose)
-
-
-def _parts_of(node: ast.expr, owner: str) -> list[str]:
-    """Give the attribute of ``owner`` in which a place lies, as a list of one: ``x`` for ``self.x[0].y``."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            return [node.attr] if node.value.id == owner else []
-        node = node.value
-    return []

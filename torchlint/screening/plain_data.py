@@ -14,6 +14,8 @@ _MAKING_DATA = _TYPES | {"len", "sorted"}
 """Functions of Python whose results are no tensors, whatever they are given."""
 _WITHOUT_TENSORS = frozenset({"itertools", "math", "numpy", "os", "pandas", "random", "time"})
 """Libraries whose functions give no tensors."""
+_LIMITS = frozenset({"torch.finfo", "torch.iinfo"})
+"""What is known of a dtype; all of it is numbers and text."""
 _DEEPEST = 4
 """Names are followed to what they are bound to this far."""
 _MOST_PLACES = 20
@@ -32,6 +34,9 @@ def is_plain_data(node: ast.expr, sight: Sight, depth: int = _DEEPEST) -> bool:
         case ast.Call(func=function):
             names = sight.analysis.names_of(function)
             return bool(names) and all(name.partition(".")[0] in _WITHOUT_TENSORS for name in names)
+        case ast.Attribute(value=ast.Call(func=function)):
+            names = sight.analysis.names_of(function)
+            return bool(names) and names <= _LIMITS
         case ast.Name():
             return _is_tested(node, sight) or (depth > 0 and _is_bound_to_data(node, sight, depth - 1))
     return isinstance(node, _LITERALS)
