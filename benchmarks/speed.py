@@ -31,6 +31,8 @@ if __name__ == "__main__":
 
 from benchmarks.corpus import cache  # noqa: E402
 from torchlint.catalogue import CATALOGUE  # noqa: E402
+from torchlint.config import Config  # noqa: E402
+from torchlint.engine import check_bytes  # noqa: E402
 from torchlint.version import VERSION  # noqa: E402
 
 PAGE = ROOT / "docs" / "cost.md"
@@ -237,16 +239,27 @@ def small(bench: Bench, triggered: Sequence[Path]) -> Iterator[Row]:
     yield Row("nothing to do", idle.cpu, against, least.cpu, "at most 1.5")
     yield Row("nothing to do, no cache", fresh.cpu, against, least.cpu, "at most 1.5")
     yield Row("nothing to do, `.gitignore`, `pyproject.toml`", inside.cpu, against, least.cpu, "at most 1.5")
-    middle = sorted(triggered, key=lambda path: path.stat().st_size)[len(triggered) // 2]
+    by_size = sorted(triggered, key=lambda path: path.stat().st_size)
+    by_distance = sorted(range(len(by_size)), key=lambda at: abs(at - len(by_size) // 2))
+    middle = by_size[len(by_size) // 2]
+    faulty = next(
+        by_size[at] for at in by_distance if check_bytes(str(by_size[at]), by_size[at].read_bytes(), Config()).findings
+    )
+    for path, what in ((middle, "one changed file"), (faulty, "one changed file with findings")):
+        changed, parse = bench.least(
+            lambda path=path: hook(bench, path),  # type: ignore[misc]
+            lambda path=path: bench.once((sys.executable, "-c", BARE), folder, str(path)),  # type: ignore[misc]
+        )
+        size = f"{path.stat().st_size / 1024:.0f} KiB"
+        yield Row(f"{what}, {size}", changed.cpu, "import LibCST and parse it", parse.cpu, "at most 1.5")
 
-    def hook() -> Cost:
-        with middle.open("ab") as stream:
-            stream.write(b"\n")
-        return bench.once((*command, "--force-exclude", str(middle)), middle.parent, PRE_COMMIT="1")
 
-    changed, parse = bench.least(hook, lambda: bench.once((sys.executable, "-c", BARE), folder, str(middle)))
-    size = f"{middle.stat().st_size / 1024:.0f} KiB"
-    yield Row(f"one changed file of {size}", changed.cpu, "import LibCST and parse it", parse.cpu, "at most 1.5")
+def hook(bench: Bench, path: Path) -> Cost:
+    """Change a file and check it as pre-commit does."""
+    with path.open("ab") as stream:
+        stream.write(b"\n")
+    command = (*TORCHLINT, "--isolated", "--force-exclude", str(path))
+    return bench.once(command, path.parent, PRE_COMMIT="1")
 
 
 # ---------------------------------------------------------------------- growth
