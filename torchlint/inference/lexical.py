@@ -6,9 +6,10 @@ import ast
 from collections import Counter
 
 from torchlint.inference.names import BUILTINS, bindings, changed_in_place
-from torchlint.syntax.outline import Function, Outline, children, parameters
+from torchlint.syntax.outline import Function, Outline, parameters
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_SCOPES = (*_FUNCTIONS, ast.Lambda, ast.ClassDef)
 _NAMING = (*_FUNCTIONS, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping)
 
 
@@ -27,16 +28,9 @@ def written(outline: Outline, owner: ast.AST) -> tuple[ast.Name, ...]:
     return tuple(found)
 
 
-def own_nodes(_: Outline, owner: ast.AST) -> tuple[ast.AST, ...]:
+def own_nodes(outline: Outline, owner: ast.AST) -> tuple[ast.AST, ...]:
     """Give the nodes of a function or module, those of functions inside it left out."""
-    found = []
-    stack = children(owner)
-    while stack:
-        node = stack.pop()
-        found.append(node)
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            stack.extend(children(node))
-    return tuple(found)
+    return tuple(outline.outside_of(owner, _SCOPES))
 
 
 def bound(outline: Outline, owner: ast.AST) -> dict[str, list[ast.Name]]:

@@ -65,6 +65,20 @@ class Outline:
             last += 1
         return self.order[first:last]
 
+    def outside_of(self, node: ast.AST, kinds: tuple[type[ast.AST], ...]) -> Iterator[ast.AST]:
+        """Give the nodes inside a node but those inside another one of some types, which is given itself."""
+        at = self._index[node]
+        around, hidden = self.depths[at], DEEPEST + 1
+        for below in range(at + 1, len(self.depths)):
+            depth = self.depths[below]
+            if depth <= around:
+                return
+            if depth > hidden:
+                continue
+            found = self.order[below]
+            hidden = depth if isinstance(found, kinds) else DEEPEST + 1
+            yield found
+
     @cached_property
     def _index(self) -> dict[ast.AST, int]:
         return {node: at for at, node in enumerate(self.order)}
@@ -171,10 +185,11 @@ def children(node: ast.AST) -> list[ast.AST]:
     found: list[ast.AST] = []
     for name in _FIELDS[type(node)]:
         value = getattr(node, name, None)
-        if isinstance(value, ast.AST):
+        if value.__class__ is list:
+            if value:
+                found += [each for each in value if isinstance(each, ast.AST)]
+        elif isinstance(value, ast.AST):
             found.append(value)
-        elif value.__class__ is list:
-            found += [each for each in value if isinstance(each, ast.AST)]
     return found
 
 
