@@ -23,6 +23,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -241,11 +242,11 @@ def small(bench: Bench, triggered: Sequence[Path]) -> Iterator[Row]:
     yield Row("nothing to do, `.gitignore`, `pyproject.toml`", inside.cpu, against, least.cpu, "at most 1.5")
     by_size = sorted(triggered, key=lambda path: path.stat().st_size)
     by_distance = sorted(range(len(by_size)), key=lambda at: abs(at - len(by_size) // 2))
-    middle = by_size[len(by_size) // 2]
-    faulty = next(
-        by_size[at] for at in by_distance if check_bytes(str(by_size[at]), by_size[at].read_bytes(), Config()).findings
-    )
-    for path, what in ((middle, "one changed file"), (faulty, "one changed file with findings")):
+    nearest = (by_size[at] for at in by_distance)
+    faulty = (path for path in nearest if check_bytes(str(path), path.read_bytes(), Config()).findings)
+    chosen = [(path, "one changed file") for path in by_size[len(by_size) // 2 :][:1]]
+    chosen += [(path, "one changed file with findings") for path in islice(faulty, 1)]
+    for path, what in chosen:
         changed, parse = bench.least(
             lambda path=path: hook(bench, path),  # type: ignore[misc]
             lambda path=path: bench.once((sys.executable, "-c", BARE), folder, str(path)),  # type: ignore[misc]

@@ -30,7 +30,8 @@ def test_the_ratios_are_measured_over_any_folder_of_code(tmp_path: Path) -> None
     )
     assert [row for row in rows if row != "warm, wall time"] == [
         "cold, one process", "warm", "nothing to do", "nothing to do, no cache",
-        "nothing to do, `.gitignore`, `pyproject.toml`", "one changed file of 0 KiB",
+        "nothing to do, `.gitignore`, `pyproject.toml`", "one changed file, 0 KiB",
+        "one changed file with findings, 0 KiB",
     ]  # fmt: skip
 
 
