@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import ROOT, Program
 from torchlint.cache.documents import Documents
-from torchlint.cache.shelf import NAME
+from torchlint.config import CACHE as NAME
 from torchlint.config import ConfigError, Finder, _toml
 from torchlint.options import Options
 

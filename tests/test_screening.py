@@ -87,7 +87,7 @@ def opened(text: str, settings: Settings | None = None) -> list[Stretch]:
     called = words - frozenset[str]().union(*(entry.words for entry in entries if not entry.called))
     sight = Sight(made, settings or Settings(), "/nowhere/some.py")
     assert stretches(made, words, called)
-    return stretches(made, words, called, screens.Screening(sight, entries).may_be_at_fault)
+    return stretches(made, words, called, screens.Screens(sight, entries).may_be_at_fault)
 
 
 @pytest.mark.parametrize("text", SILENT)
@@ -109,7 +109,7 @@ def test_strict_settings_leave_every_conversion_of_a_tensor_to_the_rules() -> No
 
 
 def test_every_screen_is_that_of_a_rule() -> None:
-    assert screens.SCREENS.keys() <= {entry.code for entry in CATALOGUE if entry.words}
+    assert screens.BY_RULE.keys() <= {entry.code for entry in CATALOGUE if entry.words}
 
 
 # ---------------------------------------------------------------------- the same findings
@@ -161,7 +161,7 @@ def test_where_a_screen_fails_the_rule_still_speaks(monkeypatch: pytest.MonkeyPa
     def failing(node: ast.AST, sight: Sight) -> bool:
         raise ValueError(f"{node} {sight}")
 
-    monkeypatch.setattr(screens, "SCREENS", dict.fromkeys(screens.SCREENS, failing))
+    monkeypatch.setattr(screens, "BY_RULE", dict.fromkeys(screens.BY_RULE, failing))
     text = HEAD + "def f():\n    w = torch.ones(3, requires_grad=True)\n    return w.numpy(), torch.tensor([1])\n"
     result = engine.check_bytes("some.py", text.encode(), EVERYTHING)
     assert [each.code for each in result.findings] == ["TNS101"]
@@ -172,7 +172,7 @@ def test_a_question_too_deep_is_told_as_one() -> None:
     def failing(node: ast.AST, sight: Sight) -> bool:
         raise RecursionError
 
-    with mock.patch.object(screens, "SCREENS", dict.fromkeys(screens.SCREENS, failing)):
+    with mock.patch.object(screens, "BY_RULE", dict.fromkeys(screens.BY_RULE, failing)):
         (finding,) = engine.check_bytes(
             "some.py", (HEAD + "def f(x):\n    return x.data\n").encode(), Config()
         ).findings

@@ -6,8 +6,7 @@ import argparse
 import os
 from collections.abc import Callable
 
-from torchlint.cache.shelf import NAME
-from torchlint.config import Config, ConfigError, Finder
+from torchlint.config import CACHE, Config, ConfigError, Finder
 from torchlint.options import Options
 
 TYPE_CHECKING = False
@@ -23,9 +22,12 @@ def place(flags: argparse.Namespace, config: Config, cwd: str) -> str | None:
     """
     if getattr(flags, "no_cache", False):
         return None
-    if flags.cache_dir is not None:
-        return os.path.normpath(os.path.join(cwd, flags.cache_dir))
-    return os.path.normpath(os.path.join(config.root or cwd, config.run.cache_dir or NAME))
+    said = _by_flag(flags, cwd)
+    return said or os.path.normpath(os.path.join(config.root or cwd, config.run.cache_dir or CACHE))
+
+
+def _by_flag(flags: argparse.Namespace, cwd: str) -> str | None:
+    return os.path.normpath(os.path.join(cwd, flags.cache_dir)) if flags.cache_dir is not None else None
 
 
 def documents_for(flags: argparse.Namespace, cwd: str, clock: Callable[[], int]) -> Documents | None:
@@ -34,7 +36,7 @@ def documents_for(flags: argparse.Namespace, cwd: str, clock: Callable[[], int])
         return None
     from torchlint.cache.documents import Documents
 
-    return Documents(clock, os.path.normpath(os.path.join(cwd, flags.cache_dir)) if flags.cache_dir else None)
+    return Documents(clock, _by_flag(flags, cwd))
 
 
 def memory_for(

@@ -14,13 +14,15 @@ from torchlint.options import OptionError, Options, Patterns, from_table
 from torchlint.records import record
 from torchlint.selectors import DEFAULT_CODES, EVERY_CODE, codes_meant, selection
 
+CACHE = ".torchlint_cache"
+"""The folder of the cache, unless the user gives another."""
 SYNTAX_ERROR = "TNS900"
 """Reported whatever is selected: a file that was not understood must not pass in silence."""
 
 # fmt: off
 DEFAULT_EXCLUDE = (
     ".bzr", ".direnv", ".eggs", ".git", ".git-rewrite", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox",
-    ".pants.d", ".pyenv", ".pytest_cache", ".pytype", ".ruff_cache", ".svn", ".torchlint_cache", ".tox", ".venv",
+    ".pants.d", ".pyenv", ".pytest_cache", ".pytype", ".ruff_cache", ".svn", CACHE, ".tox", ".venv",
     ".vscode", "__pycache__", "__pypackages__", "_build", "buck-out", "build", "dist", "node_modules",
     "site-packages", "venv",
 )

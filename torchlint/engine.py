@@ -23,7 +23,7 @@ from torchlint.model import (
     Trouble,
     in_order,
 )
-from torchlint.screening.screens import Screening
+from torchlint.screening.screens import Screens
 from torchlint.screening.sight import Sight
 from torchlint.source import Source, SourceError, undecoded
 from torchlint.suppress import ABOUT_SUPPRESSIONS, split
@@ -200,7 +200,7 @@ def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
     elsewhere = frozenset[str]().union(*(entry.words for entry in entries if not entry.called))
     sight = Sight(made, config.settings, _absolute(source, config))
     try:
-        places = stretches(made, words, called - elsewhere, Screening(sight, entries).may_be_at_fault)
+        places = stretches(made, words, called - elsewhere, Screens(sight, entries).may_be_at_fault)
         found, troubles = _check_stretches(sight, places, entries) if places else ([], ())
     except RecursionError:  # Python 3.12 has a limit of its own where C and Python call each other by turns
         return [_too_deep()], (), ()

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from torchlint.cache.shelf import NAME, Shelf
-
-Document = Mapping[str, object]
+from torchlint.cache.shelf import Shelf
+from torchlint.config import CACHE, Document
 
 _LONGEST = 200_000
 """Characters of a configuration file that is kept."""
@@ -32,7 +31,7 @@ class Documents:
 
         What ``read`` raises is raised, and not kept.
         """
-        shelf = Shelf(self._folder or os.path.join(os.path.dirname(path), NAME), self._clock)
+        shelf = Shelf(self._folder or os.path.join(os.path.dirname(path), CACHE), self._clock)
         key = f"configuration {text}"
         found = shelf.take(key) if len(text) <= _LONGEST else None
         if isinstance(found, dict):

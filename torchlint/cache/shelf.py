@@ -11,8 +11,6 @@ from contextlib import suppress
 
 from torchlint import regular, writing
 
-NAME = ".torchlint_cache"
-"""The folder's name, unless the user gives another."""
 MOST_BYTES = 64 * 1024 * 1024
 """What the folder may hold; when it holds more, what was used longest ago is removed."""
 _KEPT_SECONDS = 60 * 24 * 3600

@@ -23,7 +23,7 @@ from torchlint.inference.facts import (
     of_kind,
 )
 from torchlint.inference.operations import leaf
-from torchlint.inference.setters import own_words, set_words
+from torchlint.inference.setters import set_words
 from torchlint.syntax.outline import Function
 
 if TYPE_CHECKING:
@@ -344,8 +344,8 @@ def _read_body(known: Class) -> None:
 
 
 def _read_setters(known: Class, method: Function) -> None:
-    words, loose = known.home.outline.told(set_words, method)
-    known.loose.update(loose)
-    known.sets.update((word, method) for word in known.home.outline.told(own_words, method))
-    for word in words:
+    found = known.home.outline.told(set_words, method)
+    known.loose.update(found.loose)
+    known.sets.update((word, method) for word in found.own)
+    for word in found.words:
         known.setters.setdefault(word, []).append(method)

@@ -3,56 +3,63 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 
 from torchlint.inference.names import CHANGING
 from torchlint.syntax.outline import Function, Outline
 
 
-def set_words(outline: Outline, method: Function) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Give the attributes of ``self`` that a method sets or changes, and those that ``setattr`` sets."""
+@dataclass(frozen=True)
+class Set:
+    """The attributes of ``self`` that a method sets or changes."""
+
+    words: tuple[str, ...] = ()
+    own: frozenset[str] = frozenset()
+    """Those that are set, filled or moved themselves, and not only in parts."""
+    loose: tuple[str, ...] = ()
+    """Those that ``setattr`` sets."""
+
+
+def set_words(outline: Outline, method: Function) -> Set:
+    """Find them."""
     first = [*method.args.posonlyargs, *method.args.args][:1]
     if not first:
-        return (), ()
+        return Set()
+    owner = first[0].arg
     words: list[str] = []
     loose: list[str] = []
+    own: set[str | None] = set()
     for node in outline.within(method):
         match node:
             case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
-                words += _parts_of(node, first[0].arg)
+                words += _parts_of(node, owner)
+                own.add(_whole(node, owner))
             case ast.Call(
-                func=ast.Attribute(value=ast.Name(id=owner), attr=attr), args=[ast.Constant(value=str(word)), *_]
+                func=ast.Attribute(value=ast.Name(id=found), attr=attr), args=[ast.Constant(value=str(word)), *_]
             ):
-                if owner == first[0].arg and attr in ("register_buffer", "register_parameter", "add_module"):
+                if found == owner and attr in ("register_buffer", "register_parameter", "add_module"):
                     words.append(word)
-            case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id=owner), ast.Constant(value=str(word)), _]):
-                if owner == first[0].arg:
+                    own.add(word)
+            case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id=found), ast.Constant(value=str(word)), _]):
+                if found == owner:
                     loose.append(word)
-            case ast.Call(func=ast.Attribute(value=ast.Attribute() as holder, attr=attr)):
-                if attr in CHANGING or (attr.endswith("_") and not attr.endswith("__")):
-                    words += _parts_of(holder, first[0].arg)
-    return (*words, *loose), tuple(loose)
+            case ast.Call(func=ast.Attribute(value=ast.Attribute() | ast.Subscript() as holder, attr=attr)):
+                own.add(_whole(holder, owner))  # `self.net.cuda()` counts where the method changes `self.net` otherwise
+                if isinstance(holder, ast.Attribute) and (
+                    attr in CHANGING or (attr.endswith("_") and not attr.endswith("__"))
+                ):
+                    words += _parts_of(holder, owner)
+    return Set((*words, *loose), frozenset({*words, *loose} & {*own, *loose}), tuple(loose))
 
 
-def own_words(outline: Outline, method: Function) -> frozenset[str]:
-    """Give the attributes of ``self`` that a method sets, fills or moves themselves, and not only parts of them."""
-    words, loose = outline.told(set_words, method)
-    found = set(loose)
-    for node in outline.within(method):
-        match node:
-            case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
-                place: ast.expr = node
-            case ast.Call(func=ast.Attribute(value=ast.Name()), args=[ast.Constant(value=str(word)), *_]):
-                found.add(word)  # `self.register_buffer("word", x)`
-                continue
-            case ast.Call(func=ast.Attribute(value=ast.Attribute() | ast.Subscript() as holder)):
-                place = holder
-            case _:
-                continue
-        while isinstance(place, ast.Subscript):
-            place = place.value
-        if isinstance(place, ast.Attribute) and isinstance(place.value, ast.Name):
-            found.add(place.attr)
-    return frozenset(found.intersection(words))
+def _whole(node: ast.expr, owner: str) -> str | None:
+    """Give the attribute of ``owner`` that a place is or is a member of: ``x`` for ``self.x[0]``, not ``self.x.y``."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    match node:
+        case ast.Attribute(value=ast.Name(id=found), attr=word) if found == owner:
+            return word
+    return None
 
 
 def _parts_of(node: ast.expr, owner: str) -> list[str]:

@@ -12,7 +12,7 @@ from torchlint.screening.copies import may_go_to_the_host
 from torchlint.screening.data import may_be_read
 from torchlint.screening.sight import Screen, Sight
 
-SCREENS: Mapping[str, Screen] = {
+BY_RULE: Mapping[str, Screen] = {
     **dict.fromkeys(("TNS101", "TNS102", "TNS103"), may_fail),
     "TNS107": is_detour,
     "TNS108": may_go_to_the_host,
@@ -25,7 +25,7 @@ SCREENS: Mapping[str, Screen] = {
 """By code. A rule without one may speak wherever its words stand."""
 
 
-class Screening:
+class Screens:
     """The screens of the rules that look at a file."""
 
     def __init__(self, sight: Sight, entries: Iterable[Entry]) -> None:
@@ -37,7 +37,7 @@ class Screening:
         """Whether a rule may speak about a node that bears a word: one of the rules' words, or a name for one."""
         if word not in self._by_word:
             own = [entry for entry in self._entries if word in entry.words] or self._entries
-            self._by_word[word] = tuple(dict.fromkeys(SCREENS.get(entry.code, _always) for entry in own))
+            self._by_word[word] = tuple(dict.fromkeys(BY_RULE.get(entry.code, _always) for entry in own))
         return any(self._ask(screen, node) for screen in self._by_word[word])
 
     def _ask(self, screen: Screen, node: ast.AST) -> bool:
