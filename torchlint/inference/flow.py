@@ -21,13 +21,14 @@ from torchlint.inference.facts import (
     join,
     of_kind,
 )
+from torchlint.inference.liveness import Loop, rebound
 from torchlint.inference.names import bindings, path_of
 
 if TYPE_CHECKING:
     from torchlint.inference.scope import File
 
 _PASSES = 6
-"""A body is walked at most this often; from the fourth time on what still changes in a loop is unknown."""
+"""A loop is walked at most this often; from the fourth time on what still changes in it is unknown."""
 
 _WIDEN = 3
 
@@ -45,25 +46,21 @@ class Flow(Expressions):
         self.returned: Value = NOTHING
         self.returns = False
         self.env = Env()
-        self._heads: dict[ast.stmt, dict[str, Value]] = {}
+        self._heads: dict[Loop, dict[str, Value]] = {}
         self._is_module = body is file.outline.tree.body
         self.running = False
         """Whether the walk is under way."""
+        self._round = -1
+        """How often the outermost loop around the statement at hand was walked before; -1 outside of loops."""
         self._settled = True
-        self._widen = False
         self._breaks: list[list[Env]] = []
         self._continues: list[list[Env]] = []
 
     def run(self) -> Flow:
-        """Walk the body until its loops have settled."""
+        """Walk the body."""
         self.running = True
-        for number in range(_PASSES):
-            self._settled, self._widen = True, number >= _WIDEN
-            self.returned, self.yielded = NOTHING, []
-            self.env = self._start(self)
-            self.block(self.body, self.env)
-            if self._settled:
-                break
+        self.env = self._start(self)
+        self.block(self.body, self.env)
         self.running = False
         return self
 
@@ -224,9 +221,23 @@ class Flow(Expressions):
         endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
         self._repeat(node, env, enter, endless)
 
-    def _repeat(
-        self, node: ast.For | ast.AsyncFor | ast.While, env: Env, enter: Callable[[Env], None], endless: bool
-    ) -> None:
+    def _repeat(self, node: Loop, env: Env, enter: Callable[[Env], None], endless: bool) -> None:
+        """Walk a loop; the outermost one again and again, until all that its rounds carry into the next has settled."""
+        if self._round >= 0:
+            env.merge(self._once(node, env, enter, endless))
+            return
+        returned, yielded = self.returned, len(self.yielded)
+        for self._round in range(_PASSES):
+            self._settled, self.returned = True, returned
+            del self.yielded[yielded:]
+            left = self._once(node, env, enter, endless)
+            if self._settled:
+                break
+        self._round = -1
+        env.merge(left)
+
+    def _once(self, node: Loop, env: Env, enter: Callable[[Env], None], endless: bool) -> list[Env]:
+        """Walk a loop once, from what is known of its head so far; give the environments in which it is left."""
         head = env.layer()
         for path, value in self._heads.get(node, {}).items():
             before = head.find(path)
@@ -239,25 +250,28 @@ class Flow(Expressions):
         ends = [lifted(each, head) for each in self._continues.pop()]
         if not body.dead:
             ends.append(body)
-        self._carry(node, ends)
+        self._carry(node, head, ends)
         left = [lifted(each, env) for each in self._breaks.pop()]
         if not endless:
             finished = env.layer()
             finished.merge([_over(lifted(each, env), finished) for each in (head, *ends)])
             self.block(node.orelse, finished)
             left.append(finished)
-        env.merge(left)
+        return left
 
-    def _carry(self, node: ast.stmt, ends: list[Env]) -> None:
-        """Take what the body changed to the loop's head, for the next walk."""
+    def _carry(self, node: Loop, head: Env, ends: list[Env]) -> None:
+        """Take to the loop's head what the body changed and the next round may see, for the next walk."""
         known = self._heads.setdefault(node, {})
-        for end in ends:
-            for path, value in end.changes():
-                before = known.get(path, NOTHING)
-                after = join(before, value)
-                if not after.same(before):
-                    self._settled = False
-                    known[path] = UNKNOWN if self._widen else after
+        unseen = frozenset[str]() if self._is_module else self.file.outline.told(rebound, node)
+        for path, value in (each for end in ends for each in end.changes() if each[0] not in unseen):
+            seen = head.find(path)
+            if seen is not None and join(seen, value).same(seen):
+                continue
+            before = known.get(path, NOTHING)
+            after = join(before, value)
+            if not after.same(before):
+                self._settled = False
+                known[path] = UNKNOWN if self._round >= _WIDEN else after
 
     def leave(self, node: ast.Break | ast.Continue, env: Env) -> None:
         pending = self._breaks if isinstance(node, ast.Break) else self._continues
