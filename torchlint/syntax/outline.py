@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import sys
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from operator import attrgetter
+from typing import Any, Literal, TypeVar, cast
 
 from torchlint.source import Source
 
@@ -151,20 +153,34 @@ def outline(source: Source) -> Outline:
     """
     tree = parse(source)
     made = Outline(source, tree)
-    stack: list[tuple[ast.AST, int]] = [(tree, 0)]
     parents, by_type, order, depths = made.parents, made.by_type, made.order, made.depths
-    while stack:
-        node, depth = stack.pop()
-        by_type[type(node)].append(node)
+
+    def note(node: ast.AST, depth: int, parts: _Parts) -> None:  # once for each node of each file: seconds of a run
+        by_type[node.__class__].append(node)
         order.append(node)
         depths.append(depth)
-        if _FIELDS[type(node)] and (below := children(node)):  # every other node is a name or a constant
-            depth += 1
-            if depth > DEEPEST:
-                raise RecursionError
-            for child in reversed(below):
-                parents[child] = node
-                stack.append((child, depth))
+        depth += 1
+        if depth > DEEPEST:
+            raise RecursionError
+        for value in parts(node):
+            for child in value if value.__class__ is list else (value,):
+                inner = _PARTS[child.__class__]
+                if inner:
+                    parents[child] = node
+                    note(child, depth, inner)
+                elif inner is None:
+                    parents[child] = node
+                    by_type[child.__class__].append(child)
+                    order.append(child)
+                    depths.append(depth)
+
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, 10 * DEEPEST))
+    try:
+        note(tree, 0, _PARTS[ast.Module] or _nothing)
+    finally:
+        sys.setrecursionlimit(limit)
+        del note  # it names itself: else the whole tree would wait for the next search for garbage
     return made
 
 
@@ -182,18 +198,39 @@ def parse(source: Source) -> ast.Module:
 
 def children(node: ast.AST) -> list[ast.AST]:
     """Give the nodes right below a node, contexts and operators left out: they say nothing of their own."""
+    parts = _PARTS[node.__class__] or _nothing
     found: list[ast.AST] = []
-    for name in _FIELDS[type(node)]:
-        value = getattr(node, name, None)
-        if value.__class__ is list:
-            if value:
-                found += [each for each in value if isinstance(each, ast.AST)]
-        elif isinstance(value, ast.AST):
-            found.append(value)
-    return found
+    for value in parts(node):
+        found += value if value.__class__ is list else (value,)
+    return [each for each in found if isinstance(each, ast.AST)]
 
 
 _PLAIN = frozenset({"ctx", "op", "ops", "id", "attr", "arg", "level", "module", "asname", "type_comment", "kind"})
+
+_Parts = Callable[[ast.AST], tuple[Any, ...]]
+
+
+class _PartsByType(dict[type[object], _Parts | Literal[False] | None]):
+    """What gives the fields of a node that may hold nodes; None where none of them does, False for what is no node."""
+
+    def __missing__(self, kind: type[object]) -> _Parts | Literal[False] | None:
+        self[kind] = _parts_of(kind) if issubclass(kind, ast.AST) else False
+        return self[kind]
+
+
+def _parts_of(kind: type[ast.AST]) -> _Parts | None:
+    names = [] if kind is ast.Constant else [each for each in kind._fields if each not in _PLAIN]
+    if len(names) != 1:
+        return attrgetter(*names) if names else None
+    (name,) = names
+    return lambda node: (getattr(node, name),)
+
+
+def _nothing(_: ast.AST) -> tuple[Any, ...]:
+    return ()
+
+
+_PARTS = _PartsByType()
 
 
 def parameters(function: Function | ast.Lambda) -> frozenset[str]:
@@ -201,17 +238,6 @@ def parameters(function: Function | ast.Lambda) -> frozenset[str]:
     given = function.args
     starred = [each for each in (given.vararg, given.kwarg) if each is not None]
     return frozenset(each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs, *starred))
-
-
-class _Fields(dict[type[ast.AST], tuple[str, ...]]):
-    """The fields of each type of node that may hold nodes."""
-
-    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
-        self[kind] = () if kind is ast.Constant else tuple(each for each in kind._fields if each not in _PLAIN)
-        return self[kind]
-
-
-_FIELDS = _Fields()
 
 
 def _parse(text: str) -> ast.Module:
