@@ -39,9 +39,9 @@ def shape(base: str) -> str | None:
 
     One or more of ``folder``, ``package`` (with its ``__init__.py``) and ``module``; None where there is nothing.
     """
-    found = [
-        *["folder"] * os.path.isdir(base),
-        *["package"] * os.path.isfile(os.path.join(base, "__init__.py")),
-        *["module"] * os.path.isfile(base + ".py"),
-    ]
+    found = ["folder"] if os.path.isdir(base) else []
+    if found and os.path.isfile(os.path.join(base, "__init__.py")):
+        found.append("package")
+    if os.path.isfile(base + ".py"):
+        found.append("module")
     return " ".join(found) or None

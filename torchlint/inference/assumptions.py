@@ -27,7 +27,6 @@ def assumed_at(outline: Outline, node: ast.AST) -> Assumed:
     function = outline.owner(node)
     if function is None:
         return frozenset()
-    tests = outline.told(settled, function)
     found: dict[str, bool] = {}
     below = node
     for above in outline.ancestors(node):
@@ -35,7 +34,8 @@ def assumed_at(outline: Outline, node: ast.AST) -> Assumed:
             break
         if isinstance(above, _Test) and below is not above.test:
             word, holds = asked(above.test)
-            if above in tests.get(word, ()) and len(tests[word]) > 1:
+            tests = outline.told(settled, function).get(word, frozenset()) if word else frozenset()
+            if above in tests and len(tests) > 1:
                 found.setdefault(word, holds is (below is above.body or _is_in(below, above.body)))
         below = above
     return frozenset(found.items())

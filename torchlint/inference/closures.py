@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from torchlint.inference import lexical
@@ -82,12 +83,12 @@ class Closures:
         return lexical.binder(self._file.outline, function, word)
 
     # ------------------------------------------------------------------ the module's names
-    @property
+    @cached_property
     def changed_by_functions(self) -> frozenset[str]:
         """The module's names into whose values some function writes: what they hold is not known."""
         return self._told(lexical.changed_by_functions)
 
-    @property
+    @cached_property
     def bound_again(self) -> frozenset[str]:
         """The module's names that are bound again after a function that loads them."""
         return self._told(lexical.bound_again)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Final
 
 from torchlint.inference.bits import Bits
@@ -248,8 +249,12 @@ _NEITHER: Final = (Grad(0), Place(0), Dtype(0))
 
 def of_kind(kind: Kind, **facts: object) -> Value:
     """Make a value that is no tensor."""
-    made = Value(kind, *_NEITHER)
-    return _stated(made, facts) if facts else made
+    return _stated(Value(kind, *_NEITHER), facts) if facts else _plain(kind)
+
+
+@lru_cache(maxsize=4096)
+def _plain(kind: Kind) -> Value:
+    return Value(kind, *_NEITHER)
 
 
 def tensor(grad: Grad = ANY_GRAD, place: Place = ANY_PLACE, dtype: Dtype = ANY_DTYPE, **facts: object) -> Value:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -59,11 +60,11 @@ class Place:
 class Imports:
     """Finds the files of modules for one importing file."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, shape: Callable[[str], str | None]) -> None:
+        """Begin; ``shape`` says what there is at a path without ``.py``, as :func:`homes.shape` does."""
         self._place = place
+        self._shape = shape
         self._found: dict[str, str | None] = {}
-        self.asked: set[str] = set()
-        """Paths, without ``.py``, at which a module was looked for."""
 
     def base(self, module: str) -> str | None:
         """Give the path, without ``.py``, of a module or package of the project; None where it is none.
@@ -81,27 +82,23 @@ class Imports:
             for _ in range(len(module) - len(rest) - 1):
                 folder = os.path.dirname(folder)
             base = os.path.join(folder, *rest.split(".")) if rest else folder
-            return base if base.startswith(self._place.root) and self._exists(base) else None
+            return base if base.startswith(self._place.root) and self._shape(base) else None
         first = module.partition(".")[0]
         if first in _LIBRARIES or first in sys.stdlib_module_names or not module.replace(".", "").isidentifier():
             return None
         bases = (os.path.join(folder, *module.split(".")) for folder in self._place.search)
-        return next((base for base in bases if self._exists(base)), None)
-
-    def _exists(self, base: str) -> bool:
-        self.asked.add(base)
-        return os.path.isfile(base + ".py") or os.path.isdir(base)
+        return next((base for base in bases if self._shape(base)), None)
 
 
-def file_of(base: str) -> str | None:
-    """Give the file of a module by its path without ``.py``; None for a folder that is no package.
+def file_of(base: str, shape: str | None) -> str | None:
+    """Give the file of a module by its path without ``.py`` and what is there; None for a folder that is no package.
 
     A package wins over a module of the same name, as it does in Python.
     """
-    for path in (os.path.join(base, "__init__.py"), base + ".py"):
-        if os.path.isfile(path):
-            return path
-    return None
+    there = shape.split() if shape else []
+    if "package" in there:
+        return os.path.join(base, "__init__.py")
+    return base + ".py" if "module" in there else None
 
 
 __all__ = ["Imports", "Place", "file_of", "shape"]

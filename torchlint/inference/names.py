@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 from torchlint.inference.facts import Kind, Value, of_kind
 
@@ -49,6 +50,7 @@ def canonical(name: str) -> str:
     return name
 
 
+@lru_cache(maxsize=4096)
 def named(name: str) -> Value:
     """Give the value of something imported."""
     return of_kind(Kind.OTHER, names=frozenset((canonical(name),)))

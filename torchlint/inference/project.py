@@ -67,8 +67,9 @@ class Project:
         """Those of them that stand in other files, since the last question was put."""
         self.reads: dict[str, str | None] = {}
         """The digest of each other file that was read, by its path; None where it could not be."""
-        self._asked: set[str] = set()
+        self._shapes: dict[str, str | None] = {}
         self._files: dict[str, File | None] = {}
+        self._by_base: dict[str, File | None] = {}
         self._bases: dict[str, str] = {}
         self._following: set[str] = set()
 
@@ -125,8 +126,7 @@ class Project:
 
     def dependencies(self) -> dict[str, str | None]:
         """Give the digests of the files that were read by path, and what is there where modules were looked for."""
-        asked = self._asked.union(*(file.asked for file in self.files()))
-        return {**{base: shape(base) for base in sorted(asked)}, **self.reads}
+        return {**dict(sorted(self._shapes.items())), **self.reads}
 
     # ------------------------------------------------------------------ names
     def named(self, base: str) -> str:
@@ -162,25 +162,23 @@ class Project:
         if name in self._bases:
             return None
         below = os.path.join(base, word)
-        self.looks_at(below)
-        if os.path.isfile(below + ".py") or os.path.isdir(below):
-            return of_kind(Kind.OTHER, names=frozenset((self.named(below),)))
-        return None
+        return of_kind(Kind.OTHER, names=frozenset((self.named(below),))) if self.shape(below) else None
 
     # ------------------------------------------------------------------ files
-    def looks_at(self, base: str) -> None:
-        """Take notice that findings rest on what is, or is not, at a path without ``.py``."""
-        self._asked.add(base)
+    def shape(self, base: str) -> str | None:
+        """Say what there is at a path without ``.py`` (:func:`homes.shape`), and take notice that findings rest on it."""
+        if base not in self._shapes:
+            self._shapes[base] = shape(base)
+        return self._shapes[base]
 
     def file(self, base: str) -> File | None:
         """Give the file of a module by its path without ``.py``; None where there is none or it cannot be read."""
-        self.looks_at(base)
-        path = file_of(base)
-        if path is None:
-            return None
-        if path not in self._files:
-            self._files[path] = self._read(path)
-        return self._files[path]
+        if base not in self._by_base:
+            path = file_of(base, self.shape(base))
+            if path is not None and path not in self._files:
+                self._files[path] = self._read(path)
+            self._by_base[base] = self._files[path] if path is not None else None
+        return self._by_base[base]
 
     def _read(self, path: str) -> File | None:
         from torchlint.inference.scope import File

@@ -52,7 +52,7 @@ class File:
         self.summaries = Summaries(self)
         self.wrappers = Wrappers(self)
         self.callers = Callers(self)
-        self._imports = Imports(self.place) if self.place is not None else None
+        self._imports = Imports(self.place, self.project.shape) if self.place is not None else None
         self._flows: dict[ast.AST, Flow] = {}
         self._assuming: dict[Function, dict[Assumed, Flow]] = {}
         self.closures = Closures(self)
@@ -80,11 +80,6 @@ class File:
         return loosened(found) if word in self.closures.changed_by_functions else found
 
     # ------------------------------------------------------------------ the project
-    @property
-    def asked(self) -> set[str]:
-        """The paths, without ``.py``, at which this file's imports were looked for."""
-        return self._imports.asked if self._imports is not None else set()
-
     def base(self, module: str) -> str | None:
         """Give the path, without ``.py``, of a module of the project as this file spells it; None for others."""
         return self._imports.base(module) if self._imports is not None else None
@@ -174,7 +169,7 @@ class File:
             return self.project.presuming
         if self.place is None:
             return is_program(self.outline.source.path, self.outline.tree)
-        self.project.looks_at(os.path.join(os.path.dirname(self.place.path), "__init__"))
+        self.project.shape(os.path.join(os.path.dirname(self.place.path), "__init__"))
         return is_program(self.place.path, self.outline.tree)
 
     @cached_property

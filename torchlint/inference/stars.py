@@ -34,7 +34,7 @@ class Stars:
 
     def find(self, word: str) -> Value | None:
         """Give what a name is that only ``import *`` can have bound; None where that is not known."""
-        if word in self._asking:
+        if not self._modules or word in self._asking:
             return None  # files that import everything from each other
         self._asking.add(word)
         try:
@@ -53,7 +53,7 @@ class Stars:
             full = f"{module}.{word}"
             if module.startswith("torch") and (full in operations().functions or word[:1].isupper()):
                 return named(full)
-        if self._modules and b"torch" in self._file.outline.source.utf8:
+        if b"torch" in self._file.outline.source.utf8:
             return named(_CONVENTIONAL[word]) if word in _CONVENTIONAL else None
         return None
 

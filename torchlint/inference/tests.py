@@ -6,17 +6,19 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 
-from torchlint.inference.lexical import naming
+from torchlint.inference.lexical import naming, own_nodes
 from torchlint.inference.names import changed_in_place
 from torchlint.syntax.outline import Function, Outline, children
 
 
-def named_tests(_: Outline, body: Function | ast.Module) -> dict[str, ast.Assign]:
+def named_tests(outline: Outline, body: Function | ast.Module) -> dict[str, ast.Assign]:
     """Give the names of a function that are bound once, to a test of names that are not bound again after it.
 
     Neither may what is tested be written into or have an attribute set, nor may the test stand in a branch of a loop:
     the next round would see the test of the round before.
     """
+    if all(_named(each) is None for each in outline.told(own_nodes, body)):
+        return {}
     stores: Counter[str] = Counter()
     last: dict[str, int] = {}
     assignments: dict[str, ast.Assign] = {}
@@ -29,10 +31,8 @@ def named_tests(_: Outline, body: Function | ast.Module) -> dict[str, ast.Assign
         for word in naming(node):
             stores[word] += 1
             last[word] = max(last.get(word, 0), getattr(node, "lineno", 0))
-        if in_loop or not isinstance(node, ast.Assign):
-            continue
-        if isinstance(node.targets[0], ast.Name) and _is_test(node.value):
-            assignments[node.targets[0].id] = node
+        if not in_loop and isinstance(node, ast.Assign) and (test := _named(node)) is not None:
+            assignments[test] = node
     return {
         word: node
         for word, node in assignments.items()
@@ -60,6 +60,14 @@ def is_predicate(node: ast.expr) -> bool:
         case ast.Call(func=ast.Name(id="isinstance" | "hasattr")) | ast.Call(func=ast.Attribute(attr="is_tensor")):
             return True
     return False
+
+
+def _named(node: ast.AST) -> str | None:
+    """Give the name that a statement binds to a test."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=word), *_], value=value) if _is_test(value):
+            return word
+    return None
 
 
 def _is_test(node: ast.expr) -> bool:
