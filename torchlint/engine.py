@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -198,13 +198,13 @@ def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
         return [], (), ()
     called = frozenset[str]().union(*(entry.words for entry in entries if entry.called))
     elsewhere = frozenset[str]().union(*(entry.words for entry in entries if not entry.called))
-    sight = Sight(made, config.settings, _absolute(source, config))
-    try:
-        places = stretches(made, words, called - elsewhere, Screens(sight, entries).may_be_at_fault)
-        found, troubles = _check_stretches(sight, places, entries) if places else ([], ())
-    except RecursionError:  # Python 3.12 has a limit of its own where C and Python call each other by turns
-        return [_too_deep()], (), ()
-    return found, troubles, tuple(sight.reads.items())
+    with closing(Sight(made, config.settings, _absolute(source, config))) as sight:
+        try:
+            places = stretches(made, words, called - elsewhere, Screens(sight, entries).may_be_at_fault)
+            found, troubles = _check_stretches(sight, places, entries) if places else ([], ())
+        except RecursionError:  # Python 3.12 has a limit of its own where C and Python call each other by turns
+            return [_too_deep()], (), ()
+        return found, troubles, tuple(sight.reads.items())
 
 
 def _audited(

@@ -95,6 +95,12 @@ class Analysis:
         """What is known if functions are called as most are: a reason to stay silent. A fix must not rest on it."""
         return Analysis(self.outline, self.settings, self._path, presuming=True)
 
+    def close(self) -> None:
+        """Let go of all that is known: nothing can be asked any more."""
+        if "presuming" in vars(self):
+            self.presuming.close()
+        self._project.close()
+
     # ------------------------------------------------------------------ reasons
     def why(self, reason: Reason | None) -> tuple[str, ...]:
         """Spell the steps of a reason, first cause first, each with its line and, from another file, its path."""

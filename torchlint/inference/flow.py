@@ -64,6 +64,10 @@ class Flow(Expressions):
         self.running = False
         return self
 
+    def close(self) -> None:
+        """Let go of what evaluates: it and the walk hold each other, and all that was found, until they are parted."""
+        del self.guard, self.calls
+
     def block(self, body: list[ast.stmt], env: Env) -> None:
         """Walk statements in order; code behind a ``return`` is walked too, but changes nothing that is joined."""
         for statement in body:

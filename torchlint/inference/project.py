@@ -120,6 +120,12 @@ class Project:
         """Take the file that is checked as one of the project: imports that lead back to it find its unsaved text."""
         self._files[self.place.path if self.place is not None else ""] = file
 
+    def close(self) -> None:
+        """Let go of all that was found, so that it does not wait for the next search for garbage."""
+        for file in list(self.files()):
+            file.close()
+        vars(self).clear()
+
     def files(self) -> Iterator[File]:
         """Give all files that were looked at, the one that is checked first."""
         yield from (file for file in self._files.values() if file is not None)

@@ -190,9 +190,16 @@ class File:
         """Forget what rests on names of the module as they were while its statements were being walked."""
         for node, flow in list(self._flows.items()):
             if not flow.running:
-                del self._flows[node]
+                self._flows.pop(node).close()
         self.classes.forget()
         self.summaries.forget()
+
+    def close(self) -> None:
+        """Let go of all that was found: the parts of a file's knowledge hold each other until they are parted."""
+        self.toplevel.close()
+        for flow in (*self._flows.values(), *(flow for known in self._assuming.values() for flow in known.values())):
+            flow.close()
+        vars(self).clear()
 
     def rebound(self, word: str) -> None:
         """Take notice that the module binds a name: functions that were called before may have seen another value."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -134,7 +135,7 @@ class Summaries:
             flow = Flow(
                 file, function.body, lambda flow: file.start(function, flow, None, None, mode), file.self_name(function)
             )
-            with project.general(function):
+            with closing(flow), project.general(function):
                 self._modes[function, mode] = flow.run().modes
             project.rounds.keep(self._modes, (function, mode))
         project.rounds.used(self._modes, (function, mode))
@@ -169,10 +170,11 @@ class Summaries:
             file.self_name(function),
         )
         file.project.spend(file, lines_of(function))
-        with file.project.call(function):
-            flow.run()
-        file.closures.finished(function, flow)
-        return _Summary(self._returned(function, flow, call.mode), *_changed(function, flow), flow.attributes)
+        with closing(flow):
+            with file.project.call(function):
+                flow.run()
+            file.closures.finished(function, flow)
+            return _Summary(self._returned(function, flow, call.mode), *_changed(function, flow), flow.attributes)
 
     def _returned(self, function: Function, flow: Flow, mode: Mode) -> Value:
         file = self._file
@@ -222,9 +224,10 @@ class Summaries:
         """Walk the function that a decorator puts in the place of another."""
         file = self._file
         flow = Flow(file, inner.body, lambda flow: file.start(inner, flow, given, None, mode, around), None)
-        with file.project.call(inner, deeper=False):
-            flow.run()
-        return self._returned(inner, flow, mode)
+        with closing(flow):
+            with file.project.call(inner, deeper=False):
+                flow.run()
+            return self._returned(inner, flow, mode)
 
 
 def _handed(call: ast.Call) -> list[ast.Name]:

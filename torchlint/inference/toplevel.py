@@ -105,6 +105,12 @@ class TopLevel:
         self._file.project.rounds.used(self._walked, "flow")
         return self._walked["flow"]
 
+    def close(self) -> None:
+        """Let go of the walks."""
+        for flow in (*self._walked.values(), *([self._aside] if "_aside" in vars(self) else ())):
+            flow.close()
+        self._walked.clear()  # the walk holds the one who began it
+
     @property
     def is_live(self) -> bool:
         """Whether the module's statements are being walked at this moment."""

@@ -37,6 +37,11 @@ class Sight:
         """What the answers given so far rest on beside the file itself (:attr:`Analysis.reads`)."""
         return self.analysis.reads if "analysis" in vars(self) else {}
 
+    def close(self) -> None:
+        """Let go of what is known of the file: see :meth:`Analysis.close`."""
+        if "analysis" in vars(self):
+            self.analysis.close()
+
     @property
     def source(self) -> Source:
         """The text."""
