@@ -172,7 +172,7 @@ class Project:
 
     # ------------------------------------------------------------------ files
     def shape(self, base: str) -> str | None:
-        """Say what there is at a path without ``.py`` (:func:`homes.shape`), and take notice that findings rest on it."""
+        """Say what is at a path without ``.py`` (:func:`homes.shape`), and take notice that findings rest on it."""
         if base not in self._shapes:
             self._shapes[base] = shape(base)
         return self._shapes[base]

@@ -155,7 +155,9 @@ def outline(source: Source) -> Outline:
     made = Outline(source, tree)
     parents, by_type, order, depths = made.parents, made.by_type, made.order, made.depths
 
-    def note(node: ast.AST, depth: int, parts: _Parts) -> None:  # once for each node of each file: seconds of a run
+    def note(node: ast.AST, depth: int, parts: _Parts, again: Callable[..., None]) -> None:
+        # Once for each node of each file: seconds of a run. It is handed itself, for a function that names itself is a
+        # circle, and the whole tree would wait for the next search for garbage.
         by_type[node.__class__].append(node)
         order.append(node)
         depths.append(depth)
@@ -167,7 +169,7 @@ def outline(source: Source) -> Outline:
                 inner = _PARTS[child.__class__]
                 if inner:
                     parents[child] = node
-                    note(child, depth, inner)
+                    again(child, depth, inner, again)
                 elif inner is None:
                     parents[child] = node
                     by_type[child.__class__].append(child)
@@ -177,10 +179,9 @@ def outline(source: Source) -> Outline:
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, 10 * DEEPEST))
     try:
-        note(tree, 0, _PARTS[ast.Module] or _nothing)
+        note(tree, 0, _PARTS[ast.Module] or _nothing, note)
     finally:
         sys.setrecursionlimit(limit)
-        del note  # it names itself: else the whole tree would wait for the next search for garbage
     return made
 
 
