@@ -19,19 +19,24 @@ def speaking(codes: frozenset[str], text: bytes) -> tuple[Entry, ...]:
 
     What was said of the last text is kept: it is asked again where not all of them are silent.
     """
-    known: dict[re.Pattern[bytes], bool] = {}
-    return tuple(entry for entry in CATALOGUE if entry.code in codes and _speaks(entry, text, known))
+    known: dict[tuple[str, bool, bool], bool] = {}
+
+    def stands(word: str, entry: Entry) -> bool:
+        key = word, entry.called, entry.attribute
+        if key not in known:
+            known[key] = _stands(text, *key)
+        return known[key]
+
+    return tuple(
+        entry for entry in CATALOGUE if entry.code in codes and any(stands(word, entry) for word in entry.words)
+    )
 
 
-def _speaks(entry: Entry, text: bytes, known: dict[re.Pattern[bytes], bool]) -> bool:
-    for word in entry.words:
-        if word.encode() in text:  # many times faster than the pattern, and most words are not there at all
-            pattern = _pattern(word, entry.called, entry.attribute)
-            if pattern not in known:
-                known[pattern] = any(not entry.attribute or _behind_a_dot(each) for each in pattern.finditer(text))
-            if known[pattern]:
-                return True
-    return False
+def _stands(text: bytes, word: str, called: bool, attribute: bool) -> bool:
+    if word.encode() not in text:  # many times faster than the pattern, and most words are not there at all
+        return False
+    found = _pattern(word, called, attribute).finditer(text)
+    return any(not attribute or _behind_a_dot(each) for each in found)
 
 
 def _behind_a_dot(found: re.Match[bytes]) -> bool:

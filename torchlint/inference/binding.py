@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.inference.arguments import Arguments
-from torchlint.inference.docstrings import argument_type
+from torchlint.inference.docstrings import argument_types
 from torchlint.inference.env import Env
 from torchlint.inference.facts import UNKNOWN, Grad, Kind, Reason, Value, join_all, of_kind
 from torchlint.inference.presumptions import NO_TENSOR, drawn, is_command, is_plain
@@ -104,7 +104,7 @@ class Binding:
         text = argument.type_comment or _in_signature(self.function, argument)
         if text is not None:
             return self.file.annotated(ast.Constant(text), self.env, self.flow)
-        return argument_type(self.function, argument.arg)
+        return self.file.outline.told(argument_types, self.function).get(argument.arg)
 
     def _why(self, argument: ast.arg, fault: str) -> Reason:
         text = "{code} is an argument of `" + self.function.name + "`: nothing excludes a tensor that " + fault
