@@ -30,6 +30,7 @@ from torchlint.suppress import ABOUT_SUPPRESSIONS, split
 from torchlint.syntax.cells import fitted
 from torchlint.syntax.outline import Outline, Stretch, outline, parse, stretches
 from torchlint.syntax.reading import OtherLanguage, libcst_accepts, read
+from torchlint.syntax.trees import TREES
 from torchlint.triggers import speaking
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
     entries = speaking(codes, source.utf8)
     words = frozenset[str]().union(*(entry.words for entry in entries))
     try:
-        made = outline(source) if entries else parse(source)
+        made = TREES.of(_absolute(source, config), source) if entries else parse(source)
     except (SyntaxError, ValueError) as error:
         return _check_without_outline(source, error, entries, config)
     except (RecursionError, MemoryError):

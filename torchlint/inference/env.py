@@ -33,10 +33,12 @@ class Env:
     def find(self, path: str) -> Value | None:
         """Give the value of a path; None where nothing was assigned to it here."""
         env: Env | None = self
+        above = _above(path)
         while env is not None:
             if path in env._changed:
                 return env._changed[path]
-            if env._gone and (path in env._gone or _hidden(path, env._gone)):
+            gone = env._gone
+            if gone and (path in gone or (above and not gone.isdisjoint(above))):
                 return None
             env = env._under
         return None

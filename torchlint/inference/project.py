@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
@@ -15,6 +14,7 @@ from torchlint.inference.imports import Place, file_of, shape
 from torchlint.inference.rounds import Rounds
 from torchlint.source import SourceError, decode
 from torchlint.syntax.outline import Outline, outline
+from torchlint.syntax.trees import TREES
 
 if TYPE_CHECKING:
     from torchlint.inference.scope import File
@@ -33,9 +33,6 @@ MOST_DEPTH = 4
 
 _MOST_BYTES = 500_000
 """A larger file is generated or data; it is not read for the sake of another."""
-
-_KEPT_BYTES = 3_000_000
-"""Text of other files whose trees are kept for the next file that is checked."""
 
 MARK = "here."
 """How the names of the project's own things begin: ``here.package.module.word``, or ``...word@row`` once found."""
@@ -197,10 +194,6 @@ class Project:
         return File(made, self, Place(path)) if made is not None else None
 
 
-_kept: OrderedDict[str, Outline] = OrderedDict()
-"""Trees of files read lately: checking a folder reads a module once, not once for each file that imports it."""
-
-
 def _parsed(path: str) -> Outline | None:
     """Read and parse a file; None where that cannot be done."""
     try:
@@ -208,14 +201,10 @@ def _parsed(path: str) -> Outline | None:
             return None
         with open(path, "rb") as stream:
             raw = stream.read()
-        known = _kept.get(path)
-        if known is not None and known.source.raw == raw:
-            _kept.move_to_end(path)
-            return known
-        made = outline(decode(path, raw))
+        known = TREES.find(path, raw)
+        if known is None:
+            known = outline(decode(path, raw))
+            TREES.keep(path, known)
     except (OSError, SourceError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    _kept[path] = made
-    while sum(len(each.source.raw) for each in _kept.values()) > _KEPT_BYTES and len(_kept) > 1:
-        _kept.popitem(last=False)
-    return made
+    return known

@@ -1,0 +1,66 @@
+"""Trees of files read lately: found by path and bytes, dropped when there are too many, used again for a check."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from torchlint import engine
+from torchlint.config import Config
+from torchlint.engine import check_bytes
+from torchlint.source import Source, decode
+from torchlint.syntax import trees
+from torchlint.syntax.outline import Outline, outline
+from torchlint.syntax.trees import Trees
+
+NETS = b"import torch\n\n\ndef made():\n    return torch.ones(2, requires_grad=True)\n\n\na = made().numpy()\n"
+TRAIN = b"from nets import made\n\nx = made()\ny = x.numpy()\n"
+
+
+def _made(raw: bytes) -> Outline:
+    return outline(decode("a.py", raw))
+
+
+def test_a_tree_is_found_by_path_and_bytes() -> None:
+    kept, made = Trees(), _made(b"x = 1\n")
+    kept.keep("/a.py", made)
+    assert kept.find("/a.py", b"x = 1\n") is made
+    assert kept.find("/a.py", b"x = 2\n") is None
+    assert kept.find("/b.py", b"x = 1\n") is None
+
+
+def test_those_used_last_are_kept_longest_and_the_last_one_always() -> None:
+    kept = Trees(most=20)
+    for name in "abc":
+        kept.keep(name, _made(b"x = 1234\n"))
+        kept.find("a", b"x = 1234\n")
+    assert [name for name in "abc" if kept.find(name, b"x = 1234\n")] == ["a", "c"]
+    kept.keep("d", _made(b"x = 1" + b"0" * 99))
+    assert [name for name in "abcd" if name in kept._kept] == ["d"]
+    kept.keep("e", _made(b"x = 1\n"))
+    kept.keep("e", _made(b"x = 2\n"))
+    assert (list(kept._kept), kept._size) == (["e"], 6)
+
+
+def test_a_file_that_was_read_for_another_is_not_parsed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+
+    def parse(source: Source) -> Outline:
+        parsed.append(Path(source.path).name)
+        return outline(source)
+
+    monkeypatch.setattr(trees, "outline", parse)
+    monkeypatch.setattr(trees.TREES, "_kept", type(trees.TREES._kept)())
+    (tmp_path / "nets.py").write_bytes(NETS)
+    config = Config(cwd=str(tmp_path))
+    alone = check_bytes("nets.py", NETS, config)
+    check_bytes("train.py", TRAIN, config)
+    again = check_bytes("nets.py", NETS, config)
+    other = check_bytes("nets.py", NETS + b"b = 1\n", config)
+    assert parsed == ["nets.py", "train.py", "nets.py"]
+    assert alone.findings == again.findings == other.findings
+    assert again.source is not None
+    assert again.source.path == "nets.py"
+    assert [each.code for each in again.findings] == ["TNS101"]
+    assert engine.TREES is trees.TREES
