@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 
 import pytest
 from hypothesis import given
@@ -29,6 +30,9 @@ def codes(text: str) -> set[str]:
         "variable = volatile_ + Variables\n",
         "x.metadata, x.data_, x.adata, mydata.x\n",
         "tensors(1), tensor_like(2), x.to_tensor(3)\n",
+        "tensor(1), tensor(-1.5, dtype=d), torch.tensor ( 1e-3 ), tensor(True), tensor(1_0)\n",
+        "tensor([x, y]), (torch.tensor)([[1, 2], [x[0], 3]], device=d), tensor([]), tensor(\n    [1,\n     2],\n)\n",
+        "tensor([x for x in y if x]), tensor([1, 'a', x.y])\n",
         "numpy(x)\n  # no dot\ndata = 1\n'the end. ' + data\n",
     ],
 )
@@ -57,6 +61,18 @@ def test_words_that_stand_where_they_do_not_matter(text: str) -> None:
         ("torch.tensor(x)", "TNS308"),
         ("from torch import tensor as t", "TNS308"),
         ("tensor(x)", "TNS308"),
+        ("tensor(1 * x)", "TNS308"),
+        ("tensor(1e-3 * x)", "TNS308"),
+        ("tensor([1] * x)", "TNS308"),
+        ("tensor([x][0])", "TNS308"),
+        ("tensor((x))", "TNS308"),
+        ("tensor(-x)", "TNS308"),
+        ("tensor(data=x)", "TNS308"),
+        ("tensor(*[x])", "TNS308"),
+        ("tensor([1]), tensor(x)", "TNS308"),
+        ("tensor([1]); f = torch.tensor\n", "TNS308"),
+        ("tensor([1", "TNS308"),
+        ("tensor(1 if c else x)", "TNS308"),
         ("torch.Tensor(2)", "TNS301"),
         ("(torch.Tensor)(2)", "TNS301"),
         ("from torch import Tensor as T", "TNS301"),
@@ -93,3 +109,31 @@ def test_no_layout_hides_an_attribute(one: str, two: str) -> None:
     text = f"(x{one}.{two}data)\n"
     ast.parse(text)
     assert "TNS201" in codes(text)
+
+
+PIECES = st.lists(
+    st.sampled_from(["[", "]", "(", ")", "x", ",", "1", "-", "*", "2.5", "e3", " ", "\n", "for x in y", "."])
+)
+
+
+@given(PIECES)
+def test_only_literals_are_passed_over(pieces: list[str]) -> None:
+    text = f"tensor({''.join(pieces)})\n"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            (statement,) = ast.parse(text).body
+    except (SyntaxError, ValueError):
+        return
+    if codes(text):
+        return
+    match statement:
+        case ast.Expr(value=ast.Call(args=[ast.List() | ast.ListComp() | ast.Constant() | ast.UnaryOp(), *_])):
+            pass
+        case _:
+            raise AssertionError(text)
+
+
+@pytest.mark.parametrize("text", ["tensor([" * 20_000, "tensor(" + "[" * 100_000, "tensor([" + "[1]" * 50_000])
+def test_what_is_never_closed_takes_no_time(text: str) -> None:
+    assert codes(text)

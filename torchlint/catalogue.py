@@ -23,6 +23,8 @@ class Entry:
     """Whether the identifiers matter only as the function of a call."""
     attribute: bool = False
     """Whether they matter only behind a dot."""
+    unless_literal: bool = False
+    """Whether a call does not matter whose first argument is a number or a list written out."""
     tidies: frozenset[str] = frozenset()
     """Rules after whose fixes this one's is applied too, selected or not: it removes what they leave behind."""
 
@@ -33,9 +35,13 @@ class Entry:
 
 
 def _entry(code: str, name: str, *words: str, default: bool = True, where: str = "", tidies: str = "") -> Entry:
-    """Make an entry; ``where`` says where alone the words matter: as an attribute, as what is called, as both."""
-    called, attribute = "call" in where, "attribute" in where
-    return Entry(code, name, frozenset(words), default, called, attribute, frozenset(tidies.split()))
+    """Make an entry.
+
+    ``where`` says where alone the words matter: as an attribute, as what is called, as both, as what is called with
+    more than a literal.
+    """
+    called, attribute, literal = "call" in where, "attribute" in where, "more than a literal" in where
+    return Entry(code, name, frozenset(words), default, called, attribute, literal, frozenset(tidies.split()))
 
 
 CATALOGUE: tuple[Entry, ...] = (
@@ -57,7 +63,7 @@ CATALOGUE: tuple[Entry, ...] = (
     _entry("TNS305", "legacy-constructor-keyword", *_TENSORS, where="call"),
     _entry("TNS306", "tensor-new", "new", where="attribute call"),
     _entry("TNS307", "legacy-type-conversion", "type", where="attribute call"),
-    _entry("TNS308", "tensor-from-tensor", "tensor", where="call"),
+    _entry("TNS308", "tensor-from-tensor", "tensor", where="call with more than a literal"),
     _entry("TNS310", "legacy-default-tensor-type", "set_default_tensor_type", where="call"),
     _entry("TNS401", "variable-wrapper", "Variable"),
     _entry("TNS402", "variable-volatile", "volatile", "Variable"),

@@ -12,6 +12,11 @@ _DOT = re.compile(rb"\.(?:[\s\\]|#[^\n]*\n)*\Z")
 _FARTHEST = 1000
 """Bytes between a dot and its word; one is not seen behind a longer comment, but behind any number of blanks."""
 
+_LIST = rb"\[[^\[\]()]*\]"
+for _ in range(3):  # lists in lists, without calls
+    _LIST = rb"\[(?:[^\[\]()]|" + _LIST + rb")*\]"
+_LITERAL = re.compile(rb"\s*(?:[-+]?\d[\w.]*(?:(?<=[eE])[-+]\d+)?|True\b|False\b|" + _LIST + rb")\s*[,)]")
+
 
 @functools.lru_cache(maxsize=2)
 def speaking(codes: frozenset[str], text: bytes) -> tuple[Entry, ...]:
@@ -19,10 +24,10 @@ def speaking(codes: frozenset[str], text: bytes) -> tuple[Entry, ...]:
 
     What was said of the last text is kept: it is asked again where not all of them are silent.
     """
-    known: dict[tuple[str, bool, bool], bool] = {}
+    known: dict[tuple[str, bool, bool, bool], bool] = {}
 
     def stands(word: str, entry: Entry) -> bool:
-        key = word, entry.called, entry.attribute
+        key = word, entry.called, entry.attribute, entry.unless_literal
         if key not in known:
             known[key] = _stands(text, *key)
         return known[key]
@@ -32,11 +37,19 @@ def speaking(codes: frozenset[str], text: bytes) -> tuple[Entry, ...]:
     )
 
 
-def _stands(text: bytes, word: str, called: bool, attribute: bool) -> bool:
+def _stands(text: bytes, word: str, called: bool, attribute: bool, unless_literal: bool) -> bool:
     if word.encode() not in text:  # many times faster than the pattern, and most words are not there at all
         return False
-    found = _pattern(word, called, attribute).finditer(text)
-    return any(not attribute or _behind_a_dot(each) for each in found)
+    return any(
+        (not attribute or _behind_a_dot(each)) and not (unless_literal and _is_given_a_literal(each))
+        for each in _pattern(word, called, attribute).finditer(text)
+    )
+
+
+def _is_given_a_literal(found: re.Match[bytes]) -> bool:
+    """Whether a number or a list is all of the first argument: ``tensor(1.0)``, ``tensor([[x, y]], ...)``."""
+    text, end = found.string, found.end()
+    return text[end - 1 : end] == b"(" and _LITERAL.match(text, end) is not None
 
 
 def _behind_a_dot(found: re.Match[bytes]) -> bool:
