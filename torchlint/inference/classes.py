@@ -24,7 +24,7 @@ from torchlint.inference.facts import (
 )
 from torchlint.inference.operations import leaf
 from torchlint.inference.setters import set_words
-from torchlint.syntax.outline import Function
+from torchlint.syntax.outline import Function, Outline
 
 if TYPE_CHECKING:
     from torchlint.inference.scope import File
@@ -324,9 +324,12 @@ def _moves_itself(known: Class) -> bool:
     start = known.methods.get("__init__")
     if start is None:
         return any(_moves_itself(base) for base in known.above)
+    return known.home.outline.told(_names_a_device, start)
+
+
+def _names_a_device(outline: Outline, function: Function) -> bool:
     return any(
-        isinstance(each, ast.Attribute) and each.attr in ("to", "cuda", "device")
-        for each in known.home.outline.within(start)
+        isinstance(each, ast.Attribute) and each.attr in ("to", "cuda", "device") for each in outline.within(function)
     )
 
 

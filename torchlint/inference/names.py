@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from torchlint.inference.facts import Kind, Value, of_kind
+from torchlint.syntax.outline import Outline
 
 BUILTINS = frozenset(dir(builtins))
 
@@ -82,9 +83,9 @@ def spelled(statement: ast.ImportFrom) -> str:
     return "." * statement.level + (statement.module or "")
 
 
-def star_modules(imports: Iterable[ast.ImportFrom]) -> list[str]:
-    """Give the modules that import statements take everything from."""
-    return [spelled(node) for node in imports if any(alias.name == "*" for alias in node.names)]
+def star_modules(outline: Outline, _: ast.Module) -> tuple[str, ...]:
+    """Give the modules that the import statements of a file take everything from."""
+    return tuple(spelled(node) for node in outline.nodes(ast.ImportFrom) if node.names[0].name == "*")
 
 
 def path_of(node: ast.expr) -> str | None:

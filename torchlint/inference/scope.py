@@ -160,6 +160,11 @@ class File:
         return says_accelerator(self.outline.source.utf8)
 
     @cached_property
+    def sets_grad_mode(self) -> bool:
+        """Whether a function of the file may leave another grad mode behind."""
+        return b"set_grad_enabled" in self.outline.source.utf8
+
+    @cached_property
     def is_program(self) -> bool:
         """Whether nobody imports the file: a test, or a script with its ``__main__`` guard.
 
@@ -339,7 +344,7 @@ class File:
     def mode_after(self, name: str) -> Mode | None:
         """Give the grad mode that calling a function of the project leaves behind; None where it changes none."""
         home, node = self.project.definitions.get(name, (self, None))
-        if not isinstance(node, ast.FunctionDef) or b"set_grad_enabled" not in home.outline.source.utf8:
+        if not isinstance(node, ast.FunctionDef) or not home.sets_grad_mode:
             return None
         return home.wrappers.left_behind(node)
 

@@ -29,7 +29,7 @@ class Stars:
 
     def __init__(self, file: File) -> None:
         self._file = file
-        self._modules = star_modules(file.outline.nodes(ast.ImportFrom))
+        self._modules = file.outline.told(star_modules, file.outline.tree)
         self._asking: set[str] = set()
 
     def find(self, word: str) -> Value | None:

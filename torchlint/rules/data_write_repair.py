@@ -18,6 +18,7 @@ from torchlint.rules.inplace_methods import ALIKE, CALLING_BACK, RESIZING
 from torchlint.rules.no_grad_block import Statement, neighbours, no_grad_edits, statement_of
 from torchlint.rules.remembered import remembered
 from torchlint.rules.write_safety import is_new, is_safe
+from torchlint.syntax.definition import semantic_children
 
 _TITLE = "Write under `torch.no_grad()`"
 _SUSPENDING = (cst.Await, cst.Yield, cst.NamedExpr, cst.Lambda, cst.GeneratorExp)
@@ -105,7 +106,7 @@ def _lines(node: cst.CSTNode) -> Iterator[cst.SimpleStatementLine]:
     if isinstance(node, cst.SimpleStatementLine):
         yield node
     elif isinstance(node, cst.If | cst.Else | cst.IndentedBlock):
-        for child in node.children:
+        for child in semantic_children(node):
             yield from _lines(child)
 
 
@@ -132,7 +133,7 @@ def _find_sites(line: cst.SimpleStatementLine, context: FileContext) -> Iterator
 def _attributes(node: cst.CSTNode) -> Iterator[cst.Attribute]:
     if isinstance(node, cst.Attribute) and node.attr.value == "data":
         yield node
-    for child in node.children:
+    for child in semantic_children(node):
         yield from _attributes(child)
 
 
@@ -179,7 +180,7 @@ def _is_in_fstring(node: cst.CSTNode, context: FileContext) -> bool:
 
 
 def _holds(node: cst.CSTNode, kinds: tuple[type[cst.CSTNode], ...]) -> bool:
-    return isinstance(node, kinds) or any(_holds(child, kinds) for child in node.children)
+    return isinstance(node, kinds) or any(_holds(child, kinds) for child in semantic_children(node))
 
 
 # ---------------------------------------------------------------------- taking `.data` away

@@ -12,6 +12,7 @@ from torchlint.rule import FileContext
 from torchlint.rules.data_use import DataUse, Way
 from torchlint.rules.inplace_methods import ALIKE
 from torchlint.rules.module_building import is_being_built
+from torchlint.syntax.definition import semantic_children
 
 _HARMLESS_CALLS = frozenset("float int len min max abs round range tuple list sum isinstance bool".split())
 _HARMLESS_MODULES = ("torch.", "math.", "numpy.", "random.")
@@ -41,7 +42,7 @@ def _is_plain_around(node: cst.Attribute, context: FileContext) -> bool:
 def _calls(node: cst.CSTNode) -> Iterator[cst.Call]:
     if isinstance(node, cst.Call):
         yield node
-    for child in node.children:
+    for child in semantic_children(node):
         yield from _calls(child)
 
 
