@@ -11,6 +11,7 @@ from torchlint.syntax.outline import Function, Outline, parameters
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SCOPES = (*_FUNCTIONS, ast.Lambda, ast.ClassDef)
 _NAMING = (*_FUNCTIONS, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping)
+_BINDING = (ast.Import, ast.ImportFrom, *_NAMING)
 
 
 def written(outline: Outline, owner: ast.AST) -> tuple[ast.Name, ...]:
@@ -44,10 +45,12 @@ def bound(outline: Outline, owner: ast.AST) -> dict[str, list[ast.Name]]:
 
 def naming(node: ast.AST) -> list[str]:
     """Give what a node binds without a node for the name: ``import x``, ``def x``, ``except E as x``, ``case x``."""
+    if not isinstance(node, _BINDING):
+        return []
     if isinstance(node, ast.Import | ast.ImportFrom):
         return [word for word, _ in bindings(node)]
     word = getattr(node, "rest" if isinstance(node, ast.MatchMapping) else "name", None)
-    return [word] if isinstance(node, _NAMING) and word else []
+    return [word] if word else []
 
 
 def local(outline: Outline, function: Function) -> frozenset[str]:
@@ -136,17 +139,16 @@ def changed_by_functions(outline: Outline, _: ast.Module) -> frozenset[str]:
 
 def bound_again(outline: Outline, _: ast.Module) -> frozenset[str]:
     """Give the module's names that are bound again after a function that loads them."""
-    names = outline.nodes(ast.Name)
-    stored = Counter(name.id for name in names if isinstance(name.ctx, ast.Store))
-    first: dict[str, int] = {}
-    bound: dict[str, list[int]] = {}
-    for name in (each for each in names if stored[each.id] > 1):
-        function = outline.owner(name)
-        if function is not None:
-            first[name.id] = min(first.get(name.id, function.lineno), function.lineno)
-        elif isinstance(name.ctx, ast.Store):
-            bound.setdefault(name.id, []).append(name.lineno)
-    return frozenset(word for word, rows in bound.items() if len(rows) > 1 and max(rows) > first.get(word, max(rows)))
+    stores = [each for each in outline.nodes(ast.Name) if isinstance(each.ctx, ast.Store)]
+    stored = Counter(each.id for each in stores)
+    outside = [each for each in stores if stored[each.id] > 1 and outline.owner(each) is None]
+    again = {word for word, times in Counter(each.id for each in outside).items() if times > 1}
+    if not again:
+        return frozenset()
+    last = {each.id: each.lineno for each in sorted(outside, key=lambda each: each.lineno)}
+    loading = (each for each in outline.nodes(ast.Name) if each.id in again)
+    owners = ((each.id, outline.owner(each)) for each in loading)
+    return frozenset(word for word, function in owners if function is not None and last[word] > function.lineno)
 
 
 def bound_otherwise(outline: Outline, _: ast.Module) -> frozenset[str]:

@@ -104,16 +104,22 @@ def path_of(node: ast.expr) -> str | None:
     return None
 
 
+_WRITING = {ast.Subscript: (ast.Store, ast.Del), ast.Attribute: (ast.Store,)}
+
+
 def changed_in_place(node: ast.AST) -> ast.Name | None:
     """Give the name whose value a node changes, if it does: ``x`` for ``x.y[0] = z`` and for ``x.add_(y)``."""
-    match node:
-        case ast.Subscript(value=inner, ctx=ast.Store() | ast.Del()) | ast.Attribute(value=inner, ctx=ast.Store()):
-            pass
-        case ast.Call(func=ast.Attribute(value=inner, attr=attr)):
-            if attr not in CHANGING and (not attr.endswith("_") or attr.endswith("__")):
-                return None
-        case _:
+    if isinstance(node, ast.Call):
+        if not isinstance(node.func, ast.Attribute):
             return None
+        word = node.func.attr
+        if word not in CHANGING and (not word.endswith("_") or word.endswith("__")):
+            return None
+        inner = node.func.value
+    elif isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, _WRITING[type(node)]):
+        inner = node.value
+    else:
+        return None
     while isinstance(inner, ast.Attribute | ast.Subscript):
         inner = inner.value
     return inner if isinstance(inner, ast.Name) else None

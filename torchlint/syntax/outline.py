@@ -269,7 +269,7 @@ def stretches(
     for kind in (ast.Attribute, ast.Name, ast.keyword, ast.alias):
         for node in made.nodes(kind):
             word = _word(node)
-            if word is None or word not in wanted or _is_package_path(node):
+            if word not in wanted or word is None or _is_package_path(node):
                 continue
             if word in only_called and not _is_called(made, node):
                 continue
@@ -280,12 +280,13 @@ def stretches(
 
 
 def _word(node: ast.AST) -> str | None:
-    match node:
-        case ast.Attribute(attr=word) | ast.Name(id=word) | ast.keyword(arg=word):
-            return word
-        case ast.alias(name=word):
-            return word.rpartition(".")[2]
-    return None
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    if isinstance(node, ast.keyword):
+        return node.arg
+    return node.name.rpartition(".")[2] if isinstance(node, ast.alias) else None
 
 
 def _is_called(made: Outline, node: ast.AST) -> bool:
