@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -34,7 +35,7 @@ def spread(
     waiting = deque(chunks(weights, jobs))
     while waiting:
         suspects: list[Chunk] = []
-        with ProcessPoolExecutor(min(jobs, len(waiting))) as pool:
+        with _pool(min(jobs, len(waiting))) as pool:
             flying: dict[Future[list[Result]], Chunk] = {}
             while flying or (waiting and not suspects):
                 while waiting and len(flying) < 2 * jobs and not suspects:
@@ -43,6 +44,11 @@ def spread(
                     yield from _collected(future, flying.pop(future), suspects)
         for at in (at for chunk in suspects for at in chunk):
             yield at, _alone(work, items[at])
+
+
+def _pool(jobs: int) -> ProcessPoolExecutor:
+    """Begin processes that look for garbage as rarely as this one: those that are not forked would not know."""
+    return ProcessPoolExecutor(jobs, initializer=gc.set_threshold, initargs=gc.get_threshold())
 
 
 def chunks(weights: Sequence[int], jobs: int) -> Iterator[Chunk]:
@@ -91,7 +97,7 @@ def _batch(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result
 
 def _alone(work: Callable[[Item], Result], item: Item) -> Result | Exception:
     try:
-        with ProcessPoolExecutor(1) as pool:
+        with _pool(1) as pool:
             return pool.submit(work, item).result()
     except BrokenProcessPool:
         return ProcessDiedError("the process that checked it died (out of memory?): exclude the file or report it")
