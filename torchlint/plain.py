@@ -23,14 +23,13 @@ def is_plain(path: str, raw: bytes, config: Config) -> bool:
     if path.endswith(SUFFIX):
         return False
     try:
-        text = decode(path, raw).text
+        source = decode(path, raw)
     except SourceError:
         return False
-    spelled = text.encode()
-    if speaking(config.codes(path), spelled):
+    if speaking(config.codes(path), source.utf8):
         return False
-    lowered = spelled.lower()
-    return not any(word in lowered for word in _OF_SUPPRESSIONS) and _parses(text)
+    lowered = source.utf8.lower()
+    return not any(word in lowered for word in _OF_SUPPRESSIONS) and _parses(source.text)
 
 
 def _parses(text: str) -> bool:

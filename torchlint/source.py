@@ -152,9 +152,12 @@ def decode(path: str, raw: bytes) -> Source:
         raise SourceError(message, error.start + shift) from None
     except (LookupError, UnicodeError) as error:
         raise SourceError(f"`{declared}` is no encoding for source text: {error}") from None
-    if _SURROGATE.search(text):
+    made = Source(path, raw, text, codec, bom)
+    if codec == "utf-8":  # which has no lone surrogates, and gives the same bytes again
+        vars(made)["utf8"] = body
+    elif _SURROGATE.search(text):
         raise SourceError(f"`{declared}` gives a lone surrogate, which is no character")
-    return Source(path, raw, text, codec, bom)
+    return made
 
 
 def encoded(text: str) -> bytes:
