@@ -60,6 +60,10 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "names of another library": lambda n: (
         "def f(x):\n" + each(n, "    y{0} = tf.minimize(x)\n    z{0} = y{0}.numpy()\n")
     ),
+    "imported again": lambda n: each(n, "import torch\ndef f{0}(x):\n    return torch.relu(x).numpy()\n"),
+    "loops": lambda n: (
+        "def f(x, z):\n" + each(n, "    for y{0} in z:\n        x = x + y{0}\n") + "    return x.numpy()\n"
+    ),
     "tests": lambda n: "D = 'cuda'\n" + each(n, "def test_{0}(x):\n    assert torch.relu(x).numpy() is D\n"),
     "dictionaries": lambda n: "T = {\n" + each(n, "    'k{0}': torch.zeros(1),\n") + "}\nprint(T['k0'].numpy())\n",
 }
