@@ -38,7 +38,7 @@ class Env:
             if path in env._changed:
                 return env._changed[path]
             gone = env._gone
-            if gone and (path in gone or (above and not gone.isdisjoint(above))):
+            if gone and (path in gone or (above and not gone.isdisjoint(above))):  # it, or what holds it, was rebound
                 return None
             env = env._under
         return None
@@ -77,7 +77,7 @@ class Env:
         """Give everything that is known, inner layers first."""
         known = self._under.flat() if self._under else {}
         if self._gone:
-            known = {path: value for path, value in known.items() if not _hidden(path, self._gone)}
+            known = {path: value for path, value in known.items() if self._gone.isdisjoint(_above(path))}
         return {**known, **self._changed}
 
     def merge(self, branches: Iterable[Env]) -> None:
@@ -114,11 +114,6 @@ def _above(path: str) -> tuple[str, ...]:
     if path.isidentifier():
         return ()
     return tuple(path[:at] for at, letter in enumerate(path) if letter in ".[")
-
-
-def _hidden(path: str, gone: set[str]) -> bool:
-    """Whether a prefix of the path was rebound in a layer above the one that knows it."""
-    return not gone.isdisjoint(_above(path))
 
 
 def _joined(path: str, branches: list[Env]) -> Value | None:

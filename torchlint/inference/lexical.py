@@ -9,7 +9,7 @@ from torchlint.inference.names import BUILTINS, bindings, changed_in_place
 from torchlint.syntax.outline import Function, Outline, parameters
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_SCOPES = (*_FUNCTIONS, ast.Lambda, ast.ClassDef)
+SCOPES = (*_FUNCTIONS, ast.Lambda, ast.ClassDef)
 _NAMING = (*_FUNCTIONS, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping)
 _BINDING = (ast.Import, ast.ImportFrom, *_NAMING)
 
@@ -31,7 +31,7 @@ def written(outline: Outline, owner: ast.AST) -> tuple[ast.Name, ...]:
 
 def own_nodes(outline: Outline, owner: ast.AST) -> tuple[ast.AST, ...]:
     """Give the nodes of a function or module, those of functions inside it left out."""
-    return tuple(outline.outside_of(owner, _SCOPES))
+    return tuple(outline.outside_of(owner, SCOPES))
 
 
 def bound(outline: Outline, owner: ast.AST) -> dict[str, list[ast.Name]]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from torchlint.inference.lexical import loaded, shared
+from torchlint.inference.lexical import SCOPES, loaded, shared
 from torchlint.syntax.outline import Outline, children
 
 Loop = ast.For | ast.AsyncFor | ast.While
-
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 def rebound(outline: Outline, loop: Loop) -> frozenset[str]:
@@ -19,13 +17,12 @@ def rebound(outline: Outline, loop: Loop) -> frozenset[str]:
     Of what is read in a lambda or in a function inside the loop it is not known when, so that none of those names is
     given; nor is one that a ``break`` may leave unbound, or that a function declares to be of the scope around it.
     """
-    reading = _Reading()
+    reading, sure = _Reading(), frozenset[str]()
     if isinstance(loop, ast.While):
-        reading.expression(loop.test)
-        known: frozenset[str] = frozenset()
+        reading.read(loop.test, sure)
     else:
-        known = frozenset(reading.target(loop.target))
-    reading.block(loop.body, known)
+        sure = reading.bind(sure, loop.target)
+    reading.block(loop.body, sure)
     bound = {each.id for each in outline.within(loop) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
     unbound = {word for sure in reading.left for word in bound - sure}
     bound -= reading.early
@@ -45,7 +42,6 @@ class _Reading:
         self.early: set[str] = set()
         self.left: list[frozenset[str]] = []
         """What is bound for sure at each ``break``."""
-        self._sure: frozenset[str] = frozenset()
 
     def block(self, body: Iterable[ast.stmt], sure: frozenset[str]) -> frozenset[str] | None:
         """Read statements with some names bound for sure; give those that are behind them, None where nothing is."""
@@ -56,90 +52,82 @@ class _Reading:
         return known
 
     def _statement(self, node: ast.stmt, sure: frozenset[str]) -> frozenset[str] | None:
-        self._sure = sure
         match node:
             case ast.If():
-                self.expression(node.test)
+                self.read(node.test, sure)
                 return _either(self.block(node.body, sure), self.block(node.orelse, sure))
             case ast.For() | ast.AsyncFor():
-                self.expression(node.iter)
-                self.block(node.body, sure.union(self.target(node.target)))
+                self.read(node.iter, sure)
+                self.block(node.body, self.bind(sure, node.target))
                 self.block(node.orelse, sure)
-                return sure
             case ast.While():
-                self.expression(node.test)
+                self.read(node.test, sure)
                 self.block(node.body, sure)
                 self.block(node.orelse, sure)
-                return sure
             case ast.With() | ast.AsyncWith():
                 for item in node.items:
-                    self._sure = sure
-                    self.expression(item.context_expr)
-                    if item.optional_vars is not None:
-                        sure = sure.union(self.target(item.optional_vars))
+                    self.read(item.context_expr, sure)
+                    sure = self.bind(sure, *filter(None, (item.optional_vars,)))
                 return self.block(node.body, sure)
             case ast.Assign():
-                self.expression(node.value)
-                return sure.union(*(self.target(each) for each in node.targets))
+                self.read(node.value, sure)
+                return self.bind(sure, *node.targets)
             case ast.AnnAssign(value=ast.expr() as value):
-                self.expression(node.annotation)
-                self.expression(value)
-                return sure.union(self.target(node.target))
-        if isinstance(node, ast.Try) or hasattr(node, "cases") or hasattr(node, "handlers"):
-            self._parts(node, sure)
-            return sure
-        self._other(node)
-        if isinstance(node, ast.Break):
-            self.left.append(sure)
-        ends = isinstance(node, ast.Return | ast.Raise | ast.Break | ast.Continue)
-        return None if ends else sure
+                self.read(node.annotation, sure)
+                self.read(value, sure)
+                return self.bind(sure, node.target)
+            case ast.Delete():
+                self.read(node, frozenset(), stores=True)
+            case ast.AugAssign():
+                self.read(node, sure, stores=True)
+            case ast.Return() | ast.Raise() | ast.Break() | ast.Continue():
+                self.read(node, sure)
+                if isinstance(node, ast.Break):
+                    self.left.append(sure)
+                return None
+            case _ if isinstance(node, ast.Match) or hasattr(node, "handlers"):
+                self._parts(node, sure)
+            case _:
+                self.read(node, sure)
+        return sure
 
-    def _parts(self, node: ast.stmt, sure: frozenset[str]) -> None:
+    def _parts(self, node: ast.AST, sure: frozenset[str]) -> None:
         """Read a statement of which any part may be left at any point."""
         for below in children(node):
-            self._sure = sure
             if isinstance(below, ast.stmt):
                 self._statement(below, sure)
             elif isinstance(below, ast.expr):
-                self.expression(below)
+                self.read(below, sure)
             else:
-                self._parts(below, sure)  # type: ignore[arg-type]
+                self._parts(below, sure)
 
-    def _other(self, node: ast.stmt) -> None:
-        if isinstance(node, ast.Delete):
-            self._sure = frozenset()
-        self._read(node, self._sure, bind=isinstance(node, ast.AugAssign | ast.Delete))
+    def bind(self, sure: frozenset[str], *targets: ast.expr) -> frozenset[str]:
+        """Add the names that an assignment binds for sure, and read what else stands in its targets."""
+        found: set[str] = set()
+        for node in targets:
+            match node:
+                case ast.Name(id=word):
+                    found.add(word)
+                case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                    found |= self.bind(sure, *parts)
+                case ast.Starred(value=inner):
+                    found |= self.bind(sure, inner)
+                case _:
+                    self.read(node, sure)
+        return sure | found
 
-    def expression(self, node: ast.expr) -> None:
-        """Read an expression."""
-        self._read(node, self._sure)
-
-    def target(self, node: ast.expr) -> list[str]:
-        """Give the names that an assignment binds for sure, and read what else stands in its target."""
-        match node:
-            case ast.Name(id=word):
-                return [word]
-            case ast.Tuple(elts=targets) | ast.List(elts=targets):
-                return [word for each in targets for word in self.target(each)]
-            case ast.Starred(value=inner):
-                return self.target(inner)
-        self._read(node, self._sure)
-        return []
-
-    def _read(self, node: ast.AST, sure: frozenset[str], bind: bool = False) -> None:
+    def read(self, node: ast.AST, sure: frozenset[str], stores: bool = False) -> None:
+        """Note the names that a node reads before they are bound for sure; ``stores``: those that it binds too."""
         stack = [node]
         while stack:
             each = stack.pop()
             if isinstance(each, ast.Name):
-                if each.id not in sure and (bind or isinstance(each.ctx, ast.Load)):
+                if each.id not in sure and (stores or isinstance(each.ctx, ast.Load)):
                     self.early.add(each.id)
-            else:
-                if isinstance(each, _SCOPES):
-                    self._read_later(each)
-                stack.extend(children(each))
-
-    def _read_later(self, scope: ast.AST) -> None:
-        self.early.update(each.id for each in ast.walk(scope) if isinstance(each, ast.Name))
+                continue
+            if isinstance(each, SCOPES):
+                self.early.update(inner.id for inner in ast.walk(each) if isinstance(inner, ast.Name))
+            stack += children(each)
 
 
 def _either(one: frozenset[str] | None, other: frozenset[str] | None) -> frozenset[str] | None:

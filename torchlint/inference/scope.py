@@ -174,7 +174,7 @@ class File:
             return self.project.presuming
         if self.place is None:
             return is_program(self.outline.source.path, self.outline.tree)
-        self.project.shape(os.path.join(os.path.dirname(self.place.path), "__init__"))
+        self.project.shape(os.path.join(os.path.dirname(self.place.path), "__init__"))  # what it says rests on this
         return is_program(self.place.path, self.outline.tree)
 
     @cached_property

@@ -27,7 +27,6 @@ class TopLevel:
     def __init__(self, file: File) -> None:
         self._file = file
         self._told: dict[str, Value] = {}
-        self._at_once: dict[str, bool] = {}
         self._walked: dict[str, Flow] = {}
         """The walk of the module's statements, if it was walked; it may have to be forgotten (see ``Rounds``)."""
         self._live: Env | None = None
@@ -50,7 +49,7 @@ class TopLevel:
             return None
         if self._live is not None:  # a function is called while the module is walked
             return self._live.find(word)
-        if len(statements) > 1 and self._tell_at_once(word, statements):
+        if len(statements) > 1 and word in self._file.outline.told(_told_at_once, self._file.outline.tree):
             if word not in self._told:
                 told = [self._tell(word, each) for each in statements]
                 self._told[word] = join_all(told)
@@ -58,12 +57,6 @@ class TopLevel:
         if not self._walked and not self._file.project.affords(self._file):
             return UNKNOWN
         return self.flow.env.find(word)
-
-    def _tell_at_once(self, word: str, statements: list[ast.stmt]) -> bool:
-        """Whether none of the statements that bind a name needs a walk: a name may be imported a thousand times."""
-        if word not in self._at_once:
-            self._at_once[word] = all(_tells_at_once(each) for each in statements)
-        return self._at_once[word]
 
     def _tell(self, word: str, statement: ast.stmt) -> Value:
         if isinstance(statement, ast.Import | ast.ImportFrom):
@@ -158,6 +151,12 @@ def _binding(_: Outline, tree: ast.Module) -> dict[str, list[ast.stmt]]:
         for word in _words(statement):
             found.setdefault(word, []).append(statement)
     return found
+
+
+def _told_at_once(outline: Outline, tree: ast.Module) -> frozenset[str]:
+    """Give the names of which no statement that binds them needs a walk."""
+    found = outline.told(_binding, tree)
+    return frozenset(word for word, statements in found.items() if all(map(_tells_at_once, statements)))
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
