@@ -22,7 +22,8 @@ from torchlint import engine  # noqa: E402
 from torchlint.catalogue import CATALOGUE, Entry  # noqa: E402
 from torchlint.config import Config  # noqa: E402
 from torchlint.model import FileResult  # noqa: E402
-from torchlint.syntax.outline import Outline, Stretch, stretches  # noqa: E402
+from torchlint.syntax.outline import Outline  # noqa: E402
+from torchlint.syntax.stretches import Stretch, stretches, whole  # noqa: E402
 
 EVERYTHING = Config(select=("ALL",))
 
@@ -34,13 +35,13 @@ def main(arguments: Sequence[str]) -> int:
     files = findings = troubles = 0
     different: list[Path] = []
     for path in sorted(path for folder in parser.parse_args(arguments).folder for path in folder.rglob("*.py")):
-        found, whole = both_ways(path)
+        found, full = both_ways(path)
         files += 1
-        findings += len(whole.findings)
-        troubles += bool(found.troubles or whole.troubles)
-        if found.findings != whole.findings:
+        findings += len(full.findings)
+        troubles += bool(found.troubles or full.troubles)
+        if found.findings != full.findings:
             different.append(path)
-            print(f"{path}: {len(set(found.findings) ^ set(whole.findings))} findings differ", flush=True)
+            print(f"{path}: {len(set(found.findings) ^ set(full.findings))} findings differ", flush=True)
     print(f"{files} files, {findings} findings, {len(different)} files differ, {troubles} were not checked")
     return int(bool(troubles))
 
@@ -60,7 +61,7 @@ def _all(codes: frozenset[str], text: bytes) -> list[Entry]:
 
 def _whole(made: Outline, words: frozenset[str], called: frozenset[str], counts: object) -> list[Stretch]:
     del counts
-    return [made.whole()] if stretches(made, words, called) else []
+    return [whole(made)] if stretches(made, words, called) else []
 
 
 if __name__ == "__main__":

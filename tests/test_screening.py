@@ -23,7 +23,8 @@ from torchlint.screening import screens
 from torchlint.screening.plain_data import is_plain_data
 from torchlint.screening.sight import Sight
 from torchlint.source import decode
-from torchlint.syntax.outline import Stretch, outline, stretches
+from torchlint.syntax.outline import outline
+from torchlint.syntax.stretches import Stretch, stretches
 
 FIXTURES = sorted((ROOT / "tests" / "fixtures").rglob("*.py"))
 HEAD = "import torch\nimport numpy as np\n\n"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from torchlint.source import Source, decode
-from torchlint.syntax.outline import outline, stretches
+from torchlint.syntax.outline import outline
+from torchlint.syntax.stretches import stretches
 
 DATA = frozenset({"data"})
 

@@ -17,7 +17,8 @@ from torchlint.catalogue import CATALOGUE
 from torchlint.source import Source, decode
 from torchlint.syntax.bridge import Bridge
 from torchlint.syntax.definition import Definition, NotParsed
-from torchlint.syntax.outline import Outline, Stretch, outline, stretches
+from torchlint.syntax.outline import Outline, outline
+from torchlint.syntax.stretches import Stretch, stretches, whole
 
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")
@@ -144,7 +145,7 @@ CASES = {name: textwrap.dedent(text) for name, text in TRICKY.items()}
 
 def definitions(source: Source, words: frozenset[str] = WORDS) -> Iterator[tuple[Outline, Definition]]:
     made = outline(source)
-    for stretch in (*stretches(made, words), made.whole()):
+    for stretch in (*stretches(made, words), whole(made)):
         yield made, Definition(source, stretch)
 
 

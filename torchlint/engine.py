@@ -28,8 +28,9 @@ from torchlint.screening.sight import Sight
 from torchlint.source import Source, SourceError, undecoded
 from torchlint.suppress import ABOUT_SUPPRESSIONS, split
 from torchlint.syntax.cells import fitted
-from torchlint.syntax.outline import Outline, Stretch, outline, parse, stretches
+from torchlint.syntax.outline import Outline, outline, parse
 from torchlint.syntax.reading import OtherLanguage, libcst_accepts, read
+from torchlint.syntax.stretches import Stretch, stretches, whole
 from torchlint.syntax.trees import TREES
 from torchlint.triggers import speaking
 
@@ -229,14 +230,15 @@ def _check_stretches(
     sight: Sight, places: list[Stretch], entries: Sequence[Entry]
 ) -> tuple[list[Finding], tuple[Trouble, ...]]:
     from torchlint.rule import FileContext
+    from torchlint.syntax.abridging import abridged
     from torchlint.syntax.definition import Definition, NotParsed
 
     source, made = sight.source, sight.outline
     try:
-        definitions = [Definition(source, place) for place in places]
+        definitions = [Definition(source, place, abridged(made, place)) for place in places]
     except NotParsed:
         try:
-            definitions = [Definition(source, made.whole())]
+            definitions = [Definition(source, whole(made))]
         except NotParsed as error:
             at = source.offset(min(error.row, len(source.line_starts)), 0)
             return [_syntax_error(at, f"LibCST cannot parse this file: {error.message}")], ()

@@ -14,7 +14,7 @@ import libcst as cst
 from libcst._nodes.internal import CodegenState
 
 from torchlint.source import Source
-from torchlint.syntax.outline import Stretch
+from torchlint.syntax.stretches import Stretch
 
 _WRAP = "if 1:\n"
 """Stands before an indented stretch, so that it parses as it is: dedenting would change multi-line strings."""
@@ -59,15 +59,16 @@ class NotParsed(Exception):
 
 
 class Definition:
-    """A stretch as a LibCST tree.
+    """A stretch as a LibCST tree, read from its own text or from one that is as long.
 
     :raises NotParsed: where LibCST refuses the text.
     """
 
-    def __init__(self, source: Source, stretch: Stretch) -> None:
+    def __init__(self, source: Source, stretch: Stretch, text: str | None = None) -> None:
         self.source = source
         self.stretch = stretch
-        text = source.slice(stretch.start, stretch.end)
+        if text is None:
+            text = source.slice(stretch.start, stretch.end)
         self._prefix = _WRAP if text[:1] in (" ", "\t") else ""
         self._dropped = _form_feeds(self._prefix + text)
         self._text = _FORM_FEED.sub("", self._prefix + text)

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from torchlint.notebook import SUFFIX, as_notebook
 from torchlint.records import record
 from torchlint.source import Source, decode
-from torchlint.syntax.outline import Stretch
+from torchlint.syntax.stretches import Stretch
 
 _NEVER_PYTHON = ("(unicode error)", "(value error)", "bytes can only", "source code", "too many nested")
 """How the complaints begin that no other version of Python would withdraw, though LibCST has none."""
