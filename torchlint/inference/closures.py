@@ -12,6 +12,7 @@ from torchlint.inference.facts import ANY_GRAD, NOTHING, UNKNOWN, Kind, Value, j
 from torchlint.syntax.outline import Function, Outline, Told
 
 if TYPE_CHECKING:
+    from torchlint.inference.env import Env
     from torchlint.inference.flow import Flow
     from torchlint.inference.scope import File
 
@@ -29,13 +30,11 @@ class Closures:
         self._final: dict[tuple[ast.AST, str], Value] = {}
         self._ever: dict[tuple[Flow, str], Value] = {}
 
-    def note(self, node: ast.AST, known: dict[str, Value]) -> int | None:
+    def note(self, node: ast.AST, env: Env) -> int | None:
         """Remember what is known where a function is defined; give the number of its surroundings, None for a class."""
-        self._last[node] = known
+        around = self._last[node] = env.about(self._file.outline.told(lexical.loaded, node))
         if isinstance(node, ast.ClassDef):
             return None
-        free = self._file.outline.told(lexical.loaded, node)
-        around = {path: value for path, value in known.items() if path.partition(".")[0].partition("[")[0] in free}
         made = self._made.setdefault(node, [])
         for number, other in enumerate(made):
             if other.keys() == around.keys() and all(value.same(other[path]) for path, value in around.items()):
@@ -56,8 +55,9 @@ class Closures:
         if number is not None:
             known = dict(self._made[function][number])
         else:
-            known = flow.env.flat() if flow is not None else dict(self._last.get(function, {}))
-        for word in self._file.outline.told(lexical.bound_later, function) & known.keys():
+            free = file.outline.told(lexical.loaded, function)
+            known = flow.env.about(free) if flow is not None else dict(self._last.get(function, {}))
+        for word in file.outline.told(lexical.bound_later, function) & known.keys():
             known[word] = join(known[word], self._set_later(owner, word))
         return known
 

@@ -73,12 +73,15 @@ class Env:
         """Give what this layer changed."""
         yield from self._changed.items()
 
-    def flat(self) -> dict[str, Value]:
-        """Give everything that is known, inner layers first."""
-        known = self._under.flat() if self._under else {}
-        if self._gone:
-            known = {path: value for path, value in known.items() if self._gone.isdisjoint(_above(path))}
-        return {**known, **self._changed}
+    def about(self, words: frozenset[str]) -> dict[str, Value]:
+        """Give all that is known of some names and of their parts, a whole before its parts."""
+        paths = set(words)
+        env: Env | None = self
+        while env is not None:
+            paths.update(part for word in env._parts.keys() & words for part in env._parts[word])
+            env = env._under
+        known = ((path, self.find(path)) for path in sorted(paths))
+        return {path: value for path, value in known if value is not None}
 
     def merge(self, branches: Iterable[Env]) -> None:
         """Continue behind branches that began here: each is a layer over this environment."""

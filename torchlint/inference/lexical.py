@@ -64,14 +64,23 @@ def local(outline: Outline, function: Function) -> frozenset[str]:
 
 def bound_later(outline: Outline, function: Function) -> frozenset[str]:
     """Give the names that a function loads and the one around it binds or changes after it was defined."""
-    owner = next(each for each in outline.ancestors(function) if isinstance(each, _FUNCTIONS))
-    free = outline.told(loaded, function)
-    loops = (each for each in outline.told(own_nodes, owner) if isinstance(each, ast.For | ast.AsyncFor | ast.While))
-    around = (each for each in loops if each.lineno < function.lineno <= (each.end_lineno or each.lineno))
-    start = min([function.lineno, *(each.lineno for each in around)])
-    inside = set(outline.within(function))
-    names = (each for each in outline.told(written, owner) if each not in inside and each.lineno >= start)
-    return frozenset(each.id for each in names if each.id in free)
+    start, owner = function.lineno, function
+    for above in outline.ancestors(function):
+        if isinstance(above, _FUNCTIONS):
+            owner = above
+            break
+        if isinstance(above, ast.For | ast.AsyncFor | ast.While):
+            start = min(start, above.lineno)
+    changes, inside = outline.told(_written_by_word, owner), set(outline.within(function))
+    names = (each for word in outline.told(loaded, function) for each in changes.get(word, ()))
+    return frozenset(each.id for each in names if each not in inside and each.lineno >= start)
+
+
+def _written_by_word(outline: Outline, owner: Function) -> dict[str, list[ast.Name]]:
+    found: dict[str, list[ast.Name]] = {}
+    for each in outline.told(written, owner):
+        found.setdefault(each.id, []).append(each)
+    return found
 
 
 def inner(outline: Outline, owner: Function) -> tuple[Function, ...]:

@@ -127,7 +127,7 @@ class File:
     def defined(self, node: Function | ast.ClassDef, env: Env) -> Value:
         """Give the value that a ``def`` or ``class`` binds."""
         name = self.known_as(node)
-        if self.owner(node) is not None and (number := self.closures.note(node, env.flat())) is not None:
+        if self.owner(node) is not None and (number := self.closures.note(node, env)) is not None:
             name = f"{name}~{number}"
             self.project.definitions.setdefault(name, (self, node))
         return of_kind(Kind.OTHER, names=frozenset((name,)))
