@@ -257,6 +257,27 @@ def test_text_that_libcst_refuses() -> None:
     assert caught.value.row == 2
 
 
+def outside_of(node: ast.AST, kinds: tuple[type[ast.AST], ...]) -> Iterator[ast.AST]:
+    """Give the nodes inside a node, those inside one of some types left out: the plain way."""
+    for child in ast.iter_child_nodes(node):
+        yield child
+        if not isinstance(child, kinds):
+            yield from outside_of(child, kinds)
+
+
+@pytest.mark.parametrize("path", OWN_FILES[::4], ids=lambda path: str(path.relative_to(ROOT)))
+def test_nodes_inside_a_node_are_found_by_type_in_the_order_of_the_text(path: Path) -> None:
+    made = outline(decode(str(path), path.read_bytes()))
+    kinds, scopes = (ast.Name, ast.Call, ast.FunctionDef), (ast.FunctionDef, ast.Lambda, ast.ClassDef)
+    for owner in (made.tree, *made.nodes(ast.FunctionDef), *made.nodes(ast.For)):
+        below = made.within(owner)[1:]
+        assert made.inside(owner, *kinds) == [each for each in below if isinstance(each, kinds)]
+        own = set(outside_of(owner, scopes))
+        assert made.inside(owner, *kinds, but=scopes) == [
+            each for each in below if isinstance(each, kinds) and each in own
+        ]
+
+
 # ---------------------------------------------------------------------- the bridge
 @pytest.mark.parametrize("text", CASES.values(), ids=CASES.keys())
 def test_the_bridge_finds_the_same_expression(text: str) -> None:

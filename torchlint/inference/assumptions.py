@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchlint.inference.lexical import bound, naming, own_nodes
-from torchlint.inference.names import changed_in_place
+from torchlint.inference.lexical import BINDING, bound, naming, own
+from torchlint.inference.names import CHANGES, changed_in_place
 from torchlint.inference.tests import is_predicate
 from torchlint.syntax.outline import Function, Outline, parameters
 
@@ -66,15 +66,16 @@ def settled(outline: Outline, function: Function) -> dict[str, frozenset[_Test]]
     tests: dict[str, list[_Test]] = {}
     stores = outline.told(bound, function)
     unclear = set(parameters(function) - _truth_values_given(function))
-    for each in outline.told(own_nodes, function):
-        if isinstance(each, _Test):
-            tests.setdefault(asked(each.test)[0], []).append(each)
-        elif (changed := changed_in_place(each)) is not None:
-            unclear.add(changed.id)
-        else:
-            unclear.update(naming(each))
-    shared = (each for each in outline.within(function) if isinstance(each, ast.Nonlocal | ast.Global))
-    unclear.update(word for each in shared for word in each.names)
+    branches: list[_Test] = [*own(outline, function, ast.If), *own(outline, function, ast.IfExp)]
+    for test in branches:
+        tests.setdefault(asked(test.test)[0], []).append(test)
+    unclear.update(each.id for each in map(changed_in_place, own(outline, function, *CHANGES)) if each is not None)
+    unclear.update(word for each in own(outline, function, *BINDING) for word in naming(each))
+    elsewhere: list[ast.Nonlocal | ast.Global] = [
+        *outline.inside(function, ast.Nonlocal),
+        *outline.inside(function, ast.Global),
+    ]
+    unclear.update(word for each in elsewhere for word in each.names)
     return {
         word: frozenset(_behind(outline, tests[word], stores.get(word, [])))
         for word in (tests.keys() & (stores.keys() | parameters(function))) - unclear

@@ -328,9 +328,7 @@ def _moves_itself(known: Class) -> bool:
 
 
 def _names_a_device(outline: Outline, function: Function) -> bool:
-    return any(
-        isinstance(each, ast.Attribute) and each.attr in ("to", "cuda", "device") for each in outline.within(function)
-    )
+    return any(each.attr in ("to", "cuda", "device") for each in outline.inside(function, ast.Attribute))
 
 
 def _read_body(known: Class) -> None:

@@ -5,47 +5,43 @@ from __future__ import annotations
 import ast
 from collections import Counter
 
-from torchlint.inference.names import BUILTINS, bindings, changed_in_place
-from torchlint.syntax.outline import Function, Outline, parameters
+from torchlint.inference.names import BUILTINS, CHANGES, bindings, changed_in_place
+from torchlint.syntax.outline import Function, Node, Outline, parameters
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SCOPES = (*_FUNCTIONS, ast.Lambda, ast.ClassDef)
 _NAMING = (*_FUNCTIONS, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping)
-_BINDING = (ast.Import, ast.ImportFrom, *_NAMING)
+BINDING = (ast.Import, ast.ImportFrom, *_NAMING)
+
+
+def own(outline: Outline, owner: ast.AST, *kinds: type[Node]) -> list[Node]:
+    """Give the nodes of some types in a function or module, those of functions inside it left out."""
+    return outline.inside(owner, *kinds, but=SCOPES)
 
 
 def written(outline: Outline, owner: ast.AST) -> tuple[ast.Name, ...]:
     """Give the names that a function binds or writes into, and those that functions inside it do so to as their own."""
-    inside = outline.within(owner)
-    shared = {word for each in inside if isinstance(each, ast.Nonlocal) for word in each.names}
-    own = set(outline.told(own_nodes, owner))
-    found = []
-    for node in inside:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            if node in own or node.id in shared:
-                found.append(node)
-        elif (name := changed_in_place(node)) is not None:
-            found.append(name)
-    return tuple(found)
-
-
-def own_nodes(outline: Outline, owner: ast.AST) -> tuple[ast.AST, ...]:
-    """Give the nodes of a function or module, those of functions inside it left out."""
-    return tuple(outline.outside_of(owner, SCOPES))
+    elsewhere = {word for each in outline.inside(owner, ast.Nonlocal) for word in each.names}
+    found = [each for each in own(outline, owner, ast.Name) if isinstance(each.ctx, ast.Store)]
+    if elsewhere:
+        stores = (each for each in outline.inside(owner, ast.Name) if isinstance(each.ctx, ast.Store))
+        found += (each for each in stores if each.id in elsewhere)
+    changed = map(changed_in_place, outline.inside(owner, *CHANGES))
+    return (*found, *filter(None, changed))
 
 
 def bound(outline: Outline, owner: ast.AST) -> dict[str, list[ast.Name]]:
     """Give the places where a function or module binds or deletes its names, by name."""
     found: dict[str, list[ast.Name]] = {}
-    for each in outline.told(own_nodes, owner):
-        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load):
+    for each in own(outline, owner, ast.Name):
+        if not isinstance(each.ctx, ast.Load):
             found.setdefault(each.id, []).append(each)
     return found
 
 
 def naming(node: ast.AST) -> list[str]:
     """Give what a node binds without a node for the name: ``import x``, ``def x``, ``except E as x``, ``case x``."""
-    if not isinstance(node, _BINDING):
+    if not isinstance(node, BINDING):
         return []
     if isinstance(node, ast.Import | ast.ImportFrom):
         return [word for word, _ in bindings(node)]
@@ -55,11 +51,13 @@ def naming(node: ast.AST) -> list[str]:
 
 def local(outline: Outline, function: Function) -> frozenset[str]:
     """Give the names that are a function's own."""
-    own = outline.told(own_nodes, function)
-    names = {each.id for each in own if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    names = {each.id for each in own(outline, function, ast.Name) if isinstance(each.ctx, ast.Store)}
     names |= parameters(function)
-    outside = (each.names for each in own if isinstance(each, ast.Nonlocal | ast.Global))
-    return frozenset(names.difference(*outside))
+    outside: list[ast.Nonlocal | ast.Global] = [
+        *own(outline, function, ast.Nonlocal),
+        *own(outline, function, ast.Global),
+    ]
+    return frozenset(names.difference(*(each.names for each in outside)))
 
 
 def bound_later(outline: Outline, function: Function) -> frozenset[str]:
@@ -85,12 +83,12 @@ def _written_by_word(outline: Outline, owner: Function) -> dict[str, list[ast.Na
 
 def inner(outline: Outline, owner: Function) -> tuple[Function, ...]:
     """Give the functions inside a function."""
-    return tuple(each for each in outline.within(owner) if isinstance(each, _FUNCTIONS) and each is not owner)
+    return tuple(outline.inside(owner, *_FUNCTIONS))
 
 
 def loaded(outline: Outline, node: ast.AST) -> frozenset[str]:
-    """Give the names that stand anywhere in a node."""
-    return frozenset(each.id for each in outline.within(node) if isinstance(each, ast.Name))
+    """Give the names that stand anywhere inside a node."""
+    return frozenset(each.id for each in outline.inside(node, ast.Name))
 
 
 def binder(outline: Outline, function: Function | None, word: str) -> Function | None:

@@ -23,7 +23,7 @@ def rebound(outline: Outline, loop: Loop) -> frozenset[str]:
     else:
         sure = reading.bind(sure, loop.target)
     reading.block(loop.body, sure)
-    bound = {each.id for each in outline.within(loop) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    bound = {each.id for each in outline.inside(loop, ast.Name) if isinstance(each.ctx, ast.Store)}
     unbound = {word for sure in reading.left for word in bound - sure}
     bound -= reading.early
     return frozenset(bound - unbound - outline.told(_of_unknown_time, outline.tree))

@@ -104,6 +104,9 @@ def path_of(node: ast.expr) -> str | None:
     return None
 
 
+CHANGES = (ast.Call, ast.Subscript, ast.Attribute)
+"""The types of the nodes that may change a value in place."""
+
 _WRITING = {ast.Subscript: (ast.Store, ast.Del), ast.Attribute: (ast.Store,)}
 
 

@@ -29,11 +29,16 @@ def set_words(outline: Outline, method: Function) -> Set:
     words: list[str] = []
     loose: list[str] = []
     own: set[str | None] = set()
-    for node in outline.within(method):
-        match node:
-            case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
-                words += _parts_of(node, owner)
-                own.add(_whole(node, owner))
+    places: list[ast.Attribute | ast.Subscript] = [
+        *outline.inside(method, ast.Attribute),
+        *outline.inside(method, ast.Subscript),
+    ]
+    for place in places:
+        if isinstance(place.ctx, ast.Store):
+            words += _parts_of(place, owner)
+            own.add(_whole(place, owner))
+    for call in outline.inside(method, ast.Call):
+        match call:
             case ast.Call(
                 func=ast.Attribute(value=ast.Name(id=found), attr=attr), args=[ast.Constant(value=str(word)), *_]
             ):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 from torchlint.inference.arguments import Arguments
 from torchlint.inference.devices import last_word
 from torchlint.inference.facts import NOTHING, UNKNOWN, Grad, Kind, Mode, Reason, Value, join, join_all, of_kind
 from torchlint.inference.flow import Flow
-from torchlint.inference.lexical import lines_of, local, own_nodes, shared, written
+from torchlint.inference.lexical import lines_of, local, own, shared, written
 from torchlint.inference.project import MOST_DEPTH
 from torchlint.syntax.outline import Function, Outline, parameters
 
@@ -253,8 +253,8 @@ def _changed(function: Function, flow: Flow) -> tuple[_Changes, _Changes]:
     arguments = parameters(function) - rebound
     mine = {path: value for path, value in flow.changes.items() if path.partition(".")[0] in arguments}
     free = {path: value for path, value in flow.changes.items() if path not in outline.told(local, function)}
-    for each in outline.told(own_nodes, function) if outer else ():
-        if _is_stored(each) and each.id in outer:
+    for each in own(outline, function, ast.Name) if outer else ():
+        if isinstance(each.ctx, ast.Store) and each.id in outer:
             free[each.id] = join(free.get(each.id, NOTHING), flow.values.get(each, UNKNOWN))
     return (
         tuple(sorted(((path, value) for path, value in mine.items() if _is_near(path)), key=lambda each: each[0])),
@@ -266,19 +266,15 @@ def _is_near(path: str) -> bool:
     return path.count(".") <= 1 and "[" not in path
 
 
-def _is_stored(node: ast.AST) -> TypeGuard[ast.Name]:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-
-
 def _bound_before(outline: Outline, function: Function) -> frozenset[str]:
     """Give the names that a function binds anew before it changes anything by that name."""
     first: dict[str, int] = {}
     for statement in function.body:
         if isinstance(statement, ast.Assign | ast.AnnAssign | ast.With):
-            for each in outline.within(statement):
-                if _is_stored(each):
+            for each in outline.inside(statement, ast.Name):
+                if isinstance(each.ctx, ast.Store):
                     first.setdefault(each.id, statement.lineno)
-    handed = (each for node in outline.within(function) if isinstance(node, ast.Call) for each in _handed(node))
+    handed = (each for node in outline.inside(function, ast.Call) for each in _handed(node))
     changed = {each.id for each in (*outline.told(written, function), *handed) if each.lineno < first.get(each.id, 0)}
     return frozenset(first.keys() - changed)
 

@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 
-from torchlint.inference.lexical import naming, own_nodes
+from torchlint.inference.lexical import naming, own
 from torchlint.inference.names import changed_in_place
 from torchlint.syntax.outline import Function, Outline, children
 
@@ -17,7 +17,7 @@ def named_tests(outline: Outline, body: Function | ast.Module) -> dict[str, ast.
     Neither may what is tested be written into or have an attribute set, nor may the test stand in a branch of a loop:
     the next round would see the test of the round before.
     """
-    if all(_named(each) is None for each in outline.told(own_nodes, body)):
+    if all(_named(each) is None for each in own(outline, body, ast.Assign)):
         return {}
     stores: Counter[str] = Counter()
     last: dict[str, int] = {}

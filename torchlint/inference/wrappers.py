@@ -44,7 +44,7 @@ class Wrappers:
             return mode
         word = arguments[-1].arg if arguments[0].arg in ("self", "cls") else arguments[0].arg
         inside = Mode(0)
-        for call in (node for node in self._file.outline.within(decorator) if isinstance(node, ast.Call)):
+        for call in self._file.outline.inside(decorator, ast.Call):
             if isinstance(call.func, ast.Name) and call.func.id == word:
                 at = self._file.flow_of(call).modes.get(call, mode)
                 inside |= at if _switches(decorator) else mode
@@ -100,7 +100,7 @@ class Wrappers:
         for home, node in self._functions(callee):
             if not _is_manager(home, node):
                 continue
-            for each in (each for each in home.outline.within(node) if isinstance(each, ast.Yield)):
+            for each in home.outline.inside(node, ast.Yield):
                 inside |= home.summaries.modes(node, mode).get(each, mode)
         return inside or mode
 
@@ -111,16 +111,10 @@ class Wrappers:
 
     def left_behind(self, function: Function) -> Mode | None:
         """Give the grad mode that calling a function leaves behind; None where it leaves it as it was."""
-        if not any(
-            isinstance(each, ast.Attribute) and each.attr == "set_grad_enabled"
-            for each in self._file.outline.within(function)
-        ):
+        outline = self._file.outline
+        if not any(each.attr == "set_grad_enabled" for each in outline.inside(function, ast.Attribute)):
             return None
-        calls = [
-            each.value
-            for each in self._file.outline.within(function)
-            if isinstance(each, ast.Expr) and isinstance(each.value, ast.Call)
-        ]
+        calls = [each.value for each in outline.inside(function, ast.Expr) if isinstance(each.value, ast.Call)]
         names = (getattr(call.func, "attr", None) for call in calls)
         return self._file.general(function).env.mode if "set_grad_enabled" in names else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.inference.facts import Kind
-from torchlint.inference.lexical import own_nodes
+from torchlint.inference.lexical import own
 from torchlint.rule import FileContext
 from torchlint.syntax.outline import parameters
 
@@ -95,8 +95,7 @@ def bound_once(name: ast.Name, context: FileContext) -> ast.expr | None:
         return None
     if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef) and name.id in parameters(scope):
         return None
-    own = context.outline.told(own_nodes, scope)
-    stores = [each for each in own if isinstance(each, ast.Name) and _binds(each, name.id)]
+    stores = [each for each in own(context.outline, scope, ast.Name) if _binds(each, name.id)]
     if len(stores) != 1:
         return None
     statement = context.outline.parents.get(stores[0])

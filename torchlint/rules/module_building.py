@@ -85,8 +85,7 @@ class _Building:
     @cached_property
     def _is_called_on(self) -> bool:
         """Whether the function itself runs the module: ``self(x)``, ``self.forward(x)``, ``self.net(x)``."""
-        inside = self._outline.within(self._function)
-        return any(isinstance(each, ast.Call) and self._runs(each.func) for each in inside)
+        return any(self._runs(each.func) for each in self._outline.inside(self._function, ast.Call))
 
     def _runs(self, function: ast.expr) -> bool:
         if not _is_rooted(function, self._self):

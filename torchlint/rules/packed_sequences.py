@@ -33,8 +33,7 @@ def _changes(outline: Outline, around: ast.AST) -> tuple[list[int], list[frozens
     """
     rows: list[int] = []
     packed = [frozenset[str]()]
-    assignments = (node for node in outline.within(around) if isinstance(node, ast.Assign))
-    for assignment in sorted(assignments, key=lambda node: node.lineno):
+    for assignment in sorted(outline.inside(around, ast.Assign), key=lambda node: node.lineno):
         names = {each.id for target in assignment.targets for each in _first(target)}
         before = packed[-1]
         after = before | names if _gives_packed(assignment.value, before) else before - names

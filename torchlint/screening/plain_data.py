@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.inference.lexical import bound, naming, own_nodes
+from torchlint.inference.lexical import BINDING, bound, naming, own
 from torchlint.screening.sight import Sight
 from torchlint.syntax.outline import Function, Outline, parameters
 
@@ -65,7 +65,7 @@ def _bound_in_other_ways(outline: Outline, function: Function) -> frozenset[str]
     """Give the names of a function that something else than its own assignments binds."""
     said: list[ast.Global | ast.Nonlocal] = [*outline.nodes(ast.Global), *outline.nodes(ast.Nonlocal)]
     elsewhere = {word for each in said for word in each.names}
-    named = {word for each in outline.told(own_nodes, function) for word in naming(each)}
+    named = {word for each in own(outline, function, *BINDING) for word in naming(each)}
     return parameters(function) | elsewhere | named
 
 

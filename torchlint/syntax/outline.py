@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import sys
 import warnings
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar
 
 from torchlint.source import Source
 
@@ -39,32 +40,66 @@ class Outline:
     """How deep each of them lies."""
     _told: dict[tuple[object, ast.AST], Any] = field(default_factory=dict)
     _owners: dict[ast.AST, Function | None] = field(default_factory=dict)
+    _kinds: dict[type[ast.AST], list[int]] = field(default_factory=dict)
+    _ends: dict[int, int] = field(default_factory=dict)
+    _left: dict[tuple[ast.AST, tuple[type[ast.AST], ...]], list[tuple[int, int]]] = field(default_factory=dict)
 
     def nodes(self, kind: type[Node]) -> list[Node]:
         """Give all nodes of one type: a rule's question about the whole file must not walk it again."""
-        return cast(list[Node], self.by_type[kind])
+        found: list[Any] = self.by_type[kind]
+        return found
 
     def within(self, node: ast.AST) -> list[ast.AST]:
         """Give a node and all nodes inside it, as ``ast.walk`` does in another order: they need not be looked for."""
-        first = self._index[node]
-        depth, last = self.depths[first], first + 1
-        while last < len(self.depths) and self.depths[last] > depth:
-            last += 1
-        return self.order[first:last]
-
-    def outside_of(self, node: ast.AST, kinds: tuple[type[ast.AST], ...]) -> Iterator[ast.AST]:
-        """Give the nodes inside a node but those inside another one of some types, which is given itself."""
         at = self._index[node]
-        around, hidden = self.depths[at], DEEPEST + 1
-        for below in range(at + 1, len(self.depths)):
-            depth = self.depths[below]
-            if depth <= around:
-                return
-            if depth > hidden:
-                continue
-            found = self.order[below]
-            hidden = depth if isinstance(found, kinds) else DEEPEST + 1
-            yield found
+        return self.order[at : self._end(at)]
+
+    def inside(self, node: ast.AST, *kinds: type[Node], but: tuple[type[ast.AST], ...] = ()) -> list[Node]:
+        """Give the nodes of some types inside a node in the order of the text, itself not counted.
+
+        Those inside one of the types in ``but`` are left out; that one itself is given. No other node is looked at.
+        """
+        found: list[int] = []
+        for first, last in self._ranges(node, but):
+            for places in map(self._places, kinds):
+                found += places[bisect_left(places, first) : bisect_left(places, last)]
+        order: list[Any] = self.order
+        return [order[at] for at in sorted(found)]
+
+    def _ranges(self, node: ast.AST, but: tuple[type[ast.AST], ...]) -> list[tuple[int, int]]:
+        """Give where the nodes inside a node stand in :attr:`order`, those in nodes of some types left out."""
+        at = self._index[node]
+        first, last = at + 1, self._end(at)
+        if not but:
+            return [(first, last)]
+        if (node, but) not in self._left:
+            left = self._left[node, but] = []
+            while first < last:
+                hiding = min([last - 1, *(each for kind in but for each in self._next(kind, first))])
+                left.append((first, hiding + 1))
+                first = self._end(hiding)
+        return self._left[node, but]
+
+    def _next(self, kind: type[ast.AST], at: int) -> list[int]:
+        """Give where the first node of a type stands that is not before a place, if there is one."""
+        places = self._places(kind)
+        first = bisect_left(places, at)
+        return places[first : first + 1]
+
+    def _places(self, kind: type[ast.AST]) -> list[int]:
+        """Give where the nodes of a type stand in :attr:`order`."""
+        if kind not in self._kinds:
+            self._kinds[kind] = [self._index[each] for each in self.by_type[kind]]
+        return self._kinds[kind]
+
+    def _end(self, at: int) -> int:
+        """Give the place in :attr:`order` behind the last node inside the one at a place."""
+        if at not in self._ends:
+            depth, end = self.depths[at], at + 1
+            while end < len(self.depths) and self.depths[end] > depth:
+                end += 1
+            self._ends[at] = end
+        return self._ends[at]
 
     @cached_property
     def _index(self) -> dict[ast.AST, int]:
@@ -75,7 +110,8 @@ class Outline:
         key = (tell, node)
         if key not in self._told:
             self._told[key] = tell(self, node)
-        return cast(Told, self._told[key])
+        found: Told = self._told[key]
+        return found
 
     def names_of(self, word: str) -> frozenset[str]:
         """Give the names that ``from ... import`` binds to a word: ``{"T"}`` for ``from torch import Tensor as T``."""
