@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -75,6 +76,24 @@ def test_what_holds_no_word_is_passed_over(text: str, encoding: str, recwarn: py
     assert is_plain("some.py", raw, EVERY)
     assert found(raw) == NOTHING
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("text", ["def f(x):\n    global x\n", "nonlocal x\n", "def f(x, x): pass\n"])
+def test_what_only_the_compiler_refuses_is_left_to_the_engine(text: str) -> None:
+    assert not is_plain("some.py", text.encode(), EVERY)
+    assert found(text.encode()) == NOTHING
+
+
+def test_a_python_without_symtable_makes_a_tree() -> None:
+    program = (
+        "import sys\nsys.modules['_symtable'] = None\nfrom torchlint.config import Config\n"
+        "from torchlint.plain import is_plain\n"
+        "print([is_plain('some.py', text, Config()) for text in (b'x = 1', b'def f(:', b'x.numpy()')])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout == "[True, False, False]\n"
 
 
 def test_words_count_as_rules_are_selected() -> None:
