@@ -47,19 +47,26 @@ def stretches(
     wanted = words | aliases
     only_called = called | (aliases if words & aliases <= called else frozenset[str]())
     kept: set[ast.stmt] = set()
-    for kind in (ast.Attribute, ast.Name, ast.keyword, ast.alias):
-        for node in made.nodes(kind):
-            word = _word(node)
-            if word not in wanted or word is None or _is_package_path(node):
-                continue
-            if word in only_called and not _is_called(made, node):
-                continue
-            statement = _statement(made, node)
-            if statement not in kept and (counts is None or counts(node, word)):
-                kept.add(statement)
+    for node in _bearing(made, wanted):
+        word = _word(node)
+        if word is None or _is_package_path(node) or (word in only_called and not _is_called(made, node)):
+            continue
+        statement = _statement(made, node)
+        if statement not in kept and (counts is None or counts(node, word)):
+            kept.add(statement)
     marked = {_home(made, statement) for statement in kept}
     runs = _runs(made, made.tree.body, marked) if marked else ()
     return [_stretch(made, run, kept) for run in runs]
+
+
+def _bearing(made: Outline, words: frozenset[str]) -> list[ast.AST]:
+    """Give the nodes that bear one of some words."""
+    return [
+        *(each for each in made.nodes(ast.Attribute) if each.attr in words),
+        *(each for each in made.nodes(ast.Name) if each.id in words),
+        *(each for each in made.nodes(ast.keyword) if each.arg in words),
+        *(each for each in made.nodes(ast.alias) if _word(each) in words),
+    ]
 
 
 def _statement(made: Outline, node: ast.AST) -> ast.stmt:
