@@ -38,6 +38,9 @@ SILENT = [
     "def f(x):\n    return torch.tensor(len(x)), torch.tensor(0.1**2), torch.tensor(x, dtype=torch.long)\n",
     "def f(x):\n    return torch.tensor(torch.finfo(x.dtype).min), torch.tensor(-torch.iinfo(x.dtype).max / 2)\n",
     "def f(c):\n    x = 1\n    if c:\n        x = [0] * 3\n    x += 2\n    return torch.tensor(x)\n",
+    "def f(n):\n    return torch.tensor([0] * n), torch.tensor(n * (1, 2)), torch.tensor([n for _ in n] + n)\n",
+    "NOISE = [0.1, 0.2]\n\n\ndef f():\n    return torch.tensor(NOISE), [torch.tensor(NOISE) for _ in 'ab']\n",
+    "def f(n: int, name: str):\n    def g(m: float):\n        return torch.tensor(n), torch.tensor(m)\n    return g\n",
     "def f(x):\n    if not torch.is_tensor(x):\n        x = torch.tensor(x)\n    return x\n",
     "def f(x):\n    if not isinstance(x, torch.Tensor):\n        return torch.tensor(x)\n    return x\n",
     "def f(x):\n    if isinstance(x, (int, float)):\n        x = torch.tensor(x)\n    return x\n",
@@ -74,6 +77,13 @@ OPEN = [
     "def f():\n    x = 1\n    for x in torch.ones(3):\n        print(torch.tensor(x))\n",
     "def f(w: torch.Tensor):\n    x = 1\n    x += w\n    return torch.tensor(x)\n",
     "def f(w: torch.Tensor):\n    x = 1\n    x, y = w, 2\n    return torch.tensor(x)\n",
+    "X = [1]\nX = torch.ones(2)\n\n\ndef f():\n    return torch.tensor(X)\n",
+    "X = [1]\n\n\nclass C:\n    X = torch.ones(3)\n    Y = torch.tensor(X)\n",
+    "X = [1]\n\n\ndef f():\n    X = torch.ones(3)\n    return lambda: torch.tensor(X)\n",
+    "X = 1\n\n\ndef f(x: torch.Tensor):\n    global X\n    X = x\n    return torch.tensor(X)\n",
+    "def f(n: int):\n    n = torch.ones(3)\n    return torch.tensor(n)\n",
+    "int = torch.Tensor\n\n\ndef f(n: int):\n    return torch.tensor(n)\n",
+    "X = [1]\n\n\ndef f():\n    for X in torch.ones(3):\n        print(torch.tensor(X))\n",
     'def f(x):\n    return x.to("cpu", non_blocking=True)\n',
     "torch.set_default_tensor_type(torch.FloatTensor)\n",
     "from torch.autograd import Variable\n\n\ndef f(x):\n    return Variable(x)\n",
@@ -131,6 +141,23 @@ def test_nothing_is_taken_for_plain_data_that_inference_knows_as_a_tensor() -> N
                 plain += 1
                 assert not sight.value(node).is_tensor, (path, ast.unparse(node))
     assert 0 < plain < asked
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("X = [1]\nf(X)\n", True),
+        ("X = [1]\ng = lambda: f(X)\n", True),
+        ("X = [1]\ng = lambda X: f(X)\n", False),
+        ("X = [1]\n\n\ndef g(X):\n    f(X)\n", False),
+        ("X = [1]\n\n\ndef g():\n    from m import X\n\n    return lambda: f(X)\n", False),
+        ("from m import *\nf(X)\n", False),
+    ],
+)
+def test_a_name_is_plain_data_where_the_scope_that_binds_it_says_so(text: str, plain: bool) -> None:
+    sight = Sight(outline(decode("some.py", text.encode())), Settings(), "/nowhere/some.py")
+    (call,) = (each for each in sight.outline.nodes(ast.Call) if ast.unparse(each.func) == "f")
+    assert is_plain_data(call.args[0], sight) is plain
 
 
 def of_the_environment() -> Iterator[Path]:

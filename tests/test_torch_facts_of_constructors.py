@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -209,3 +210,18 @@ def test_batches_keep_the_graph_of_their_dataset() -> None:
     """A loader may give tensors that require grad: Variable(x) around its batches is not always for nothing."""
     loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.ones(4, 2, requires_grad=True) * 2))
     assert next(iter(loader))[0].requires_grad
+
+
+@pytest.mark.parametrize("join", [operator.mul, operator.add, operator.sub, operator.matmul, operator.truediv])
+@pytest.mark.parametrize("sequence", [[0, 1], (0, 1), "ab"], ids=["list", "tuple", "string"])
+@pytest.mark.parametrize("tensor", [torch.ones(2), torch.tensor(3), torch.tensor(True)], ids=["1d", "int", "bool"])
+def test_a_sequence_of_python_and_a_tensor_make_no_tensor(
+    join: Callable[[object, object], object], sequence: object, tensor: torch.Tensor
+) -> None:
+    """``[0] * n``: torch refuses the sequence, and Python repeats it where the tensor may count."""
+    for one, other in ((sequence, tensor), (tensor, sequence)):
+        try:
+            made = join(one, other)
+        except TypeError:
+            continue
+        assert isinstance(made, type(sequence))

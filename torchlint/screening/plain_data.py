@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.inference.lexical import BINDING, bound, naming, own
+from torchlint.inference.lexical import BINDING, bound, local, naming, own
 from torchlint.screening.sight import Sight
 from torchlint.syntax.outline import Function, Outline, parameters
 
 _LITERALS = (ast.List, ast.Tuple, ast.ListComp, ast.Constant, ast.Dict, ast.JoinedStr, ast.Lambda)
+_SEQUENCES = (ast.List, ast.Tuple, ast.ListComp, ast.JoinedStr)
+"""What makes no tensor with whatever operator and operand: ``[0] * n``. torch refuses these; Python repeats them."""
 _TYPES = frozenset({"bool", "dict", "float", "int", "list", "range", "set", "str", "tuple"})
 _MAKING_DATA = _TYPES | {"len", "sorted"}
 """Functions of Python whose results are no tensors, whatever they are given."""
@@ -28,6 +30,8 @@ def is_plain_data(node: ast.expr, sight: Sight, depth: int = _DEEPEST) -> bool:
         case ast.UnaryOp(operand=inner):
             return is_plain_data(inner, sight, depth)
         case ast.BinOp(left=left, right=right):
+            if isinstance(left, _SEQUENCES) or isinstance(right, _SEQUENCES):
+                return True
             return depth > 0 and all(is_plain_data(each, sight, depth - 1) for each in (left, right))
         case ast.Call(func=ast.Name(id=word)) if word in _MAKING_DATA:
             return sight.analysis.names_of(node.func) == {f"builtins.{word}"}
@@ -43,15 +47,44 @@ def is_plain_data(node: ast.expr, sight: Sight, depth: int = _DEEPEST) -> bool:
 
 
 def _is_bound_to_data(node: ast.Name, sight: Sight, depth: int) -> bool:
-    """Whether all that a function's own name is ever bound to is data."""
-    function = sight.outline.owner(node)
-    if function is None or node.id in sight.outline.told(_bound_in_other_ways, function):
+    """Whether all that a name is ever bound to is data."""
+    outline, word = sight.outline, node.id
+    scope = _binder(node, outline)
+    if scope is None:
         return False
-    places = sight.outline.told(bound, function).get(node.id, ())
-    if not 0 < len(places) <= _MOST_PLACES:
+    if isinstance(scope, Function) and word in parameters(scope) and not _is_said_to_be_data(scope, word, sight):
         return False
-    found = [_given(sight.outline.parents[each]) for each in places]
-    return all(each is not None and is_plain_data(each, sight, depth) for each in found)
+    places = outline.told(bound, scope).get(word, [])
+    found = [_given(outline.parents[each]) for each in places[: _MOST_PLACES + 1]]
+    return len(found) <= _MOST_PLACES and all(each is not None and is_plain_data(each, sight, depth) for each in found)
+
+
+def _binder(node: ast.Name, outline: Outline) -> Function | ast.Module | None:
+    """Give the function or module whose assignments bind a name; None where something else may bind it."""
+    for above in outline.ancestors(node):
+        if isinstance(above, ast.ClassDef) or (isinstance(above, ast.Lambda) and node.id in parameters(above)):
+            return None
+        if isinstance(above, Function):
+            break
+    function = outline.owner(node)
+    while True:
+        scope = function or outline.tree
+        if node.id in outline.told(_bound_in_other_ways, scope):
+            return None
+        if function is None:
+            return outline.tree if node.id in outline.told(bound, outline.tree) else None
+        if node.id in outline.told(local, function):
+            return function
+        function = outline.owner(function)
+
+
+def _is_said_to_be_data(function: Function, word: str, sight: Sight) -> bool:
+    """Whether an argument's annotation is one of Python's own types of data."""
+    given = function.args
+    for each in (*given.posonlyargs, *given.args, *given.kwonlyargs):
+        if each.arg == word and isinstance(each.annotation, ast.Name) and each.annotation.id in _TYPES:
+            return sight.analysis.names_of(each.annotation) == {f"builtins.{each.annotation.id}"}
+    return False
 
 
 def _given(statement: ast.AST) -> ast.expr | None:
@@ -61,12 +94,11 @@ def _given(statement: ast.AST) -> ast.expr | None:
     return None
 
 
-def _bound_in_other_ways(outline: Outline, function: Function) -> frozenset[str]:
-    """Give the names of a function that something else than its own assignments binds."""
+def _bound_in_other_ways(outline: Outline, scope: Function | ast.Module) -> frozenset[str]:
+    """Give the names of a function or module that something else than its assignments and its arguments binds."""
     said: list[ast.Global | ast.Nonlocal] = [*outline.nodes(ast.Global), *outline.nodes(ast.Nonlocal)]
     elsewhere = {word for each in said for word in each.names}
-    named = {word for each in own(outline, function, *BINDING) for word in naming(each)}
-    return parameters(function) | elsewhere | named
+    return frozenset(elsewhere | {word for each in own(outline, scope, *BINDING) for word in naming(each)})
 
 
 def _is_tested(node: ast.Name, sight: Sight) -> bool:
