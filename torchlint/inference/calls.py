@@ -143,7 +143,8 @@ class Calls:
             known = library.call(name, given, env.mode)
             if (
                 known is not None
-                and name in operations().factories - _ALWAYS_ON_HOST
+                and name in operations().factories
+                and name not in _ALWAYS_ON_HOST
                 and "device" not in given.keywords
             ):
                 return self._placed_by_default(known, given)

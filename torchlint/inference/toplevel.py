@@ -38,11 +38,13 @@ class TopLevel:
         return join(found, UNKNOWN) if found is not None and word in self._globals else found
 
     def _found(self, word: str) -> Value | None:
+        if word in self._told:
+            self._file.project.rounds.used(self._told, word)
+            return self._told[word]
         statements = self._bound.get(word, ())
         if len(statements) == 1 and self._tells_alone(word, statements[0]):
-            if word not in self._told:
-                self._told[word] = self._tell(word, statements[0])
-                self._file.project.rounds.keep(self._told, word)
+            self._told[word] = self._tell(word, statements[0])
+            self._file.project.rounds.keep(self._told, word)
             self._file.project.rounds.used(self._told, word)
             return self._told[word]
         if not statements:
@@ -50,9 +52,7 @@ class TopLevel:
         if self._live is not None:  # a function is called while the module is walked
             return self._live.find(word)
         if len(statements) > 1 and word in self._file.outline.told(_told_at_once, self._file.outline.tree):
-            if word not in self._told:
-                told = [self._tell(word, each) for each in statements]
-                self._told[word] = join_all(told)
+            self._told[word] = join_all([self._tell(word, each) for each in statements])
             return self._told[word]
         if not self._walked and not self._file.project.affords(self._file):
             return UNKNOWN
