@@ -10,7 +10,16 @@ from torchlint.catalogue import CATALOGUE, Entry
 _DOT = re.compile(rb"\.(?:[\s\\]|#[^\n]*\n)*\Z")
 """A dot, and what may stand between it and a word."""
 _FARTHEST = 1000
-"""Bytes between a dot and its word; one is not seen behind a longer comment, but behind any number of blanks."""
+"""Bytes between a dot and its word; one is not seen behind a longer comment, but behind any number of blanks.
+
+Likewise between a word and the parenthesis of its call; behind more than that there may be one.
+"""
+
+_BLANKS = b" \t\f\r\n\\"
+_LETTERS = bytes(each for each in range(256) if each >= 0x80 or chr(each).isalnum() or each == 0x5F)
+"""What identifiers are made of, in UTF-8."""
+_GAP = re.compile(rb"(?:[\s\\)]|#[^\r\n]*[\r\n])*")
+"""What may stand between a word and a call's parenthesis."""
 
 _LIST = rb"\[[^\[\]()]*\]"
 for _ in range(3):  # lists in lists, without calls
@@ -41,9 +50,27 @@ def _stands(text: bytes, word: str, called: bool, attribute: bool, unless_litera
     if word.encode() not in text:  # many times faster than the pattern, and most words are not there at all
         return False
     return any(
-        (not attribute or _behind_a_dot(each)) and not (unless_literal and _is_given_a_literal(each))
+        (not attribute or _behind_a_dot(each))
+        and (not called or _may_be_called(each))
+        and not (unless_literal and _is_given_a_literal(each))
         for each in _pattern(word, called, attribute).finditer(text)
     )
+
+
+def _may_be_called(found: re.Match[bytes]) -> bool:
+    """Whether a word is called or gets another name; at the end of a row it may just as well end a sentence."""
+    text, end = found.string, found.end()
+    if text[end - 1 : end] == b"(" or found[0].endswith(b"as"):
+        return True
+    gap = _GAP.match(text, end - 1, end + _FARTHEST)
+    if gap is None or gap.end() == end + _FARTHEST or text[gap.end() : gap.end() + 1] in (b"(", b"#"):
+        return True
+    if not found[0][:1].isupper():
+        return False
+    before = text[max(found.start() - _FARTHEST, 0) : found.start()].rstrip(_BLANKS)
+    while before.endswith(b"."):
+        before = before[:-1].rstrip(_BLANKS).rstrip(_LETTERS).rstrip(_BLANKS)
+    return not before or before.endswith((b"=", b"(", b"else")) or b"#" in before.rpartition(b"\n")[2]
 
 
 def _is_given_a_literal(found: re.Match[bytes]) -> bool:
@@ -56,7 +83,7 @@ def _behind_a_dot(found: re.Match[bytes]) -> bool:
     """Whether a word is an attribute: ``x.data``, and ``x. # why`` with the word on the next row."""
     text, at = found.string, found.start()
     if text[at - 1 : at] == b".":
-        return True
+        return not (found[0] == b"data" and text[max(at - 7, 0) : at] == b".utils.")  # `torch.utils.data` is a package
     before = text[max(at - _FARTHEST, 0) : at]
     return _DOT.search(before) is not None or not (before.strip(b" \t\f\r\n\\") or at < _FARTHEST)
 
@@ -69,7 +96,7 @@ def _pattern(word: str, called: bool, attribute: bool) -> re.Pattern[bytes]:
     """
     name = word.encode()
     behind = rb""
-    if called:  # `f(...)`, `(f)(...)`, `import f as g`; what stands on the next row is not looked at
+    if called:  # `f(...)`, `(f)(...)`, `import f as g`; :func:`_may_be_called` looks further where the row ends
         behind = rb"[ \t\f)\\]*(?:[(\r\n#]|as\b"
         behind += rb"|;|\Z|if\b|else\b)" if word[:1].isupper() else rb")"  # `T = torch.Tensor if c else ...`
     if attribute:
