@@ -65,6 +65,8 @@ class Stars:
     @cached_property
     def _listed(self) -> frozenset[str] | None:
         """The names in ``__all__``, where it is one literal list; None where it is not or is absent."""
+        if b"__all__" not in self._file.outline.source.utf8:
+            return None
         found = [
             node.value
             for node in self._file.outline.tree.body
