@@ -27,28 +27,34 @@ for _ in range(3):  # lists in lists, without calls
 _LITERAL = re.compile(rb"\s*(?:[-+]?\d[\w.]*(?:(?<=[eE])[-+]\d+)?|True\b|False\b|" + _LIST + rb")\s*[,)]")
 
 
+_Condition = tuple[bytes, bool, bool, bool]
+"""A word, and how it must stand: called, behind a dot, with more than a literal."""
+
+
 @functools.lru_cache(maxsize=2)
 def speaking(codes: frozenset[str], text: bytes) -> tuple[Entry, ...]:
     """Give those of the rules that may have something to say about a text; in doubt a rule is among them.
 
     What was said of the last text is kept: it is asked again where not all of them are silent.
     """
-    known: dict[tuple[str, bool, bool, bool], bool] = {}
+    conditions, entries = _wanted(codes)
+    # Most words are not there at all, which a plain search tells many times faster than a pattern.
+    met = {each for each in conditions if each[0] in text and _stands(text, *each)}
+    return tuple(entry for entry, enough in entries if not met.isdisjoint(enough)) if met else ()
 
-    def stands(word: str, entry: Entry) -> bool:
-        key = word, entry.called, entry.attribute, entry.unless_literal
-        if key not in known:
-            known[key] = _stands(text, *key)
-        return known[key]
 
-    return tuple(
-        entry for entry in CATALOGUE if entry.code in codes and any(stands(word, entry) for word in entry.words)
+@functools.lru_cache(maxsize=8)
+def _wanted(codes: frozenset[str]) -> tuple[frozenset[_Condition], tuple[tuple[Entry, frozenset[_Condition]], ...]]:
+    """Give all conditions of some rules, and each rule with those of which one is enough."""
+    entries = tuple(
+        (entry, frozenset((word.encode(), entry.called, entry.attribute, entry.unless_literal) for word in entry.words))
+        for entry in CATALOGUE
+        if entry.code in codes
     )
+    return frozenset[_Condition]().union(*(enough for _, enough in entries)), entries
 
 
-def _stands(text: bytes, word: str, called: bool, attribute: bool, unless_literal: bool) -> bool:
-    if word.encode() not in text:  # many times faster than the pattern, and most words are not there at all
-        return False
+def _stands(text: bytes, word: bytes, called: bool, attribute: bool, unless_literal: bool) -> bool:
     return any(
         (not attribute or _behind_a_dot(each))
         and (not called or _may_be_called(each))
@@ -89,16 +95,15 @@ def _behind_a_dot(found: re.Match[bytes]) -> bool:
 
 
 @functools.lru_cache(maxsize=256)
-def _pattern(word: str, called: bool, attribute: bool) -> re.Pattern[bytes]:
+def _pattern(word: bytes, called: bool, attribute: bool) -> re.Pattern[bytes]:
     """Give what matches a word where it counts, or where another name is made of it.
 
     It begins with the word, so that it is looked for as fast as a plain text is.
     """
-    name = word.encode()
     behind = rb""
     if called:  # `f(...)`, `(f)(...)`, `import f as g`; :func:`_may_be_called` looks further where the row ends
         behind = rb"[ \t\f)\\]*(?:[(\r\n#]|as\b"
         behind += rb"|;|\Z|if\b|else\b)" if word[:1].isupper() else rb")"  # `T = torch.Tensor if c else ...`
     if attribute:
-        return re.compile(name + rb"(?<=[.\s\\]" + name + rb")(?!\w)" + behind)
-    return re.compile(name + rb"(?<!\w" + name + rb")(?!\w)" + behind)
+        return re.compile(word + rb"(?<=[.\s\\]" + word + rb")(?!\w)" + behind)
+    return re.compile(word + rb"(?<!\w" + word + rb")(?!\w)" + behind)

@@ -14,7 +14,7 @@ from torchlint.inference.lexical import bound, never_bound
 from torchlint.inference.project import Project
 from torchlint.inference.scope import File
 from torchlint.model import Settings
-from torchlint.syntax.outline import Outline
+from torchlint.syntax.outline import Function, Outline
 
 _MOST_STEPS = 20
 """Of a longer chain of reasons the middle is left out: nobody would read it."""
@@ -89,6 +89,10 @@ class Analysis:
         """Give the grad modes in which an expression may be evaluated."""
         self._project.begin_question()
         return self._file.flow_of(node).modes.get(node, Mode.ON | Mode.OFF)
+
+    def is_private(self, function: Function) -> bool:
+        """Whether what a function is called with may be known: it counts for more than what the function says."""
+        return self._file.is_tested_by_pytest or self._file.callers.of(function) is not None
 
     @cached_property
     def presuming(self) -> Analysis:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from itertools import takewhile
 
-from torchlint.inference.lexical import BINDING, bound, local, naming, own
+from torchlint.inference.lexical import BINDING, SCOPES, bound, local, naming, own
 from torchlint.screening.sight import Sight
 from torchlint.syntax.outline import Function, Outline, parameters
 
@@ -18,6 +19,7 @@ _WITHOUT_TENSORS = frozenset({"itertools", "math", "numpy", "os", "pandas", "ran
 """Libraries whose functions give no tensors."""
 _LIMITS = frozenset({"torch.finfo", "torch.iinfo"})
 """What is known of a dtype; all of it is numbers and text."""
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _DEEPEST = 4
 """Names are followed to what they are bound to this far."""
 _MOST_PLACES = 20
@@ -47,16 +49,28 @@ def is_plain_data(node: ast.expr, sight: Sight, depth: int = _DEEPEST) -> bool:
 
 
 def _is_bound_to_data(node: ast.Name, sight: Sight, depth: int) -> bool:
-    """Whether all that a name is ever bound to is data."""
+    """Whether all that a name may have been bound to where it stands is data."""
     outline, word = sight.outline, node.id
     scope = _binder(node, outline)
     if scope is None:
         return False
-    if isinstance(scope, Function) and word in parameters(scope) and not _is_said_to_be_data(scope, word, sight):
+    is_argument = isinstance(scope, Function) and word in parameters(scope)
+    if isinstance(scope, Function) and is_argument and not _is_said_to_be_data(scope, word, sight):
         return False
-    places = outline.told(bound, scope).get(word, [])
-    found = [_given(outline.parents[each]) for each in places[: _MOST_PLACES + 1]]
-    return len(found) <= _MOST_PLACES and all(each is not None and is_plain_data(each, sight, depth) for each in found)
+    places = [each for each in outline.told(bound, scope).get(word, ()) if _reaches(each, node, scope, outline)]
+    if len(places) > _MOST_PLACES or not (places or is_argument):
+        return False
+    found = (_given(outline.parents[each]) for each in places)
+    return all(each is not None and is_plain_data(each, sight, depth) for each in found)
+
+
+def _reaches(place: ast.Name, node: ast.Name, scope: ast.AST, outline: Outline) -> bool:
+    """Whether a name may be what is bound to it at a place: not where that comes later, if nothing leads back."""
+    around = list(takewhile(lambda above: above is not scope, outline.ancestors(node)))
+    if any(isinstance(above, (*_LOOPS, *SCOPES)) for above in around):
+        return True
+    is_before = (place.lineno, place.col_offset) < (node.lineno, node.col_offset)
+    return is_before and outline.parents[place] not in around  # in `x = f(x)` the assignment comes later
 
 
 def _binder(node: ast.Name, outline: Outline) -> Function | ast.Module | None:
@@ -79,8 +93,10 @@ def _binder(node: ast.Name, outline: Outline) -> Function | ast.Module | None:
 
 
 def _is_said_to_be_data(function: Function, word: str, sight: Sight) -> bool:
-    """Whether an argument's annotation is one of Python's own types of data."""
+    """Whether an argument's annotation is one of Python's own types of data, and no call is known to tell otherwise."""
     given = function.args
+    if sight.analysis.is_private(function):
+        return False
     for each in (*given.posonlyargs, *given.args, *given.kwonlyargs):
         if each.arg == word and isinstance(each.annotation, ast.Name) and each.annotation.id in _TYPES:
             return sight.analysis.names_of(each.annotation) == {f"builtins.{each.annotation.id}"}
