@@ -85,6 +85,7 @@ def test_words_that_stand_where_they_do_not_matter(text: str) -> None:
         ("(torch.Tensor)(2)", "TNS301"),
         ("from torch import Tensor as T", "TNS301"),
         ("from torch import (Tensor as T)", "TNS301"),
+        ("from torch import a, tensor \\\n  as t", "TNS308"),
         ("T = torch.FloatTensor", "TNS301"),
         ("T = torch.FloatTensor; y = 1", "TNS301"),
         ("T = torch.FloatTensor  # as ever", "TNS301"),
@@ -122,6 +123,13 @@ def test_no_layout_hides_a_call(one: str, two: str, three: str, word: str) -> No
 @given(GAPS, GAPS, st.sampled_from(["tensor", "torch.tensor", "Tensor", "torch.cuda.FloatTensor"]))
 def test_no_layout_hides_the_call_of_a_name(one: str, two: str, word: str) -> None:
     text = f"((({word}){one}){two}(y))\n"
+    ast.parse(text)
+    assert codes(text)
+
+
+@given(GAPS, GAPS, st.sampled_from(["tensor", "FloatTensor"]), st.sampled_from(["", "a, "]))
+def test_no_layout_hides_an_import(one: str, two: str, word: str, other: str) -> None:
+    text = f"from torch import ({other}{one}{word} {two}as t)\n"
     ast.parse(text)
     assert codes(text)
 

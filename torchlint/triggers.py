@@ -19,7 +19,9 @@ _BLANKS = b" \t\f\r\n\\"
 _LETTERS = bytes(each for each in range(256) if each >= 0x80 or chr(each).isalnum() or each == 0x5F)
 """What identifiers are made of, in UTF-8."""
 _GAP = re.compile(rb"(?:[\s\\)]|#[^\r\n]*[\r\n])*")
-"""What may stand between a word and a call's parenthesis."""
+"""What may stand between a word and a call's parenthesis, or ``as``."""
+_USE = re.compile(rb"\(|as\b|#")
+"""These two; or a comment whose end was not looked for."""
 
 _LIST = rb"\[[^\[\]()]*\]"
 for _ in range(3):  # lists in lists, without calls
@@ -69,7 +71,7 @@ def _may_be_called(found: re.Match[bytes]) -> bool:
     if text[end - 1 : end] == b"(" or found[0].endswith(b"as"):
         return True
     gap = _GAP.match(text, end - 1, end + _FARTHEST)
-    if gap is None or gap.end() == end + _FARTHEST or text[gap.end() : gap.end() + 1] in (b"(", b"#"):
+    if gap is None or gap.end() == end + _FARTHEST or _USE.match(text, gap.end()):
         return True
     if not found[0][:1].isupper():
         return False
@@ -91,7 +93,7 @@ def _behind_a_dot(found: re.Match[bytes]) -> bool:
     if text[at - 1 : at] == b".":
         return not (found[0] == b"data" and text[max(at - 7, 0) : at] == b".utils.")  # `torch.utils.data` is a package
     before = text[max(at - _FARTHEST, 0) : at]
-    return _DOT.search(before) is not None or not (before.strip(b" \t\f\r\n\\") or at < _FARTHEST)
+    return _DOT.search(before) is not None or not (before.strip(_BLANKS) or at < _FARTHEST)
 
 
 @functools.lru_cache(maxsize=256)
