@@ -33,71 +33,65 @@ def short(text: str) -> str:
 
 
 # ---------------------------------------------------------------------- what stays, and what goes
-def test_statements_without_a_candidate_go() -> None:
-    text = "def f(x):\n    '''Text.'''\n    y = 1\n    if y:\n        y = 2\n\n    z = y\n    return x.data\n"
-    assert short(text) == "def f(x):\n    0\n\n    z = y\n    return x.data\n"
-
-
-def test_heads_around_a_candidate_stay() -> None:
-    text = (
+CUT = {
+    "statements without a candidate": (
+        "def f(x):\n    '''Text.'''\n    y = 1\n    if y:\n        y = 2\n\n    z = y\n    return x.data\n",
+        "def f(x):\n    0\n\n    z = y\n    return x.data\n",
+    ),
+    "heads around a candidate stay": (
         "@d\ndef f(x):\n    a = 1\n    with a:\n        b = 1\n        if b:\n            b = 2\n"
-        "        for c in b:\n            x.data\n            b = 3\n    return a\n"
-    )
-    assert short(text) == (
+        "        for c in b:\n            x.data\n            b = 3\n    return a\n",
         "@d\ndef f(x):\n    a = 1\n    with a:\n        0\n        for c in b:\n            x.data\n"
-        "            0\n    0\n"
-    )
-
-
-def test_a_head_that_holds_the_candidate_stays_without_its_body() -> None:
-    text = "for x in y.data:\n    a = 1\n    b = 2\nelse:\n    c = 3\n"
-    assert short(text) == "for x in y.data:\n    0\nelse:\n    0\n"
-
-
-def test_every_branch_keeps_its_head() -> None:
-    text = (
+        "            0\n    0\n",
+    ),
+    "a head that holds the candidate stays without its body": (
+        "for x in y.data:\n    a = 1\n    b = 2\nelse:\n    c = 3\n",
+        "for x in y.data:\n    0\nelse:\n    0\n",
+    ),
+    "every branch keeps its head": (
         "try:\n    a = 1\nexcept A:\n    b = 2\nelse:\n    x.data\nfinally:\n    c = 3\n"
-        "match x.data:\n    case 1:\n        d = 4\n    case _:\n        x.data\n"
-    )
-    assert short(text) == (
+        "match x.data:\n    case 1:\n        d = 4\n    case _:\n        x.data\n",
         "try:\n    0\nexcept A:\n    0\nelse:\n    x.data\nfinally:\n    0\n"
-        "match x.data:\n    case 1:\n        0\n    case _:\n        x.data\n"
-    )
+        "match x.data:\n    case 1:\n        0\n    case _:\n        x.data\n",
+    ),
+    "an elif is part of what is before it": (
+        "if a:\n    x.data\nelif b:\n    c = 1\n    d = 2\nelif e:\n    f = 3\nelse:\n    g = 4\n",
+        "if a:\n    x.data\nelif b:\n    0\nelif e:\n    0\nelse:\n    0\n",
+    ),
+    "an if in an else is no elif": (
+        "if a:\n    x.data\nelse:\n    if b:\n        c = 1\n",
+        "if a:\n    x.data\nelse:\n    0\n",
+    ),
+    "the simple statement before a candidate stays": (
+        "def f(x):\n    a = 1\n    b = 2\n    x.data\n    c = 3\n",
+        "def f(x):\n    0\n    b = 2\n    x.data\n    0\n",
+    ),
+    "a compound statement before a candidate goes": (
+        "def f(x):\n    if x:\n        b = 2\n    x.data\n",
+        "def f(x):\n    0\n    x.data\n",
+    ),
+    "statements that share a line with what stays do too": (
+        "def f(x):\n    a = 1\n    b = 2; c = 3; x.data; d = 4\n    e = 5; f = 6  # why\n",
+        "def f(x):\n    0\n    b = 2; c = 3; x.data; d = 4\n    0  # why\n",
+    ),
+    "so do those on a head's line": (
+        "def f(x):\n    if x: a = 1; x.data\n    else: b = 2\n",
+        "def f(x):\n    if x: a = 1; x.data\n    else: b = 2\n",
+    ),
+    "decorators go with their function": (
+        "def f(x):\n    @a\n    @b(\n        1\n    )\n    def g():\n        pass\n\n    return x.data\n",
+        "def f(x):\n    0\n\n    return x.data\n",
+    ),
+    "strings over several lines go as a whole": (
+        'def f(x):\n    a = """\nx.data\n"""; b = 1\n    c = 1\n    return x.data\n',
+        "def f(x):\n    0\n    c = 1\n    return x.data\n",
+    ),
+}
 
 
-def test_an_elif_is_part_of_what_is_before_it() -> None:
-    text = "if a:\n    x.data\nelif b:\n    c = 1\n    d = 2\nelif e:\n    f = 3\nelse:\n    g = 4\n"
-    assert short(text) == "if a:\n    x.data\nelif b:\n    0\nelif e:\n    0\nelse:\n    0\n"
-
-
-def test_an_if_in_an_else_is_none() -> None:
-    text = "if a:\n    x.data\nelse:\n    if b:\n        c = 1\n"
-    assert short(text) == "if a:\n    x.data\nelse:\n    0\n"
-
-
-def test_the_simple_statement_before_a_candidate_stays() -> None:
-    assert short("def f(x):\n    a = 1\n    b = 2\n    x.data\n    c = 3\n") == (
-        "def f(x):\n    0\n    b = 2\n    x.data\n    0\n"
-    )
-    assert short("def f(x):\n    if x:\n        b = 2\n    x.data\n") == "def f(x):\n    0\n    x.data\n"
-
-
-def test_statements_that_share_a_line_with_what_stays_do_too() -> None:
-    text = "def f(x):\n    a = 1\n    b = 2; c = 3; x.data; d = 4\n    e = 5; f = 6  # why\n"
-    assert short(text) == "def f(x):\n    0\n    b = 2; c = 3; x.data; d = 4\n    0  # why\n"
-    assert short("def f(x):\n    if x: a = 1; x.data\n    else: b = 2\n") == (
-        "def f(x):\n    if x: a = 1; x.data\n    else: b = 2\n"
-    )
-
-
-def test_decorators_go_with_their_function() -> None:
-    text = "def f(x):\n    @a\n    @b(\n        1\n    )\n    def g():\n        pass\n\n    return x.data\n"
-    assert short(text) == "def f(x):\n    0\n\n    return x.data\n"
-
-
-def test_strings_over_several_lines_go_as_a_whole() -> None:
-    text = 'def f(x):\n    a = """\nx.data\n"""; b = 1\n    c = 1\n    return x.data\n'
-    assert short(text) == "def f(x):\n    0\n    c = 1\n    return x.data\n"
+@pytest.mark.parametrize(("text", "left"), CUT.values(), ids=CUT)
+def test_what_holds_no_candidate_goes(text: str, left: str) -> None:
+    assert short(text) == left
 
 
 def test_a_file_that_is_looked_at_as_a_whole_stays_as_it_is() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchlint.inference.lexical import BINDING, bound, naming, own
+from torchlint.inference.lexical import BINDING, Loop, bound, declared, naming, own
 from torchlint.inference.names import CHANGES, changed_in_place
 from torchlint.inference.tests import is_predicate
 from torchlint.syntax.outline import Function, Outline, parameters
@@ -16,8 +16,6 @@ from torchlint.syntax.outline import Function, Outline, parameters
 Assumed = frozenset[tuple[str, bool]]
 """Names of truth values, and which value each is taken to have at the tests that :func:`settled` gives."""
 
-
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 _Test = ast.If | ast.IfExp
 
@@ -71,11 +69,7 @@ def settled(outline: Outline, function: Function) -> dict[str, frozenset[_Test]]
         tests.setdefault(asked(test.test)[0], []).append(test)
     unclear.update(each.id for each in map(changed_in_place, own(outline, function, *CHANGES)) if each is not None)
     unclear.update(word for each in own(outline, function, *BINDING) for word in naming(each))
-    elsewhere: list[ast.Nonlocal | ast.Global] = [
-        *outline.inside(function, ast.Nonlocal),
-        *outline.inside(function, ast.Global),
-    ]
-    unclear.update(word for each in elsewhere for word in each.names)
+    unclear |= declared(outline, function)
     return {
         word: frozenset(_behind(outline, tests[word], stores.get(word, [])))
         for word in (tests.keys() & (stores.keys() | parameters(function))) - unclear
@@ -112,7 +106,7 @@ def _is_truth_value(outline: Outline, name: ast.Name) -> bool:
 def _behind(outline: Outline, tests: list[_Test], stores: list[ast.Name]) -> Iterator[_Test]:
     """Give the tests after which a name is not bound: neither further down nor in the next round of a loop."""
     last = max((each.lineno for each in stores), default=0)
-    loops = {above for each in stores for above in outline.ancestors(each) if isinstance(above, _LOOPS)}
+    loops = {above for each in stores for above in outline.ancestors(each) if isinstance(above, Loop)}
     for test in tests:
         if test.lineno > last and not (loops and any(above in loops for above in outline.ancestors(test))):
             yield test

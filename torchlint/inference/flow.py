@@ -21,7 +21,8 @@ from torchlint.inference.facts import (
     join,
     of_kind,
 )
-from torchlint.inference.liveness import Loop, rebound
+from torchlint.inference.lexical import Loop
+from torchlint.inference.liveness import rebound
 from torchlint.inference.names import bindings, path_of
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from torchlint.syntax.outline import Function, Node, Outline, parameters
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SCOPES = (*_FUNCTIONS, ast.Lambda, ast.ClassDef)
+Loop = ast.For | ast.AsyncFor | ast.While
 _NAMING = (*_FUNCTIONS, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping)
 BINDING = (ast.Import, ast.ImportFrom, *_NAMING)
 
@@ -53,11 +54,19 @@ def local(outline: Outline, function: Function) -> frozenset[str]:
     """Give the names that are a function's own."""
     names = {each.id for each in own(outline, function, ast.Name) if isinstance(each.ctx, ast.Store)}
     names |= parameters(function)
-    outside: list[ast.Nonlocal | ast.Global] = [
-        *own(outline, function, ast.Nonlocal),
-        *own(outline, function, ast.Global),
+    return frozenset(names - declared(outline, function, SCOPES))
+
+
+def declared(outline: Outline, owner: ast.AST, but: tuple[type[ast.AST], ...] = ()) -> frozenset[str]:
+    """Give the names that ``nonlocal`` and ``global`` take from elsewhere inside a function or module.
+
+    Those inside one of the types in ``but`` do not count.
+    """
+    found: list[ast.Nonlocal | ast.Global] = [
+        *outline.inside(owner, ast.Nonlocal, but=but),
+        *outline.inside(owner, ast.Global, but=but),
     ]
-    return frozenset(names.difference(*(each.names for each in outside)))
+    return frozenset(word for each in found for word in each.names)
 
 
 def bound_later(outline: Outline, function: Function) -> frozenset[str]:
@@ -67,7 +76,7 @@ def bound_later(outline: Outline, function: Function) -> frozenset[str]:
         if isinstance(above, _FUNCTIONS):
             owner = above
             break
-        if isinstance(above, ast.For | ast.AsyncFor | ast.While):
+        if isinstance(above, Loop):
             start = min(start, above.lineno)
     changes, inside = outline.told(_written_by_word, owner), set(outline.within(function))
     names = (each for word in outline.told(loaded, function) for each in changes.get(word, ()))

@@ -5,10 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from torchlint.inference.lexical import SCOPES, loaded, shared
+from torchlint.inference.lexical import SCOPES, Loop, loaded, shared
 from torchlint.syntax.outline import Outline, children
-
-Loop = ast.For | ast.AsyncFor | ast.While
 
 
 def rebound(outline: Outline, loop: Loop) -> frozenset[str]:

@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 
-from torchlint.inference.lexical import naming, own
+from torchlint.inference.lexical import Loop, naming, own
 from torchlint.inference.names import changed_in_place
 from torchlint.syntax.outline import Function, Outline, children
 
@@ -48,7 +48,7 @@ def _own(body: Function | ast.Module) -> Iterator[tuple[ast.AST, bool]]:
         yield node, branch
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
             branch = branch or (loop and isinstance(node, ast.If | ast.Try | ast.Match))
-            loop = loop or isinstance(node, ast.For | ast.AsyncFor | ast.While)
+            loop = loop or isinstance(node, Loop)
             stack.extend((each, loop, branch) for each in children(node))
 
 

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from torchlint.inference.facts import Kind, Value
+from torchlint.inference.lexical import Loop
 from torchlint.rule import FileContext
 from torchlint.syntax.outline import parameters
 
@@ -218,9 +219,7 @@ def _once(binding: ast.Name, wrapping: ast.stmt, context: FileContext) -> bool:
     """Whether a binding runs again before a statement does: the innermost loop around the statement holds both."""
     assert context.outline is not None
     around = list(context.outline.ancestors(binding))
-    loops = (
-        each for each in context.outline.ancestors(wrapping) if isinstance(each, ast.For | ast.AsyncFor | ast.While)
-    )
+    loops = (each for each in context.outline.ancestors(wrapping) if isinstance(each, Loop))
     innermost = next(loops, None)
     return innermost is None or innermost in around
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from itertools import takewhile
 
-from torchlint.inference.lexical import BINDING, SCOPES, bound, local, naming, own
+from torchlint.inference.lexical import BINDING, SCOPES, Loop, bound, declared, local, naming, own
 from torchlint.screening.sight import Sight
 from torchlint.syntax.outline import Function, Outline, parameters
 
@@ -19,7 +19,6 @@ _WITHOUT_TENSORS = frozenset({"itertools", "math", "numpy", "os", "pandas", "ran
 """Libraries whose functions give no tensors."""
 _LIMITS = frozenset({"torch.finfo", "torch.iinfo"})
 """What is known of a dtype; all of it is numbers and text."""
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _DEEPEST = 4
 """Names are followed to what they are bound to this far."""
 _MOST_PLACES = 20
@@ -67,7 +66,7 @@ def _is_bound_to_data(node: ast.Name, sight: Sight, depth: int) -> bool:
 def _reaches(place: ast.Name, node: ast.Name, scope: ast.AST, outline: Outline) -> bool:
     """Whether a name may be what is bound to it at a place: not where that comes later, if nothing leads back."""
     around = list(takewhile(lambda above: above is not scope, outline.ancestors(node)))
-    if any(isinstance(above, (*_LOOPS, *SCOPES)) for above in around):
+    if any(isinstance(above, (Loop, *SCOPES)) for above in around):
         return True
     is_before = (place.lineno, place.col_offset) < (node.lineno, node.col_offset)
     return is_before and outline.parents[place] not in around  # in `x = f(x)` the assignment comes later
@@ -112,9 +111,8 @@ def _given(statement: ast.AST) -> ast.expr | None:
 
 def _bound_in_other_ways(outline: Outline, scope: Function | ast.Module) -> frozenset[str]:
     """Give the names of a function or module that something else than its assignments and its arguments binds."""
-    said: list[ast.Global | ast.Nonlocal] = [*outline.nodes(ast.Global), *outline.nodes(ast.Nonlocal)]
-    elsewhere = {word for each in said for word in each.names}
-    return frozenset(elsewhere | {word for each in own(outline, scope, *BINDING) for word in naming(each)})
+    named = frozenset(word for each in own(outline, scope, *BINDING) for word in naming(each))
+    return named | outline.told(declared, outline.tree)
 
 
 def _is_tested(node: ast.Name, sight: Sight) -> bool:

@@ -63,9 +63,8 @@ def _begins_its_line(made: Outline, statement: ast.stmt) -> bool:
 
 def _begin(made: Outline, statement: ast.stmt) -> int:
     """Give the offset of the first word on the row where a statement begins, its decorators counted."""
-    source, row = made.source, made.first_row(statement)
-    line = source.utf8[source.line_starts[row - 1] : made.end(statement)]
-    return source.line_starts[row - 1] + len(line) - len(line.lstrip(b" \t\f"))
+    text = made.text(statement)
+    return made.end(statement) - len(text.lstrip(b" \t\f"))
 
 
 def _blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
