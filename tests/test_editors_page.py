@@ -62,7 +62,7 @@ def in_emacs() -> list[str]:
 def test_the_command_of_the_page_starts_the_server(command, tmp_path: Path) -> None:
     program, *arguments = command()
     scripts = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    assert f'\n{program} = "torchlint.cli:main"\n' in scripts
+    assert f'\n{program} = "torchlint.__main__:run"\n' in scripts
     editor = Editor(tmp_path, sys.executable, "-m", "torchlint", *arguments)
     try:
         editor.start()

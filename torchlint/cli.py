@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import atexit
 import gc
 import os
 import sys
@@ -71,7 +70,7 @@ def _first_help() -> str:
 
 
 def _check(given: list[str]) -> int:
-    _collect_rarely()
+    gc.set_threshold(_BETWEEN_COLLECTIONS)
     found = parse(given)
     if found.version:
         print(f"torchlint {VERSION}")
@@ -80,13 +79,6 @@ def _check(given: list[str]) -> int:
 
     jobs = found.jobs or (1 if os.environ.get("PRE_COMMIT") else _processors())
     return check(_with_cache(found), _session(found.color, jobs))
-
-
-def _collect_rarely() -> None:
-    gc.set_threshold(_BETWEEN_COLLECTIONS)
-    atexit.unregister(gc.freeze)  # where this is not the first run of the process
-    # The interpreter's last search for garbage would go through all that is about to be given back anyway.
-    atexit.register(gc.freeze)
 
 
 def _verify(given: list[str]) -> int:
