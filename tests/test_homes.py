@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from torchlint import homes
-from torchlint.inference.imports import Place, shape
+from torchlint.homes import Homes
+from torchlint.inference.imports import Place
 
 TREE = (
     "plain/a.py",
@@ -34,16 +37,36 @@ def tree(tmp_path: Path) -> Path:
 
 
 def test_the_home_of_a_folder_is_that_of_its_files(tree: Path) -> None:
-    for folder in (tree, *(path for path in tree.rglob("*") if path.is_dir())):
-        place = Place(str(folder / "a.py"))
-        top = homes.above_packages(str(folder))
-        assert (top, homes.root(top)) == (place.above_packages, place.root), folder
-    deep = homes.above_packages(str(tree / "repo/src/kit/deep"))
-    assert (deep, homes.root(deep)) == (str(tree / "repo/src"), str(tree / "repo"))
+    for homes in (Homes(), Homes()):
+        for folder in (tree, *(path for path in tree.rglob("*") if path.is_dir())):
+            place = Place(str(folder / "a.py"))
+            top = homes.above_packages(str(folder))
+            assert (top, homes.root(top)) == (place.above_packages, place.root), folder
+        deep = homes.above_packages(str(tree / "repo/src/kit/deep"))
+        assert (deep, homes.root(deep)) == (str(tree / "repo/src"), str(tree / "repo"))
 
 
-def test_what_there_is_of_a_module_is_told_alike(tree: Path) -> None:
-    told = {name: homes.shape(str(tree / name)) for name in ("repo/kit", "repo/src", "plain/a", "none", "all")}
+def test_what_there_is_of_a_module_is_told(tree: Path) -> None:
+    told = {name: Homes().shape(str(tree / name)) for name in ("repo/kit", "repo/src", "plain/a", "none", "all")}
     assert told == {"repo/kit": "folder package module", "repo/src": "folder", "plain/a": "module", "none": None,
                     "all": "folder package"}  # fmt: skip
-    assert told == {name: shape(str(tree / name)) for name in told}
+
+
+def test_nothing_is_looked_for_twice(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: Counter[str] = Counter()
+
+    def counting(name: str, real: Callable[[str], bool]) -> Callable[[str], bool]:
+        def counted(path: str) -> bool:
+            asked[f"{name} {path}"] += 1
+            return real(path)
+
+        return counted
+
+    for name in ("exists", "isfile", "isdir"):
+        monkeypatch.setattr(os.path, name, counting(name, getattr(os.path, name)))
+    homes = Homes()
+    places = [Place(str(tree / name), homes) for name in TREE]
+    found = [(each.above_packages, each.root, homes.shape(each.folder)) for each in places]
+    assert found == [(each.above_packages, each.root, homes.shape(each.folder)) for each in places]
+    assert asked
+    assert {path: times for path, times in asked.items() if times > 1} == {}

@@ -6,7 +6,8 @@ import os
 import stat
 from collections.abc import Callable
 
-from torchlint import homes, regular
+from torchlint import regular
+from torchlint.homes import Homes
 
 Stamp = tuple[int, int, int, int]
 """Size in bytes, times of the last change of content and of anything in nanoseconds, and the file's number."""
@@ -23,7 +24,7 @@ class Present:
         self._young = clock() - _SLACK
         self._stamps: dict[str, Stamp | None] = {}
         self._digests: dict[str, str | None] = {}
-        self._shapes: dict[str, str | None] = {}
+        self._around = Homes()
         self._homes: dict[str, tuple[str, str]] = {}
 
     def stamp(self, path: str) -> Stamp | None:
@@ -64,16 +65,14 @@ class Present:
         return (stamp is not None and self.stamp(path) == stamp) or self.digest(path) == wanted
 
     def shape(self, base: str) -> str | None:
-        """Say what is where a module is looked for (:func:`torchlint.homes.shape`)."""
-        if base not in self._shapes:
-            self._shapes[base] = homes.shape(base)
-        return self._shapes[base]
+        """Say what is where a module is looked for (:meth:`torchlint.homes.Homes.shape`)."""
+        return self._around.shape(base)
 
     def home(self, folder: str) -> tuple[str, str]:
         """Give the folder above a folder's packages and the project's root: where imports lead depends on them."""
         if folder not in self._homes:
-            top = homes.above_packages(folder)
-            self._homes[folder] = (top, homes.root(top))
+            top = self._around.above_packages(folder)
+            self._homes[folder] = (top, self._around.root(top))
         return self._homes[folder]
 
 

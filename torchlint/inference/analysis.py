@@ -43,7 +43,7 @@ class Analysis:
     def reads(self) -> dict[str, str | None]:
         """What this knowledge rests on beside the file itself: other files' SHA-256 by path, None for the unreadable.
 
-        A path without suffix is where a module was looked for, with what is there (:func:`imports.shape`).
+        A path without suffix is where a module was looked for, with what is there (:meth:`Homes.shape`).
         """
         presumed = self.presuming.reads if "presuming" in vars(self) else {}
         return {**presumed, **self._project.dependencies()}

@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from torchlint import homes
-from torchlint.homes import shape
+from torchlint.homes import Homes
 
 _LIBRARIES = frozenset(["torch", "numpy", "torchvision", "torchaudio", "functorch", "scipy", "PIL", "pandas"])
 """Packages that are known by their names; a folder called so in the project says nothing about them."""
@@ -24,6 +23,8 @@ class Place:
     """Where a file lies in its project: ``path`` is absolute; the file itself need not exist."""
 
     path: str
+    homes: Homes = field(default_factory=Homes, compare=False, repr=False)
+    """What is known of the folders around: the files of one check share it."""
 
     @property
     def folder(self) -> str:
@@ -33,12 +34,12 @@ class Place:
     @cached_property
     def above_packages(self) -> str:
         """The folder that holds the outermost package around the file; its own folder where there is no package."""
-        return homes.above_packages(self.folder)
+        return self.homes.above_packages(self.folder)
 
     @cached_property
     def root(self) -> str:
         """The folder where the project begins; nothing above it is ever read."""
-        return homes.root(self.above_packages)
+        return self.homes.root(self.above_packages)
 
     @cached_property
     def name(self) -> str:
@@ -61,7 +62,7 @@ class Imports:
     """Finds the files of modules for one importing file."""
 
     def __init__(self, place: Place, shape: Callable[[str], str | None]) -> None:
-        """Begin; ``shape`` says what there is at a path without ``.py``, as :func:`homes.shape` does."""
+        """Begin; ``shape`` says what there is at a path without ``.py``, as :meth:`Homes.shape` does."""
         self._place = place
         self._shape = shape
         self._found: dict[str, str | None] = {}
@@ -99,6 +100,3 @@ def file_of(base: str, shape: str | None) -> str | None:
     if "package" in there:
         return os.path.join(base, "__init__.py")
     return base + ".py" if "module" in there else None
-
-
-__all__ = ["Imports", "Place", "file_of", "shape"]

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from torchlint.inference.facts import Kind, Value, of_kind
-from torchlint.inference.imports import Place, file_of, shape
+from torchlint.inference.imports import Place, file_of
 from torchlint.inference.rounds import Rounds
 from torchlint.source import SourceError, decode
 from torchlint.syntax.outline import Outline, outline
@@ -169,9 +169,10 @@ class Project:
 
     # ------------------------------------------------------------------ files
     def shape(self, base: str) -> str | None:
-        """Say what is at a path without ``.py`` (:func:`homes.shape`), and take notice that findings rest on it."""
+        """Say what is at a path without ``.py`` (:meth:`Homes.shape`), and take notice that findings rest on it."""
         if base not in self._shapes:
-            self._shapes[base] = shape(base)
+            assert self.place is not None
+            self._shapes[base] = self.place.homes.shape(base)
         return self._shapes[base]
 
     def file(self, base: str) -> File | None:
@@ -191,7 +192,7 @@ class Project:
             return None
         made = _parsed(path)
         self.reads[path] = sha256(made.source.raw).hexdigest() if made is not None else None
-        return File(made, self, Place(path)) if made is not None else None
+        return File(made, self, Place(path, self.place.homes)) if made is not None else None
 
 
 def _parsed(path: str) -> Outline | None:
