@@ -7,7 +7,6 @@ import dataclasses
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache, cached_property
 
 import libcst as cst
@@ -168,19 +167,36 @@ class _Spans(CodegenState):
     def after_codegen(self, node: cst.CSTNode) -> None:
         self.outer[node] = (self._open.pop(), self._at)
 
-    @contextmanager
-    def record_syntactic_position(
+    def record_syntactic_position(  # type: ignore[override]  # a generator takes longer, tens of thousands of times
         self,
         node: cst.CSTNode,
         *,
         start_node: cst.CSTNode | None = None,
         end_node: cst.CSTNode | None = None,
-    ) -> Iterator[None]:
-        start = self._at
-        yield
-        first = self.outer[start_node][0] if start_node in self.outer else start
-        last = self.outer[end_node][1] if end_node in self.outer else self._at
-        self.inner[node] = (first, last)
+    ) -> _Syntactic:
+        return _Syntactic(self, node, start_node, end_node)
+
+    def note(self, node: cst.CSTNode, start: int, first: cst.CSTNode | None, last: cst.CSTNode | None) -> None:
+        """Take notice that a node was printed from an offset on: all of it, or from a first to a last part."""
+        self.inner[node] = (
+            self.outer[first][0] if first in self.outer else start,
+            self.outer[last][1] if last in self.outer else self._at,
+        )
+
+
+class _Syntactic:
+    """What LibCST puts around the printing of a node without its parentheses."""
+
+    __slots__ = ("_first", "_last", "_node", "_spans", "_start")
+
+    def __init__(self, spans: _Spans, node: cst.CSTNode, first: cst.CSTNode | None, last: cst.CSTNode | None) -> None:
+        self._spans, self._node, self._first, self._last = spans, node, first, last
+
+    def __enter__(self) -> None:
+        self._start = self._spans._at
+
+    def __exit__(self, *_: object) -> None:
+        self._spans.note(self._node, self._start, self._first, self._last)
 
 
 def semantic_children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
