@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from functools import cached_property
 
 import libcst as cst
 
-from torchlint.syntax.definition import Definition
+from torchlint.syntax.definition import Definition, Span
 from torchlint.syntax.outline import Outline
 
 _KINDS: dict[type[cst.CSTNode], type[ast.AST] | tuple[type[ast.AST], ...]] = {
@@ -16,6 +17,9 @@ _KINDS: dict[type[cst.CSTNode], type[ast.AST] | tuple[type[ast.AST], ...]] = {
     cst.Call: ast.Call,
     cst.Subscript: ast.Subscript,
 }
+
+_BySpan = dict[Span, list[ast.expr]]
+"""Expressions by where they stand: more than one where Python is not exact, inside f-strings."""
 
 
 class Bridge:
@@ -26,12 +30,19 @@ class Bridge:
         self._definition = definition
 
     @cached_property
-    def _by_span(self) -> dict[tuple[int, int], list[ast.expr]]:
-        found: dict[tuple[int, int], list[ast.expr]] = {}
-        for statement in self._definition.stretch.statements:
-            for node in self._outline.within(statement):
-                if isinstance(node, ast.expr) and node.end_lineno is not None:
-                    found.setdefault((self._outline.start(node), self._outline.end(node)), []).append(node)
+    def _of_candidates(self) -> _BySpan:
+        """The expressions in statements that hold a candidate: rules ask about these, and seldom about others."""
+        return self._by_span(self._definition.stretch.kept)
+
+    @cached_property
+    def _of_all(self) -> _BySpan:
+        return self._by_span(self._definition.stretch.statements)
+
+    def _by_span(self, statements: Iterable[ast.stmt]) -> _BySpan:
+        found: _BySpan = {}
+        for node in {node: None for statement in statements for node in self._outline.within(statement)}:
+            if isinstance(node, ast.expr) and node.end_lineno is not None:
+                found.setdefault((self._outline.start(node), self._outline.end(node)), []).append(node)
         return found
 
     @cached_property
@@ -47,12 +58,9 @@ class Bridge:
 
     def python(self, node: cst.CSTNode) -> ast.expr | None:
         """Give the stdlib's node for a LibCST expression; None where there is none."""
-        wanted = _KINDS.get(type(node), ast.expr)
-        for span in (self._definition.span(node), self._definition.outer_span(node)):
-            for found in self._by_span.get(span, ()):
-                if isinstance(found, wanted) and _fits(node, found):
-                    return found
-        return self._inside_string(node)
+        spans = (self._definition.span(node), self._definition.outer_span(node))
+        at_span = _at(spans, node, self._of_candidates) or _at(spans, node, self._of_all)
+        return at_span or self._inside_string(node)
 
     def _inside_string(self, node: cst.CSTNode) -> ast.expr | None:
         if not self._by_text or not isinstance(node, cst.BaseExpression):
@@ -62,6 +70,13 @@ class Bridge:
         except (SyntaxError, ValueError):
             return None
         return self._by_text.get(text)
+
+
+def _at(spans: tuple[Span, Span], node: cst.CSTNode, known: _BySpan) -> ast.expr | None:
+    """Find the stdlib's node for a LibCST expression at one of two spans, the first before the second."""
+    wanted = _KINDS.get(type(node), ast.expr)
+    fitting = (each for span in spans for each in known.get(span, ()) if isinstance(each, wanted) and _fits(node, each))
+    return next(fitting, None)
 
 
 def _fits(node: cst.CSTNode, found: ast.expr) -> bool:
