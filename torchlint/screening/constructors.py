@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from torchlint.screening.arguments import is_untold
 from torchlint.screening.legacy_types import is_type_word
 from torchlint.screening.plain_data import is_plain_data
 from torchlint.screening.sight import Sight
@@ -48,6 +49,6 @@ def may_copy_a_tensor(node: ast.AST, sight: Sight) -> bool:
     if call is None or not isinstance(node, ast.Name | ast.Attribute):
         return False
     source = call.args[0] if call.args else next((each.value for each in call.keywords if each.arg == "data"), None)
-    if source is None or is_plain_data(source, sight):
+    if source is None or is_plain_data(source, sight) or is_untold(source, sight):
         return False
     return sight.value(node).names == {"torch.tensor"} and sight.value(source).is_tensor

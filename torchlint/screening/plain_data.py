@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ast
-from itertools import takewhile
 
-from torchlint.inference.lexical import BINDING, SCOPES, Loop, bound, declared, local, naming, own
+from torchlint.screening.binders import binder, reaching
 from torchlint.screening.sight import Sight
-from torchlint.syntax.outline import Function, Outline, parameters
+from torchlint.screening.tested import DATA_TYPES, is_excluded, is_mentioned
 
 _LITERALS = (ast.List, ast.Tuple, ast.ListComp, ast.Constant, ast.Dict, ast.JoinedStr, ast.Lambda)
 _SEQUENCES = (ast.List, ast.Tuple, ast.ListComp, ast.JoinedStr)
 """What makes no tensor with whatever operator and operand: ``[0] * n``. torch refuses these; Python repeats them."""
-_TYPES = frozenset({"bool", "dict", "float", "int", "list", "range", "set", "str", "tuple"})
-_MAKING_DATA = _TYPES | {"len", "sorted"}
+_MAKING_DATA = DATA_TYPES | {"len", "sorted"}
 """Functions of Python whose results are no tensors, whatever they are given."""
 _WITHOUT_TENSORS = frozenset({"itertools", "math", "numpy", "os", "pandas", "random", "time"})
 """Libraries whose functions give no tensors."""
@@ -36,111 +34,63 @@ def is_plain_data(node: ast.expr, sight: Sight, depth: int = _DEEPEST) -> bool:
             return depth > 0 and all(is_plain_data(each, sight, depth - 1) for each in (left, right))
         case ast.Call(func=ast.Name(id=word)) if word in _MAKING_DATA:
             return sight.analysis.names_of(node.func) == {f"builtins.{word}"}
+        case ast.Call(func=ast.Attribute(value=ast.Call(func=function), attr="tolist")):
+            return _are(sight.analysis.names_of(function), frozenset({"numpy"}))
         case ast.Call(func=function):
             names = sight.analysis.names_of(function)
-            return bool(names) and all(name.partition(".")[0] in _WITHOUT_TENSORS for name in names)
+            return names == {"torch.Size"} or _are(names, _WITHOUT_TENSORS)
         case ast.Attribute(value=ast.Call(func=function)):
             names = sight.analysis.names_of(function)
             return bool(names) and names <= _LIMITS
         case ast.Name():
-            return _is_tested(node, sight) or (depth > 0 and _is_bound_to_data(node, sight, depth - 1))
+            return is_excluded(node, sight) or (depth > 0 and _is_bound_to_data(node, sight, depth - 1))
     return isinstance(node, _LITERALS)
 
 
 def _is_bound_to_data(node: ast.Name, sight: Sight, depth: int) -> bool:
     """Whether all that a name may have been bound to where it stands is data."""
-    outline, word = sight.outline, node.id
-    scope = _binder(node, outline)
-    if scope is None:
+    scope = binder(node, sight.outline)
+    if scope is None or is_mentioned(node, scope, sight.outline):
         return False
-    is_argument = isinstance(scope, Function) and word in parameters(scope)
-    if isinstance(scope, Function) and is_argument and not _is_said_to_be_data(scope, word, sight):
+    places = reaching(node, scope, sight.outline)
+    return 0 < len(places) <= _MOST_PLACES and all(_binds_data(each, sight, depth) for each in places)
+
+
+def _binds_data(place: ast.Name | ast.arg, sight: Sight, depth: int) -> bool:
+    if isinstance(place, ast.arg):
+        return _is_said_to_be_data(place, sight)
+    given = _given(sight.outline.parents[place])
+    return bool(given) and all(is_plain_data(each, sight, depth) for each in given)
+
+
+def _is_said_to_be_data(argument: ast.arg, sight: Sight) -> bool:
+    """Whether an argument's annotation is one of Python's types of data, and no call is known to tell otherwise."""
+    said, function = argument.annotation, sight.outline.owner(argument)
+    if function is None or argument in (function.args.vararg, function.args.kwarg):
         return False
-    places = [each for each in outline.told(bound, scope).get(word, ()) if _reaches(each, node, scope, outline)]
-    if len(places) > _MOST_PLACES or not (places or is_argument):
-        return False
-    found = (_given(outline.parents[each]) for each in places)
-    return all(each is not None and is_plain_data(each, sight, depth) for each in found)
-
-
-def _reaches(place: ast.Name, node: ast.Name, scope: ast.AST, outline: Outline) -> bool:
-    """Whether a name may be what is bound to it at a place: not where that comes later, if nothing leads back."""
-    around = list(takewhile(lambda above: above is not scope, outline.ancestors(node)))
-    if any(isinstance(above, (Loop, *SCOPES)) for above in around):
-        return True
-    is_before = (place.lineno, place.col_offset) < (node.lineno, node.col_offset)
-    return is_before and outline.parents[place] not in around  # in `x = f(x)` the assignment comes later
-
-
-def _binder(node: ast.Name, outline: Outline) -> Function | ast.Module | None:
-    """Give the function or module whose assignments bind a name; None where something else may bind it."""
-    for above in outline.ancestors(node):
-        if isinstance(above, ast.ClassDef) or (isinstance(above, ast.Lambda) and node.id in parameters(above)):
-            return None
-        if isinstance(above, Function):
-            break
-    function = outline.owner(node)
-    while True:
-        scope = function or outline.tree
-        if node.id in outline.told(_bound_in_other_ways, scope):
-            return None
-        if function is None:
-            return outline.tree if node.id in outline.told(bound, outline.tree) else None
-        if node.id in outline.told(local, function):
-            return function
-        function = outline.owner(function)
-
-
-def _is_said_to_be_data(function: Function, word: str, sight: Sight) -> bool:
-    """Whether an argument's annotation is one of Python's own types of data, and no call is known to tell otherwise."""
-    given = function.args
     if sight.analysis.is_private(function):
         return False
-    for each in (*given.posonlyargs, *given.args, *given.kwonlyargs):
-        if each.arg == word and isinstance(each.annotation, ast.Name) and each.annotation.id in _TYPES:
-            return sight.analysis.names_of(each.annotation) == {f"builtins.{each.annotation.id}"}
-    return False
+    return (
+        isinstance(said, ast.Name)
+        and said.id in DATA_TYPES
+        and sight.analysis.names_of(said) == {f"builtins.{said.id}"}
+    )
 
 
-def _given(statement: ast.AST) -> ast.expr | None:
-    match statement:
+def _given(binding: ast.AST) -> list[ast.expr]:
+    """Give all that a name may come to be where it is bound; nothing where that is not told by the spelling."""
+    match binding:
         case ast.Assign(targets=[ast.Name()], value=value) | ast.AugAssign(value=value):
-            return value
-    return None
+            return [value]
+        case ast.For(target=ast.Name(), iter=values) | ast.comprehension(target=ast.Name(), iter=values):
+            match values:
+                case ast.List(elts=elements) | ast.Tuple(elts=elements):
+                    return elements
+                case ast.Call(func=ast.Name(id="range")):
+                    return [values]
+    return []
 
 
-def _bound_in_other_ways(outline: Outline, scope: Function | ast.Module) -> frozenset[str]:
-    """Give the names of a function or module that something else than its assignments and its arguments binds."""
-    named = frozenset(word for each in own(outline, scope, *BINDING) for word in naming(each))
-    return named | outline.told(declared, outline.tree)
-
-
-def _is_tested(node: ast.Name, sight: Sight) -> bool:
-    """Whether a test right before says so: ``if not torch.is_tensor(x): x = torch.tensor(x)``."""
-    for above in sight.outline.ancestors(node):
-        if isinstance(above, ast.stmt):
-            around = sight.outline.parents[above]
-            if isinstance(above, ast.If | ast.While) or not isinstance(around, ast.If) or around.body[0] is not above:
-                return False
-            return _excludes_tensors(around.test, node.id, sight)
-        if isinstance(above, ast.Lambda | ast.NamedExpr | ast.comprehension | ast.GeneratorExp | ast.ListComp):
-            return False
-    return False
-
-
-def _excludes_tensors(test: ast.expr, word: str, sight: Sight) -> bool:
-    match test:
-        case ast.UnaryOp(op=ast.Not(), operand=ast.Call(func=function, args=[ast.Name(id=tested), *types])):
-            names = [sight.analysis.names_of(each) for each in (function, *types)]
-            return tested == word and names in (
-                [{"torch.is_tensor"}],
-                [{"builtins.isinstance"}, {"torch.Tensor"}],
-            )
-        case ast.Call(func=function, args=[ast.Name(id=tested), kind]):
-            kinds = kind.elts if isinstance(kind, ast.Tuple) else [kind]
-            wanted = {f"builtins.{each}" for each in _TYPES}
-            found = [sight.analysis.names_of(each) for each in kinds]
-            if tested != word or sight.analysis.names_of(function) != {"builtins.isinstance"}:
-                return False
-            return all(each and each <= wanted for each in found)
-    return False
+def _are(names: frozenset[str], libraries: frozenset[str]) -> bool:
+    """Whether something is known by name, and by nothing but names of some libraries."""
+    return bool(names) and all(name.partition(".")[0] in libraries for name in names)

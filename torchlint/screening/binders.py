@@ -1,0 +1,115 @@
+"""Which scope binds a name, and whether what it binds there may be what the name means elsewhere."""
+
+from __future__ import annotations
+
+import ast
+from itertools import pairwise, takewhile
+
+from torchlint.inference.lexical import BINDING, SCOPES, Loop, bound, declared, local, naming, own
+from torchlint.syntax.outline import Function, Outline, parameters
+
+
+def binder(node: ast.Name, outline: Outline) -> Function | ast.Module | None:
+    """Give the function or module whose assignments bind a name; None where something else may bind it."""
+    for above in outline.ancestors(node):
+        if isinstance(above, ast.ClassDef) or (isinstance(above, ast.Lambda) and node.id in parameters(above)):
+            return None
+        if isinstance(above, Function):
+            break
+    function = outline.owner(node)
+    while True:
+        scope = function or outline.tree
+        if node.id in outline.told(_bound_in_other_ways, scope):
+            return None
+        if function is None:
+            return outline.tree if node.id in outline.told(bound, outline.tree) else None
+        if node.id in outline.told(local, function):
+            return function
+        function = outline.owner(function)
+
+
+def reaching(node: ast.Name, scope: Function | ast.Module, outline: Outline) -> list[ast.Name | ast.arg]:
+    """Give the bindings of a function or module, its argument among them, that a name may come from."""
+    places = outline.told(bound, scope).get(node.id, [])
+    given = _argument(scope, node.id) if isinstance(scope, Function) else []
+    if not places:
+        return [*given]
+    around = [node, *takewhile(lambda above: above is not scope, outline.ancestors(node)), scope]
+    clauses = _clauses(around)
+    if inner := [each for each in places if any(each in outline.within(clause.target) for clause in clauses)]:
+        return [*inner]
+    places = [each for each in places if not _is_in_clause(each, outline)]
+    last, near = _last_assignment(around, {outline.parents[each] for each in places})
+    if last is not None:  # nothing that was bound before it is left, and no loop around it leads back past it
+        places = [each for each in places if _begin(last) <= _begin(each) < _end(near[-2])]
+        given, around = [], near
+    return [*given, *(each for each in places if _reaches(each, around, outline))]
+
+
+def _clauses(around: list[ast.AST]) -> list[ast.comprehension]:
+    """Give the clauses ``for x in y`` of comprehensions whose names a node sees, by what stands around it."""
+    found: list[ast.comprehension] = []
+    for below, above in pairwise(around):
+        clauses = getattr(above, "generators", [])
+        if below in clauses:
+            at = clauses.index(below)
+            is_source = clauses[at].iter in around
+            found += clauses[: at if is_source else at + 1]
+        else:
+            found += clauses
+    return found
+
+
+def _is_in_clause(place: ast.Name, outline: Outline) -> bool:
+    """Whether a name is bound by a clause of a comprehension, which nobody sees outside of it."""
+    inner = takewhile(lambda above: not isinstance(above, ast.stmt), outline.ancestors(place))
+    return any(isinstance(above, ast.comprehension) and place in outline.within(above.target) for above in inner)
+
+
+def _last_assignment(around: list[ast.AST], binding: set[ast.AST]) -> tuple[ast.Assign | None, list[ast.AST]]:
+    """Give the assignment that a node has behind it in any case, and what is around the node up to their block.
+
+    It stands before the node in its own block or in one around it; where there is none, nothing is known.
+    """
+    for at, (below, above) in enumerate(pairwise(around), 2):
+        for each in _before(below, above):
+            if isinstance(each, ast.Assign) and each in binding:
+                return each, around[:at]
+        if isinstance(above, SCOPES):
+            break  # who knows when it is called
+    return None, around
+
+
+def _before(below: ast.AST, above: ast.AST) -> list[ast.stmt]:
+    """Give the statements before the one that is ``below`` in its block, the last one first."""
+    blocks = (getattr(above, name, None) for name in ("body", "orelse", "finalbody"))
+    block = next((each for each in blocks if isinstance(each, list) and below in each), [])
+    return block[: block.index(below)][::-1] if block else []
+
+
+def _reaches(place: ast.Name, around: list[ast.AST], outline: Outline) -> bool:
+    """Whether a name may be what is bound to it at a place: not where that comes later, if nothing leads back."""
+    node, *above, _ = around
+    if any(isinstance(each, (Loop, *SCOPES)) for each in above):
+        return True
+    return _begin(place) < _begin(node) and outline.parents[place] not in above  # `x = f(x)` binds after it asks
+
+
+def _begin(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+
+
+def _end(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "end_lineno", 0), getattr(node, "end_col_offset", 0)
+
+
+def _argument(function: Function, word: str) -> list[ast.arg]:
+    given = function.args
+    starred = (each for each in (given.vararg, given.kwarg) if each is not None)
+    return [each for each in (*given.posonlyargs, *given.args, *given.kwonlyargs, *starred) if each.arg == word]
+
+
+def _bound_in_other_ways(outline: Outline, scope: Function | ast.Module) -> frozenset[str]:
+    """Give the names of a function or module that something else than its assignments and its arguments binds."""
+    named = frozenset(word for each in own(outline, scope, *BINDING) for word in naming(each))
+    return named | outline.told(declared, outline.tree)
