@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import subprocess
@@ -89,3 +90,10 @@ def in_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pyt
         return Ran(status, out, err.decode())
 
     return run
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Keep the thousands of tests and what they import out of every later search for garbage."""
+    del session
+    gc.collect()
+    gc.freeze()

@@ -32,7 +32,6 @@ def test_checks_leave_next_to_nothing_in_circles() -> None:
             left += _left(path)
             nodes += len(outline(decode(str(path), path.read_bytes())).order)
     finally:
-        gc.unfreeze()
         gc.enable()
     assert nodes > 8_000
     assert left < nodes / 30
