@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import islice
@@ -120,13 +120,10 @@ class Bench:
     def least(self, *runs: Callable[[], Cost]) -> list[Cost]:
         """Measure in turns, and give the least of each."""
         costs = [[run() for run in runs] for _ in range(self.repeat)]
-        return [_least(one) for one in zip(*costs, strict=True)]
-
-
-def _least(costs: Iterable[Cost]) -> Cost:
-    """Give the least of everything that was measured."""
-    cpu, wall, memory = zip(*((each.cpu, each.wall, each.memory) for each in costs), strict=True)
-    return Cost(min(cpu), min(wall), min(memory))
+        return [
+            Cost(min(each.cpu for each in one), min(each.wall for each in one), min(each.memory for each in one))
+            for one in zip(*costs, strict=True)
+        ]
 
 
 def head() -> Iterator[str]:
@@ -196,25 +193,25 @@ def over_corpus(bench: Bench, tree: Path, triggered: Sequence[Path], torchfix: s
     def warm() -> Cost:
         return bench.once((*command, "--cache-dir", kept), tree)
 
+    def peer() -> Cost:
+        return bench.once((torchfix or "", "--select", "ALL", "."), tree, PYTHONPATH="")
+
     few = Bench(bench.place, min(bench.repeat, 4))  # the first run compiles torchlint and LibCST
-    rounds = [few.least(cold, bare)]
-    if torchfix is not None:  # minutes, in which the machine may become another: so torchlint runs before and after
-        peer = bench.once((torchfix, "--select", "ALL", "."), tree, PYTHONPATH="")
-        rounds.append(few.least(cold, bare))
-    first, parse = map(_least, zip(*rounds, strict=True))
+    first, parse = few.least(cold, bare)
     warm()
     time.sleep(2.5)  # so that no file is too young to be told by its times
     warm()
     ruff = shutil.which("ruff", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
-    theirs = (ruff or "", "check", "--isolated", "-q", "--output-format", "concise", ".")
+    checking = (ruff or "", "check", "--isolated", "-q", "--output-format", "concise", ".")
     yield Row("cold, one process", first.cpu, "LibCST parses those with a word", parse.cpu, "at most 0.6")
-    if torchfix is not None:
-        yield Row("cold, one process", first.cpu, "TorchFix, all processes, one run", peer.cpu, "at most 0.02")
+    if torchfix is not None:  # it takes minutes, in which the machine may become another: so both run in turns
+        ours, theirs = Bench(bench.place, min(bench.repeat, 3)).least(cold, peer)
+        yield Row("cold, in turns with it", ours.cpu, "TorchFix, all processes", theirs.cpu, "at most 0.02")
     if ruff is None:
         (second,) = bench.least(warm)
     else:
-        bench.once(theirs, tree)
-        second, other = bench.least(warm, lambda: bench.once(theirs, tree))
+        bench.once(checking, tree)
+        second, other = bench.least(warm, lambda: bench.once(checking, tree))
     yield Row("warm", second.cpu, "cold", first.cpu, "at most 0.05")
     if ruff is not None:
         yield Row("warm, wall time", second.wall, "ruff, warm, wall time", other.wall, "at most 3")
