@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from torchlint.inference.lexical import SCOPES, Loop, bound
 from torchlint.inference.tests import named_tests
+from torchlint.screening.binders import binder
 from torchlint.screening.sight import Sight
 from torchlint.syntax.outline import Function, Outline
 
@@ -20,6 +21,8 @@ _STOPS = (Loop, ast.comprehension, ast.GeneratorExp, ast.ListComp, ast.SetComp, 
 def is_excluded(node: ast.Name, sight: Sight) -> bool:
     """Whether a test around a name says that it is no tensor: ``if not torch.is_tensor(x): x = torch.tensor(x)``."""
     below: ast.AST = node
+    if binder(node, sight.outline) is None:  # an import or a definition behind the test may bind it
+        return False
     for above in sight.outline.ancestors(node):
         if isinstance(above, _STOPS):
             return False
@@ -41,9 +44,9 @@ def _branches(choice: ast.If | ast.IfExp) -> tuple[Sequence[ast.AST], Sequence[a
     return [choice.body], [choice.orelse]
 
 
-def is_mentioned(node: ast.Name, binder: Function | ast.Module, outline: Outline) -> bool:
+def is_mentioned(node: ast.Name, scope: Function | ast.Module, outline: Outline) -> bool:
     """Whether a test may tell of what kind a name is, in the scope that binds it or where it stands."""
-    scopes = {binder, outline.owner(node) or outline.tree}
+    scopes = {scope, outline.owner(node) or outline.tree}
     return any(node.id in outline.told(_mentions, each) for each in scopes)
 
 
