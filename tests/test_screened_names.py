@@ -102,6 +102,7 @@ def test_a_name_is_plain_data_where_the_scope_that_binds_it_says_so(text: str, p
         ("if not torch.is_tensor(x):\n    pass\nelse:\n    f(x)\n", False),
         ("if a and not isinstance(x, torch.Tensor):\n    g()\n    f(x)\n", True),
         ("if x is not None and not isinstance(x, torch.Tensor):\n    f(x)\n", True),
+        ("if x and not isinstance(x, torch.Tensor):\n    f(x)\n", True),
         ("if isinstance(x, list) and hasattr(x, 'detach'):\n    f(x)\n", False),
         ("if a or not isinstance(x, torch.Tensor):\n    f(x)\n", False),
         ("if isinstance(x, torch.Tensor) or a:\n    pass\nelse:\n    f(x)\n", True),

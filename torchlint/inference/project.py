@@ -170,9 +170,8 @@ class Project:
     # ------------------------------------------------------------------ files
     def shape(self, base: str) -> str | None:
         """Say what is at a path without ``.py`` (:meth:`Homes.shape`), and take notice that findings rest on it."""
-        if base not in self._shapes:
-            assert self.place is not None
-            self._shapes[base] = self.place.homes.shape(base)
+        assert self.place is not None
+        self._shapes[base] = self.place.homes.shape(base)
         return self._shapes[base]
 
     def file(self, base: str) -> File | None:

@@ -39,11 +39,12 @@ def reaching(node: ast.Name, scope: Function | ast.Module, outline: Outline) -> 
     if inner := [each for each in places if any(each in outline.within(clause.target) for clause in clauses)]:
         return [*inner]
     places = [each for each in places if not _is_in_clause(each, outline)]
-    last, near = _last_assignment(around, {outline.parents[each] for each in places})
-    if last is not None:  # nothing that was bound before it is left, and no loop around it leads back past it
-        places = [each for each in places if _begin(last) <= _begin(each) < _end(near[-2])]
-        given, around = [], near
-    return [*given, *(each for each in places if _reaches(each, around, outline))]
+    if (found := _last_assignment(around, {outline.parents[each] for each in places})) is not None:
+        # Nothing that was bound before it is left, and no loop around it leads back past it.
+        last, statement = found
+        places = [each for each in places if outline.start(last) <= outline.start(each) < outline.end(statement)]
+        given, around = [], around[: around.index(statement) + 2]
+    return [*given, *(each for each in places if _reaches(each, node, around[1:-1], outline))]
 
 
 def _clauses(around: list[ast.AST]) -> list[ast.comprehension]:
@@ -66,41 +67,34 @@ def _is_in_clause(place: ast.Name, outline: Outline) -> bool:
     return any(isinstance(above, ast.comprehension) and place in outline.within(above.target) for above in inner)
 
 
-def _last_assignment(around: list[ast.AST], binding: set[ast.AST]) -> tuple[ast.Assign | None, list[ast.AST]]:
-    """Give the assignment that a node has behind it in any case, and what is around the node up to their block.
+def _last_assignment(around: list[ast.AST], binding: set[ast.AST]) -> tuple[ast.Assign, ast.stmt] | None:
+    """Give the assignment that a node has behind it in any case, and the statement of its block that holds the node.
 
-    It stands before the node in its own block or in one around it; where there is none, nothing is known.
+    It stands in the node's own block or in one around it; where there is none, nothing is known.
     """
-    for at, (below, above) in enumerate(pairwise(around), 2):
-        for each in _before(below, above):
-            if isinstance(each, ast.Assign) and each in binding:
-                return each, around[:at]
+    for below, above in pairwise(around):
+        if isinstance(below, ast.stmt):
+            for each in _before(below, above):
+                if isinstance(each, ast.Assign) and each in binding:
+                    return each, below
         if isinstance(above, SCOPES):
             break  # who knows when it is called
-    return None, around
+    return None
 
 
-def _before(below: ast.AST, above: ast.AST) -> list[ast.stmt]:
-    """Give the statements before the one that is ``below`` in its block, the last one first."""
-    blocks = (getattr(above, name, None) for name in ("body", "orelse", "finalbody"))
-    block = next((each for each in blocks if isinstance(each, list) and below in each), [])
-    return block[: block.index(below)][::-1] if block else []
+def _before(statement: ast.stmt, above: ast.AST) -> list[ast.stmt]:
+    """Give the statements before another one in its block, the last one first."""
+    blocks = (getattr(above, name, []) for name in ("body", "orelse", "finalbody"))
+    block: list[ast.stmt] = next((each for each in blocks if statement in each), [statement])
+    return block[: block.index(statement)][::-1]
 
 
-def _reaches(place: ast.Name, around: list[ast.AST], outline: Outline) -> bool:
+def _reaches(place: ast.Name, node: ast.Name, between: list[ast.AST], outline: Outline) -> bool:
     """Whether a name may be what is bound to it at a place: not where that comes later, if nothing leads back."""
-    node, *above, _ = around
-    if any(isinstance(each, (Loop, *SCOPES)) for each in above):
+    if any(isinstance(each, (Loop, *SCOPES)) for each in between):
         return True
-    return _begin(place) < _begin(node) and outline.parents[place] not in above  # `x = f(x)` binds after it asks
-
-
-def _begin(node: ast.AST) -> tuple[int, int]:
-    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
-
-
-def _end(node: ast.AST) -> tuple[int, int]:
-    return getattr(node, "end_lineno", 0), getattr(node, "end_col_offset", 0)
+    is_before = outline.start(place) < outline.start(node)
+    return is_before and outline.parents[place] not in between  # `x = f(x)` binds after it asks
 
 
 def _argument(function: Function, word: str) -> list[ast.arg]:

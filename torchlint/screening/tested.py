@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from torchlint.inference.lexical import SCOPES, Loop, bound
+from torchlint.inference.lexical import SCOPES, Loop, bound, loaded
 from torchlint.inference.tests import named_tests
 from torchlint.screening.binders import binder
 from torchlint.screening.sight import Sight
@@ -37,7 +37,7 @@ def is_excluded(node: ast.Name, sight: Sight) -> bool:
     return False
 
 
-def _branches(choice: ast.If | ast.IfExp) -> tuple[Sequence[ast.AST], Sequence[ast.AST]]:
+def _branches(choice: ast.If | ast.IfExp) -> tuple[Sequence[ast.expr | ast.stmt], Sequence[ast.expr | ast.stmt]]:
     """Give what is carried out where a test holds, and where it does not."""
     if isinstance(choice, ast.If):
         return choice.body, choice.orelse
@@ -61,20 +61,17 @@ def _mentions(outline: Outline, scope: Function | ast.Module) -> dict[str, list[
 
 
 def _tests(outline: Outline, scope: Function | ast.Module) -> Iterator[ast.expr]:
-    for branch in outline.inside(scope, ast.If):
-        yield branch.test
-    for loop in outline.inside(scope, ast.While):
-        yield loop.test
-    for choice in outline.inside(scope, ast.IfExp):
-        yield choice.test
-    for claim in outline.inside(scope, ast.Assert):
-        yield claim.test
-    for clauses in outline.inside(scope, ast.comprehension):
-        yield from clauses.ifs
-    for cases in outline.inside(scope, ast.Match):
-        yield cases.subject
-    yield from outline.inside(scope, ast.BoolOp)
+    tests: list[ast.If | ast.While | ast.IfExp | ast.Assert] = [
+        *outline.inside(scope, ast.If),
+        *outline.inside(scope, ast.While),
+        *outline.inside(scope, ast.IfExp),
+        *outline.inside(scope, ast.Assert),
+    ]
+    yield from (each.test for each in tests)
+    yield from (test for each in outline.inside(scope, ast.comprehension) for test in each.ifs)
+    yield from (each.subject for each in outline.inside(scope, ast.Match))
     yield from (each.value for each in outline.told(named_tests, scope).values())
+    yield from outline.inside(scope, ast.BoolOp)
 
 
 def _tells_nothing(above: ast.AST) -> bool:
@@ -85,12 +82,12 @@ def _tells_nothing(above: ast.AST) -> bool:
     return False
 
 
-def _is_touched(first: ast.AST, node: ast.Name, outline: Outline) -> bool:
+def _is_touched(first: ast.expr | ast.stmt, node: ast.Name, outline: Outline) -> bool:
     """Whether a name is bound or tested again between the beginning of a branch and where it stands."""
     scope, around = outline.owner(node) or outline.tree, set(outline.ancestors(node))
     bindings = (each for each in outline.told(bound, scope).get(node.id, ()) if outline.parents[each] not in around)
     others = (*bindings, *_mentioning(node, outline))
-    return any(_place(first) <= _place(each) < _place(node) for each in others)
+    return any(outline.start(first) <= outline.start(each) < outline.start(node) for each in others)
 
 
 def _mentioning(node: ast.Name, outline: Outline) -> Sequence[ast.Name]:
@@ -98,17 +95,12 @@ def _mentioning(node: ast.Name, outline: Outline) -> Sequence[ast.Name]:
     return outline.told(_mentions, outline.owner(node) or outline.tree).get(node.id, ())
 
 
-def _place(node: ast.AST) -> tuple[int, int]:
-    """Give the line and the column at which a node begins."""
-    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
-
-
 def _excludes(test: ast.expr, word: str, holds: bool, sight: Sight) -> bool:
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=inner):
             return _excludes(inner, word, not holds, sight)
         case ast.BoolOp(op=operator, values=parts) if isinstance(operator, ast.And) is holds:
-            telling = [each for each in parts if not _is_about_none(each) and _names(each, word, sight.outline)]
+            telling = [each for each in parts if not _is_about_none(each) and word in sight.outline.told(loaded, each)]
             return bool(telling) and all(_excludes(each, word, holds, sight) for each in telling)
         case ast.Call(func=function, args=[ast.Name(id=tested)], keywords=[]) if tested == word and not holds:
             return sight.analysis.names_of(function) == {"torch.is_tensor"}
@@ -127,10 +119,6 @@ def _is_about_none(test: ast.expr) -> bool:
         case ast.Compare(ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
             return True
     return False
-
-
-def _names(test: ast.expr, word: str, outline: Outline) -> bool:
-    return any(isinstance(each, ast.Name) and each.id == word for each in outline.within(test))
 
 
 _NAMES_OF_TYPES = frozenset({f"builtins.{each}" for each in DATA_TYPES} | {"numbers.Number"})
