@@ -9,6 +9,7 @@ import pytest
 from torchlint import engine
 from torchlint.config import Config
 from torchlint.engine import check_bytes
+from torchlint.inference import project
 from torchlint.source import Source, decode
 from torchlint.syntax import trees
 from torchlint.syntax.outline import Outline, outline
@@ -37,10 +38,49 @@ def test_those_used_last_are_kept_longest_and_the_last_one_always() -> None:
         kept.find("a", b"x = 1234\n")
     assert [name for name in "abc" if kept.find(name, b"x = 1234\n")] == ["a", "c"]
     kept.keep("d", _made(b"x = 1" + b"0" * 99))
-    assert [name for name in "abcd" if name in kept._kept] == ["d"]
+    assert list(kept._asked_for._kept) == ["d"]
     kept.keep("e", _made(b"x = 1\n"))
     kept.keep("e", _made(b"x = 2\n"))
-    assert (list(kept._kept), kept._size) == (["e"], 6)
+    assert (list(kept._asked_for._kept), kept._asked_for._size) == (["e"], 6)
+
+
+def test_trees_of_checked_files_are_kept_apart_until_another_file_asks() -> None:
+    kept, texts = Trees(most_checked=20), {name: decode(name, b"x = 1234\n") for name in "abc"}
+    for name, source in texts.items():
+        kept.of(name, source)
+    assert list(kept._checked._kept) == ["b", "c"]
+    made = kept.find("b", texts["b"].raw)
+    assert made is not None
+    assert kept.of("b", decode("b", texts["b"].raw)).tree is made.tree
+    assert (list(kept._checked._kept), list(kept._asked_for._kept)) == (["c"], ["b"])
+    assert (kept._checked._size, kept._asked_for._size) == (9, 9)
+
+
+def test_a_text_in_an_editor_and_the_one_on_disk_do_not_drive_each_other_out() -> None:
+    kept, disk = Trees(), _made(b"x = 1\n")
+    kept.keep("a", disk)
+    edited = kept.of("a", decode("a", b"x = 2\n"))
+    assert kept.find("a", b"x = 1\n") is disk
+    assert kept._checked.find("a", b"x = 2\n") is edited
+
+
+def test_a_checked_file_is_not_parsed_again_for_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+
+    def parse(source: Source) -> Outline:
+        parsed.append(Path(source.path).name)
+        return outline(source)
+
+    monkeypatch.setattr(trees, "outline", parse)
+    monkeypatch.setattr(project, "outline", parse)
+    monkeypatch.setattr(trees.TREES, "_asked_for", trees._Room(1_000))
+    monkeypatch.setattr(trees.TREES, "_checked", trees._Room(1_000))
+    (tmp_path / "nets.py").write_bytes(NETS)
+    config = Config(cwd=str(tmp_path))
+    nets, train = check_bytes("nets.py", NETS, config), check_bytes("train.py", TRAIN, config)
+    assert parsed == ["nets.py", "train.py"]
+    assert [each.code for each in (*nets.findings, *train.findings)] == ["TNS101", "TNS101"]
+    assert (nets.source and nets.source.path, train.source and train.source.path) == ("nets.py", "train.py")
 
 
 def test_a_file_that_was_read_for_another_is_not_parsed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +91,8 @@ def test_a_file_that_was_read_for_another_is_not_parsed_again(tmp_path: Path, mo
         return outline(source)
 
     monkeypatch.setattr(trees, "outline", parse)
-    monkeypatch.setattr(trees.TREES, "_kept", type(trees.TREES._kept)())
+    monkeypatch.setattr(trees.TREES, "_asked_for", trees._Room(1_000))
+    monkeypatch.setattr(trees.TREES, "_checked", trees._Room(0))
     (tmp_path / "nets.py").write_bytes(NETS)
     config = Config(cwd=str(tmp_path))
     alone = check_bytes("nets.py", NETS, config)

@@ -1,4 +1,4 @@
-"""Trees of files read lately: a module that many files import is parsed once, not once for each of them."""
+"""Trees of files met lately: a module that many files import is parsed once, not once for each of them."""
 
 from __future__ import annotations
 
@@ -10,32 +10,55 @@ from torchlint.syntax.outline import Outline, outline
 
 _MOST_BYTES = 3_000_000
 """Text of files whose trees are kept; a tree takes 36 times as much memory (over 3 MB of the development corpus)."""
+_MOST_CHECKED = 250_000
+"""Likewise of those that were checked and asked for by nobody since: most never are, the others soon."""
 
 
-class Trees:
-    """Trees by the absolute paths of their files, those used last kept longest."""
+class _Room:
+    """Trees of so many bytes of text by the absolute paths of their files, those put in last kept longest."""
 
-    def __init__(self, most: int = _MOST_BYTES) -> None:
-        """Begin; trees of ``most`` bytes of text are kept, the last one in any case."""
+    def __init__(self, most: int) -> None:
         self._most = most
         self._kept: OrderedDict[str, Outline] = OrderedDict()
         self._size = 0
 
     def find(self, path: str, raw: bytes) -> Outline | None:
-        """Give the tree of a file; None where none is kept that was made of these bytes."""
         known = self._kept.get(path)
-        if known is None or known.source.raw != raw:
-            return None
-        self._kept.move_to_end(path)
+        return known if known is not None and known.source.raw == raw else None
+
+    def put(self, path: str, made: Outline) -> None:
+        """Keep a tree, the last one in any case, and let go of others for it."""
+        self.drop(path)
+        self._kept[path] = made
+        self._size += len(made.source.raw)
+        while self._size > self._most and len(self._kept) > 1:
+            self.drop(next(iter(self._kept)))
+
+    def drop(self, path: str) -> None:
+        known = self._kept.pop(path, None)
+        self._size -= len(known.source.raw) if known is not None else 0
+
+
+class Trees:
+    """Trees by the absolute paths of their files."""
+
+    def __init__(self, most: int = _MOST_BYTES, most_checked: int = _MOST_CHECKED) -> None:
+        """Begin; ``most`` and ``most_checked`` are bytes of text."""
+        self._asked_for = _Room(most)
+        self._checked = _Room(most_checked)
+
+    def find(self, path: str, raw: bytes) -> Outline | None:
+        """Give the tree of a file; None where none is kept that was made of these bytes."""
+        known = self._asked_for.find(path, raw)
+        if known is None and (known := self._checked.find(path, raw)) is not None:
+            self._checked.drop(path)
+        if known is not None:
+            self.keep(path, known)
         return known
 
     def keep(self, path: str, made: Outline) -> None:
-        """Keep the tree of a file."""
-        before = self._kept.pop(path, None)
-        self._kept[path] = made
-        self._size += len(made.source.raw) - (len(before.source.raw) if before is not None else 0)
-        while self._size > self._most and len(self._kept) > 1:
-            self._size -= len(self._kept.popitem(last=False)[1].source.raw)
+        """Keep the tree of a file that was read for another one's sake."""
+        self._asked_for.put(path, made)
 
     def of(self, path: str, source: Source) -> Outline:
         """Give the tree of a text that is checked, which may have been read for another file's sake.
@@ -43,7 +66,11 @@ class Trees:
         :raises SyntaxError: as :func:`outline` does, and what else that raises.
         """
         known = self.find(path, source.raw)
-        return replace(known, source=source) if known is not None else outline(source)
+        if known is not None:
+            return replace(known, source=source)
+        made = outline(source)
+        self._checked.put(path, made)
+        return made
 
 
 TREES = Trees()
