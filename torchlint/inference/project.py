@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from torchlint import regular
 from torchlint.inference.facts import Kind, Value, of_kind
 from torchlint.inference.imports import Place, file_of
 from torchlint.inference.rounds import Rounds
@@ -197,10 +198,9 @@ class Project:
 def _parsed(path: str) -> Outline | None:
     """Read and parse a file; None where that cannot be done."""
     try:
-        if os.path.getsize(path) > _MOST_BYTES:
+        raw = regular.read(path, _MOST_BYTES + 1)
+        if len(raw) > _MOST_BYTES:
             return None
-        with open(path, "rb") as stream:
-            raw = stream.read()
         known = TREES.find(path, raw)
         if known is None:
             known = outline(decode(path, raw))
