@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from torchlint import plain
 from torchlint.config import Config
 from torchlint.engine import check_bytes
 from torchlint.model import FileResult
@@ -82,6 +83,27 @@ def test_what_holds_no_word_is_passed_over(text: str, encoding: str, recwarn: py
 def test_what_only_the_compiler_refuses_is_left_to_the_engine(text: str) -> None:
     assert not is_plain("some.py", text.encode(), EVERY)
     assert found(text.encode()) == NOTHING
+
+
+def test_what_was_read_for_another_file_is_not_parsed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(plain, "_parse", lambda text, *_: asked.append(text))
+    monkeypatch.setattr(plain, "_ACCEPTED", set())
+    helper, broken = b"def made():\n    return 1\n", b"def made(:\n"
+    (tmp_path / "helper.py").write_bytes(helper)
+    (tmp_path / "broken.py").write_bytes(broken)
+    code = b"from helper import made\nfrom broken import made as other\nmade().numpy()\nother().numpy()\n"
+    assert len(check_bytes(str(tmp_path / "a.py"), code, EVERY).reads) >= 2
+    assert all(is_plain(str(tmp_path / "b.py"), each, EVERY) for each in (helper, helper + b"x = 1\n", broken))
+    assert asked == [(helper + b"x = 1\n").decode(), broken.decode()]
+
+
+def test_what_was_accepted_is_not_remembered_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plain, "_ACCEPTED", set())
+    monkeypatch.setattr(plain, "_MOST_ACCEPTED", 3)
+    for each in "abcdef":
+        plain.accept(each)
+    assert sorted(plain._ACCEPTED) == ["e", "f"]
 
 
 def test_a_python_without_symtable_makes_a_tree() -> None:

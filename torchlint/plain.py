@@ -21,6 +21,10 @@ except ImportError:  # not in every Python
 _OF_SUPPRESSIONS = (b"tns", b"torchlint:")
 """In small letters, what a comment holds that may be found at fault itself."""
 
+_ACCEPTED: set[str] = set()
+_MOST_ACCEPTED = 10_000
+"""A server's process lives for days."""
+
 
 def is_plain(path: str, raw: bytes, config: Config) -> bool:
     """Tell whether the engine would find nothing at all: no finding, no suppressed one, nothing that went wrong.
@@ -36,7 +40,22 @@ def is_plain(path: str, raw: bytes, config: Config) -> bool:
     if speaking(config.codes(path), source.utf8):
         return False
     lowered = source.utf8.lower()
-    return not any(word in lowered for word in _OF_SUPPRESSIONS) and _parses(source.text)
+    return not any(word in lowered for word in _OF_SUPPRESSIONS) and (_is_accepted(raw) or _parses(source.text))
+
+
+def accept(digest: str) -> None:
+    """Take notice that Python reads the bytes of a SHA-256 digest: another file was looked at that imports this one."""
+    if len(_ACCEPTED) > _MOST_ACCEPTED:
+        _ACCEPTED.clear()
+    _ACCEPTED.add(digest)
+
+
+def _is_accepted(raw: bytes) -> bool:
+    if not _ACCEPTED:
+        return False
+    from hashlib import sha256  # here: whoever accepted one has imported it
+
+    return sha256(raw).hexdigest() in _ACCEPTED
 
 
 def _parses(text: str) -> bool:

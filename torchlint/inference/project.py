@@ -13,6 +13,7 @@ from torchlint import regular
 from torchlint.inference.facts import Kind, Value, of_kind
 from torchlint.inference.imports import Place, file_of
 from torchlint.inference.rounds import Rounds
+from torchlint.plain import accept
 from torchlint.source import SourceError, decode
 from torchlint.syntax.outline import Outline, outline
 from torchlint.syntax.trees import TREES
@@ -191,8 +192,12 @@ class Project:
         if len(self._files) > MOST_FILES:
             return None
         made = _parsed(path)
-        self.reads[path] = sha256(made.source.raw).hexdigest() if made is not None else None
-        return File(made, self, Place(path, self.place.homes)) if made is not None else None
+        if made is None:
+            self.reads[path] = None
+            return None
+        self.reads[path] = digest = sha256(made.source.raw).hexdigest()
+        accept(digest)
+        return File(made, self, Place(path, self.place.homes))
 
 
 def _parsed(path: str) -> Outline | None:
