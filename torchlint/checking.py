@@ -265,8 +265,8 @@ def _show_findings(plan: _Plan, report: Report, session: Session, out: TextIO) -
     if filed and plan.flags.color == "auto":
         screen = replace(screen, color=False, width=80)
     if plan.report_findings:
-        for line in _body(plan, report, screen):
-            print(line, file=out)
+        # each at once: where nothing is buffered, no other process's line comes between a line and its end
+        out.writelines(f"{line}\n" for line in _body(plan, report, screen))
     if filed:
         beside = session.stderr if plan.rewrites_input else session.stdout
         closing = "\n".join(_closing(plan, report, session.screen))
