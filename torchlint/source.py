@@ -6,6 +6,7 @@ import bisect
 import codecs
 import re
 from functools import cached_property
+from itertools import accumulate
 
 from torchlint.records import record
 
@@ -47,7 +48,8 @@ class Source:
     @cached_property
     def line_starts(self) -> list[int]:
         """The offset at which each line begins; the first is 0."""
-        return [0, *(match.end() for match in _LINE_END.finditer(self.utf8))]
+        starts = [0, *accumulate(map(len, self.utf8.splitlines(keepends=True)))]
+        return starts if self.utf8.endswith((b"\n", b"\r")) or not self.utf8 else starts[:-1]
 
     @cached_property
     def newline(self) -> str:

@@ -143,9 +143,7 @@ def spelled(outline: Outline, _: ast.Module) -> tuple[dict[str, list[ast.Attribu
 def changed_by_functions(outline: Outline, _: ast.Module) -> frozenset[str]:
     """Give the module's names into whose values some function writes."""
     found = set()
-    parts: list[ast.Subscript | ast.Attribute] = [*outline.nodes(ast.Subscript), *outline.nodes(ast.Attribute)]
-    changing = (each for each in parts if not isinstance(each.ctx, ast.Load))
-    for node in (*changing, *outline.nodes(ast.Call)):
+    for node in (*_parts_written(outline), *outline.nodes(ast.Call)):
         name = changed_in_place(node)
         function = outline.owner(name) if name is not None else None
         if name is not None and function is not None and binder(outline, function, name.id) is None:
@@ -153,9 +151,20 @@ def changed_by_functions(outline: Outline, _: ast.Module) -> frozenset[str]:
     return frozenset(found)
 
 
-def bound_again(outline: Outline, _: ast.Module) -> frozenset[str]:
+def _unloaded(outline: Outline, _: ast.Module) -> list[ast.Name]:
+    """Give the places where a file binds or deletes names."""
+    return [each for each in outline.nodes(ast.Name) if not isinstance(each.ctx, ast.Load)]
+
+
+def _parts_written(outline: Outline) -> list[ast.Subscript | ast.Attribute]:
+    """Give the places where a file binds or deletes parts of something."""
+    parts: list[ast.Subscript | ast.Attribute] = [*outline.nodes(ast.Subscript), *outline.nodes(ast.Attribute)]
+    return [each for each in parts if not isinstance(each.ctx, ast.Load)]
+
+
+def bound_again(outline: Outline, tree: ast.Module) -> frozenset[str]:
     """Give the module's names that are bound again after a function that loads them."""
-    stores = [each for each in outline.nodes(ast.Name) if isinstance(each.ctx, ast.Store)]
+    stores = [each for each in outline.told(_unloaded, tree) if isinstance(each.ctx, ast.Store)]
     stored = Counter(each.id for each in stores)
     outside = [each for each in stores if stored[each.id] > 1 and outline.owner(each) is None]
     again = {word for word, times in Counter(each.id for each in outside).items() if times > 1}
@@ -167,9 +176,9 @@ def bound_again(outline: Outline, _: ast.Module) -> frozenset[str]:
     return frozenset(word for word, function in owners if function is not None and last[word] > function.lineno)
 
 
-def bound_otherwise(outline: Outline, _: ast.Module) -> frozenset[str]:
+def bound_otherwise(outline: Outline, tree: ast.Module) -> frozenset[str]:
     """Give the names that something else than an import binds, anywhere in the file."""
-    found = {each.id for each in outline.nodes(ast.Name) if not isinstance(each.ctx, ast.Load)}
+    found = {each.id for each in outline.told(_unloaded, tree)}
     found |= {each.arg for each in outline.nodes(ast.arg)}
     for kind in _NAMING:
         found.update(word for each in outline.nodes(kind) for word in naming(each))
@@ -191,7 +200,6 @@ def imported_only(outline: Outline, tree: ast.Module) -> frozenset[str]:
     for word, value in (each for node in imports for each in bindings(node)):
         meanings.setdefault(word, set()).add(value.names)
     other = set(outline.told(bound_otherwise, tree))
-    parts = (*outline.nodes(ast.Attribute), *outline.nodes(ast.Subscript))
-    other |= {name.id for each in parts if (name := changed_in_place(each)) is not None}
+    other |= {name.id for each in _parts_written(outline) if (name := changed_in_place(each)) is not None}
     placed = {word for node in imports if outline.parents[node] is tree for word, _ in bindings(node)}
     return frozenset(word for word in placed - other if len(meanings[word]) == 1)

@@ -93,7 +93,8 @@ def path_of(node: ast.expr) -> str | None:
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
-        root = path_of(node.value)
+        inner = node.value
+        root = inner.id if isinstance(inner, ast.Name) else path_of(inner)
         return f"{root}.{node.attr}" if root else None
     match node:
         case ast.Subscript(value=base, slice=ast.Constant(value=str() | int() as key)) if not isinstance(key, bool):

@@ -95,10 +95,9 @@ class Outline:
     def _end(self, at: int) -> int:
         """Give the place in :attr:`order` behind the last node inside the one at a place."""
         if at not in self._ends:
-            depth, end = self.depths[at], at + 1
-            while end < len(self.depths) and self.depths[end] > depth:
-                end += 1
-            self._ends[at] = end
+            depths = self.depths
+            depth, last = depths[at], len(depths)
+            self._ends[at] = next((end for end in range(at + 1, last) if depths[end] <= depth), last)
         return self._ends[at]
 
     @cached_property
