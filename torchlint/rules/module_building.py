@@ -117,7 +117,7 @@ class _Building:
     def _is_handed_in(self, word: str, owner: ast.ClassDef) -> bool:
         """Whether ``self.word`` is set to a parameter of a method, alone or as an argument of what wraps it."""
         if word in _EVERYTHING:
-            return any(self._is_handed_in(each, owner) for each in _parts(owner) - _EVERYTHING)
+            return any(self._is_handed_in(each, owner) for each in self._outline.told(_parts, owner) - _EVERYTHING)
         for method in owner.body:
             if isinstance(method, _FUNCTIONS):
                 given = {each.arg for each in _parameters(method)[1:]}
@@ -175,7 +175,7 @@ class _Building:
         if root.id == source:
             word = _first_attribute(node, source)
             return self._owner is None or word is None or not self._is_handed_in(word, self._owner)
-        origins = list(_origins(self._function, root.id))
+        origins = list(_origins(self._outline, self._function, root.id))
         return bool(origins) and all(each is not None and self._comes_from(each, source, depth - 1) for each in origins)
 
     @property
@@ -240,10 +240,11 @@ def _parameters(function: Function) -> list[ast.arg]:
     return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
 
 
-def _parts(owner: ast.ClassDef) -> set[str]:
+def _parts(outline: Outline, owner: ast.ClassDef) -> frozenset[str]:
     """Give the words ``net`` of ``self.net`` that a class calls, asks for more, or names like a module."""
     found: set[str] = set()
-    for each in ast.walk(owner):
+    nodes: list[ast.Call | ast.Attribute] = [*outline.inside(owner, ast.Call), *outline.inside(owner, ast.Attribute)]
+    for each in nodes:
         match each:
             case (
                 ast.Call(func=ast.Attribute(value=ast.Name(), attr=word))
@@ -252,7 +253,7 @@ def _parts(owner: ast.ClassDef) -> set[str]:
                 found.add(word)
             case ast.Attribute(value=ast.Name(), attr=word) if MODEL_WORD.search(word):
                 found.add(word)
-    return found
+    return frozenset(found)
 
 
 def _values_set(outline: Outline, method: Function, word: str) -> Iterator[ast.expr]:
@@ -299,11 +300,22 @@ _WRAPPERS = frozenset(
 _CONTAINERS = frozenset(f"torch.nn.{word}" for word in _WRAPPERS)
 
 
-def _origins(function: Function, word: str) -> Iterator[ast.expr | None]:
+_BINDINGS: tuple[type[ast.AST], ...] = (
+    ast.For,
+    ast.comprehension,
+    ast.Assign,
+    ast.withitem,
+    ast.AugAssign,
+    ast.NamedExpr,
+    ast.AnnAssign,
+)
+
+
+def _origins(outline: Outline, function: Function, word: str) -> Iterator[ast.expr | None]:
     """Give what a local name is bound to; None for a parameter and for bindings that are not understood."""
     if any(each.arg == word for each in _parameters(function)):
         yield None
-    for each in ast.walk(function):
+    for each in outline.inside(function, *_BINDINGS):
         match each:
             case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value) if _binds(
                 target, word

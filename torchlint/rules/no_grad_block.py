@@ -11,7 +11,6 @@ from torchlint.model import Edit
 from torchlint.rule import FileContext
 from torchlint.rules.remembered import remembered
 from torchlint.rules.spelling import Spelled, torch_name
-from torchlint.syntax.definition import semantic_children
 
 Statement = cst.SimpleStatementLine | cst.If
 Belongs = Callable[[cst.SimpleStatementLine], bool]
@@ -50,7 +49,7 @@ def neighbours(statement: cst.SimpleStatementLine, belongs: Belongs, context: Fi
 
 def no_grad_edits(run: Sequence[Statement], context: FileContext) -> tuple[Edit, ...] | None:
     """Make the edits for the block; None where indenting would change a string, or mix tabs and blanks wrongly."""
-    if any(_holds_multiline_string(statement, context) for statement in run):
+    if not _around_strings(context.definition.module, context).isdisjoint(run):
         return None
     source = context.source
     first = source.position(context.definition.span(_first_part(run[0]))[0])[0]
@@ -159,10 +158,10 @@ def _end(statement: cst.BaseStatement | cst.Else, context: FileContext) -> int:
 
 
 @remembered
-def _holds_multiline_string(node: cst.CSTNode, context: FileContext) -> bool:
-    if isinstance(node, _STRINGS):
-        return "\n" in context.code(node)
-    return any(_holds_multiline_string(child, context) for child in semantic_children(node))
+def _around_strings(_: cst.Module, context: FileContext) -> frozenset[cst.CSTNode]:
+    """Give all that stands around strings of several rows."""
+    strings = (each for kind in _STRINGS for each in context.definition.by_type.get(kind, ()))
+    return frozenset(above for each in strings if "\n" in context.code(each) for above in context.ancestors(each))
 
 
 def _indent_unit(statement: Statement, context: FileContext) -> str:

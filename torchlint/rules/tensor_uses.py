@@ -6,16 +6,16 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 
 import libcst as cst
 
 from torchlint.inference.operations import DISTINCTIVE, leaf, operations
+from torchlint.records import record
 from torchlint.rule import FileContext
 from torchlint.rules.inplace_methods import ALIKE
 from torchlint.rules.remembered import remembered
-from torchlint.syntax.outline import parameters
+from torchlint.syntax.outline import children, parameters
 
 GRADED = frozenset({"grad", "requires_grad", "requires_grad_", "backward", "retain_grad", "grad_fn", "volatile"})
 """Attributes and methods that only tensors have: the name that is asked for one is a tensor."""
@@ -46,7 +46,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _RECEIVERS = (ast.Name, ast.Attribute, ast.Subscript)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TensorUses:
     """What one function, or a module outside its functions, uses as tensors; the keys are the code of expressions."""
 
@@ -111,7 +111,7 @@ def _uses(around: ast.AST, context: FileContext) -> TensorUses:
     for what, value in _all_evidence(around, context):
         code = ast.unparse(value)
         found[what][code] = min(value.lineno, found[what].get(code, value.lineno))
-    for target, source in _loops(around):
+    for target, source in _loops(around, context):
         for what in ("beyond doubt", "by method"):
             if source in found[what]:
                 found[what].setdefault(target, found[what][source])
@@ -124,15 +124,19 @@ def _uses(around: ast.AST, context: FileContext) -> TensorUses:
     )
 
 
-def _loops(around: ast.AST) -> Iterator[tuple[str, str]]:
-    """Give the names that loops bind, outermost loops first, and the code of what they go over."""
-    for node in ast.walk(around):
-        if isinstance(node, ast.For | ast.comprehension):
-            match node.target, node.iter:
-                case ast.Tuple(elts=[_, ast.Name(id=word)]), ast.Call(func=ast.Name(id="enumerate"), args=[source, *_]):
-                    yield word, ast.unparse(source)
-                case ast.Name(id=word), source:
-                    yield word, ast.unparse(source)
+def _loops(around: ast.AST, context: FileContext) -> Iterator[tuple[str, str]]:
+    """Give the names that loops bind, outer loops before inner ones, and the code of what they go over."""
+    assert context.outline is not None
+    loops: list[ast.For | ast.comprehension] = [
+        *context.outline.inside(around, ast.For),
+        *context.outline.inside(around, ast.comprehension),
+    ]
+    for node in loops:
+        match node.target, node.iter:
+            case ast.Tuple(elts=[_, ast.Name(id=word)]), ast.Call(func=ast.Name(id="enumerate"), args=[source, *_]):
+                yield word, ast.unparse(source)
+            case ast.Name(id=word), source:
+                yield word, ast.unparse(source)
 
 
 def _all_evidence(around: ast.AST, context: FileContext) -> Iterator[tuple[str, ast.expr]]:
@@ -141,7 +145,7 @@ def _all_evidence(around: ast.AST, context: FileContext) -> Iterator[tuple[str, 
     A module or class shares no names with its functions.
     """
     closed = isinstance(around, ast.Module | ast.ClassDef)
-    stack = list(ast.iter_child_nodes(around))
+    stack = children(around)
     while stack:
         node = stack.pop()
         if isinstance(node, _SCOPES if closed else ast.ClassDef):
@@ -151,7 +155,7 @@ def _all_evidence(around: ast.AST, context: FileContext) -> Iterator[tuple[str, 
             yield from (each for each in _all_evidence(node, context) if _root(each[1]) not in own)
             continue
         yield from (each for each in _evidence(node, context) if isinstance(each[1], _RECEIVERS))
-        stack.extend(ast.iter_child_nodes(node))
+        stack += children(node)
 
 
 def _root(node: ast.expr) -> str:
