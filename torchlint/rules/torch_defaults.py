@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
+from torchlint.records import record
 from torchlint.source import Source
 
 _DTYPE = re.compile(rb"set_default_(?:dtype|tensor_type)\b")
@@ -13,7 +13,7 @@ _DEVICE = re.compile(rb"set_default_device\b|\bwith\b[^\n#]*\bdevice\(|\b(?:init
 _TENSOR_TYPE = re.compile(rb"set_default_tensor_type\b")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Defaults:
     """What a file does to torch's defaults, by its own words."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
 import libcst as cst
@@ -12,6 +11,7 @@ import libcst as cst
 from torchlint.inference.facts import Kind, Value
 from torchlint.inference.lexical import bound_otherwise
 from torchlint.inference.names import bindings, canonical
+from torchlint.records import record
 from torchlint.rule import FileContext
 from torchlint.syntax.outline import Outline
 
@@ -21,7 +21,7 @@ NAMES = frozenset({"torch.autograd.Variable", "torch.autograd.variable.Variable"
 _ALIAS = re.compile(rb"\bVariable\s+as\s+(\w+)|\b(\w+)\s*=[^=\n]*\bVariable\b")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class VariableCall:
     """A call ``Variable(data, requires_grad, volatile)``: its arguments, None where they are left out."""
 
