@@ -56,6 +56,19 @@ def test_trees_of_checked_files_are_kept_apart_until_another_file_asks() -> None
     assert (kept._checked._size, kept._asked_for._size) == (9, 9)
 
 
+def test_trees_that_nobody_asks_for_are_let_go_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trees, "_MOST_CHECKS", 3)
+    kept, raw = Trees(), b"x = 1\n"
+    for name in "ab":
+        kept.keep(name, _made(raw))
+    for number in range(4):
+        kept.of(f"c{number}", decode("c", b"%d\n" % number))
+        kept.find("b", raw)
+    assert (list(kept._asked_for._kept), list(kept._checked._kept)) == (["b"], ["c0", "c1", "c2", "c3"])
+    kept.of("c4", decode("c", b"4\n"))
+    assert (kept._asked_for._size, list(kept._checked._kept)) == (6, ["c1", "c2", "c3", "c4"])
+
+
 def test_a_text_in_an_editor_and_the_one_on_disk_do_not_drive_each_other_out() -> None:
     kept, disk = Trees(), _made(b"x = 1\n")
     kept.keep("a", disk)
