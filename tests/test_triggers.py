@@ -43,6 +43,9 @@ def codes(text: str) -> set[str]:
         "import torch.utils.data\nfrom torch.utils.data import DataLoader\ntorch.utils.data.DataLoader(x)\n",
         "# to a tensor\n'''Gives a torch.Tensor\n\nor a FloatTensor\n'''\ndef f(x: torch.Tensor) -> Tensor:\n    x\n",
         "f = tensor([1]); g = torch.tensor\nisinstance(x, Tensor)\nassert isinstance(x, (int, Tensor))\n",
+        "tensor([[[[[[1], [2]]]]]])",
+        '"""Takes a tensor as input, as many tensor(s) as a tensor (of any size).\n\n  tensor as input\n"""\n',
+        "x = 1  # the tensor(x) and a Tensor (y)\n",
     ],
 )
 def test_words_that_stand_where_they_do_not_matter(text: str) -> None:
@@ -52,6 +55,16 @@ def test_words_that_stand_where_they_do_not_matter(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "code"),
     [
+        ("return tensor(x)", "TNS308"),
+        ("x = not  tensor (y)", "TNS308"),
+        ("x = 1if tensor(y) else 2", "TNS308"),
+        ("match tensor(x):", "TNS308"),
+        ("x = y or\\\n  tensor(z)", "TNS308"),
+        ("is_a = '' if b else\ttensor(x)", "TNS308"),
+        ("import a\ntensor(x)", "TNS308"),
+        ("from torch import ones, tensor as t", "TNS308"),
+        ("from torch import (\n  ones,  # why\n  # and so\n  tensor as t)", "TNS308"),
+        ("from torch import tensor \\\n as t", "TNS308"),
         ("x.numpy()", "TNS103"),
         ("x . numpy ()", "TNS103"),
         ("(x.\n  numpy\n  ())", "TNS103"),

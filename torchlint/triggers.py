@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import keyword
 import re
 
 from torchlint.catalogue import CATALOGUE, Entry
@@ -18,16 +19,11 @@ Likewise between a word and the parenthesis of its call; behind more than that t
 _BLANKS = b" \t\f\r\n\\"
 _LETTERS = bytes(each for each in range(256) if each >= 0x80 or chr(each).isalnum() or each == 0x5F)
 """What identifiers are made of, in UTF-8."""
+_KEYWORDS = frozenset(map(str.encode, (*keyword.kwlist, *keyword.softkwlist)))
 _GAP = re.compile(rb"(?:[\s\\)]|#[^\r\n]*[\r\n])*")
 """What may stand between a word and a call's parenthesis, or ``as``."""
 _USE = re.compile(rb"\(|as\b|#")
 """These two; or a comment whose end was not looked for."""
-
-_LIST = rb"\[[^\[\]()]*\]"
-for _ in range(3):  # lists in lists, without calls
-    _LIST = rb"\[(?:[^\[\]()]|" + _LIST + rb")*\]"
-_LITERAL = re.compile(rb"\s*(?:[-+]?\d[\w.]*(?:(?<=[eE])[-+]\d+)?|True\b|False\b|" + _LIST + rb")\s*[,)]")
-
 
 _Condition = tuple[bytes, bool, bool, bool]
 """A word, and how it must stand: called, behind a dot, with more than a literal."""
@@ -92,11 +88,17 @@ def _stands(text: bytes, word: bytes, called: bool, attribute: bool, unless_lite
 def _may_be_called(found: re.Match[bytes]) -> bool:
     """Whether a word is called or gets another name; at the end of a row it may just as well end a sentence."""
     text, end = found.string, found.end()
-    if text[end - 1 : end] == b"(" or found[0].endswith(b"as"):
+    if _follows_a_word(found):
+        return False
+    if text[end - 1 : end] == b"(":
         return True
+    if found[0].endswith(b"as"):
+        return _may_be_imported(found)
     gap = _GAP.match(text, end - 1, end + _FARTHEST)
-    if gap is None or gap.end() == end + _FARTHEST or _USE.match(text, gap.end()):
+    if gap is None or gap.end() == end + _FARTHEST:
         return True
+    if use := _USE.match(text, gap.end()):
+        return use[0] != b"as" or _may_be_imported(found)
     if not found[0][:1].isupper():
         return False
     before = text[max(found.start() - _FARTHEST, 0) : found.start()].rstrip(_BLANKS)
@@ -105,10 +107,32 @@ def _may_be_called(found: re.Match[bytes]) -> bool:
     return not before or before.endswith((b"=", b"(", b"else")) or b"#" in before.rpartition(b"\n")[2]
 
 
+def _follows_a_word(found: re.Match[bytes]) -> bool:
+    """Whether another word stands before it on its row, as in prose: in code that is a keyword."""
+    before = found.string[max(found.start() - _FARTHEST, 0) : found.start()].rstrip(b" \t\f")
+    word = before[len(before.rstrip(_LETTERS)) :]
+    return bool(word) and word not in _KEYWORDS and not word[:1].isdigit()  # `1if`
+
+
+def _may_be_imported(found: re.Match[bytes]) -> bool:
+    """Whether a word before ``as`` may be one of those that an import names."""
+    before = found.string[max(found.start() - _FARTHEST, 0) : found.start()].rstrip(_BLANKS)
+    return not before or before.endswith((b"import", b",", b"(")) or b"#" in before.rpartition(b"\n")[2]
+
+
 def _is_given_a_literal(found: re.Match[bytes]) -> bool:
     """Whether a number or a list is all of the first argument: ``tensor(1.0)``, ``tensor([[x, y]], ...)``."""
     text, end = found.string, found.end()
-    return text[end - 1 : end] == b"(" and _LITERAL.match(text, end) is not None
+    return text[end - 1 : end] == b"(" and _literal().match(text, end) is not None
+
+
+@functools.cache
+def _literal() -> re.Pattern[bytes]:
+    """Give what matches a number or a list, with lists in it but without calls, and what ends an argument."""
+    inner = rb"\[[^\[\]()]*\]"
+    for _ in range(5):
+        inner = rb"\[(?:[^\[\]()]|" + inner + rb")*\]"
+    return re.compile(rb"\s*(?:[-+]?\d[\w.]*(?:(?<=[eE])[-+]\d+)?|True\b|False\b|" + inner + rb")\s*[,)]")
 
 
 def _behind_a_dot(found: re.Match[bytes]) -> bool:
