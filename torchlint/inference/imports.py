@@ -18,6 +18,14 @@ _LIBRARIES = frozenset(["torch", "numpy", "torchvision", "torchaudio", "functorc
 """Packages that are known by their names; a folder called so in the project says nothing about them."""
 
 
+def seen_from(root: str, path: str) -> str:
+    """Give what ``os.path.relpath(path, root)`` gives, sooner where an absolute path lies below the root."""
+    start = os.path.join(root, "")
+    rest = path[len(start) :]
+    is_below = rest and path.startswith(start) and os.path.normpath(path) == path
+    return rest if is_below else os.path.relpath(path, root)
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a file lies in its project: ``path`` is absolute; the file itself need not exist."""
@@ -44,7 +52,7 @@ class Place:
     @cached_property
     def name(self) -> str:
         """The dotted name of the file below the root, unique in the project: ``src.package.module``."""
-        relative = os.path.relpath(os.path.splitext(self.path)[0], self.root)
+        relative = seen_from(self.root, os.path.splitext(self.path)[0])
         return relative.replace(os.sep, ".")
 
     @cached_property

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from torchlint import regular
 from torchlint.inference.facts import Kind, Value, of_kind
-from torchlint.inference.imports import Place, file_of
+from torchlint.inference.imports import Place, file_of, seen_from
 from torchlint.inference.rounds import Rounds
 from torchlint.plain import accept
 from torchlint.source import SourceError, decode
@@ -137,7 +137,7 @@ class Project:
     def named(self, base: str) -> str:
         """Give the name of a module by its path without ``.py``."""
         assert self.place is not None
-        relative = os.path.relpath(base, self.place.root)
+        relative = seen_from(self.place.root, base)
         name = MARK + relative.replace(os.sep, ".") if relative != "." else MARK.rstrip(".")
         self._bases[name] = base
         return name
