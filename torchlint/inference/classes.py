@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -53,6 +53,7 @@ class Class:
     """The base classes that stand in the project."""
     complete: bool = False
     """Whether all of this has been found out."""
+    _traits: dict[str, bool] = field(default_factory=dict)
 
     def line(self) -> Iterator[Class]:
         """Give the class and all that it derives from in the project, each class before its bases."""
@@ -70,20 +71,29 @@ class Class:
         """Give the methods, of bases too, that set an attribute or change what it holds."""
         return list(dict.fromkeys(method for each in self.line() for method in each.setters.get(word, ())))
 
+    def _is(self, trait: str, tell: Callable[[Class], bool]) -> bool:
+        """Whether something holds of the class or of what it derives from; asked once, when all of that is known."""
+        if trait in self._traits:
+            return self._traits[trait]
+        found = any(map(tell, self.line()))
+        if self.complete:
+            self._traits[trait] = found
+        return found
+
     @property
     def is_module(self) -> bool:
         """Whether objects are ``nn.Module`` objects."""
-        return any(_is_module_name(each) for each in self.bases) or any(each.is_module for each in self.above)
+        return self._is("module", lambda each: any(map(_is_module_name, each.bases)))
 
     @property
     def is_lightning(self) -> bool:
         """Whether a trainer of Lightning calls the hooks."""
-        return any(leaf(each) == "LightningModule" for each in self.bases) or any(e.is_lightning for e in self.above)
+        return self._is("lightning", lambda each: any(leaf(base) == "LightningModule" for base in each.bases))
 
     @property
     def is_dataset(self) -> bool:
         """Whether this is a data set, whose samples lie on the host until somebody moves them."""
-        return any(leaf(each).endswith("Dataset") for each in self.bases) or any(each.is_dataset for each in self.above)
+        return self._is("dataset", lambda each: any(leaf(base).endswith("Dataset") for base in each.bases))
 
     @property
     def is_autograd_function(self) -> bool:
