@@ -270,13 +270,7 @@ class Calls:
 
     def method(self, receiver: Value, word: str, given: Arguments, env: Env) -> Value:
         """Give ``receiver.word(...)``."""
-        if any(name.startswith("torch.distributions.") for name in receiver.instance):
-            return modules.distribution(receiver, word, given, env.mode) or UNKNOWN
-        if any(name.startswith("torch.quasirandom.") for name in receiver.instance) and word == "draw":
-            return tensor(Grad.DETACHED, Place.HOST, Dtype.FLOATING)
-        if library.TRAINER in receiver.instance and word == "predict":
-            return library.predicted()
-        if (known := self._file.call_method(receiver, word, given, env.mode)) is not None:
+        if receiver.instance and (known := self._of_object(receiver, word, given, env)) is not None:
             return known
         if receiver.must(Kind.MODULE) and word in ("forward", "__call__"):
             return modules.called(receiver, given, env.mode)
@@ -298,6 +292,16 @@ class Calls:
         if receiver.may(Kind.MODULE) or receiver.instance or not receiver.kind:
             return self._unknown(given, env)
         return of_kind(Kind.OTHER | Kind.ARRAY | Kind.SCALAR | Kind.STRING | Kind.SEQUENCE)
+
+    def _of_object(self, receiver: Value, word: str, given: Arguments, env: Env) -> Value | None:
+        """Give the result of a method of an object whose class is known; None where that says nothing of it."""
+        if any(name.startswith("torch.distributions.") for name in receiver.instance):
+            return modules.distribution(receiver, word, given, env.mode) or UNKNOWN
+        if any(name.startswith("torch.quasirandom.") for name in receiver.instance) and word == "draw":
+            return tensor(Grad.DETACHED, Place.HOST, Dtype.FLOATING)
+        if library.TRAINER in receiver.instance and word == "predict":
+            return library.predicted()
+        return self._file.call_method(receiver, word, given, env.mode)
 
     def _of_tensor(self, receiver: Value, word: str, given: Arguments, env: Env) -> Value:
         if not receiver.is_tensor and receiver.may(Kind.SEQUENCE):

@@ -39,6 +39,9 @@ from torchlint.syntax.outline import parameters
 if TYPE_CHECKING:
     from torchlint.inference.scope import File
 
+_GIVING_BOOL = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
+"""Comparisons that no type of operands makes anything else of."""
+
 _MOST_ITEMS = 32
 """Longer literals are known by the join of their members only."""
 
@@ -103,7 +106,7 @@ class Expressions:
             return found
         if word == "param_groups":
             return of_kind(Kind.SEQUENCE, member=of_kind(Kind.SEQUENCE, keys=(("params", _all_parameters()),)))
-        if any(name.startswith("torch.distributions.") for name in base.instance):
+        if base.instance and any(name.startswith("torch.distributions.") for name in base.instance):
             given = Arguments(node)
             return modules.distribution(base, word, given, Mode.ON) or UNKNOWN
         if base.must(Kind.MODULE):
@@ -261,8 +264,7 @@ class Expressions:
 
     def compare(self, node: ast.Compare, env: Env) -> Value:
         values = [self.evaluate(each, env) for each in (node.left, *node.comparators)]
-        plain = ast.Is | ast.IsNot | ast.In | ast.NotIn
-        if any(isinstance(each, plain) for each in node.ops) or not any(v.may(Kind.TENSOR) for v in values):
+        if any(isinstance(each, _GIVING_BOOL) for each in node.ops) or not any(v.may(Kind.TENSOR) for v in values):
             return of_kind(Kind.SCALAR | (Kind.ARRAY if any(v.may(Kind.ARRAY) for v in values) else Kind(0)))
         either = join_all(value for value in values if value.may(Kind.TENSOR))
         result = tensor(Grad.DETACHED, either.place, Dtype.BOOL, why_place=either.why_place)

@@ -7,7 +7,7 @@ Every axis is a set of bits joined by union, so loops settle. ``UNKNOWN`` bits s
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Final
 
@@ -190,7 +190,10 @@ class Value:
         made.items, made.member, made.keys = self.items, self.member, self.keys
         made.const, made.node = self.const, self.node
         made.why_grad, made.why_place = self.why_grad, self.why_place
-        return _stated(made, changes)
+        for name, fact in changes.items():
+            setattr(made, name, fact)
+        changed: Value = made
+        return changed
 
     def same(self, other: Value) -> bool:
         """Whether both say the same, reasons aside: a loop that changes nothing has settled."""
@@ -233,13 +236,6 @@ def _same_all(one: tuple[Value, ...] | None, other: tuple[Value, ...] | None) ->
     return len(one) == len(other) and all(a.same(b) for a, b in zip(one, other, strict=True))
 
 
-def _stated(made: Value, facts: Mapping[str, object]) -> Value:
-    """Put facts into a value that was made for them just now."""
-    for name, fact in facts.items():
-        setattr(made, name, fact)
-    return made
-
-
 UNKNOWN: Final = Value()
 """Nothing is known: it may be a tensor, it may require grad, it may be on an accelerator."""
 
@@ -255,7 +251,12 @@ _NEITHER: Final = (Grad(0), Place(0), Dtype(0))
 
 def of_kind(kind: Kind, **facts: object) -> Value:
     """Make a value that is no tensor."""
-    return _stated(Value(kind, *_NEITHER), facts) if facts else _plain(kind)
+    if not facts:
+        return _plain(kind)
+    made = Value(kind, *_NEITHER)
+    for name, fact in facts.items():
+        setattr(made, name, fact)
+    return made
 
 
 @lru_cache(maxsize=4096)

@@ -54,6 +54,8 @@ class Guard:
             self.narrow(spelled, holds, env)
             return
         match test:
+            case ast.Compare(left=left, ops=[operator], comparators=[right]):
+                self._compare(left, operator, right, holds, env)
             case ast.UnaryOp(op=ast.Not(), operand=inner):
                 self.narrow(inner, not holds, env)
             case ast.BoolOp(op=ast.And(), values=parts) if holds:
@@ -70,8 +72,6 @@ class Guard:
                 self._call(test, holds, env)
             case ast.Attribute(value=subject, attr=word):
                 self._flag(subject, word, holds, env)
-            case ast.Compare(left=left, ops=[operator], comparators=[right]):
-                self._compare(left, operator, right, holds, env)
             case ast.NamedExpr(target=target):
                 self.narrow(target, holds, env)
             case ast.Name() if holds:
@@ -88,10 +88,11 @@ class Guard:
             branches.append(branch)
         env.merge(branches)
 
-    def _refine(self, subject: ast.expr, env: Env, **facts: object) -> None:
+    def _refine(self, subject: ast.expr, env: Env, known: Value | None = None, /, **facts: object) -> None:
+        """Say more of what a path stands for; ``known`` is what is known of it, where that was asked for already."""
         path = path_of(subject)
         if path is not None:
-            env.refine(path, self.evaluate(subject, env).having(**facts))
+            env.refine(path, (known or self.evaluate(subject, env)).having(**facts))
 
     def _drop(self, subject: ast.expr, kind: Kind, env: Env) -> None:
         value = self.evaluate(subject, env)
@@ -102,9 +103,9 @@ class Guard:
         if not left or not value.kind & kind:
             return
         if left & Kind.TENSOR or placed:
-            self._refine(subject, env, kind=left)
+            self._refine(subject, env, value, kind=left)
         else:  # grad and place spoke of the tensor that it is not
-            self._refine(subject, env, kind=left, grad=Grad(0), place=Place(0), dtype=Dtype(0))
+            self._refine(subject, env, value, kind=left, grad=Grad(0), place=Place(0), dtype=Dtype(0))
 
     def _keep(self, subject: ast.expr, kind: Kind, env: Env) -> None:
         value = self.evaluate(subject, env)
@@ -113,16 +114,18 @@ class Guard:
         if kind == Kind.SEQUENCE and value.items is None and value.member is None and not value.unknown:
             # What a method that lists lack told of the value holds for its parts, where the test is ever true.
             part = value.having(kind=ANY, rank=None)
-            self._refine(subject, env, kind=kind, member=part if kept or value.kind else None)
+            self._refine(subject, env, value, kind=kind, member=part if kept or value.kind else None)
             return
-        self._refine(subject, env, kind=kept or kind, grad=grad, place=value.place or Place.HOST | Place.UNKNOWN)
+        self._refine(subject, env, value, kind=kept or kind, grad=grad, place=value.place or Place.HOST | Place.UNKNOWN)
 
     # ------------------------------------------------------------------ forms of tests
     def _flag(self, subject: ast.expr, word: str, holds: bool, env: Env) -> None:
         if word == "requires_grad":
             value = self.evaluate(subject, env)
             if holds:
-                self._refine(subject, env, grad=Grad.ATTACHED, why_grad=value.why_grad or Reason(_ASKED, subject))
+                self._refine(
+                    subject, env, value, grad=Grad.ATTACHED, why_grad=value.why_grad or Reason(_ASKED, subject)
+                )
             else:
                 self._refine(subject, env, grad=Grad.DETACHED)
         elif word in ("is_cuda", "is_mps", "is_xpu"):

@@ -140,10 +140,10 @@ def spelled(outline: Outline, _: ast.Module) -> tuple[dict[str, list[ast.Attribu
     return attributes, names
 
 
-def changed_by_functions(outline: Outline, _: ast.Module) -> frozenset[str]:
+def changed_by_functions(outline: Outline, tree: ast.Module) -> frozenset[str]:
     """Give the module's names into whose values some function writes."""
     found = set()
-    for node in (*_parts_written(outline), *outline.nodes(ast.Call)):
+    for node in (*outline.told(_parts_written, tree), *outline.nodes(ast.Call)):
         name = changed_in_place(node)
         function = outline.owner(name) if name is not None else None
         if name is not None and function is not None and binder(outline, function, name.id) is None:
@@ -156,7 +156,7 @@ def _unloaded(outline: Outline, _: ast.Module) -> list[ast.Name]:
     return [each for each in outline.nodes(ast.Name) if not isinstance(each.ctx, ast.Load)]
 
 
-def _parts_written(outline: Outline) -> list[ast.Subscript | ast.Attribute]:
+def _parts_written(outline: Outline, _: ast.Module) -> list[ast.Subscript | ast.Attribute]:
     """Give the places where a file binds or deletes parts of something."""
     parts: list[ast.Subscript | ast.Attribute] = [*outline.nodes(ast.Subscript), *outline.nodes(ast.Attribute)]
     return [each for each in parts if not isinstance(each.ctx, ast.Load)]
@@ -200,6 +200,6 @@ def imported_only(outline: Outline, tree: ast.Module) -> frozenset[str]:
     for word, value in (each for node in imports for each in bindings(node)):
         meanings.setdefault(word, set()).add(value.names)
     other = set(outline.told(bound_otherwise, tree))
-    other |= {name.id for each in _parts_written(outline) if (name := changed_in_place(each)) is not None}
+    other |= {name.id for each in outline.told(_parts_written, tree) if (name := changed_in_place(each)) is not None}
     placed = {word for node in imports if outline.parents[node] is tree for word, _ in bindings(node)}
     return frozenset(word for word in placed - other if len(meanings[word]) == 1)

@@ -62,10 +62,10 @@ def stretches(
 def _bearing(made: Outline, words: frozenset[str]) -> list[ast.AST]:
     """Give the nodes that bear one of some words."""
     return [
-        *(each for each in made.nodes(ast.Attribute) if each.attr in words),
-        *(each for each in made.nodes(ast.Name) if each.id in words),
-        *(each for each in made.nodes(ast.keyword) if each.arg in words),
-        *(each for each in made.nodes(ast.alias) if _word(each) in words),
+        *[each for each in made.nodes(ast.Attribute) if each.attr in words],
+        *[each for each in made.nodes(ast.Name) if each.id in words],
+        *[each for each in made.nodes(ast.keyword) if each.arg in words],
+        *[each for each in made.nodes(ast.alias) if _word(each) in words],
     ]
 
 
