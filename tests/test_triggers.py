@@ -46,6 +46,7 @@ def codes(text: str) -> set[str]:
         "tensor([[[[[[1], [2]]]]]])",
         '"""Takes a tensor as input, as many tensor(s) as a tensor (of any size).\n\n  tensor as input\n"""\n',
         "x = 1  # the tensor(x) and a Tensor (y)\n",
+        "from library.data import x\nfrom .. data  import y\n",
     ],
 )
 def test_words_that_stand_where_they_do_not_matter(text: str) -> None:
@@ -55,6 +56,8 @@ def test_words_that_stand_where_they_do_not_matter(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "code"),
     [
+        ("y = x.data\nimport z", "TNS201"),
+        ("y = x.data; import z", "TNS201"),
         ("return tensor(x)", "TNS308"),
         ("x = not  tensor (y)", "TNS308"),
         ("x = 1if tensor(y) else 2", "TNS308"),

@@ -137,7 +137,9 @@ def _literal() -> re.Pattern[bytes]:
 
 def _behind_a_dot(found: re.Match[bytes]) -> bool:
     """Whether a word is an attribute: ``x.data``, and ``x. # why`` with the word on the next row."""
-    text, at = found.string, found.start()
+    text, at, end = found.string, found.start(), found.end()
+    if text[end : end + _FARTHEST].lstrip(b" \t").startswith(b"import"):
+        return False  # `from library.data import x`
     if text[at - 1 : at] == b".":
         return not (found[0] == b"data" and text[max(at - 7, 0) : at] == b".utils.")  # `torch.utils.data` is a package
     before = text[max(at - _FARTHEST, 0) : at]
