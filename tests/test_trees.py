@@ -23,6 +23,19 @@ def _made(raw: bytes) -> Outline:
     return outline(decode("a.py", raw))
 
 
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Give the names of the files that are parsed to be checked, as they are."""
+    names: list[str] = []
+
+    def parse(source: Source) -> Outline:
+        names.append(Path(source.path).name)
+        return outline(source)
+
+    monkeypatch.setattr(trees, "outline", parse)
+    return names
+
+
 def test_a_tree_is_found_by_path_and_bytes() -> None:
     kept, made = Trees(), _made(b"x = 1\n")
     kept.keep("/a.py", made)
@@ -77,15 +90,10 @@ def test_a_text_in_an_editor_and_the_one_on_disk_do_not_drive_each_other_out() -
     assert kept._checked.find("a", b"x = 2\n") is edited
 
 
-def test_a_checked_file_is_not_parsed_again_for_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    parsed: list[str] = []
-
-    def parse(source: Source) -> Outline:
-        parsed.append(Path(source.path).name)
-        return outline(source)
-
-    monkeypatch.setattr(trees, "outline", parse)
-    monkeypatch.setattr(project, "outline", parse)
+def test_a_checked_file_is_not_parsed_again_for_another(
+    parsed: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(project, "outline", trees.outline)
     monkeypatch.setattr(trees.TREES, "_asked_for", trees._Room(1_000))
     monkeypatch.setattr(trees.TREES, "_checked", trees._Room(1_000))
     (tmp_path / "nets.py").write_bytes(NETS)
@@ -96,14 +104,9 @@ def test_a_checked_file_is_not_parsed_again_for_another(tmp_path: Path, monkeypa
     assert (nets.source and nets.source.path, train.source and train.source.path) == ("nets.py", "train.py")
 
 
-def test_a_file_that_was_read_for_another_is_not_parsed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    parsed: list[str] = []
-
-    def parse(source: Source) -> Outline:
-        parsed.append(Path(source.path).name)
-        return outline(source)
-
-    monkeypatch.setattr(trees, "outline", parse)
+def test_a_file_that_was_read_for_another_is_not_parsed_again(
+    parsed: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(trees.TREES, "_asked_for", trees._Room(1_000))
     monkeypatch.setattr(trees.TREES, "_checked", trees._Room(0))
     (tmp_path / "nets.py").write_bytes(NETS)
