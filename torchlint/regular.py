@@ -35,7 +35,7 @@ def read_with_status(path: str, most: int = -1, follow: bool = True) -> tuple[by
 
 
 def _up_to(handle: int, most: int, size: int) -> bytes:
-    """Read at most so many bytes of what should be ``size`` bytes: a stream takes twice as long to open and read."""
+    """Read at most so many bytes of what should be ``size`` bytes: a stream takes longer to open and to read."""
     parts = []
     while most > 0 and (part := os.read(handle, min(most, max(size, 0) + 1))):
         parts.append(part)
