@@ -62,6 +62,15 @@ class Fix:
     edits: tuple[Edit, ...]
     applicability: Applicability
 
+    def doubted(self, doubt: str | None) -> Fix:
+        """Return the fix as one that is not safe, its title ending with what may differ; as it is without a doubt.
+
+        ``doubt`` is one clause in plain words: "`x` may be `None`".
+        """
+        if doubt is None:
+            return self
+        return Fix(f"{self.title}; {doubt}", self.edits, min(self.applicability, Applicability.UNSAFE))
+
 
 @record(frozen=True, slots=True)
 class Finding:
