@@ -30,7 +30,9 @@ def check(source: str | bytes, *, path: str = "<source>", config: Config | None 
     """Check one file's source text or bytes; code that does not parse is a finding, never an exception."""
     from torchlint.config import Config
     from torchlint.engine import check_bytes
+    from torchlint.inference.project_texts import look_again
 
+    look_again()
     return check_bytes(path, _raw(source), config or Config())
 
 
@@ -38,7 +40,9 @@ def fix(source: str | bytes, *, path: str = "<source>", config: Config | None = 
     """Repair one file's source text or bytes; nothing is written to disk."""
     from torchlint.config import Config
     from torchlint.engine import fix_bytes
+    from torchlint.inference.project_texts import look_again
 
+    look_again()
     return fix_bytes(path, _raw(source), config or Config())
 
 

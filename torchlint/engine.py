@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from torchlint.audit import audit
@@ -49,8 +49,18 @@ _DEPTH = 10_000
 
 SYNTAX_ERROR = "TNS900"
 
-_Checked = tuple[list[Finding], tuple[Trouble, ...], tuple[tuple[str, str | None], ...]]
-"""The findings of a file, what went wrong, and what the findings rest on beside the file."""
+_Reads = dict[str, str | None]
+_Asked = dict[tuple[str, ...], str | None]
+
+
+@dataclass
+class _Checked:
+    """What came of looking at a file: ``reads`` and ``asked`` are what it rests on beside the file."""
+
+    findings: list[Finding]
+    troubles: tuple[Trouble, ...] = ()
+    reads: _Reads = field(default_factory=dict)
+    asked: _Asked = field(default_factory=dict)
 
 
 def check_bytes(path: str, raw: bytes, config: Config) -> FileResult:
@@ -64,13 +74,14 @@ def check_bytes(path: str, raw: bytes, config: Config) -> FileResult:
         return FileResult(path, None, passed_over=f"not checked: {other}")
     source = reading.source
     with _deep_recursion():
-        found, troubles, reads = _check(source, codes, config)
+        checked = _check(source, codes, config)
+        found = checked.findings
         found += [_syntax_error(_offset(source, each.row, each.column), each.message) for each in reading.faults]
-        rests_on = dict(reads)
-        found += _audited(source, found, codes, config, rests_on) if not troubles else []
+        found += _audited(source, codes, config, checked) if not checked.troubles else []
     wanted = in_order(each for each in found if each.confidence >= config.min_confidence)
     kept, suppressed = split(source, wanted)
-    return FileResult(path, source, kept, suppressed, troubles, tuple(rests_on.items()))
+    rests_on = tuple(checked.reads.items()), tuple(checked.asked.items())
+    return FileResult(path, source, kept, suppressed, checked.troubles, *rests_on)
 
 
 Approve = Callable[[Source, Sequence[Finding], Settings], Sequence[Finding]]
@@ -197,9 +208,9 @@ def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
     except (SyntaxError, ValueError) as error:
         return _check_without_outline(source, error, entries, config)
     except (RecursionError, MemoryError):
-        return [_too_deep()], (), ()
+        return _Checked([_too_deep()])
     if not isinstance(made, Outline):
-        return [], (), ()
+        return _Checked([])
     called = frozenset[str]().union(*(entry.words for entry in entries if entry.called))
     elsewhere = frozenset[str]().union(*(entry.words for entry in entries if not entry.called))
     with closing(Sight(made, config.settings, _absolute(source, config))) as sight:
@@ -207,21 +218,21 @@ def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
             places = stretches(made, words, called - elsewhere, Screens(sight, entries).may_be_at_fault)
             found, troubles = _check_stretches(sight, places, entries) if places else ([], ())
         except RecursionError:  # Python 3.12 has a limit of its own where C and Python call each other by turns
-            return [_too_deep()], (), ()
-        return found, troubles, tuple(sight.reads.items())
+            return _Checked([_too_deep()])
+        return _Checked(found, troubles, dict(sight.reads), dict(sight.asked))
 
 
-def _audited(
-    source: Source, found: list[Finding], codes: frozenset[str], config: Config, rests_on: dict[str, str | None]
-) -> list[Finding]:
-    """Look at the suppressions, once all else is known of the file; add to ``rests_on`` what that needs to read."""
+def _audited(source: Source, codes: frozenset[str], config: Config, checked: _Checked) -> list[Finding]:
+    """Look at the suppressions, once all else is known of the file; add to ``checked`` what that rests on."""
+    found = checked.findings
     if not codes & ABOUT_SUPPRESSIONS or any(each.code == SYNTAX_ERROR for each in found):
         return []
 
     def ask(others: frozenset[str]) -> list[Finding]:
-        more, _, reads = _check(source, others, config)
-        rests_on.update(reads)
-        return more
+        more = _check(source, others, config)
+        checked.reads.update(more.reads)
+        checked.asked.update(more.asked)
+        return more.findings
 
     faults = audit(source, found, codes, ask)
     fixes = (each.fix and fitted(each.fix, source) for each in faults)
@@ -262,15 +273,15 @@ def _check_without_outline(
     message = getattr(error, "msg", None) or str(error)
     failure = _syntax_error(_offset(source, row, column), message)
     if "too many nested" in message:  # LibCST's parser would overflow the stack on it
-        return [failure], (), ()
+        return _Checked([failure])
     try:
         definition = Definition(source, Stretch(0, len(source.utf8), ()))
     except NotParsed:
-        return [failure], (), ()
+        return _Checked([failure])
     findings: list[Finding] = []
     troubles: list[Trouble] = []
     _run_rules(FileContext(None, definition, None, config.settings), entries, findings, troubles)
-    return findings, tuple(troubles), ()
+    return _Checked(findings, tuple(troubles))
 
 
 def _run_rules(

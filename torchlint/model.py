@@ -130,6 +130,8 @@ class FileResult:
     None stands for a file that could not be read or parsed. A path without ``.py`` is one where a module was looked
     for, with what is there: ``folder``, ``package``, ``module`` or several of them, None for nothing.
     """
+    asked: tuple[tuple[tuple[str, ...], str | None], ...] = ()
+    """What was asked about all texts of the project, with the answers: :mod:`torchlint.inference.project_texts`."""
     passed_over: str = ""
     """Why nothing was looked for in the file, though that is no failure."""
 

@@ -13,6 +13,7 @@ import libcst as cst
 from torchlint.catalogue import BY_CODE, CATALOGUE, Entry
 from torchlint.inference.analysis import Analysis
 from torchlint.inference.facts import UNKNOWN, Mode, Reason, Value
+from torchlint.inference.project_texts import ProjectView
 from torchlint.model import Confidence, Edit, Fix, Settings
 from torchlint.records import record
 from torchlint.source import Source
@@ -147,6 +148,11 @@ class FileContext:
     def why(self, reason: Reason | None) -> tuple[str, ...]:
         """Spell the steps of a reason, first cause first, each with its line."""
         return self.analysis.why(reason) if self.analysis is not None else ()
+
+    @cached_property
+    def other_texts(self) -> ProjectView:
+        """What the project's other files say of which a fix must know."""
+        return self.analysis.other_texts if self.analysis is not None else ProjectView(None, "")
 
     # ------------------------------------------------------------------ edits
     def insert_after(self, node: cst.CSTNode, text: str) -> Edit:

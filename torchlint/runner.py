@@ -102,12 +102,23 @@ def _write(targets: Sequence[Target], outcomes: list[Outcome], jobs: int, approv
         for at in fresh:
             outcomes[at] = _written(targets[at], outcomes[at])
         touched = {os.path.realpath(targets[at].real) for at in fresh if outcomes[at].written}
-        fresh = [at for at, each in enumerate(outcomes) if touched & {os.path.realpath(path) for path in each.reads}]
+        fresh = [at for at, each in enumerate(outcomes) if _rests_on(each, touched)] if touched else []
         if not fresh or not passes_left:
             break
         moved = [replace(targets[at], changed=outcomes[at].changed) for at in fresh]
         for at, again in zip(fresh, _pass(moved, Mode.FIX, jobs, lambda _: None, approve), strict=True):
             outcomes[at] = replace(again, fixed=(*outcomes[at].fixed, *again.fixed))
+
+
+def _rests_on(outcome: Outcome, touched: set[str]) -> bool:
+    """Whether an outcome may be another one now that some files were written."""
+    if touched & {os.path.realpath(path) for path in outcome.reads}:
+        return True
+    if not outcome.result.asked:
+        return False
+    from torchlint.inference.project_texts import still_answered
+
+    return not still_answered(outcome.result.asked)
 
 
 def _pass(
@@ -135,6 +146,10 @@ def _pass(
     work = partial(attempt, mode=mode, approve=approve)
     made = over([targets[at] for at in left], work, lambda target: target, 1 if approve else jobs, came)
     found.update(zip(left, made, strict=True))
+    if any(each.result.asked for each in made):
+        from torchlint.inference.project_texts import look_again
+
+        look_again()
     if portions is not None:
         portions.write()
     return [found[at] for at in range(len(targets))]

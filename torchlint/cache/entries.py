@@ -38,6 +38,8 @@ class Entry:
     files: tuple[File, ...]
     bases: tuple[tuple[str, str | None], ...]
     homes: tuple[tuple[str, str, str], ...]
+    asked: tuple[tuple[tuple[str, ...], str | None], ...]
+    """:attr:`FileResult.asked`"""
     found: list[object]
     """The findings, the suppressed ones, why the file was passed over, and the cells that were left out."""
 
@@ -111,6 +113,7 @@ def pack_all(entries: dict[str, Entry]) -> dict[str, object]:
             [files.setdefault(one, len(files)) for one in each.files],
             [bases.setdefault(two, len(bases)) for two in each.bases],
             [homes.setdefault(three, len(homes)) for three in each.homes],
+            each.asked,
             each.found,
         ]
         for name, each in entries.items()
@@ -130,16 +133,25 @@ def unpack_all(data: object) -> dict[str, Entry]:
     homes = [_home(each) for each in rows(data.get("homes"))]
     entries = {}
     for name, row in packed.items():
-        known, stamp, at_files, at_bases, at_homes, found = rows(row, 6)
+        known, stamp, at_files, at_bases, at_homes, asked, found = rows(row, 7)
         entries[name] = Entry(
             text(known),
             _stamp(stamp),
             _picked(at_files, files),
             _picked(at_bases, bases),
             _picked(at_homes, homes),
+            tuple(_question(each) for each in rows(asked)),
             rows(found, 4),
         )
     return entries
+
+
+def _question(row: object) -> tuple[tuple[str, ...], str | None]:
+    question, answer = rows(row, 2)
+    words = tuple(text(each) for each in rows(question))
+    if len(words) < 3:
+        raise Misread
+    return words, None if answer is None else text(answer)
 
 
 def _file(row: object) -> File:

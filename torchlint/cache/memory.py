@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable
 
+from torchlint.cache.answers import Answers
 from torchlint.cache.documents import Documents
 from torchlint.cache.entries import Entry, File, Misread, pack, pack_all, unpack_all
 from torchlint.cache.present import Present, digest
@@ -41,6 +42,7 @@ class Memory:
         self.clock = clock
         self.verdicts = Verdicts(shelf)
         self._present = Present(clock)
+        self._answers = Answers(shelf, self._present)
         self._program = program(shelf, self._present)
         self._folders: dict[tuple[int, str, str], _Folder] = {}
         self._configs: dict[int, tuple[Config, str]] = {}
@@ -53,6 +55,7 @@ class Memory:
     def refresh(self) -> None:
         """Look at all files again when they are asked for next: they may have changed."""
         self._present = Present(self.clock)
+        self._answers.renew(self._present)
 
     def recall(self, target: Target) -> FileResult | None:
         """Give the result for a file, if a run had one and nothing that it rests on has changed.
@@ -76,7 +79,7 @@ class Memory:
         if result.troubles or self._shelf.fault:
             return
         known = digest(raw)
-        rests_on = self._rests_on(result)
+        rests_on = self._rests_on(result) if self._answers.hold(result.asked) else None
         if rests_on is None or self._present.digest(target.real) != known:
             return
         files, bases = rests_on
@@ -88,6 +91,7 @@ class Memory:
             files,
             bases,
             tuple((home, *self._present.home(home)) for home in homes),
+            result.asked,
             pack(result),
         )
         folder.stale = True
@@ -97,6 +101,7 @@ class Memory:
         self.verdicts.write()
         if self._documents is not None:
             self._documents.write(self._shelf.folder)
+        self._answers.write()
         written = False
         for folder in self._folders.values():
             if folder.stale:
@@ -117,6 +122,7 @@ class Memory:
             and all(present.home(home) == (top, root) for home, top, root in entry.homes)
             and all(present.shape(base) == there for base, there in entry.bases)
             and all(present.same(path, known, stamp) for path, known, stamp in entry.files)
+            and self._answers.hold(entry.asked)
         )
 
     def _renewed(self, entry: Entry, real: str) -> Entry:

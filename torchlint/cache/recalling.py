@@ -22,13 +22,14 @@ def result_of(entry: Entry, target: Target, present: Present) -> FileResult | No
         found, suppressed, passed_over, left_out = entry.found
         reads = (*entry.bases, *((path, known) for path, known, _ in entry.files))
         if not rows(found) and not rows(suppressed):
-            return FileResult(target.path, None, reads=reads, passed_over=text(passed_over))
+            return FileResult(target.path, None, reads=reads, asked=entry.asked, passed_over=text(passed_over))
         raw = present.read(target.real)
         if raw is None or (present.stamp(target.real) != entry.stamp and digest(raw) != entry.digest):
             return None
         source = _source(target.path, raw, numbers(left_out))
         length = len(source.utf8)
-        return FileResult(target.path, source, unpack(found, length), unpack(suppressed, length), (), reads)
+        known = unpack(found, length), unpack(suppressed, length)
+        return FileResult(target.path, source, *known, (), reads, entry.asked)
     except (Misread, ValueError):
         return None
 

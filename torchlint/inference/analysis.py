@@ -13,6 +13,7 @@ from torchlint.inference.facts import UNKNOWN, Mode, Reason, Value
 from torchlint.inference.imports import Place
 from torchlint.inference.lexical import bound, never_bound
 from torchlint.inference.project import Project
+from torchlint.inference.project_texts import ProjectView
 from torchlint.inference.scope import File
 from torchlint.model import Settings
 from torchlint.syntax.outline import Function, Outline
@@ -48,6 +49,11 @@ class Analysis:
         """
         presumed = self.presuming.reads if "presuming" in vars(self) else {}
         return {**presumed, **self._project.dependencies()}
+
+    @property
+    def asked(self) -> dict[tuple[str, ...], str | None]:
+        """The questions about all texts of the project that were asked so far, with the answers."""
+        return self.other_texts.asked if "other_texts" in vars(self) else {}
 
     def value(self, node: ast.expr) -> Value:
         """Give what is known of an expression's value where it stands."""
@@ -119,6 +125,15 @@ class Analysis:
         if "presuming" in vars(self):
             self.presuming.close()
         self._project.close()
+
+    # ------------------------------------------------------------------ the project's other texts
+    @cached_property
+    def other_texts(self) -> ProjectView:
+        """What the project's other files say of which a fix must know."""
+        place = self._file.place
+        if place is None or os.path.basename(place.path).startswith("<"):  # `<source>`: a text that lies nowhere
+            return ProjectView(None, "")
+        return ProjectView(place.root, place.path, place.above_packages)
 
     # ------------------------------------------------------------------ reasons
     def why(self, reason: Reason | None) -> tuple[str, ...]:

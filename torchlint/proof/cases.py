@@ -59,7 +59,7 @@ def repaired(case: Case, unsafe: bool = False, target: Target = None) -> str:
     ``target`` is the oldest torch that the code must run on, as ``(1, 13)``; None where it is not known.
     """
     config = replace(Config(settings=Settings(target_torch=target)), select=(case.code,), unsafe_fixes=unsafe)
-    return fix_bytes("case.py", case.text.encode(), config).raw.decode()
+    return fix_bytes("<case>", case.text.encode(), config).raw.decode()
 
 
 def claim(case: Case, target: Target = None) -> Applicability:

@@ -49,9 +49,12 @@ legacy call did.
 Safe for sequences, and for arrays that have a dimension or hold floats: same values, dtype, device and memory sharing.
 A 0-d integer array was taken as a size, so an array of unknown dimension makes the fix unsafe. Where callers decide
 what a sequence is, as with an annotated parameter, the fix writes `torch.as_tensor`, which does the same for a list
-and keeps sharing memory if an array comes in spite of the annotation. In a file that changes the default dtype the fix
-writes `dtype=torch.get_default_dtype()`; in one that sets a default device it adds `device="cpu"`, because legacy
-constructors stay on the CPU. For a tensor the choices are only shown.
+and keeps sharing memory if an array comes in spite of the annotation. For a tensor the choices are only shown.
+
+Unsafe where a file of the project, a test or a notebook among them, may set a default dtype, device or tensor type: by
+a call, by a name that is put together at run time, or by `with torch.device(...)`. The fix's title names the file. In
+a file that changes the default dtype itself the fix writes `dtype=torch.get_default_dtype()`; in one that sets a
+default device it adds `device="cpu"`, because legacy constructors stay on the CPU.
 
 ## References
 

@@ -29,11 +29,12 @@ torch.set_default_dtype(torch.float64)
 
 ## Fix safety
 
-Safe for CPU types, in a file that names no CUDA type in such a call: every factory gave the same dtype and device after
-either call (measured on torch 2.13 for float64, float32, float16 and bfloat16). For a CUDA type the fix writes
-`torch.set_default_dtype` and `torch.set_default_device("cuda")` and is unsafe: legacy constructors followed the default
-tensor type, but they ignore the default device. Without a fix where the type is not written out, and for a CUDA type
-where `target-torch` is older than 2.0, which has no `torch.set_default_device`.
+Safe for CPU types, in a file that names no CUDA type in such a call, where no other file of the project may set a
+default device or tensor type: every factory gave the same dtype and device after either call (measured on torch 2.13
+for float64, float32, float16 and bfloat16). For a CUDA type the fix writes `torch.set_default_dtype` and
+`torch.set_default_device("cuda")` and is unsafe: legacy constructors followed the default tensor type, but they ignore
+the default device. Without a fix where the type is not written out, and for a CUDA type where `target-torch` is older
+than 2.0, which has no `torch.set_default_device`.
 
 ## References
 
@@ -49,9 +50,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.inference.project_texts import SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext, Rule
-from torchlint.rules.spelling import torch_name
 from torchlint.rules.tensor_types import name_node, spelled_like, type_of
 from torchlint.screening.legacy_types import TensorType, tensor_type
 
@@ -75,14 +76,15 @@ def _fix(node: cst.Call, context: FileContext) -> Fix | None:
     if kind is None or kind.device is None or kind.dtype not in _FLOATING:
         return None
     argument = node.args[0].value
-    setter, imports = spelled_like(node.func, "set_default_dtype", context)
-    dtype, more = torch_name(context, str(kind.dtype), node.func)
-    if isinstance(node.func, cst.Attribute):
-        dtype, more = spelled_like(node.func, str(kind.dtype), context)
+    setting, named = (spelled_like(node.func, each, context) for each in ("set_default_dtype", str(kind.dtype)))
+    if setting is None or named is None:
+        return None
+    (setter, imports), (dtype, more) = setting, named
     span = context.definition.outer_span(argument)
     edits = (context.replace(node.func, setter), Edit(*span, dtype), *imports, *more)
     if not _SETS_CUDA.search(context.source.utf8):
-        return Fix(f"Use `{setter}({dtype})`", tuple(dict.fromkeys(edits)), Applicability.SAFE)
+        fix = Fix(f"Use `{setter}({dtype})`", tuple(dict.fromkeys(edits)), Applicability.SAFE)
+        return fix.doubted(context.other_texts.sets(SETS_TENSOR_TYPE, SETS_DEFAULT_DEVICE))
     target = context.settings.target_torch
     if target is not None and target < _SET_DEVICE_SINCE:
         return None
@@ -104,7 +106,10 @@ def _with_device(node: cst.Call, kind: TensorType, edits: tuple[Edit, ...], cont
     line = context.parent(statement) if isinstance(statement, cst.Expr) else None
     if not isinstance(line, cst.SimpleStatementLine | cst.SimpleStatementSuite) or len(line.body) != 1:
         return None
-    setter, imports = spelled_like(node.func, "set_default_device", context)
+    spelled = spelled_like(node.func, "set_default_device", context)
+    if spelled is None:
+        return None
+    setter, imports = spelled
     call = f'{setter}("{kind.device}")'
     start, end = context.definition.span(node)
     text = f"; {call}"

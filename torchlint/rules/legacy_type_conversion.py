@@ -37,7 +37,8 @@ Where the tensor is not known to be on the CPU the fix keeps the move and says i
 Safe on a tensor: same values, dtype, device and graph, and the tensor itself where nothing has to be done. Unsafe for
 CUDA types unless the tensor is on the CPU (one that is on another GPU stayed there, and `.to("cuda", ...)` moves it to
 the current one), and where the object may be a module: `Module.type` converts integer buffers too, `Module.to` does
-not. Only shown where the name may stand for a CPU or a CUDA type.
+not. Only shown where the name may stand for a CPU or a CUDA type. Unsafe, too, where a file of the project may set a
+default device or tensor type, and for `torch.Tensor` a default dtype.
 
 ## References
 
@@ -58,7 +59,7 @@ from torchlint.rule import Draft, FileContext, Rule
 from torchlint.rules.modern_constructors import in_fstring
 from torchlint.rules.spelling import Spelled, torch_name
 from torchlint.rules.tensor_types import spelled_like, type_of
-from torchlint.rules.torch_defaults import defaults
+from torchlint.rules.torch_defaults import default_set, defaults
 from torchlint.screening.legacy_types import TensorType, tensor_type
 
 
@@ -112,18 +113,22 @@ def _fix(node: cst.Call, func: cst.Attribute, wanted: cst.Arg, kind: TensorType,
         return None
     facts = context.facts(func.value)
     on_host = facts.is_tensor and facts.place == Place.HOST and not known.device and not known.tensor_type
-    dtype, imports = _spelled(wanted.value, name, context)
+    spelled = _spelled(wanted.value, name, context)
+    if spelled is None:
+        return None
+    dtype, imports = spelled
     dtype += "()" if name == "get_default_dtype" else ""
     stays = on_host and kind.device == "cpu"
     text = dtype if stays else f"{_device(kind, wanted)}, {dtype}"
     keyword = context.definition.outer_span(wanted.keyword)[0] if wanted.keyword else None
     start, end = context.definition.outer_span(wanted.value)
     edits = (context.replace(func.attr, "to"), Edit(keyword if keyword is not None else start, end, text), *imports)
-    applicability, caveat = _judged(kind, facts.is_tensor, on_host, context)
-    return Fix(f"Use `.to({text})`{caveat}", edits, applicability)
+    applicability, caveat = _judged(kind, facts.is_tensor, on_host)
+    fix = Fix(f"Use `.to({text})`{caveat}", edits, applicability)
+    return fix.doubted(default_set(context, dtype=kind.plain)) if applicability is Applicability.SAFE else fix
 
 
-def _spelled(wanted: cst.BaseExpression, name: str, context: FileContext) -> Spelled:
+def _spelled(wanted: cst.BaseExpression, name: str, context: FileContext) -> Spelled | None:
     if isinstance(wanted, cst.Attribute):
         return spelled_like(wanted, name, context)
     return torch_name(context, name, wanted)
@@ -136,15 +141,13 @@ def _device(kind: TensorType, wanted: cst.Arg) -> str:
     return f"{quote}{kind.device}{quote}"
 
 
-def _judged(kind: TensorType, is_tensor: bool, on_host: bool, context: FileContext) -> tuple[Applicability, str]:
+def _judged(kind: TensorType, is_tensor: bool, on_host: bool) -> tuple[Applicability, str]:
     if kind.device is None:
         return Applicability.DISPLAY, " and say on which device"
     if not is_tensor:
         return Applicability.UNSAFE, "; a module's integer buffers keep their dtype"
     if kind.device == "cuda" and not on_host:
         return Applicability.UNSAFE, "; a tensor on another GPU moves to the current one"
-    if kind.plain and defaults(context.source).tensor_type:
-        return Applicability.UNSAFE, "; the default tensor type that this file sets may also decide the device"
     return Applicability.SAFE, ""
 
 

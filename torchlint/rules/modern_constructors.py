@@ -10,7 +10,7 @@ from torchlint.rules.constructions import MODERN_KEYWORDS, Construction
 from torchlint.rules.given_data import EMPTY_STORAGE, Reading
 from torchlint.rules.spelling import Spelled
 from torchlint.rules.tensor_types import spelled_like
-from torchlint.rules.torch_defaults import defaults
+from torchlint.rules.torch_defaults import default_set, defaults
 
 _FUNCTION = {
     Reading.EMPTY: "empty",
@@ -34,11 +34,13 @@ def modern(call: Construction, context: FileContext) -> Fix | None:
     if call.given.reading is Reading.INVALID and not _is_number(call):
         return None
     function = function_for(call)
-    callee, imports = spelled_like(call.node.func, function, context)
-    suffix, more = _keywords(call, function, context)
+    spelled, keywords = spelled_like(call.node.func, function, context), _keywords(call, function, context)
+    if spelled is None or keywords is None:
+        return None
+    (callee, imports), (suffix, more) = spelled, keywords
     edits = (context.replace(call.node.func, callee), *_insertions(call, suffix, context), *imports, *more)
-    title = f"Use `{callee}(...{suffix})`{_caveat(call, context)}"
-    return Fix(title, tuple(dict.fromkeys(edits)), _applicability(call, context))
+    title = f"Use `{callee}(...{suffix})`{_caveat(call)}"
+    return _told(Fix(title, tuple(dict.fromkeys(edits)), _applicability(call)), call, context)
 
 
 def function_for(call: Construction) -> str:
@@ -57,12 +59,15 @@ def _is_number(call: Construction) -> bool:
     return call.given.floats or call.given.what in ("`True`", "`False`", "a `float`", "a `bool`")
 
 
-def _keywords(call: Construction, function: str, context: FileContext) -> Spelled:
+def _keywords(call: Construction, function: str, context: FileContext) -> Spelled | None:
     """Spell what the modern function must be told to do what the legacy one did by itself."""
     text, imports = "", tuple[Edit, ...]()
     name = _dtype(call, function, context)
     if name is not None:
-        dtype, imports = spelled_like(call.node.func, name, context)
+        spelled = spelled_like(call.node.func, name, context)
+        if spelled is None:
+            return None
+        dtype, imports = spelled
         text = f", dtype={dtype}{'()' if name == 'get_default_dtype' else ''}"
     device = _device(call, context)
     return (f"{text}, device={device}" if device else text), imports
@@ -100,7 +105,14 @@ def _insertions(call: Construction, suffix: str, context: FileContext) -> tuple[
     return (Edit(end, end, f"0{suffix}"),)
 
 
-def _applicability(call: Construction, context: FileContext) -> Applicability:
+def _told(fix: Fix, call: Construction, context: FileContext) -> Fix:
+    """Withdraw the promise where a default may be set, which both calls follow differently; what never ran has none."""
+    if fix.applicability is not Applicability.SAFE or call.words & MODERN_KEYWORDS:
+        return fix
+    return fix.doubted(default_set(context, dtype=call.type.plain))
+
+
+def _applicability(call: Construction) -> Applicability:
     """How far the repair may be trusted: safe only where the kind of the arguments is proven."""
     if _device_is_open(call) or (call.type.dtype is None and not call.type.plain):
         return Applicability.DISPLAY
@@ -109,10 +121,7 @@ def _applicability(call: Construction, context: FileContext) -> Applicability:
         return Applicability.UNSAFE if never_ran else Applicability.DISPLAY
     if call.given.reading is Reading.INVALID:
         return Applicability.SAFE if never_ran else Applicability.DISPLAY
-    known = defaults(context.source)
-    # a default device would also decide where the argument of device= may be None
-    doubtful = (call.type.plain and known.tensor_type) or (known.device and "device" in call.words)
-    if doubtful or not call.given.proven or call.given.may_be_empty:
+    if not call.given.proven or call.given.may_be_empty:
         return Applicability.UNSAFE
     return Applicability.SAFE
 
@@ -122,7 +131,7 @@ def _device_is_open(call: Construction) -> bool:
     return call.type.device is None and "device" not in call.words
 
 
-def _caveat(call: Construction, context: FileContext) -> str:
+def _caveat(call: Construction) -> str:
     if _device_is_open(call):
         return " and say on which device"
     if call.given.seems_size:
@@ -133,8 +142,6 @@ def _caveat(call: Construction, context: FileContext) -> str:
         return "; without any size it raises, where the legacy call gave an empty tensor"
     if call.given.reading is Reading.ARRAY and not call.given.proven:
         return "; the legacy call took a 0-d integer array as a size"
-    if call.type.plain and defaults(context.source).tensor_type:
-        return "; the default tensor type that this file sets may also decide the device"
     return ""
 
 
@@ -152,21 +159,23 @@ def _of_storage(call: Construction, context: FileContext) -> Fix | None:
     argument = call.positional[0].value
     if call.keywords or "#" in context.code(call.node):
         return None
-    suffix, imports = _keywords(call, "empty", context)
+    keywords, spelled = _keywords(call, "empty", context), spelled_like(call.node.func, "empty", context)
+    if keywords is None or spelled is None:
+        return None
+    (suffix, imports), (callee, more) = keywords, spelled
     if call.given.what == EMPTY_STORAGE:
         if not _is_of_its_type(argument, call, context):
             return None
-        callee, more = spelled_like(call.node.func, "empty", context)
         edits = (context.replace(call.node.func, callee), context.replace(argument, f"0{suffix}"), *imports, *more)
-        return Fix(f"Use `{callee}(0{suffix})`", tuple(dict.fromkeys(edits)), _applicability(call, context))
+        fix = Fix(f"Use `{callee}(0{suffix})`", tuple(dict.fromkeys(edits)), _applicability(call))
+        return _told(fix, call, context)
     match argument:
         case cst.Call(func=cst.Attribute(attr=cst.Name(value="from_buffer")), args=[cst.Arg(value=buffer)]):
-            callee, more = spelled_like(call.node.func, "frombuffer", context)
+            callee = f"{callee.removesuffix('empty')}frombuffer"
             text = f"{callee}(bytearray({context.code(buffer)}){suffix})"
             edits = (context.replace(call.node, text), *imports, *more)
             title = f"Use `{callee}(bytearray(...){suffix})`, which takes no empty buffer"
             return Fix(title, tuple(dict.fromkeys(edits)), Applicability.DISPLAY)
-    callee, more = spelled_like(call.node.func, "empty", context)
     edits = (context.replace(call.node.func, f"{callee}(0{suffix}).set_"), *imports, *more)
     return Fix(f"Use `{callee}(0{suffix}).set_(...)`", tuple(dict.fromkeys(edits)), Applicability.DISPLAY)
 

@@ -59,7 +59,10 @@ def no_grad_edits(run: Sequence[Statement], context: FileContext) -> tuple[Edit,
     indent = head[: len(head) - len(head.lstrip())]
     if indent + unit != unit + indent:
         return None
-    name, imports = _no_grad(run[0], context)
+    spelled = _no_grad(run[0], context)
+    if spelled is None:
+        return None
+    name, imports = spelled
     start = source.line_starts[first - 1]
     edits = [Edit(start, start, f"{indent}with {name}():\n{unit}")]
     for row in range(first + 1, last + 1):
@@ -72,7 +75,7 @@ def no_grad_edits(run: Sequence[Statement], context: FileContext) -> tuple[Edit,
 
 
 @remembered
-def _no_grad(statement: Statement, context: FileContext) -> Spelled:
+def _no_grad(statement: Statement, context: FileContext) -> Spelled | None:
     return torch_name(context, "no_grad", statement)
 
 

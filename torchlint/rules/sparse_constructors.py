@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.inference.facts import Kind
-from torchlint.model import Applicability, Confidence, Edit, Fix
+from torchlint.model import Applicability, Confidence, Fix
 from torchlint.rule import Draft, FileContext
 from torchlint.rules.modern_constructors import in_fstring
-from torchlint.rules.spelling import torch_name
+from torchlint.rules.spelling import Spelled, torch_name
 from torchlint.rules.tensor_types import name_node
 from torchlint.rules.torch_defaults import defaults
 from torchlint.screening.legacy_types import DTYPES, type_aliases
@@ -51,7 +51,10 @@ def _fix(node: cst.Call, name: re.Match[str], context: FileContext) -> Fix | Non
         return _of_size(node, name, context)
     if not 2 <= len(arguments) <= 3 or any(each.must(Kind.INTEGER | Kind.NONE) for each in kinds):
         return None
-    callee, imports = _spelled(node, context)
+    spelled = _spelled(node, context)
+    if spelled is None:
+        return None
+    callee, imports = spelled
     device = ', device="cpu"' if _follows_default(name, context) else ""
     edits = (context.replace(node.func, callee), *imports)
     if device:
@@ -61,8 +64,10 @@ def _fix(node: cst.Call, name: re.Match[str], context: FileContext) -> Fix | Non
 
 def _of_size(node: cst.Call, name: re.Match[str], context: FileContext) -> Fix | None:
     """``torch.sparse.FloatTensor(2, 3)`` is a sparse tensor of this size without elements."""
-    callee, imports = _spelled(node, context)
-    dtype, more = torch_name(context, DTYPES[name["dtype"]], node.func)
+    spelled, kind = _spelled(node, context), torch_name(context, DTYPES[name["dtype"]], node.func)
+    if spelled is None or kind is None:
+        return None
+    (callee, imports), (dtype, more) = spelled, kind
     where = ', device="cuda"' if name["cuda"] else ', device="cpu"' if _follows_default(name, context) else ""
     edits = (
         context.replace(node.func, callee),
@@ -81,7 +86,7 @@ def _follows_default(name: re.Match[str], context: FileContext) -> bool:
     return not name["cuda"] and bool(known.device or known.tensor_type)
 
 
-def _spelled(node: cst.Call, context: FileContext) -> tuple[str, tuple[Edit, ...]]:
+def _spelled(node: cst.Call, context: FileContext) -> Spelled | None:
     """Spell the function the way ``torch`` is spelled in the call: ``th.sparse.FloatTensor`` gives ``th``."""
     base = node.func.value if isinstance(node.func, cst.Attribute) else None
     while isinstance(base, cst.Attribute) and base.attr.value in ("sparse", "cuda"):

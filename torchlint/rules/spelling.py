@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.inference.lexical import bound, local
 from torchlint.model import Edit
 from torchlint.rule import FileContext
-from torchlint.syntax.outline import Outline
+from torchlint.syntax.outline import Function, Outline, parameters
 
 Spelled = tuple[str, tuple[Edit, ...]]
 """The text to write, and the edit that adds an import where the file has none to build on."""
@@ -18,37 +19,72 @@ _Import = ast.Import | ast.ImportFrom
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
-def torch_name(context: FileContext, name: str, at: cst.CSTNode | None = None) -> Spelled:
+def torch_name(context: FileContext, name: str, at: cst.CSTNode) -> Spelled | None:
     """Spell ``torch.<name>`` as the file imports torch: ``torch.empty``, ``th.empty``, or ``empty`` itself.
 
     ``at`` is the node that the text is written for: an import inside its own function counts too. Where nothing
     imports torch under a usable name, the second part adds ``import torch``; equal edits of several fixes are shared.
+    None where the name ``torch`` means something else there, such as a parameter, so that it cannot be written.
     """
-    if context.outline is None:
+    outline = context.outline
+    if outline is None:
         return f"torch.{name}", ()
-    imports = _imports(context.outline, _functions_around(context, at))
+    around = _functions_around(context, at)
+    imports = _imports(outline, around)
     in_cells = context.source.cell(1) is not None
     if in_cells:  # a cell runs before those below it
-        bound = context.definition.span(at)[0] if at is not None else context.definition.stretch.end
-        imports = [each for each in imports if context.outline.start(each) < bound]
-    module, direct = _imported(imports, name)
-    if module is not None:
-        return f"{module}.{name}", ()
-    if direct is not None:
-        return direct, ()
+        imports = [each for each in imports if outline.start(each) < context.definition.span(at)[0]]
+    for spelled, root in _imported(imports, name):
+        if not _means_another(root, outline, around):
+            return spelled, ()
+    if _means_another("torch", outline, around):
+        return None
     if in_cells:
-        return f"torch.{name}", (_import_torch_in_a_cell(context.outline, imports, context.definition.stretch.start),)
-    return f"torch.{name}", (_import_torch(context.outline, imports),)
+        return f"torch.{name}", (_import_torch_in_a_cell(outline, imports, context.definition.stretch.start),)
+    return f"torch.{name}", (_beside_local_import(at, imports, around, outline) or _import_torch(outline, imports),)
 
 
-def _functions_around(context: FileContext, at: cst.CSTNode | None) -> set[ast.AST]:
+def _means_another(word: str, outline: Outline, around: set[ast.AST]) -> bool:
+    """Whether a name is a variable of the module or of a function around, and no import alone."""
+    for function in around:
+        if isinstance(function, ast.Lambda):
+            if word in parameters(function):
+                return True
+        elif isinstance(function, Function) and word in outline.told(local, function):
+            return True
+    places = outline.told(bound, outline.tree).get(word, ())
+    return any(not _stands_for_a_missing_module(outline.parents[each]) for each in places)
+
+
+def _stands_for_a_missing_module(statement: ast.AST) -> bool:
+    """``torch = None`` under ``except ImportError``: code that uses it did not run without torch before either."""
+    return isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant)
+
+
+def _beside_local_import(
+    at: cst.CSTNode, imports: list[_Import], around: set[ast.AST], outline: Outline
+) -> Edit | None:
+    """Put ``import torch`` beside the import in a function that what is replaced came from: it runs when that does."""
+    root = at
+    while isinstance(root, cst.Attribute):
+        root = root.value
+    if not isinstance(root, cst.Name):
+        return None
+    for each in imports:
+        is_local = any(above in around for above in outline.ancestors(each))
+        if is_local and any(name == root.value for name, _ in _bound(each, relative=True)):
+            return _before(each, outline)
+    return None
+
+
+def _functions_around(context: FileContext, at: cst.CSTNode) -> set[ast.AST]:
     outline = context.outline
-    if at is None or outline is None:
+    if outline is None:
         return set()
     start = context.definition.span(at)[0]
     statements = context.definition.stretch.statements
     functions = (each for statement in statements for each in outline.told(_inside, statement))
-    return {each for each in functions if outline.start(each) <= start < outline.end(each)}
+    return {each for each in functions if outline.start(each) < start < outline.end(each)}
 
 
 def _inside(outline: Outline, statement: ast.stmt) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, ...]:
@@ -62,23 +98,20 @@ def _imports(outline: Outline, around: set[ast.AST]) -> list[_Import]:
     return [each for each in found if _counts(outline, each, around)]
 
 
-def _imported(imports: list[_Import], name: str) -> tuple[str | None, str | None]:
-    """Find the name that the module torch is bound to, and the one that ``name`` itself is bound to."""
-    module = direct = None
-    for node in imports:
-        for bound, meant in _bound(node):
-            if meant == "torch" and module != "torch":
-                module = bound
-            elif meant == f"torch.{name}":
-                direct = bound
-    return module, direct
+def _imported(imports: list[_Import], name: str) -> list[tuple[str, str]]:
+    """Return how ``torch.<name>`` may be spelled, the best first, and the name that each spelling begins with."""
+    found = [each for node in imports for each in _bound(node)]
+    modules = [word for word, meant in reversed(found) if meant == "torch"]
+    modules.sort(key=lambda word: word != "torch")
+    direct = [word for word, meant in reversed(found) if meant == f"torch.{name}"]
+    return [*((f"{word}.{name}", word) for word in modules), *((word, word) for word in direct)]
 
 
-def _bound(node: _Import) -> Iterator[tuple[str, str]]:
+def _bound(node: _Import, relative: bool = False) -> Iterator[tuple[str, str]]:
     """Give each name that the import binds, and the dotted name it stands for."""
     for alias in node.names:
         if isinstance(node, ast.ImportFrom):
-            if node.level == 0:
+            if node.level == 0 or relative:
                 yield alias.asname or alias.name, f"{node.module}.{alias.name}"
         elif alias.asname:
             yield alias.asname, alias.name
@@ -143,10 +176,14 @@ def _import_torch_in_a_cell(outline: Outline, imports: list[_Import], at: int) -
 def _before_what_comes_from_torch(outline: Outline, imports: list[_Import]) -> Edit | None:
     for statement in imports:
         if isinstance(statement, ast.ImportFrom) and _is_torch(statement):
-            start = outline.start(statement)
-            before = outline.source.slice(outline.source.line_starts[statement.lineno - 1], start)
-            return Edit(start, start, "import torch; " if before.strip() else f"import torch\n{before}")
+            return _before(statement, outline)
     return None
+
+
+def _before(statement: _Import, outline: Outline) -> Edit:
+    start = outline.start(statement)
+    before = outline.source.slice(outline.source.line_starts[statement.lineno - 1], start)
+    return Edit(start, start, "import torch; " if before.strip() else f"import torch\n{before}")
 
 
 def _is_torch(statement: ast.ImportFrom) -> bool:

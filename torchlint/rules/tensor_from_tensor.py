@@ -34,9 +34,9 @@ target = (weight * 2).detach().to(dtype=torch.float64, copy=True)
 
 Safe: same values, dtype, device, strides and `requires_grad`, always a copy (measured on torch 2.13 for contiguous,
 transposed, expanded, strided, empty and 0-dim tensors, parameters, integers and bools); only the warning is gone.
-Unsafe in a file that sets a default device, to which `torch.tensor(t)` moves its result, and where only an annotation
-says that `t` is a tensor: code that wraps it in `torch.tensor` is often handed a number. If the gradient was meant to
-flow, write `weight.clone()` or `weight` instead.
+Unsafe where a file of the project may set a default device, to which `torch.tensor(t)` moves its result, and where
+only an annotation says that `t` is a tensor: code that wraps it in `torch.tensor` is often handed a number. If the
+gradient was meant to flow, write `weight.clone()` or `weight` instead.
 
 ## References
 
@@ -57,7 +57,7 @@ from torchlint.rules.annotation_evidence import rests_on_annotation
 from torchlint.rules.given_data import brief
 from torchlint.rules.modern_constructors import in_fstring
 from torchlint.rules.tensor_types import name_node
-from torchlint.rules.torch_defaults import defaults
+from torchlint.rules.torch_defaults import default_set
 
 _PRIMARY = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
 """What a method can be called on without parentheses."""
@@ -107,11 +107,12 @@ def _fix(node: cst.Call, source: cst.Arg, annotated: bool, context: FileContext)
         tail = tail.removeprefix(".detach()")
     opening, closing = ("(", ")") if _needs_parentheses(source.value, context) else ("", "")
     edits = (Edit(outer[0], inner[0], opening), Edit(inner[1], outer[1], f"{closing}{tail}"))
-    moved = defaults(context.source).device
-    caveat = "; under a default device `torch.tensor` also moves the copy" if moved else ""
     if annotated:
         caveat = ", if callers keep to the annotation; a number has no `detach`"
-    return Fix(f"Use `{tail}`{caveat}", edits, Applicability.UNSAFE if moved or annotated else Applicability.SAFE)
+        return Fix(f"Use `{tail}`{caveat}", edits, Applicability.UNSAFE)
+    moved = default_set(context, dtype=False)
+    doubt = moved and f"{moved}, to which `torch.tensor` also moves the copy"
+    return Fix(f"Use `{tail}`", edits, Applicability.SAFE).doubted(doubt)
 
 
 def _is_detached(node: cst.BaseExpression) -> bool:

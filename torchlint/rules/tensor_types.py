@@ -27,7 +27,7 @@ def name_node(node: cst.BaseExpression) -> cst.Name | None:
     return None
 
 
-def spelled_like(node: cst.BaseExpression, name: str, context: FileContext) -> Spelled:
+def spelled_like(node: cst.BaseExpression, name: str, context: FileContext) -> Spelled | None:
     """Spell ``torch.<name>`` the way a type beside it is spelled: ``th.cuda.FloatTensor`` gives ``th``."""
     base = node.value if isinstance(node, cst.Attribute) else None
     if isinstance(base, cst.Attribute) and base.attr.value == "cuda":

@@ -1,16 +1,15 @@
-"""Whether a file changes torch's default dtype or device, which legacy and modern constructors follow differently."""
+"""Whether code changes torch's default dtype or device, which legacy and modern constructors follow differently."""
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
+from torchlint.inference.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
+from torchlint.inference.project_texts import SETS_DEFAULT_DEVICE, SETS_DEFAULT_DTYPE, SETS_TENSOR_TYPE
 from torchlint.records import record
+from torchlint.rule import FileContext
 from torchlint.source import Source
-
-_DTYPE = re.compile(rb"set_default_(?:dtype|tensor_type)\b")
-_DEVICE = re.compile(rb"set_default_device\b|\bwith\b[^\n#]*\bdevice\(|\b(?:init_empty_weights|init_on_device)\b")
-_TENSOR_TYPE = re.compile(rb"set_default_tensor_type\b")
+from torchlint.syntax.outline import parse
 
 
 @record(frozen=True, slots=True)
@@ -25,12 +24,27 @@ class Defaults:
     """It may set a CUDA default tensor type: then ``torch.Tensor`` and the modern constructors follow it alike."""
 
 
+def default_set(context: FileContext, dtype: bool) -> str | None:
+    """Return which file of the project may set a default that matters; None where none does.
+
+    The default device matters to every constructor; ``dtype`` says whether the default dtype does, too.
+    """
+    known = defaults(context.source)
+    if known.device or known.tensor_type:
+        return "this file may set the default device"
+    if dtype and known.dtype:
+        return "this file may set the default dtype"
+    kinds = (SETS_DEFAULT_DTYPE,) if dtype else ()
+    return context.other_texts.sets(*kinds, SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE)
+
+
 @lru_cache(maxsize=8)
 def defaults(source: Source) -> Defaults:
     """Look for the calls and blocks that change a default."""
     text = source.utf8
+    found = defaults_set(text, lambda: parse(source))
     return Defaults(
-        dtype=bool(_DTYPE.search(text)),
-        device=bool(_DEVICE.search(text)),
-        tensor_type=bool(_TENSOR_TYPE.search(text)) and b"cuda" in text,
+        dtype=bool(found & {DTYPE, TENSOR_TYPE}),
+        device=DEVICE in found,
+        tensor_type=TENSOR_TYPE in found and b"cuda" in text,
     )

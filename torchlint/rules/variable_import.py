@@ -53,15 +53,23 @@ Double.apply(torch.ones(2))
 
 ## Fix safety
 
-Safe. A name counts as used where it appears as a name anywhere in the file, in an annotation written as a string, in
-a type comment, in a doctest, or as a string of its own (`__all__`, `getattr`). No fix where a comment would be lost
-or a block would be empty.
+Safe where nobody can take the name from this module. A name counts as used where it appears as a name anywhere in the
+file, in an annotation written as a string, in a type comment, in a doctest, or as a string of its own (`__all__`,
+`getattr`). No fix where a comment would be lost or a block would be empty.
+
+Unsafe, with the reason in the fix's title, where
+
+- another Python file or notebook of the project imports all names from the module, imports this name from it, asks it
+  for the name as an attribute, hands the module on, or mentions the name in a string of its own or beside the module's
+  name (`mock.patch("nets.Variable")`). All files below the project's root are looked at, whichever are checked;
+- the file uses `globals`, `vars`, `eval`, `exec` or `sys.modules`, or puts its `__all__` together at run time;
+- a comment says that the import is there for others: `# noqa: F401`, `# pylint: disable=unused-import`;
+- the module is a public one of a package: other projects may take the name from it.
 
 Names may be there for others: silent in `__init__.py`, in modules that only import, in files that themselves import
 `*` (unsafe in those that are scripts, with an `if __name__ == "__main__":`), under `try`, and for
 `import Variable as Variable`, which says "re-exported". Unsafe in a file without `__all__` in which three other imports
-are unused too. A file that reaches into another module for its import of `Variable` breaks, as with every fix for
-unused imports: import names from where they live.
+are unused too.
 
 ## References
 
@@ -83,10 +91,13 @@ from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext, Rule
 from torchlint.rules.statement_removal import without_statement
 from torchlint.rules.variable_calls import NAMES
+from torchlint.syntax.outline import Outline
 
 _LEFT_BEHIND = NAMES | {"torch.autograd"}
 _HABIT = 3
 """So many other unused imports in one file are no oversight."""
+_KEPT = re.compile(r"#.*(?:\bnoqa\b[^#]*\bF401\b|\bdisable=[\w,-]*\bunused-import\b)", re.IGNORECASE)
+_ALL_KEPT = re.compile(r"^\s*#\s*(?:flake8|ruff)\s*:\s*noqa\b[^#\n]*\bF401\b", re.IGNORECASE | re.MULTILINE)
 _HOMES = frozenset({"torch.autograd", "torch.autograd.variable"})
 
 
@@ -143,22 +154,73 @@ def _only_imports(statement: ast.stmt) -> bool:
     return False
 
 
-def _trust(context: FileContext) -> Applicability:
-    """Several imports that nothing uses may be there for ``from this_file import *``."""
+def _doubt(name: str, node: cst.ImportFrom, context: FileContext) -> str | None:
+    """Return why somebody may still need a name that nothing in the file uses; None where nobody can."""
     assert context.outline is not None
-    if any(_imports_all(each) for each in context.outline.tree.body):
-        return Applicability.UNSAFE
+    return (
+        _said_in_comment(node, context)
+        or _reached_at_run_time(context.outline)
+        or _is_habit(context.outline)
+        or context.other_texts.exports
+        or context.other_texts.takes(name, by_star=not _lists_its_names(context.outline))
+    )
+
+
+def _said_in_comment(node: cst.ImportFrom, context: FileContext) -> str | None:
+    """``# noqa: F401`` beside an import says that it is there for others."""
+    first, last = (context.source.position(at)[0] for at in context.definition.span(node))
+    if any(_KEPT.search(context.source.line(at)) for at in range(first, last + 1)):
+        return "a comment says that it is there for others"
+    if _ALL_KEPT.search(context.source.text):
+        return "a comment says that unused imports are there for others"
+    return None
+
+
+def _reached_at_run_time(outline: Outline) -> str | None:
+    """``globals()``, ``eval`` and an ``__all__`` that is put together reach names that are not written."""
+    for node in outline.order:
+        match node:
+            case ast.Name(id="globals" | "locals" | "vars" | "eval" | "exec" | "dir" as word):
+                return f"`{word}` may reach it"
+            case ast.Attribute(attr="modules", value=ast.Name(id="sys")):
+                return "`sys.modules` may reach it"
+            case ast.Name(id="__all__", ctx=ast.Load()):
+                return "`__all__` is put together at run time"
+            case ast.Name(id="__all__") if not _is_list_of_names(outline.parents.get(node)):
+                return "`__all__` is put together at run time"
+    return None
+
+
+def _is_list_of_names(statement: ast.AST | None) -> bool:
+    match statement:
+        case (
+            ast.Assign(targets=[_], value=ast.List(elts=names) | ast.Tuple(elts=names))
+            | ast.AnnAssign(value=ast.List(elts=names) | ast.Tuple(elts=names))
+        ):
+            return all(isinstance(each, ast.Constant) for each in names)
+    return False
+
+
+def _lists_its_names(outline: Outline) -> bool:
+    """Whether the file has an ``__all__``, which does not name the import: else it would be used."""
+    return any(isinstance(node, ast.Name) and node.id == "__all__" for node in outline.order)
+
+
+def _is_habit(outline: Outline) -> str | None:
+    """Several imports that nothing uses may be there for ``from this_file import *``."""
+    if any(_imports_all(each) for each in outline.tree.body):
+        return "the file itself imports `*`, and may be imported so"
     bound: set[str] = set()
     used: set[str] = set()
-    for node in context.outline.order:
+    for node in outline.order:
         match node:
             case ast.Import() | ast.ImportFrom():
                 bound.update(name for name, value in bindings(node) if not value.names <= _LEFT_BEHIND)
             case ast.Name(id=name):
                 used.add(name)
-            case ast.Assign(targets=[ast.Name(id="__all__")]):
-                return Applicability.SAFE
-    return Applicability.SAFE if len(bound - used) < _HABIT else Applicability.UNSAFE
+    if len(bound - used) < _HABIT or _lists_its_names(outline):
+        return None
+    return "other imports are unused too, so the file may be there for its names"
 
 
 def _is_used(name: str, context: FileContext) -> bool:
@@ -205,7 +267,10 @@ def _says(node: ast.Constant, text: str, word: re.Pattern[str], context: FileCon
 def _removal(alias: cst.ImportAlias, node: cst.ImportFrom, context: FileContext) -> Fix | None:
     assert not isinstance(node.names, cst.ImportStar)
     edit = _one_name(alias, node.names, context) if len(node.names) > 1 else without_statement(node, context)
-    return Fix("Remove the import of `Variable`", (edit,), _trust(context)) if edit else None
+    if edit is None:
+        return None
+    doubt = _doubt(alias.evaluated_alias or "Variable", node, context)
+    return Fix("Remove the import of `Variable`", (edit,), Applicability.SAFE).doubted(doubt)
 
 
 def _one_name(alias: cst.ImportAlias, names: object, context: FileContext) -> Edit | None:

@@ -50,9 +50,13 @@ to_number(torch.tensor(1.0))
 
 ## Fix safety
 
-Safe for `isinstance` and annotations: in eager mode both classes answer alike for every object. A tuple or `Union`
-that names `torch.Tensor` already loses the second name. For a comparison with `type(x)` the fix is shown only: it
-would turn an answer that is always "no" into the one that was meant. `issubclass` is reported without a fix.
+Safe for `isinstance` and annotations: in eager mode both classes answer alike for every object. Unsafe for an
+annotation that code may read: in a file that asks for annotations, and under a decorator that is none of Python's and
+torch's own, such as `functools.singledispatch`'s `register`. No fix where the name `torch` stands for something else.
+
+A tuple or `Union` that names `torch.Tensor` already loses the second name. For a comparison with `type(x)` the fix is
+shown only: it would turn an answer that is always "no" into the one that was meant. `issubclass` is reported without a
+fix.
 
 Rare world: under `torch.compile` the answer changes from `False` to `True`, which is the repair.
 
@@ -64,6 +68,7 @@ Rare world: under `torch.compile` the answer changes from `False` to `True`, whi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from enum import Enum
 
@@ -71,10 +76,15 @@ import libcst as cst
 
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext, Rule
+from torchlint.rules.remembered import says
 from torchlint.rules.spelling import torch_name
 from torchlint.rules.variable_calls import brief, last_name, names_variable
 
 _CHECKS = frozenset({"isinstance", "assertIsInstance", "assertNotIsInstance"})
+_BLIND = frozenset({"staticmethod", "classmethod", "property", "setter", "abstractmethod", "wraps", "override"})
+"""Decorators of Python that leave annotations alone."""
+_BLIND_OF_TORCH = frozenset({"torch.no_grad", "torch.enable_grad", "torch.inference_mode"})
+_ANNOTATIONS = re.compile(rb"\b(?:__annotations__|get_type_hints|get_annotations|signature\()")
 _NEGATIVE = (cst.NotEqual, cst.IsNot, cst.NotIn)
 
 
@@ -101,7 +111,10 @@ def check_name(node: cst.Name | cst.Attribute, context: FileContext) -> Iterator
         message = f"`{code}` asks for any tensor, and is `False` under `torch.compile`: say `torch.Tensor`"
     else:
         message = "no object is a `Variable`: annotate with `torch.Tensor`"
-    yield Draft(last_name(node), message, Confidence.CERTAIN, fix=_replacement(node, context))
+    fix = _replacement(node, context)
+    if fix is not None and role is _Role.ANNOTATION:
+        fix = fix.doubted(_read_by(node, context))
+    yield Draft(last_name(node), message, Confidence.CERTAIN, fix=fix)
 
 
 def check_comparison(node: cst.Comparison, context: FileContext) -> Iterator[Draft]:
@@ -145,13 +158,40 @@ def _role(node: cst.BaseExpression, context: FileContext) -> tuple[_Role | None,
     return None, node
 
 
-def _replacement(node: cst.Name | cst.Attribute, context: FileContext) -> Fix:
+def _replacement(node: cst.Name | cst.Attribute, context: FileContext) -> Fix | None:
     shorter = _without_duplicate(node, context)
     title = "Replace `Variable` by `torch.Tensor`"
     if shorter is not None:
         return Fix("Drop `Variable`: `torch.Tensor` is named already", (shorter,), Applicability.SAFE)
-    spelled, imports = torch_name(context, "Tensor")
+    found = torch_name(context, "Tensor", node)
+    if found is None:
+        return None
+    spelled, imports = found
     return Fix(title, (context.replace(node, spelled), *imports), Applicability.SAFE)
+
+
+def _read_by(node: cst.CSTNode, context: FileContext) -> str | None:
+    """Return who may read the annotation at run time, and so tell the two classes apart; None where nobody does."""
+    for above in context.ancestors(node):
+        if isinstance(above, cst.FunctionDef):
+            names = (_decorating(each.decorator, context) for each in above.decorators)
+            other = next((each for each in names if each is not None), None)
+            return f"`@{other}` may read the annotation" if other else _asked_for(context)
+        if isinstance(above, cst.ClassDef):
+            return "the class may read its annotations" if above.decorators or above.bases else _asked_for(context)
+    return _asked_for(context)
+
+
+def _decorating(decorator: cst.BaseExpression, context: FileContext) -> str | None:
+    """Return the code of a decorator that is neither one of Python's for methods nor one of torch's grad modes."""
+    function = decorator.func if isinstance(decorator, cst.Call) else decorator
+    code = context.code(function)
+    known = code.rpartition(".")[2] in _BLIND or context.names(function) & _BLIND_OF_TORCH
+    return None if known else code
+
+
+def _asked_for(context: FileContext) -> str | None:
+    return "the file asks for annotations" if says(_ANNOTATIONS, context.source.utf8) else None
 
 
 def _without_duplicate(node: cst.BaseExpression, context: FileContext) -> Edit | None:
@@ -212,9 +252,10 @@ def _named_in(node: cst.BaseExpression, context: FileContext) -> cst.BaseExpress
 
 
 def _meant(node: cst.Comparison, asked: cst.Call, operator: cst.BaseCompOp, context: FileContext) -> Fix | None:
-    spelled, imports = torch_name(context, "Tensor")
-    if "#" in context.code(node):
+    found = torch_name(context, "Tensor", node)
+    if found is None or "#" in context.code(node):
         return None
+    spelled, imports = found
     negated = "not " if isinstance(operator, _NEGATIVE) else ""
     text = f"{negated}isinstance({context.code_with_parentheses(asked.args[0].value)}, {spelled})"
     return Fix("Ask whether it is a tensor", (context.replace(node, text), *imports), Applicability.DISPLAY)

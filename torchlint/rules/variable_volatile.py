@@ -121,9 +121,12 @@ def _judged(wrapper: VariableCall, volatile: cst.Arg, context: FileContext) -> t
     evaluates = function is not None and ("eval" in calls or _EVALUATES.search(function.name.value) is not None)
     if function is None or not evaluates or function.asynchronous or dropped is None:
         return "use `torch.no_grad()` round the forward pass", _fix(title, plain, Applicability.UNSAFE)
+    decoration = _decoration(function, context)
+    if decoration is None:
+        return "use `torch.no_grad()` round the forward pass", _fix(title, plain, Applicability.UNSAFE)
     fix = Fix(
         "Drop `volatile` and evaluate under `torch.no_grad()`: the function's result has no graph then",
-        (dropped, *_decoration(function, context)),
+        (dropped, *decoration),
         Applicability.UNSAFE,
     )
     return "this function builds graphs that nobody needs: put it under `torch.no_grad()`", fix
@@ -155,9 +158,12 @@ def _function(node: cst.FunctionDef, context: FileContext) -> ast.AST | None:
     return None
 
 
-def _decoration(function: cst.FunctionDef, context: FileContext) -> tuple[Edit, ...]:
+def _decoration(function: cst.FunctionDef, context: FileContext) -> tuple[Edit, ...] | None:
     """``@torch.no_grad()`` right above ``def``, below all other decorators."""
-    spelled, imports = torch_name(context, "no_grad")
+    found = torch_name(context, "no_grad", function)
+    if found is None:
+        return None
+    spelled, imports = found
     start = context.definition.span(function)[0]
     row = context.source.position(start)[0]
     indent = context.source.slice(context.source.line_starts[row - 1], start)

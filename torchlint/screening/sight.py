@@ -37,6 +37,11 @@ class Sight:
         """What the answers given so far rest on beside the file itself (:attr:`Analysis.reads`)."""
         return self.analysis.reads if "analysis" in vars(self) else {}
 
+    @property
+    def asked(self) -> dict[tuple[str, ...], str | None]:
+        """What the rules asked about all texts of the project (:attr:`Analysis.asked`)."""
+        return self.analysis.asked if "analysis" in vars(self) else {}
+
     def close(self) -> None:
         """Let go of what is known of the file: see :meth:`Analysis.close`."""
         if "analysis" in vars(self):

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from torchlint.config import ConfigError
+from torchlint.inference.project_texts import look_again, still_answered
 from torchlint.server.checks import Checked, check
 from torchlint.server.diagnostics import Drawn
 from torchlint.server.documents import Cells, Open, name_of, named_as_notebook, path_of
@@ -39,10 +40,15 @@ def judge(opened: Open, folders: Folders, before: Judged, encoding: str, trail: 
     if wanted.left_out:
         return Judged(None, None, sources)
     known = before.checked
-    if known is None or (known.raw, known.wanted) != (raw, wanted) or changed(before.rests_on):
+    look_again()
+    if known is None or (known.raw, known.wanted) != (raw, wanted) or _is_outdated(known, before):
         known = check(raw, wanted)
     rests_on = {**sources, **stamps(_others(known, wanted))}
     return Judged(known, Drawn(opened, known, encoding, trail), rests_on, tuple(known.troubles))
+
+
+def _is_outdated(known: Checked, before: Judged) -> bool:
+    return changed(before.rests_on) or not still_answered(known.result.asked)
 
 
 def _others(checked: Checked, wanted: Wanted) -> Iterable[str]:

@@ -1,0 +1,204 @@
+"""Projects in which other files decide whether a fix is safe: names taken from a module, defaults set elsewhere."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.before_and_after import check_runs_alike, fixed, printed, written
+
+NETS = "import torch\nfrom torch.autograd import Variable\n\n\ndef make():\n    return torch.ones(2)\n"
+TAKERS = {
+    "star": "from nets import *\n\nprint(Variable(make()).sum())\n",
+    "import": "from nets import Variable, make\n\nprint(Variable(make()).sum())\n",
+    "import under a name": "from nets import make, Variable as V\n\nprint(V(make()).sum())\n",
+    "attribute": "import nets\n\nwrap = nets.Variable\nprint(wrap(nets.make()).sum())\n",
+    "attribute of an alias": "import nets as n\n\nwrap = n.Variable\nprint(wrap(n.make()).sum())\n",
+    "getattr": 'import nets\n\nprint(getattr(nets, "Variable")(nets.make()).sum())\n',
+    "getattr with a name that is built": 'import nets\n\nprint(getattr(nets, "Vari" + "able")(nets.make()).sum())\n',
+    "vars": 'import nets\n\nprint("Vari" + "able" in vars(nets), nets.make())\n',
+    "dict": "import nets\n\nprint(sorted(name for name in nets.__dict__ if name[0].isupper()))\n",
+    "import_module": "from importlib import import_module\n\nnets = import_module('nets')\nprint(nets.Variable)\n",
+    "patch": 'import nets\nfrom unittest.mock import patch\n\nwith patch("nets.Variable", abs):\n    print(1)\n',
+    "handed on": "import nets\n\n\ndef uses(module):\n    return module.Variable\n\n\nprint(uses(nets) is None)\n",
+    "run": 'import runpy\n\nnames = runpy.run_path(__file__.replace("main", "nets"))\nprint("Variable" in names)\n',
+}
+
+
+@pytest.mark.parametrize("way", TAKERS)
+@pytest.mark.parametrize("alone", [False, True], ids=["folder", "file"])
+def test_an_import_stays_that_another_file_takes(tmp_path: Path, way: str, alone: bool) -> None:
+    files = {"nets.py": NETS, "main.py": TAKERS[way]}
+    changed = check_runs_alike(tmp_path, files, *(["nets.py"] if alone else []))
+    assert "nets.py" not in changed
+
+
+def test_an_import_goes_that_no_other_file_takes(tmp_path: Path) -> None:
+    main = (
+        "import nets\nfrom nets import make\nfrom torch.autograd import Variable\n\n"
+        "print(Variable(make()).sum(), getattr(nets, 'make')().sum())\n"
+    )
+    changed = check_runs_alike(tmp_path, {"nets.py": NETS, "main.py": main}, "nets.py")
+    assert changed == {"nets.py": NETS.replace("from torch.autograd import Variable\n", "")}
+
+
+def test_a_chain_of_stars_keeps_the_import(tmp_path: Path) -> None:
+    files = {
+        "lib/__init__.py": "from .nets import *\n",
+        "lib/_nets.py": "",
+        "lib/nets.py": NETS,
+        "main.py": "from lib import *\n\nprint(Variable(make()).sum())\n",
+    }
+    assert "lib/nets.py" not in check_runs_alike(tmp_path, files)
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        "print('Variable' in globals())\n",
+        "names = [n for n in list(globals()) if n[0].isupper()]\n__all__ = names + ['make']\nprint(__all__)\n",
+        "print(eval('Vari' + 'able') is None)\n",
+        "exec('print(Vari' + 'able is None)')\n",
+        "import sys\n\nprint(hasattr(sys.modules[__name__], 'Vari' + 'able'))\n",
+    ],
+)
+def test_an_import_stays_that_the_file_may_reach_at_run_time(tmp_path: Path, own: str) -> None:
+    assert check_runs_alike(tmp_path, {"main.py": NETS + "\n\n" + own}) == {}
+
+
+@pytest.mark.parametrize("comment", ["# noqa: F401", "# NOQA:F401,E501", "# pylint: disable=unused-import"])
+def test_an_import_stays_that_a_comment_says_is_for_others(tmp_path: Path, comment: str) -> None:
+    text = NETS.replace("import Variable", f"import Variable  {comment}") + "\n\nprint(make())\n"
+    assert check_runs_alike(tmp_path, {"main.py": text}) == {}
+
+
+def test_a_public_module_of_a_package_keeps_the_import_and_a_private_one_does_not(tmp_path: Path) -> None:
+    files = {
+        "lib/__init__.py": "from lib._inner import make\n",
+        "lib/nets.py": NETS,
+        "lib/_inner.py": NETS,
+        "main.py": "import lib\n\nprint(lib.make())\n",
+    }
+    assert list(check_runs_alike(tmp_path, files)) == ["lib/_inner.py"]
+
+
+def test_a_notebook_that_takes_the_name_keeps_it(tmp_path: Path) -> None:
+    cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": each}
+             for each in (["from nets import *\n", "Variable"],)]  # fmt: skip
+    book = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    written(tmp_path, {"nets.py": NETS, "look.ipynb": book})
+    assert fixed(tmp_path, "nets.py") == {}
+
+
+def test_what_another_file_no_longer_takes_goes_in_the_same_run(tmp_path: Path) -> None:
+    main = "import torch\nimport nets\n\nprint(nets.Variable(torch.zeros(2)))\n"
+    files = {"nets.py": NETS, "main.py": main}
+    changed = check_runs_alike(tmp_path, files)
+    assert changed == {
+        "nets.py": NETS.replace("from torch.autograd import Variable\n", ""),
+        "main.py": main.replace("nets.Variable(torch.zeros(2))", "torch.zeros(2)"),
+    }
+    assert fixed(tmp_path) == {}
+
+
+# ---------------------------------------------------------------------- defaults
+USES = (
+    "import torch\n\n\ndef make():\n"
+    "    return torch.Tensor([1, 2]), torch.Tensor(2).fill_(1), torch.FloatTensor([3])\n\n\n"
+    "def shown():\n    return [(str(each.dtype), str(each.device)) for each in make()]\n"
+)
+SETTERS = {
+    "dtype": "import torch\n\nfrom uses import shown\n\ntorch.set_default_dtype(torch.float64)\nprint(shown())\n",
+    "tensor type": (
+        "import torch\n\nfrom uses import shown\n\n"
+        "torch.set_default_tensor_type('torch.DoubleTensor')\nprint(shown())\n"
+    ),
+    "built name": (
+        "import torch\n\nfrom uses import shown\n\nkind = 'dtype'\n"
+        "getattr(torch, 'set_default_' + kind)(torch.float64)\nprint(shown())\n"
+    ),
+    "name from a list": (
+        "import torch as th\n\nfrom uses import shown\n\n"
+        "getattr(th, '_'.join(['set', 'default', 'dtype']))(th.float64)\nprint(shown())\n"
+    ),
+    "device": "import torch\n\nfrom uses import shown\n\ntorch.set_default_device('meta')\nprint(shown())\n",
+    "context": "import torch\n\nfrom uses import shown\n\nwith torch.device('meta'):\n    print(shown())\n",
+    "context by name": (
+        "import torch\n\nfrom uses import shown\n\nwhere = torch.device('meta')\nwith where:\n    print(shown())\n"
+    ),
+    "context by argument": (
+        "import torch\n\nfrom uses import shown\n\n\ndef at(place):\n    with place:\n        print(shown())\n\n\n"
+        "at(torch.device('meta'))\n"
+    ),
+    "stack": (
+        "import torch\nfrom contextlib import ExitStack\n\nfrom uses import shown\n\n"
+        "with ExitStack() as stack:\n    stack.enter_context(torch.device('meta'))\n    print(shown())\n"
+    ),
+    "decorator": (
+        "import torch\n\nfrom uses import shown\n\n\n@torch.device('meta')\ndef run():\n    print(shown())\n\n\nrun()\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("way", SETTERS)
+@pytest.mark.parametrize("alone", [False, True], ids=["folder", "file"])
+def test_a_default_set_elsewhere_keeps_the_constructor(tmp_path: Path, way: str, alone: bool) -> None:
+    files = {"uses.py": USES, "main.py": SETTERS[way]}
+    changed = check_runs_alike(tmp_path, files, *(["uses.py"] if alone else [])).get("uses.py", USES)
+    assert "torch.Tensor([1, 2]), torch.Tensor(2)" in changed
+    if way not in ("dtype", "tensor type"):  # a type that names its dtype ignores the default one
+        assert changed == USES
+
+
+def test_a_default_set_by_a_test_counts(tmp_path: Path) -> None:
+    conftest = "import pytest\nimport torch\n\n\n@pytest.fixture(autouse=True)\ndef double():\n"
+    conftest += "    torch.set_default_dtype(torch.float64)\n    yield\n    torch.set_default_dtype(torch.float32)\n"
+    written(tmp_path, {"uses.py": USES, "tests/conftest.py": conftest})
+    changed = fixed(tmp_path, "uses.py")
+    assert changed == {"uses.py": USES.replace("torch.FloatTensor([3])", "torch.tensor([3], dtype=torch.float32)")}
+
+
+def test_contexts_that_are_no_device_keep_no_constructor(tmp_path: Path) -> None:
+    main = (
+        "import threading\nimport torch\n\nfrom uses import shown\n\nlock = threading.Lock()\n"
+        "kind = getattr(torch, f'float{64}')\ndtype = getattr(torch, 'float' + '32')\n"
+        "with lock, torch.no_grad(), torch.cuda.device(-1):\n    print(shown(), kind, dtype)\n"
+    )
+    assert "uses.py" in check_runs_alike(tmp_path, {"uses.py": USES, "main.py": main})
+
+
+# ---------------------------------------------------------------------- the name torch
+def test_an_import_in_a_function_never_becomes_one_of_the_module(tmp_path: Path) -> None:
+    helper = "def wrapped(x):\n    from deep import Variable\n\n    return isinstance(x, Variable)\n"
+    deep = "from torch.autograd import Variable\n\n__all__ = ['Variable']\n"
+    main = (
+        "import sys\nimport helper\n\nprint('torch' in sys.modules and hasattr(helper, 'torch'), helper.wrapped(1))\n"
+    )
+    changed = check_runs_alike(tmp_path, {"helper.py": helper, "deep.py": deep, "main.py": main})
+    assert changed == {
+        "helper.py": "def wrapped(x):\n    import torch\n    from deep import Variable\n\n"
+        "    return isinstance(x, torch.Tensor)\n"
+    }
+
+
+def test_a_parameter_named_torch_is_not_the_module(tmp_path: Path) -> None:
+    main = (
+        "from torch.autograd import Variable\n\n\ndef ask(x, torch):\n    return isinstance(x, Variable), torch\n"
+        "\n\nprint(ask(1, 'a word'))\n"
+    )
+    assert check_runs_alike(tmp_path, {"main.py": main}) == {}
+
+
+def test_the_program_shows_why_a_fix_is_not_safe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written(tmp_path, {"nets.py": NETS, "main.py": TAKERS["star"]})
+    before = printed(tmp_path)
+    fixed(tmp_path, "nets.py")
+    assert printed(tmp_path) == before
+    from torchlint.cli import main
+
+    main(["--no-cache", "--isolated", "--output-format", "json", str(tmp_path / "nets.py")])
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["fix"]["applicability"] == "unsafe"
+    assert found["fix"]["message"] == "Remove the import of `Variable`; `main.py` imports all names from here"

@@ -1,0 +1,133 @@
+"""Which texts take a name from another module: by an import, as an attribute, as text, or all of its names at once."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+_STAR = re.compile(rb"\bfrom\s+(?:\.*)([\w.]*)\s+import\s*\(?\s*\*")
+_AT_RUN_TIME = re.compile(
+    rb"\bgetattr\(|\bsetattr\(|\bhasattr\(|\bvars\(|\bdir\(|\b__dict__\b|\bgetmembers\b|\bpatch\b|\breload\(|\bimportlib\b"
+    rb"|\b__import__\b|\bexec\(|\bexecfile\(|\brun_path\(|\brun_module\(|%run\b"
+)
+"""Ways to a module's names without writing them."""
+_RUNS = re.compile(r"\b(?:exec|execfile|run_path|run_module)\s*\(|%run\b")
+_WORD = re.compile(r"\w+")
+_TORCHS_OWN = ("torch.", "tensorflow.", "paddle.", "chainer.", "mxnet.", "jax.", "keras.", "sympy.")
+"""Libraries with modules of their own from which the name is taken: that leads to no file of the project."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The modules from which a text may take a name, by the last word of their dotted names."""
+
+    by_name: frozenset[str] = frozenset()
+    """From these it takes the name itself, or something not told that may be it."""
+    by_star: frozenset[str] = frozenset()
+    """From these it takes all public names."""
+    from_any: bool = False
+    """It takes the name from an object that may be any module."""
+
+
+def names_taken(raw: bytes, name: str, read: Callable[[], tuple[str, ast.Module | None] | None]) -> Taken:
+    """Return from which modules a file's bytes take ``name``.
+
+    ``read`` gives the text and its tree (None where it does not parse), or None for what is no Python; it is called
+    only where the bytes hold something that needs it.
+    """
+    stars = frozenset(each.decode().rpartition(".")[2] for each in _STAR.findall(raw))
+    if name.encode() not in raw and not _AT_RUN_TIME.search(raw):
+        return Taken(by_star=stars)
+    found = read()
+    if found is None:
+        return Taken(by_star=stars)
+    text, tree = found
+    if tree is None:  # Python 2, or not yet finished: all words count
+        words = frozenset(_WORD.findall(text))
+        return Taken(words if name in words else frozenset(), stars)
+    file = _File(tree, name)
+    run = frozenset(file.words_of_strings()) if _RUNS.search(text) else frozenset[str]()
+    return Taken(frozenset(file.modules()), stars | run, file.takes_from_any())
+
+
+class _File:
+    """One file's imports and what is done with them."""
+
+    def __init__(self, tree: ast.Module, name: str) -> None:
+        self._nodes = list(ast.walk(tree))
+        self._name = name
+        self._parents = {child: node for node in self._nodes for child in ast.iter_child_nodes(node)}
+        self._bound = dict(self._imports())
+
+    def _imports(self) -> Iterator[tuple[str, str]]:
+        for node in self._nodes:
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    yield (alias.asname, alias.name) if alias.asname else (alias.name.partition(".")[0],) * 2
+            elif isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    yield alias.asname or alias.name, f"{node.module or ''}.{alias.name}"
+
+    def modules(self) -> Iterator[str]:
+        """Yield the last words of the modules from which the name is taken, or may be."""
+        for node in self._nodes:
+            match node:
+                case ast.ImportFrom(module=str(module), names=names):
+                    if any(each.name == self._name for each in names) and not f"{module}.".startswith(_TORCHS_OWN):
+                        yield module.rpartition(".")[2]
+                case ast.Attribute(value=owner, attr=attribute) if attribute in (self._name, "__dict__"):
+                    full = self._meaning(owner)
+                    if full is not None and not f"{full}.".startswith(_TORCHS_OWN):
+                        yield full.rpartition(".")[2]
+                case ast.Name(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()):
+                    yield from self._handed_on(node)
+                case ast.Constant(value=str(text)) if self._name in text and not self._is_prose(node):
+                    words = _WORD.findall(text)
+                    yield from words if self._name in words else ()
+
+    def _handed_on(self, node: ast.Name | ast.Attribute) -> Iterator[str]:
+        """Yield the last word of a module that is used as an object: what is then taken from it is not told."""
+        match self._parents.get(node):
+            case ast.Attribute():
+                return
+            case ast.Call(func=ast.Name(id="getattr" | "hasattr"), args=[_, ast.Constant(), *_]):
+                return  # a name that is written out is found as a string
+        if (full := self._meaning(node)) is not None:
+            yield full.rpartition(".")[2]
+
+    def takes_from_any(self) -> bool:
+        """Whether the name is taken from an object that may be a module: by an attribute, or as text."""
+        return any(self._is_open(node) for node in self._nodes)
+
+    def _is_open(self, node: ast.AST) -> bool:
+        match node:
+            case ast.Attribute(value=ast.Name(id="self" | "cls")):
+                return False
+            case ast.Attribute(value=owner, attr=attribute) if attribute == self._name:
+                return self._meaning(owner) is None
+            case ast.Constant(value=str(text)):
+                return text.strip() == self._name
+        return False
+
+    def words_of_strings(self) -> Iterator[str]:
+        """Yield the words of strings, among which the path of a file that is run may be."""
+        for node in self._nodes:
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 500:
+                yield from _WORD.findall(node.value)
+
+    def _meaning(self, node: ast.expr) -> str | None:
+        """Return the dotted name of what an expression stands for by an import; None where none says."""
+        match node:
+            case ast.Name(id=word):
+                return self._bound.get(word)
+            case ast.Attribute(value=owner, attr=attribute):
+                above = self._meaning(owner)
+                return f"{above}.{attribute}" if above is not None else None
+        return None
+
+    def _is_prose(self, node: ast.AST) -> bool:
+        """Whether a string stands alone, as docstrings do, and holds no doctest."""
+        alone = isinstance(self._parents.get(node), ast.Expr)
+        return alone and ">>>" not in str(getattr(node, "value", ""))
