@@ -8,72 +8,88 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from torchlint.inference.frameworks import OTHERS
+from torchlint.syntax.outline import Outline
 
 DTYPE, DEVICE, TENSOR_TYPE = "dtype", "device", "tensor type"
 EVERY_DEFAULT = frozenset({DTYPE, DEVICE, TENSOR_TYPE})
 
-_NAMED = re.compile(rb"set_default_(dtype|device|tensor_type)?")
-_KINDS = {b"dtype": DTYPE, b"device": DEVICE, b"tensor_type": TENSOR_TYPE}
+_NAMED = re.compile(r"set_default_(dtype|device|tensor_type)\b|set_default_(?![a-zA-Z0-9])")
+_NAMED_AT_ALL = re.compile(rb"set_default_(?:dtype|device|tensor_type|\W)")
+_KINDS = {"dtype": DTYPE, "device": DEVICE, "tensor_type": TENSOR_TYPE}
 _LIBRARIES = re.compile(rb"\b(?:init_empty_weights|init_on_device|DeviceContext|init_module|zero\.Init)\b")
 """Contexts of libraries in which modules are made on another device, and by some with another dtype."""
-_MAYBE = re.compile(
-    rb"^[^\S\n]*(?:async[^\S\n]+)?with\b(?:[^\n#]*device|[^\S\n]*\(?[^\S\n]*(?:[\w.\[\]'\"]+[^\S\n]*(?:[,:]|as\b)|$))"
-    rb"|\benter_context\(|\b__enter__\b|^[^\S\n]*@[^\n]*device|\bgetattr\(|\b__dict__\b|\bvars\(",
-    re.MULTILINE,
-)
-"""Text for which the tree is worth its time: contexts that may be a device, names built at run time."""
+_WITH = re.compile(rb"^[^\S\n]*(?:async[^\S\n]+)?with\b([^\n#]*)", re.MULTILINE)
+_OPEN_CONTEXT = re.compile(rb"[^\n]*device|[^\S\n]*\(?[^\S\n]*(?:[\w.\[\]'\"]+[^\S\n]*(?:[,:]|as\b)|$)")
+"""What behind a ``with`` may be a device: something with that word, or a name."""
+_DECORATOR = re.compile(rb"^[^\S\n]*@[^\n]*device", re.MULTILINE)
+_TORCH = re.compile(rb"\bimport\s+torch\s+as\s+(\w+)")
+_BUILT = rb"getattr\(\s*(?:%b)\s*,\s*(?![\"'][^\"'{}]*[\"']\s*[,)])|\b(?:%b)\.__dict__|\bvars\(\s*(?:%b)\s*\)"
+"""Things of torch whose name is not written out, with torch's names in the place of each ``%b``."""
 _ONE_DEVICE = frozenset({"cuda", "xpu", "npu", "mps", "hpu", "mtia", "musa"})
 """``torch.cuda.device(1)`` says which GPU is meant, and leaves the default device alone."""
 _SETTER = "set_default_"
 
 
-def defaults_set(text: bytes, parse: Callable[[], ast.Module | None]) -> frozenset[str]:
+def defaults_set(text: bytes, parse: Callable[[], Outline | None]) -> frozenset[str]:
     """Return which of torch's defaults a text may set: some of :data:`EVERY_DEFAULT`.
 
     ``parse`` gives the text's tree, None where there is none; it is called only for text that needs it.
     """
-    found: set[str] = set()
-    for match in _NAMED.finditer(text):
-        found |= {_KINDS[match[1]]} if match[1] else EVERY_DEFAULT
-    if _LIBRARIES.search(text):
-        found |= {DTYPE, DEVICE}
-    if b"torch" in text and _MAYBE.search(text) and (tree := parse()) is not None:
-        found |= _by_tree(tree)
-    return frozenset(found)
+    found = frozenset({DTYPE, DEVICE}) if _LIBRARIES.search(text) else frozenset[str]()
+    if not _NAMED_AT_ALL.search(text) and not _speaks_of_contexts(text):
+        return found
+    outline = parse()
+    if outline is None:
+        return found | EVERY_DEFAULT
+    file = _File(outline)
+    return found | {each for node in outline.order for each in file.sets(node)}
 
 
-def _by_tree(tree: ast.Module) -> set[str]:
-    found: set[str] = set()
-    file = _File(tree)
-    for node in ast.walk(tree):
-        match node:
-            case ast.With(items=items) | ast.AsyncWith(items=items):
-                entered = [each.context_expr for each in items]
-            case ast.Call(func=ast.Attribute(attr="enter_context"), args=[context, *_]):
-                entered = [context]
-            case ast.Attribute(value=context, attr="__enter__"):
-                entered = [context]
-            case ast.FunctionDef(decorator_list=several) | ast.AsyncFunctionDef(decorator_list=several):
-                entered = [each for each in several if isinstance(each, ast.Call)]
-            case _:
-                entered = []
-                if file.builds_a_name(node):
-                    found |= EVERY_DEFAULT
-        if any(file.may_be_device(each) for each in entered):
-            found.add(DEVICE)
-    return found
+def _speaks_of_contexts(text: bytes) -> bool:
+    if b"torch" not in text:
+        return False
+    if b"__enter__" in text or b"enter_context(" in text or (b"device" in text and _DECORATOR.search(text)):
+        return True
+    return any(_OPEN_CONTEXT.match(each) for each in _WITH.findall(text)) or _builds_names(text)
+
+
+def _builds_names(text: bytes) -> bool:
+    if not any(each in text for each in (b"getattr(", b"__dict__", b"vars(")):
+        return False
+    names = b"|".join([b"torch", *_TORCH.findall(text)])
+    return re.search(_BUILT % (names, names, names), text) is not None
 
 
 class _File:
     """What one file's names stand for, as far as contexts and torch's own module go."""
 
-    def __init__(self, tree: ast.Module) -> None:
-        self._tree = tree
-        self._parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-        self._modules = dict(_imported(tree))
+    def __init__(self, outline: Outline) -> None:
+        self._outline = outline
+        self._modules = dict(imported(outline))
+
+    def sets(self, node: ast.AST) -> frozenset[str]:
+        """Return which defaults a node may set."""
+        match node:
+            case ast.With(items=items) | ast.AsyncWith(items=items):
+                return self._entered(each.context_expr for each in items)
+            case ast.Call(func=ast.Attribute(attr="enter_context"), args=[context, *_]):
+                return self._entered([context])
+            case ast.Attribute(value=context, attr="__enter__"):
+                return self._entered([context])
+            case ast.FunctionDef(decorator_list=several) | ast.AsyncFunctionDef(decorator_list=several):
+                return self._entered(each for each in several if isinstance(each, ast.Call))
+            case ast.Attribute(attr=word) | ast.Name(id=word) | ast.alias(name=word) if word.startswith(_SETTER):
+                return _named(word)
+            case ast.Constant(value=str(word)) if _SETTER in word:
+                prose = isinstance(self._outline.parents.get(node), ast.Expr)
+                return frozenset() if prose else _named(word)
+        return EVERY_DEFAULT if self.builds_a_name(node) else frozenset()
+
+    def _entered(self, contexts: Iterable[ast.expr]) -> frozenset[str]:
+        return frozenset({DEVICE}) if any(self.may_be_device(each) for each in contexts) else frozenset()
 
     # ------------------------------------------------------------------ devices as contexts
     def may_be_device(self, node: ast.expr) -> bool:
@@ -111,7 +127,7 @@ class _File:
 
     def _bound_to(self, word: str) -> Iterator[ast.expr | None]:
         """Yield what a name or an attribute of that name is bound to in the file; None for what is not told."""
-        for node in ast.walk(self._tree):
+        for node in self._outline.order:
             match node:
                 case ast.Assign(targets=targets, value=value):
                     yield from (value if _names(each, word) else None for each in targets if _holds(each, word))
@@ -141,7 +157,7 @@ class _File:
 
     def _is_taken_for_a_value(self, node: ast.AST) -> bool:
         """Whether what is taken goes where a dtype goes: a setter would be of no use there."""
-        match self._parents.get(node):
+        match self._outline.parents.get(node):
             case ast.keyword(arg=str(word)):
                 return "dtype" in word
             case ast.Assign(targets=[ast.Name(id=word) | ast.Attribute(attr=word)]):
@@ -172,15 +188,22 @@ def _may_begin_as_setter(key: ast.expr) -> bool:
     return True
 
 
-def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
+def imported(outline: Outline) -> Iterator[tuple[str, str]]:
     """Yield each name that an import binds, with the dotted name of what it stands for."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield (alias.asname, alias.name) if alias.asname else (alias.name.partition(".")[0],) * 2
-        elif isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                yield alias.asname or alias.name, f"{node.module or ''}.{alias.name}"
+    for plain in outline.nodes(ast.Import):
+        for alias in plain.names:
+            yield (alias.asname, alias.name) if alias.asname else (alias.name.partition(".")[0],) * 2
+    for node in outline.nodes(ast.ImportFrom):
+        for alias in node.names:
+            yield alias.asname or alias.name, f"{node.module or ''}.{alias.name}"
+
+
+def _named(text: str) -> frozenset[str]:
+    """Return which setters a word or a string names; one that is cut off may become any."""
+    found: set[str] = set()
+    for match in _NAMED.finditer(text):
+        found |= {_KINDS[match[1]]} if match[1] else EVERY_DEFAULT
+    return frozenset(found)
 
 
 def _dotted(node: ast.expr) -> list[str]:

@@ -7,13 +7,20 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from torchlint.inference.default_setters import imported
+from torchlint.syntax.outline import Outline
+
 _STAR = re.compile(rb"\bfrom\s+(?:\.*)([\w.]*)\s+import\s*\(?\s*\*")
-_AT_RUN_TIME = re.compile(
-    rb"\bgetattr\(|\bsetattr\(|\bhasattr\(|\bvars\(|\bdir\(|\b__dict__\b|\bgetmembers\b|\bpatch\b|\breload\(|\bimportlib\b"
-    rb"|\b__import__\b|\bexec\(|\bexecfile\(|\brun_path\(|\brun_module\(|%run\b"
-)
-"""Ways to a module's names without writing them."""
-_RUNS = re.compile(r"\b(?:exec|execfile|run_path|run_module)\s*\(|%run\b")
+_ANY_STAR = re.compile(rb"import\s*\(?\s*\*")
+_NOT_WRITTEN = rb"\(\s*([A-Za-z_]\w*)[\w.]*\s*,\s*(?![\"'][^\"'{}]*[\"']\s*[,)])"
+_HANDED_ON = {
+    **{word: re.compile(word + _NOT_WRITTEN) for word in (b"getattr", b"hasattr", b"setattr")},
+    **{word: re.compile(word + rb"\(\s*([A-Za-z_]\w*)") for word in (b"vars", b"dir", b"reload", b"getmembers")},
+    b"patch.object": re.compile(rb"patch\.object\(\s*([A-Za-z_]\w*)"),
+    b"__dict__": re.compile(rb"\b([A-Za-z_]\w*)[\w.]*\.__dict__\b"),
+}
+"""Ways to a module's names without writing them, with the name that the module is known by."""
+_RUNS = (b"exec(", b"execfile(", b"run_path(", b"run_module(", b"%run")
 _WORD = re.compile(r"\w+")
 _TORCHS_OWN = ("torch.", "tensorflow.", "paddle.", "chainer.", "mxnet.", "jax.", "keras.", "sympy.")
 """Libraries with modules of their own from which the name is taken: that leads to no file of the project."""
@@ -31,44 +38,47 @@ class Taken:
     """It takes the name from an object that may be any module."""
 
 
-def names_taken(raw: bytes, name: str, read: Callable[[], tuple[str, ast.Module | None] | None]) -> Taken:
+def names_taken(raw: bytes, name: str, read: Callable[[], tuple[str, Outline | None] | None]) -> Taken:
     """Return from which modules a file's bytes take ``name``.
 
     ``read`` gives the text and its tree (None where it does not parse), or None for what is no Python; it is called
     only where the bytes hold something that needs it.
     """
-    stars = frozenset(each.decode().rpartition(".")[2] for each in _STAR.findall(raw))
-    if name.encode() not in raw and not _AT_RUN_TIME.search(raw):
+    found_stars = _STAR.findall(raw) if _ANY_STAR.search(raw) else []
+    stars = frozenset(each.decode().rpartition(".")[2] for each in found_stars)
+    runs = any(each in raw for each in _RUNS)
+    is_named = name.encode() in raw and re.search(rb"\b%b\b" % name.encode(), raw)
+    if not (runs or is_named or _hands_a_module_on(raw)):
         return Taken(by_star=stars)
     found = read()
     if found is None:
         return Taken(by_star=stars)
-    text, tree = found
-    if tree is None:  # Python 2, or not yet finished: all words count
+    text, outline = found
+    if outline is None:  # Python 2, or not yet finished: all words count
         words = frozenset(_WORD.findall(text))
         return Taken(words if name in words else frozenset(), stars)
-    file = _File(tree, name)
-    run = frozenset(file.words_of_strings()) if _RUNS.search(text) else frozenset[str]()
+    file = _File(outline, name)
+    run = frozenset(file.words_of_strings()) if runs else frozenset[str]()
     return Taken(frozenset(file.modules()), stars | run, file.takes_from_any())
+
+
+def _hands_a_module_on(raw: bytes) -> bool:
+    """Whether the names of something that an import binds may be reached without being written."""
+    found = (pattern.findall(raw) for literal, pattern in _HANDED_ON.items() if literal in raw)
+    words = {word for each in found for word in each} - {b"self", b"cls"}
+    if not words:
+        return False
+    return bool(re.search(rb"^\s*(?:import|from)\b[^#]*?\b(?:%b)\b" % b"|".join(sorted(words)), raw, re.MULTILINE))
 
 
 class _File:
     """One file's imports and what is done with them."""
 
-    def __init__(self, tree: ast.Module, name: str) -> None:
-        self._nodes = list(ast.walk(tree))
+    def __init__(self, outline: Outline, name: str) -> None:
+        self._nodes = outline.order
         self._name = name
-        self._parents = {child: node for node in self._nodes for child in ast.iter_child_nodes(node)}
-        self._bound = dict(self._imports())
-
-    def _imports(self) -> Iterator[tuple[str, str]]:
-        for node in self._nodes:
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    yield (alias.asname, alias.name) if alias.asname else (alias.name.partition(".")[0],) * 2
-            elif isinstance(node, ast.ImportFrom):
-                for alias in node.names:
-                    yield alias.asname or alias.name, f"{node.module or ''}.{alias.name}"
+        self._parents = outline.parents
+        self._bound = dict(imported(outline))
 
     def modules(self) -> Iterator[str]:
         """Yield the last words of the modules from which the name is taken, or may be."""

@@ -10,10 +10,8 @@ A look is kept in the process, facts by the digest of each text; :func:`look_aga
 
 from __future__ import annotations
 
-import ast
 import os
 import re
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +21,9 @@ from torchlint import regular
 from torchlint.inference.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
 from torchlint.inference.name_takers import Taken, names_taken
 from torchlint.notebook import SUFFIX
-from torchlint.source import SourceError, decode
+from torchlint.source import Source, SourceError, decode
+from torchlint.syntax.outline import Outline, outline
+from torchlint.syntax.reading import OtherLanguage, read
 
 Question = tuple[str, ...]
 """What is asked, the root of the project, the path of the file that asks, and what else the question needs."""
@@ -32,10 +32,10 @@ SETS_DEFAULT_DTYPE, SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE = "default dtype", "de
 TRACES, TAKES = "tracing", "name"
 
 _KINDS = {SETS_DEFAULT_DTYPE: DTYPE, SETS_DEFAULT_DEVICE: DEVICE, SETS_TENSOR_TYPE: TENSOR_TYPE}
-_TRACING = re.compile(
-    rb"\bjit\s*\.\s*(?:script|trace)|\bonnx\s*\.\s*export|\btorch\.jit\b|\bsymbolic_trace\b|\bmake_fx\b"
-    rb"|\bScriptModule\b|\bscript_method\b|\bto_torchscript\b"
-)
+_TRACING = (
+    b"jit.script", b"jit.trace", b"onnx.export", b"torch.jit", b"symbolic_trace", b"make_fx", b"ScriptModule",
+    b"script_method", b"to_torchscript",
+)  # fmt: skip
 _NOT_IMPORTED = re.compile(r"(?:test_.*|.*_test|conftest|setup)\.py|.*\.ipynb")
 MOST_FILES = 20_000
 MOST_ENTRIES = 400_000
@@ -167,40 +167,32 @@ def _facts(path: str, raw: bytes) -> _Facts:
         found = _text_and_tree(path, raw) if b"torch" in raw else None
         if found is None:
             return _Facts(frozenset(), False)
-        text, tree = found
+        text, outline = found
         raw = text.encode("utf-8", "replace")
-        return _Facts(defaults_set(raw, lambda: tree), bool(_TRACING.search(raw)))
-    return _Facts(defaults_set(raw, lambda: _tree(path, raw)), bool(_TRACING.search(raw)))
+        return _Facts(defaults_set(raw, lambda: outline), any(each in raw for each in _TRACING))
+    return _Facts(defaults_set(raw, lambda: _tree(path, raw)), any(each in raw for each in _TRACING))
 
 
-def _tree(path: str, raw: bytes) -> ast.Module | None:
+def _tree(path: str, raw: bytes) -> Outline | None:
     found = _text_and_tree(path, raw)
     return found[1] if found is not None else None
 
 
-def _text_and_tree(path: str, raw: bytes) -> tuple[str, ast.Module | None] | None:
+def _text_and_tree(path: str, raw: bytes) -> tuple[str, Outline | None] | None:
     """Return a file's text with all that is said in it, and its tree; None for what is no Python at all."""
     try:
-        if path.endswith(SUFFIX):
-            from torchlint.syntax.reading import OtherLanguage, read  # here: few projects have notebooks with torch
-
-            try:
-                source = read(path, raw).source
-            except OtherLanguage:
-                return None
-            text = f"{source.text}\n"
-            return text + source.unread, _parsed(text)
-        text = decode(path, raw).text
-    except SourceError:
+        if not path.endswith(SUFFIX):
+            source = decode(path, raw)
+            return source.text, _parsed(source)
+        source = read(path, raw).source
+        return f"{source.text}\n{source.unread}", _parsed(source)
+    except (SourceError, OtherLanguage):
         return None
-    return text, _parsed(text)
 
 
-def _parsed(text: str) -> ast.Module | None:
+def _parsed(source: Source) -> Outline | None:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
+        return outline(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

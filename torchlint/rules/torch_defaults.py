@@ -9,7 +9,7 @@ from torchlint.inference.project_texts import SETS_DEFAULT_DEVICE, SETS_DEFAULT_
 from torchlint.records import record
 from torchlint.rule import FileContext
 from torchlint.source import Source
-from torchlint.syntax.outline import parse
+from torchlint.syntax.outline import Outline, outline
 
 
 @record(frozen=True, slots=True)
@@ -42,9 +42,16 @@ def default_set(context: FileContext, dtype: bool) -> str | None:
 def defaults(source: Source) -> Defaults:
     """Look for the calls and blocks that change a default."""
     text = source.utf8
-    found = defaults_set(text, lambda: parse(source))
+    found = defaults_set(text, lambda: _outline(source))
     return Defaults(
         dtype=bool(found & {DTYPE, TENSOR_TYPE}),
         device=DEVICE in found,
         tensor_type=TENSOR_TYPE in found and b"cuda" in text,
     )
+
+
+def _outline(source: Source) -> Outline | None:
+    try:
+        return outline(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # newer than this Python
+        return None
