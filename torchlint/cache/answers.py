@@ -29,10 +29,6 @@ class Answers:
 
     def renew(self, present: Present) -> None:
         """Look at all files again when something is asked next: they may have changed."""
-        if self._known:
-            from torchlint.inference.project_texts import look_again
-
-            look_again()
         self.write()
         self._present = present
         self._known.clear()
@@ -51,8 +47,10 @@ class Answers:
             self._known[root] = self._held(root)
         answers = self._known[root]
         if spelled not in answers:
-            from torchlint.inference.project_texts import ask  # here: most runs have nothing to ask
+            from torchlint.inference.project_texts import ask, look_again  # here: most runs have nothing to ask
 
+            if root not in self._stale:
+                look_again()
             answers[spelled] = ask(question)
             self._stale.add(root)
         return answers[spelled]

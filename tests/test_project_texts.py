@@ -1,0 +1,186 @@
+"""What the texts of a project say to a file's questions, and what becomes of a result when they change."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Program
+from tests.test_cache import known
+from torchlint.inference import project_texts
+from torchlint.inference.project_texts import SETS_DEFAULT_DTYPE, TAKES, TRACES, ask, look_again
+
+USES = "import torch\n\n\ndef make():\n    return torch.Tensor([1, 2])\n"
+SETS = "import torch\n\ntorch.set_default_dtype(torch.float64)\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "setup.cfg").write_text("")
+    (tmp_path / "uses.py").write_text(USES)
+    return tmp_path
+
+
+def sets(project: Path) -> str | None:
+    look_again()
+    return ask((SETS_DEFAULT_DTYPE, str(project), str(project / "uses.py")))
+
+
+def takes(project: Path, name: str = "Variable", stars: str = "yes") -> str | None:
+    look_again()
+    return ask((TAKES, str(project), str(project / "uses.py"), name, stars))
+
+
+def test_the_first_file_by_path_is_named_and_the_one_that_asks_is_not(project: Path) -> None:
+    (project / "uses.py").write_text(SETS)
+    assert sets(project) is None
+    for name in ("tests/b.py", "tests/a.py"):
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text(SETS)
+    assert sets(project) == "`tests/a.py` may set the default dtype"
+    (project / "tests/a.py").unlink()
+    assert sets(project) == "`tests/b.py` may set the default dtype"
+
+
+@pytest.mark.parametrize("folder", [".venv", "node_modules", "__pycache__", "lib/site-packages", "made"])
+def test_environments_and_hidden_folders_are_no_part_of_a_project(project: Path, folder: str) -> None:
+    (project / folder).mkdir(parents=True)
+    (project / folder / "a.py").write_text(SETS)
+    (project / "made").mkdir(exist_ok=True)
+    (project / "made/pyvenv.cfg").write_text("")
+    assert sets(project) is None
+
+
+def test_a_link_to_a_folder_above_is_not_followed(project: Path) -> None:
+    (project / "again").symlink_to(project, target_is_directory=True)
+    assert sets(project) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# torch.set_default_dtype is for others\nimport torch\n",
+        '"""Call `torch.set_default_dtype` first."""\nimport torch\n',
+        "import torch\n\n\ndef set_default_mininterval(x):\n    pass\n",
+        "import torch\n\nkind = getattr(torch, 'float32')\n",
+        "import torch\n\nx = torch.zeros(1, dtype=getattr(torch, name))\n",
+    ],
+)
+def test_prose_and_other_words_set_nothing(project: Path, text: str) -> None:
+    (project / "other.py").write_text(text)
+    assert sets(project) is None
+
+
+@pytest.mark.parametrize("text", ["import torch\nset_default_dtype(1\n", "print torch.set_default_dtype\n"])
+def test_a_file_that_does_not_parse_counts_by_its_words(project: Path, text: str) -> None:
+    (project / "broken.py").write_text(text)
+    assert sets(project) == "`broken.py` may set the default dtype"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
+def test_a_file_that_cannot_be_read_may_do_anything(project: Path) -> None:
+    (project / "secret.py").write_text("")
+    (project / "secret.py").chmod(0)
+    assert sets(project) == "`secret.py` may set the default dtype"
+
+
+def test_too_many_files_leave_it_open(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for at in range(4):
+        (project / f"a{at}.py").write_text("")
+    monkeypatch.setattr(project_texts, "MOST_FILES", 4)
+    assert sets(project) == "the project has too many files to look through"
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("from uses import *\n", "`other.py` imports all names from here"),
+        ("from .lib.uses import (*)\n", "`other.py` imports all names from here"),
+        ("from others import *\nVariable = 1\n", None),
+        ("from uses import make\nfrom torch.autograd import Variable\nVariable(make())\n", None),
+        ("import torch, uses\nuses.make(torch.autograd.Variable)\n", None),
+        ("import tensorflow as tf\nimport uses\nuses.make(tf.Variable)\n", None),
+        ("from uses import make as Variable\n", None),
+        ("print uses, Variable\n", "`other.py` may take `Variable` from here"),
+        ("import lib.uses as u\nu.Variable\n", "`other.py` may take `Variable` from here"),
+        ("def f(m):\n    return m.Variable\n", "`other.py` may take `Variable` from here"),
+        ("class A:\n    def f(self):\n        return self.Variable\n", None),
+        ("import uses\nimport inspect\ninspect.getmembers(uses)\n", "`other.py` may take `Variable` from here"),
+        ("names = ['Variable']\n", "`other.py` may take `Variable` from here"),
+        ('"""The Variable that uses takes."""\n', None),
+        ("x = 'uses.Variable'\n", "`other.py` may take `Variable` from here"),
+        ("exec(open('uses.py').read())\n", "`other.py` imports all names from here"),
+    ],
+)
+def test_ways_to_take_a_name(project: Path, text: str, answer: str | None) -> None:
+    (project / "other.py").write_text(text)
+    assert takes(project) == answer
+    if answer is not None and "all names" in answer:
+        assert takes(project, stars="no") is None
+
+
+def test_a_notebook_is_read_with_its_magics(project: Path) -> None:
+    cells = [
+        {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": ["%run uses.py\n"]},
+        {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": SETS.splitlines(True)},
+    ]
+    (project / "look.ipynb").write_text(
+        json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    )
+    assert sets(project) == "`look.ipynb` may set the default dtype"
+
+
+def test_tracing_is_told(project: Path) -> None:
+    (project / "export.py").write_text("import torch\n\ntorch.onnx.export(1, 2, 3)\n")
+    look_again()
+    assert ask((TRACES, str(project), str(project / "uses.py"))) == "`export.py` traces or scripts modules"
+
+
+# ---------------------------------------------------------------------- results that rest on it
+def applicability(program: Program, *arguments: str) -> list[str]:
+    done = program("--output-format", "json", "uses.py", *arguments)
+    return [each["fix"]["applicability"] for each in json.loads(done.stdout)]
+
+
+def test_a_kept_result_ends_when_another_file_sets_a_default(project: Path, in_process: Program) -> None:
+    assert [applicability(in_process) for _ in range(2)] == [["safe"], ["safe"]]
+    (project / "main.py").write_text(SETS)
+    assert [applicability(in_process) for _ in range(2)] == [["unsafe"], ["unsafe"]]
+    assert known(in_process("-v", "uses.py")) == 1
+    (project / "main.py").unlink()
+    assert applicability(in_process) == ["safe"] == applicability(in_process, "--no-cache")
+
+
+def test_answers_are_kept_while_no_file_changes(
+    project: Path, in_process: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = 1_000_000_000
+    for path in project.iterdir():
+        os.utime(path, (old, old))
+    monkeypatch.setattr("torchlint.cache.present._SLACK", -(10**18))  # what was written just now counts as old
+    assert applicability(in_process) == ["safe"]
+    assert known(in_process("-v", "uses.py")) == 1
+    monkeypatch.setattr(project_texts, "_facts", None)  # whoever reads a text fails
+    monkeypatch.setattr(project_texts, "_LOOKS", {})
+    assert known(in_process("-v", "uses.py")) == 1
+
+
+def test_a_folder_a_file_and_a_list_of_files_give_the_same(project: Path, in_process: Program) -> None:
+    (project / "main.py").write_text(SETS)
+    (project / "more.py").write_text(USES)
+    told = [in_process("--no-cache", "--output-format", "json", *paths) for paths in ((".",), ("uses.py", "more.py"))]
+    assert told[0].stdout == told[1].stdout
+    alone = json.loads(in_process("--no-cache", "--output-format", "json", "uses.py").stdout)
+    assert alone == [each for each in json.loads(told[0].stdout) if each["filename"] == "uses.py"]
+
+
+def test_a_text_without_a_place_is_a_project_of_its_own(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from torchlint import check
+
+    (project / "main.py").write_text(SETS)
+    monkeypatch.chdir(project)
+    assert [str(each.fix and each.fix.applicability) for each in check(USES).findings] == ["safe"]
+    assert [str(each.fix and each.fix.applicability) for each in check(USES, path="new.py").findings] == ["unsafe"]
