@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -46,7 +48,7 @@ def test_every_rule_with_a_safe_fix_has_cases() -> None:
 @pytest.mark.parametrize("code", CLAIMING)
 def test_torchlint_claims_that_each_case_is_safe(code: str) -> None:
     for case in of_rule(code):
-        result = check_bytes("case.py", case.text.encode(), Config(select=(code,)))
+        result = check_bytes("<case>", case.text.encode(), Config(select=(code,)))
         assert result.findings, case.title
         assert result.troubles == ()
         assert [each.fix and each.fix.applicability for each in result.findings] == (
@@ -85,10 +87,12 @@ def test_an_unsafe_fix_differs_in_some_world_and_runs_in_some(case: Case, device
     assert judged(case, device).allows == Applicability.UNSAFE
 
 
-def test_a_file_that_changes_the_defaults_gets_a_fix_that_knows_of_it() -> None:
+def test_a_file_that_changes_the_defaults_gets_an_unsafe_fix_that_knows_of_it() -> None:
     case = next(each for each in SAFE if each.code == "TNS301" and "[1, 2, 3]" in each.text)
-    (on_host,), (elsewhere,) = in_changed_defaults(case, "cpu"), in_changed_defaults(case, "cuda")
-    assert "dtype=torch.get_default_dtype()" in repaired(on_host)
-    assert 'device="cpu"' in repaired(elsewhere)
-    assert "get_default_dtype" not in repaired(case)
-    assert "device" not in repaired(case)
+    setters = {"torch.set_default_dtype(torch.float64)": "dtype=torch.get_default_dtype()"}
+    for statement, spelled in {**setters, 'torch.set_default_device("cuda")': 'device="cpu"'}.items():
+        changed = replace(case, text=f"{case.text}\n{statement}\n")
+        assert claim(changed) is Applicability.UNSAFE
+        assert spelled in repaired(changed, unsafe=True)
+        assert spelled not in repaired(case)
+    assert in_changed_defaults(case, "cpu") == in_changed_defaults(case, "cuda") == ()

@@ -39,7 +39,7 @@ def test_every_row_has_a_case() -> None:
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_findings(path: Path) -> None:
-    result = check_bytes(str(path), path.read_bytes(), EVERYTHING)
+    result = check_bytes(f"/alone/{path.name}", path.read_bytes(), EVERYTHING)
     assert result.source is not None
     said = []
     for each in result.findings:
@@ -54,7 +54,7 @@ def test_findings(path: Path) -> None:
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_text_after_the_fixes(path: Path, unsafe: bool) -> None:
     config = Config(select=("ALL",), unsafe_fixes=unsafe)
-    outcome = fix_bytes(str(path), path.read_bytes(), config)
+    outcome = fix_bytes(f"/alone/{path.name}", path.read_bytes(), config)
     choices = [path.with_suffix(".safe.txt"), path]
     if unsafe:
         choices.insert(0, path.with_suffix(".unsafe.txt"))
@@ -66,7 +66,7 @@ def test_text_after_the_fixes(path: Path, unsafe: bool) -> None:
 @pytest.mark.parametrize("row", ["row01", "row03", "row08", "row18"])
 def test_the_finding_names_what_is_missing(row: str) -> None:
     path = case(row)
-    messages = [each.message for each in check_bytes(str(path), path.read_bytes(), Config()).findings]
+    messages = [each.message for each in check_bytes(f"/alone/{path.name}", path.read_bytes(), Config()).findings]
     assert len(messages) == 1
     assert "`.detach()`" in messages[0]
     assert ("`.cpu()`" in messages[0]) == (row == "row03")
@@ -74,7 +74,7 @@ def test_the_finding_names_what_is_missing(row: str) -> None:
 
 def test_what_is_missing_on_a_gpu_is_only_the_copy() -> None:
     path = case("row07")
-    (finding,) = check_bytes(str(path), path.read_bytes(), Config()).findings
+    (finding,) = check_bytes(f"/alone/{path.name}", path.read_bytes(), Config()).findings
     assert "`.cpu()`" in finding.message
     assert "`.detach()`" not in finding.message
 
@@ -83,7 +83,7 @@ def test_strict_asks_for_the_letter_also_where_the_host_is_proven() -> None:
     from torchlint.model import Settings
 
     path = case("row02")
-    strict = check_bytes(str(path), path.read_bytes(), Config(settings=Settings(strict=True)))
+    strict = check_bytes(f"/alone/{path.name}", path.read_bytes(), Config(settings=Settings(strict=True)))
     assert [each.code for each in strict.findings] != []
 
 

@@ -12,7 +12,7 @@ from torchlint.engine import check_bytes, fix_bytes
 
 def fixed(code: str, *select: str, unsafe: bool = False) -> str:
     config = Config(select=select, unsafe_fixes=unsafe)
-    outcome = fix_bytes("example.py", dedent(code).encode(), config)
+    outcome = fix_bytes("<example>", dedent(code).encode(), config)
     assert outcome.remaining.troubles == ()
     return outcome.raw.decode()
 
@@ -73,7 +73,7 @@ def test_the_only_statement_of_a_block_stays() -> None:
 def test_an_import_goes_with_its_row(newline: str) -> None:
     before = newline.join(["import torch", "from torch.autograd import Variable", "", "x = torch.zeros(3)", ""])
     after = newline.join(["import torch", "", "x = torch.zeros(3)", ""])
-    assert fix_bytes("example.py", before.encode(), Config(select=("TNS404",))).raw.decode() == after
+    assert fix_bytes("<example>", before.encode(), Config(select=("TNS404",))).raw.decode() == after
 
 
 def test_the_import_stays_while_a_wrapper_is_left() -> None:
@@ -88,7 +88,7 @@ def test_the_import_stays_while_a_wrapper_is_left() -> None:
 
 def test_one_finding_for_a_volatile_call() -> None:
     code = "from torch.autograd import Variable\ny = Variable(x, volatile=True)\n"
-    found = check_bytes("example.py", code.encode(), Config(select=("TNS4",))).findings
+    found = check_bytes("<example>", code.encode(), Config(select=("TNS4",))).findings
     assert [each.code for each in found] == ["TNS402"]
 
 
