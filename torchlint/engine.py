@@ -24,7 +24,7 @@ from torchlint.model import (
     Trouble,
     in_order,
 )
-from torchlint.screening.screens import Screens
+from torchlint.screening.screens import Screens, speaking_of
 from torchlint.screening.sight import Sight
 from torchlint.source import Source, SourceError, undecoded
 from torchlint.suppress import ABOUT_SUPPRESSIONS, split
@@ -201,8 +201,7 @@ def _absolute(source: Source, config: Config) -> str:
 
 @roomy
 def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
-    entries = speaking(codes, source.utf8)
-    words = frozenset[str]().union(*(entry.words for entry in entries))
+    entries: Sequence[Entry] = speaking(codes, source.utf8)
     try:
         made = TREES.of(_absolute(source, config), source) if entries else parse(source)
     except (SyntaxError, ValueError) as error:
@@ -211,11 +210,13 @@ def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
         return _Checked([_too_deep()])
     if not isinstance(made, Outline):
         return _Checked([])
-    called = frozenset[str]().union(*(entry.words for entry in entries if entry.called))
-    elsewhere = frozenset[str]().union(*(entry.words for entry in entries if not entry.called))
     with closing(Sight(made, config.settings, _absolute(source, config))) as sight:
         try:
-            places = stretches(made, words, called - elsewhere, Screens(sight, entries).may_be_at_fault)
+            entries = speaking_of(entries, sight)
+            called = frozenset[str]().union(*(entry.words for entry in entries if entry.called))
+            elsewhere = frozenset[str]().union(*(entry.words for entry in entries if not entry.called))
+            may_be_at_fault = Screens(sight, entries).may_be_at_fault
+            places = stretches(made, called | elsewhere, called - elsewhere, may_be_at_fault)
             found, troubles = _check_stretches(sight, places, entries) if places else ([], ())
         except RecursionError:  # Python 3.12 has a limit of its own where C and Python call each other by turns
             return _Checked([_too_deep()])

@@ -13,6 +13,7 @@ import libcst as cst
 from torchlint.catalogue import BY_CODE, CATALOGUE, Entry
 from torchlint.inference.analysis import Analysis
 from torchlint.inference.facts import UNKNOWN, Mode, Reason, Value
+from torchlint.inference.frameworks import text_imports_torch
 from torchlint.inference.project_texts import ProjectView
 from torchlint.model import Confidence, Edit, Fix, Settings
 from torchlint.records import record
@@ -137,6 +138,13 @@ class FileContext:
     def names(self, node: cst.BaseExpression) -> frozenset[str]:
         """Give what an expression may be by name, imports and aliases followed: ``{"torch.FloatTensor"}``."""
         return self.facts(node).names
+
+    @cached_property
+    def works_with_torch(self) -> bool:
+        """Whether an object of which nothing is known may be a tensor: the file imports torch (:class:`Analysis`)."""
+        if self.analysis is None:
+            return text_imports_torch(self.source.utf8)
+        return self.analysis.works_with_torch
 
     def mode(self, node: cst.BaseExpression) -> Mode:
         """Give the grad modes in which an expression may be evaluated."""

@@ -12,6 +12,7 @@ from torchlint.inference.docstrings import argument_types
 from torchlint.inference.facts import UNKNOWN, Mode, Reason, Value
 from torchlint.inference.imports import Place
 from torchlint.inference.lexical import bound, never_bound
+from torchlint.inference.names import spelled
 from torchlint.inference.project import Project
 from torchlint.inference.project_texts import ProjectView
 from torchlint.inference.scope import File
@@ -169,10 +170,21 @@ class Analysis:
         """The packages that the file imports from, by their first word."""
         return frameworks.packages(self.outline)
 
+    @property
+    def works_with_torch(self) -> bool:
+        """Whether an object of which nothing is known may be a tensor here: see :attr:`File.works_with_torch`."""
+        return self._file.works_with_torch
+
     @cached_property
-    def uses_torch(self) -> bool:
-        """Whether the file shows that it works with torch."""
-        return frameworks.works_with_torch(self.outline, self.packages)
+    def may_hold_tensors(self) -> bool:
+        """Whether a tensor may be met at all: here, or from another file of the project, or from pytest."""
+        return self._file.works_with_torch or self.is_test or self._imports_from_project
+
+    @property
+    def _imports_from_project(self) -> bool:
+        plain = (alias.name for node in self.outline.nodes(ast.Import) for alias in node.names)
+        modules = (*plain, *map(spelled, self.outline.nodes(ast.ImportFrom)))
+        return any(self._file.base(module) is not None for module in modules)
 
     @property
     def uses_other_frameworks(self) -> bool:
@@ -197,6 +209,6 @@ class Analysis:
 
     def may_be_torch(self, node: ast.expr) -> bool:
         """Whether an expression of unknown kind may be a torch tensor, by what the file and the words around it say."""
-        if not self.uses_torch:
+        if not self.works_with_torch:
             return False
         return not frameworks.speaks_of_another(self.outline, node, self.uses_other_frameworks)

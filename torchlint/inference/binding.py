@@ -104,7 +104,8 @@ class Binding:
         text = argument.type_comment or _in_signature(self.function, argument)
         if text is not None:
             return self.file.annotated(ast.Constant(text), self.env, self.flow)
-        return self.file.outline.told(argument_types, self.function).get(argument.arg)
+        told = self.file.outline.told(argument_types, self.function) if self.file.works_with_torch else {}
+        return told.get(argument.arg)
 
     def _why(self, argument: ast.arg, fault: str) -> Reason:
         text = "{code} is an argument of `" + self.function.name + "`: nothing excludes a tensor that " + fault

@@ -229,9 +229,11 @@ class Calls:
         """Give the result of a function of which little is known but its name; ``of`` is it, or its object."""
         function = given.node.func if isinstance(given.node, ast.Call) else None
         word = last_word(function)
-        if word in _LOSS_WORD:
+        by_name = self._file.works_with_torch
+        if by_name and word in _LOSS_WORD:
             return tensors.computed(given.operands(), env.mode, given.node).having(rank=0)
-        if modules.MODEL_WORD.search(word) and not word[:1].isupper():  # `Net()` makes one, `net()` calls it
+        is_call = not word[:1].isupper()  # `Net()` makes one, `net()` calls it
+        if by_name and is_call and modules.MODEL_WORD.search(word):
             module = Value(Kind.MODULE, Grad.ATTACHED, of.place if of.place == Place.HOST else ANY_PLACE)
             return modules.called(module, given, env.mode)
         place = Place.HOST if of.place == Place.HOST or self._stays_on_host(word) else ANY_PLACE
@@ -274,7 +276,8 @@ class Calls:
             return known
         if receiver.must(Kind.MODULE) and word in ("forward", "__call__"):
             return modules.called(receiver, given, env.mode)
-        if receiver.must(Kind.MODULE) or (receiver.may(Kind.MODULE | Kind.OTHER) and word in _MODULE_METHODS):
+        by_name = word in _MODULE_METHODS and self._file.works_with_torch
+        if receiver.must(Kind.MODULE) or (receiver.may(Kind.MODULE | Kind.OTHER) and by_name):
             found = modules.method(receiver, word, given, env.mode)
             if found is None and self._file.project.presuming and receiver.grad == Grad.DETACHED:
                 return modules.called(receiver, given, env.mode)  # of a frozen module nothing else has a graph either
@@ -311,7 +314,11 @@ class Calls:
         found = tensors.method(receiver, word, given, env.mode)
         if found is None:
             return self._unknown(given, env, receiver)
-        if receiver.is_tensor or not found.may(Kind.TENSOR):
+        if receiver.is_tensor:
+            return found
+        if not self._file.works_with_torch and _holds_tensors(found):
+            return found.having(kind=ANY, rank=None, items=None, member=None, keys=())
+        if not found.may(Kind.TENSOR):
             return found
         if word in _CHAINING:  # no list and no number has such a method
             return found.having(kind=receiver.kind & (Kind.TENSOR | Kind.MODULE | Kind.OTHER))
@@ -332,7 +339,8 @@ class Calls:
     def _change(self, target: ast.expr, receiver: Value, word: str, given: Arguments, env: Env) -> None:
         """Carry out what a method changes in its receiver."""
         if receiver.may(Kind.MODULE) and word in ("cuda", "cpu", "to", "requires_grad_"):
-            if receiver.must(Kind.MODULE) or (receiver.unknown and self._is_statement(given.node)):
+            by_name = receiver.unknown and self._file.works_with_torch
+            if receiver.must(Kind.MODULE) or (by_name and self._is_statement(given.node)):
                 kind = Kind.MODULE | (Kind.TENSOR if word == "requires_grad_" else Kind(0))
                 module = receiver if receiver.must(Kind.MODULE) else receiver.having(kind=kind, grad=Grad.ATTACHED)
                 self.set(target, modules.moved(module, word, given, env.mode), env)
@@ -361,6 +369,10 @@ _REGISTERING = frozenset(["register_buffer", "register_parameter", "add_module"]
 _MODULE_METHODS = frozenset(
     ["parameters", "named_parameters", "buffers", "named_buffers", "state_dict", "modules", "named_modules"]
 )
+
+
+def _holds_tensors(value: Value) -> bool:
+    return any(each.may(Kind.TENSOR) for each in (value, value.member, *(value.items or ())) if each is not None)
 
 
 def _is_import(value: Value) -> bool:

@@ -22,6 +22,7 @@ from torchlint.inference.facts import (
     join,
     of_kind,
 )
+from torchlint.inference.frameworks import OTHERS
 from torchlint.inference.operations import leaf
 from torchlint.inference.setters import set_words
 from torchlint.syntax.outline import Function, Outline
@@ -83,7 +84,7 @@ class Class:
     @property
     def is_module(self) -> bool:
         """Whether objects are ``nn.Module`` objects."""
-        return self._is("module", lambda each: any(map(_is_module_name, each.bases)))
+        return self._is("module", lambda each: any(_names_a_module(base, each.home) for base in each.bases))
 
     @property
     def is_lightning(self) -> bool:
@@ -109,8 +110,11 @@ class Class:
         )
 
 
-def _is_module_name(name: str) -> bool:
-    return name.startswith("torch.nn.") or leaf(name) in _MODULE_BASES
+def _names_a_module(name: str, home: File) -> bool:
+    """Whether a base is a module: one of torch's, or by its last word where it is no other library's."""
+    if name.startswith("torch.nn."):
+        return True
+    return leaf(name) in _MODULE_BASES and name.partition(".")[0] not in OTHERS and home.works_with_torch
 
 
 def _last(node: ast.expr) -> str:
@@ -162,7 +166,7 @@ class Classes:
         instance = frozenset((known.name,))
         if known.is_module:
             return Value(Kind.MODULE, Grad.ATTACHED, place, Dtype(0), instance=instance)
-        if any(leaf(base) == "Tensor" for base in known.bases):
+        if known.home.works_with_torch and any(leaf(base) == "Tensor" for base in known.bases):
             return Value(Kind.TENSOR, instance=instance)
         return of_kind(Kind.OTHER, instance=instance)
 

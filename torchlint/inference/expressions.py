@@ -57,7 +57,7 @@ class Expressions:
         self.changes: dict[str, Value] = {}
         """What names and paths have become by changes in place, joined."""
         self.assumed: Assumed = frozenset()
-        self.guard = Guard(self.evaluate, file.meant)
+        self.guard = Guard(self.evaluate, file.meant, lambda: file.works_with_torch)
         self.calls = Calls(self)
 
     def evaluate(self, node: ast.expr, env: Env) -> Value:
@@ -104,7 +104,7 @@ class Expressions:
                 return moved_along(value, base, word) if base.instance else value
         if (found := self.file.instance_attribute(base, word)) is not None:
             return found
-        if word == "param_groups":
+        if word == "param_groups" and self.file.works_with_torch:
             return of_kind(Kind.SEQUENCE, member=of_kind(Kind.SEQUENCE, keys=(("params", _all_parameters()),)))
         if base.instance and any(name.startswith("torch.distributions.") for name in base.instance):
             given = Arguments(node)
@@ -148,7 +148,9 @@ class Expressions:
         if word == "device" and base.unknown and SETTINGS_WORD.search(last_word(getattr(node, "value", None))):
             return of_kind(Kind.DEVICE, place=Place.HOST | Place.ACCELERATOR)
         if (found := tensors.attribute(base, word, node)) is not None:
-            if base.is_tensor or word in ("grad", "device", "dtype", "requires_grad", "is_cuda", "is_leaf"):
+            if base.is_tensor or word in ("device", "dtype", "requires_grad", "is_cuda", "is_leaf"):
+                return found
+            if word == "grad" and self.file.works_with_torch:
                 return found
             return found.having(kind=ANY) if found.may(Kind.TENSOR) else found.having(kind=found.kind | Kind.OTHER)
         return part(base) if not base.is_tensor else UNKNOWN
@@ -160,7 +162,7 @@ class Expressions:
         path = path_of(node)
         if path is not None and (known := env.find(path)) is not None:
             return known
-        if index.const == "params" and not base.is_tensor and not base.keys:
+        if index.const == "params" and not base.is_tensor and not base.keys and self.file.works_with_torch:
             return _all_parameters()
         if base.instance and (got := self.file.call_method(base, "__getitem__", Arguments(node, (index,)), env.mode)):
             return got

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from torchlint.inference.lexical import bound
+from torchlint.inference.lexical import bound, bound_otherwise
 from torchlint.syntax.outline import Outline
 
 OTHERS = frozenset(
@@ -39,15 +39,19 @@ OTHERS = frozenset(
         "mlx",
         "haiku",
         "optax",
+        "sonnet",
     ]
 )
 """Packages whose objects have a ``numpy`` method, ``data`` or ``Variable`` of their own, or none of a tensor's."""
 
-_TORCH = (
-    "torch", "lightning", "pytorch", "ignite", "kornia", "timm", "fastai", "pyro", "gpytorch", "botorch", "captum",
-    "accelerate", "diffusers", "peft", "monai", "mmcv", "mmdet", "detectron2", "skorch", "einops", "e3nn", "dgl",
-)  # fmt: skip
-"""Packages, by how their names begin, whose users hold tensors of torch."""
+_TORCH = frozenset(
+    "accelerate allennlp apex bitsandbytes captum catalyst deepspeed detectron2 diffusers e3nn espnet espnet2 fairseq "
+    "fastai flair flash_attn fvcore ignite kornia lightly lightning lightning_fabric lpips mmcv mmdet mmengine mmpose "
+    "mmseg monai nemo nflows onmt opacus open_clip parlai peft pfrl poutyne pykeen pyro sbi schnetpack "
+    "sentence_transformers skorch speechbrain stable_baselines3 stanza tianshou timm trl ultralytics vllm "
+    "xformers".split()
+)
+"""Packages made for torch alone whose names do not say so; what has ``torch`` in its name is made for it."""
 
 _OTHER_WORD = re.compile(
     r"(^|[^a-z0-9])(tf|tfp|tfd|tensorflow|jax|flax|keras|paddle|mxnet|mx|eager|np|numpy)\d*([^a-z0-9]|$)"
@@ -71,11 +75,51 @@ def packages(outline: Outline) -> frozenset[str]:
     return frozenset(found)
 
 
-def works_with_torch(outline: Outline, imported: frozenset[str]) -> bool:
-    """Whether a file shows that it works with torch: by an import, or by torch's name where no other is imported."""
-    if any(each.startswith(_TORCH) and each != "torchlint" for each in imported):
+def imports_torch(outline: Outline) -> bool:
+    """Whether a file imports torch, or a library made for torch alone, anywhere in its text."""
+    return outline.told(_imports_torch, outline.tree)
+
+
+def _imports_torch(outline: Outline, tree: ast.Module) -> bool:
+    if any(map(_is_for_torch, packages(outline))):
         return True
-    return not imported & OTHERS and b"torch" in outline.source.utf8
+    if outline.names_of("torch"):  # `from compat import torch`
+        return True
+    return any(map(_imports_by_name, outline.nodes(ast.Call))) or _leaves_torch_unbound(outline, tree)
+
+
+def _is_for_torch(package: str) -> bool:
+    return package in _TORCH or ("torch" in package and package != "torchlint")
+
+
+def _imports_by_name(call: ast.Call) -> bool:
+    """Whether a call imports torch: ``importlib.import_module("torch")``, ``pytest.importorskip("torch")``."""
+    match call:
+        case ast.Call(func=ast.Name(id=word) | ast.Attribute(attr=word), args=[ast.Constant(value=str(module)), *_]):
+            return "import" in word.lower() and _is_for_torch(module.partition(".")[0])
+    return False
+
+
+def _leaves_torch_unbound(outline: Outline, tree: ast.Module) -> bool:
+    """Whether code asks something of ``torch``, which only ``from somewhere import *`` can have bound."""
+    if b"torch" not in outline.source.utf8:
+        return False
+    asked = (each.value for each in outline.nodes(ast.Attribute) if isinstance(each.value, ast.Name))
+    if not any(each.id == "torch" for each in asked):
+        return False
+    imports: list[ast.Import | ast.ImportFrom] = [*outline.nodes(ast.Import), *outline.nodes(ast.ImportFrom)]
+    renamed = any(alias.asname == "torch" for node in imports for alias in node.names)
+    return not renamed and "torch" not in outline.told(bound_otherwise, tree)
+
+
+_IMPORTED = re.compile(rb"^[ \t]*(?:from[ \t]+(\w+)|import[ \t]+([\w., \t]+))", re.MULTILINE)
+
+
+def text_imports_torch(text: bytes) -> bool:
+    """Whether a text that the stdlib's parser refuses imports torch, or a library made for torch alone."""
+    found = (one or more for one, more in _IMPORTED.findall(text))
+    modules = (each.split()[:1] for group in found for each in group.decode("utf-8", "replace").split(","))
+    return any(_is_for_torch(module.partition(".")[0]) for words in modules for module in words)
 
 
 def speaks_of_another(outline: Outline, receiver: ast.expr, mixed: bool) -> bool:

@@ -47,6 +47,8 @@ class Guard:
     evaluate: Callable[[ast.expr, Env], Value]
     meant: Callable[[ast.Name], ast.expr | None] = lambda _: None
     """Gives the expression that a name was bound to, where that is a test and still holds."""
+    by_words: Callable[[], bool] = lambda: True
+    """Tells whether words that other libraries share with torch speak for a tensor: ``hasattr(x, "detach")``."""
 
     def narrow(self, test: ast.expr, holds: bool, env: Env) -> None:
         """Refine what is known where the test holds, or where it does not."""
@@ -143,7 +145,7 @@ class Guard:
             env.mode = Mode.ON if holds else Mode.OFF
         elif "builtins.hasattr" in names and len(test.args) == 2:
             word = test.args[1].value if isinstance(test.args[1], ast.Constant) else None
-            if word in _TENSOR_ONLY:
+            if word in _TENSOR_ONLY and self.by_words():
                 self._kind(
                     test.args[0], Kind.TENSOR | (Kind.MODULE if word in ("cpu", "cuda") else Kind(0)), holds, env
                 )

@@ -21,6 +21,7 @@ from torchlint.inference.devices import last_word, says_accelerator
 from torchlint.inference.env import Env
 from torchlint.inference.facts import NOTHING, UNKNOWN, Kind, Mode, Value, join_all, of_kind
 from torchlint.inference.flow import Flow
+from torchlint.inference.frameworks import imports_torch
 from torchlint.inference.imports import Imports, Place
 from torchlint.inference.lexical import imported_only, lines_of
 from torchlint.inference.names import BUILTINS, named, path_of
@@ -158,6 +159,11 @@ class File:
     def mentions_accelerators(self) -> bool:
         """Whether the file speaks of a device at all: where it does not, what it makes stays on the host."""
         return says_accelerator(self.outline.source.utf8)
+
+    @cached_property
+    def works_with_torch(self) -> bool:
+        """Whether the file imports torch, or all names of a file that does: elsewhere words prove nothing."""
+        return imports_torch(self.outline) or self.stars.bring_torch()
 
     @cached_property
     def sets_grad_mode(self) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from torchlint.inference.facts import Value
+from torchlint.inference.frameworks import imports_torch
 from torchlint.inference.names import named, star_modules
 from torchlint.inference.operations import operations
 
@@ -21,7 +23,10 @@ _CONVENTIONAL = {
     "np": "numpy",
     "Variable": "torch.autograd.Variable",
 }
-"""What names mean that only ``from somewhere import *`` can bind, in a file that speaks of torch."""
+"""What names mean that only ``from somewhere import *`` can bind, in a file that works with torch."""
+
+_MOST_FILES = 8
+"""Files from which stars take from each other are followed this far."""
 
 
 class Stars:
@@ -53,9 +58,27 @@ class Stars:
             full = f"{module}.{word}"
             if module.startswith("torch") and (full in operations().functions or word[:1].isupper()):
                 return named(full)
-        if b"torch" in self._file.outline.source.utf8:
-            return named(_CONVENTIONAL[word]) if word in _CONVENTIONAL else None
-        return None
+        return named(_CONVENTIONAL[word]) if word in _CONVENTIONAL and self._file.works_with_torch else None
+
+    def bring_torch(self) -> bool:
+        """Whether a star takes torch's names from a file of the project: ``from .torch_imports import *``."""
+        files, seen = [self._file], {self._file}
+        for file in files:
+            for each in file.stars.files():
+                if imports_torch(each.outline):
+                    return True
+                if each not in seen and len(seen) < _MOST_FILES:
+                    seen.add(each)
+                    files.append(each)
+        return False
+
+    def files(self) -> Iterator[File]:
+        """Give the files of the project that the stars take everything from."""
+        for module in self._modules:
+            base = self._file.base(module)
+            file = self._file.project.file(base) if base is not None else None
+            if file is not None:
+                yield file
 
     def hands_out(self, word: str) -> bool:
         """Whether ``from this_file import *`` binds a name."""

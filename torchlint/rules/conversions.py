@@ -60,6 +60,8 @@ def conversion(node: cst.Call, context: FileContext) -> Conversion | None:
         if not isinstance(place, ast.expr) or not may_be_torch(place, value, context.analysis):
             return None
         detach, cpu = lacking(place, value, context.analysis)
+    elif not context.works_with_torch:
+        return None
     words = set(_chain_words(receiver))
     if context.settings.strict:
         detach |= "detach" not in words

@@ -70,7 +70,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
 def _reported(copied: cst.Call, detached: cst.Call, name: str | None, context: FileContext) -> Iterator[Draft]:
     method, last = cst.ensure_type(copied.func, cst.Attribute), cst.ensure_type(detached.func, cst.Attribute)
     value = context.facts(method.value)
-    if not value.may(Kind.TENSOR):
+    if not value.may(Kind.TENSOR) or not (value.is_tensor or context.works_with_torch):
         return
     shown = f".{context.code(method.attr)}({', '.join(context.code(each.value) for each in copied.args)})"
     message = f"`{shown}` before `.detach()` records a copy that nobody follows: detach first"

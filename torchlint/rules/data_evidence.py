@@ -70,7 +70,9 @@ def tensor_evidence(node: cst.Attribute, context: FileContext) -> Confidence | N
         is_plain = not says(_PACKED, context.source.utf8) and "data" not in dict(known.keys)
         return Confidence.LIKELY if is_plain else None
     text = context.source.utf8
-    if not may_be_tensor(known) or not speaks_of_tensors(text) or _NEVER.search(_root_word(node.value)):
+    if not (context.works_with_torch if context.analysis is None else speaks_of_tensors(context.analysis)):
+        return None
+    if not may_be_tensor(known) or _NEVER.search(_root_word(node.value)):
         return None
     own = says(_OWN_TENSORS, text)
     if _BUFFER.search(_root_word(node.value)):

@@ -74,6 +74,8 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     facts = context.facts(node.func.value)
     if facts.kind and not facts.may(Kind.TENSOR | Kind.MODULE):
         return
+    if not facts.must(Kind.TENSOR | Kind.MODULE) and not context.works_with_torch:
+        return
     fix = _fix(node, node.func, wanted, kind, context)
     yield Draft(node.func.attr, _message(kind), Confidence.CERTAIN, fix=fix)
 

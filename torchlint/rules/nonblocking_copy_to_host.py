@@ -80,6 +80,8 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     value = context.facts(source)
     if (value.place == Place.HOST and value.is_tensor) or not value.may(Kind.TENSOR | Kind.MODULE | Kind.OTHER):
         return
+    if not value.must(Kind.TENSOR | Kind.MODULE) and not context.works_with_torch:
+        return
     if _calls(node, _WAITS, context, whole_file=False):
         return
     yield Draft(flag.keyword or flag, *_judged(node, node.func, flag, value, context))

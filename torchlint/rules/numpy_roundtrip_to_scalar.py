@@ -152,6 +152,8 @@ def _receiver(node: cst.BaseExpression) -> cst.BaseExpression:
 
 def _speaks_for_torch(node: cst.Call, context: FileContext) -> bool:
     """Whether ``.detach()`` or ``.cpu()`` stands before ``.numpy()``: TensorFlow's tensors have ``.numpy()`` alone."""
+    if not context.works_with_torch:
+        return False
     mixed = context.analysis is None or context.analysis.uses_other_frameworks
     match cst.ensure_type(node.func, cst.Attribute).value:
         case cst.Call(func=cst.Attribute(attr=cst.Name(value=word))):

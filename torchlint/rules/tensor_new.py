@@ -74,11 +74,11 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report `x.new(...)` on a tensor."""
     if not isinstance(node.func, cst.Attribute) or node.func.attr.value != "new":
         return
-    if any(each.keyword or each.star == "**" for each in node.args) or b"torch" not in context.source.utf8:
+    if any(each.keyword or each.star == "**" for each in node.args):
         return
     receiver = node.func.value
     proven = context.facts(receiver).is_tensor
-    if not proven and not _reads_as_tensor(node, receiver, context):
+    if not proven and not (context.works_with_torch and _reads_as_tensor(node, receiver, context)):
         return
     found = given(node, node.args, context)
     if found.reading is Reading.STORAGE or (found.reading is Reading.UNKNOWN and not proven):

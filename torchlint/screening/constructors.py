@@ -21,7 +21,9 @@ def may_be_legacy(node: ast.AST, sight: Sight) -> bool:
 def may_be_new(node: ast.AST, sight: Sight) -> bool:
     """Screen for the rule about ``x.new(...)``."""
     call = sight.called(node)
-    return call is not None and isinstance(node, ast.Attribute) and not call.keywords and b"torch" in sight.source.utf8
+    if call is None or not isinstance(node, ast.Attribute) or call.keywords:
+        return False
+    return sight.analysis.works_with_torch or sight.value(node.value).is_tensor
 
 
 def may_convert(node: ast.AST, sight: Sight) -> bool:

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import ast
-import functools
-import re
+from typing import TYPE_CHECKING
 
 from torchlint.inference.facts import Kind, Value
 from torchlint.screening.sight import Sight
+
+if TYPE_CHECKING:
+    from torchlint.inference.analysis import Analysis
 
 TENSOR_CLASSES = frozenset({"torch.nn.Parameter", "torch.Tensor", "torch.autograd.Variable"})
 WITHOUT_DATA = Kind.NONE | Kind.INTEGER | Kind.STRING | Kind.MODULE
 """What has no ``data``: of a tensor or an ``int``, only the tensor can be meant."""
 
-_OTHER_TENSORS = re.compile(rb"^\s*(?:import|from)\s+(chainer|caffe|mxnet|paddle|tinygrad|micrograd)\b", re.MULTILINE)
-_TORCH = re.compile(
-    rb"^\s*(?:import|from)\s+(?:[\w.]*(?:torch(?!lint)|lightning)|"
-    rb"(?:accelerate|allennlp|captum|catalyst|detectron2|espnet|fairseq|fastai|ignite|kornia|mmcv|mmengine|monai|parlai|"
-    rb"pyro|skorch|timm)\b)",
-    re.MULTILINE,
-)
-"""Imports of torch, and of libraries that are made for torch alone."""
+_OTHER_TENSORS = frozenset({"chainer", "caffe", "mxnet", "paddle", "tinygrad", "micrograd"})
+"""Libraries with tensors of their own that have ``data`` too."""
 
 
 def may_be_read(node: ast.AST, sight: Sight) -> bool:
@@ -31,7 +27,7 @@ def may_be_read(node: ast.AST, sight: Sight) -> bool:
     if own is not None and not own.may(Kind.TENSOR):
         return False
     known = sight.value(node.value)
-    return is_mostly_tensor(known) or (may_be_tensor(known) and speaks_of_tensors(sight.source.utf8))
+    return is_mostly_tensor(known) or (may_be_tensor(known) and speaks_of_tensors(sight.analysis))
 
 
 def is_mostly_tensor(known: Value) -> bool:
@@ -44,7 +40,6 @@ def may_be_tensor(known: Value) -> bool:
     return known.may(Kind.TENSOR) and not known.names and not known.instance - TENSOR_CLASSES
 
 
-@functools.lru_cache(maxsize=8)
-def speaks_of_tensors(text: bytes) -> bool:
-    """Whether a file imports torch, and no library with tensors of its own that have ``data`` too."""
-    return _TORCH.search(text) is not None and _OTHER_TENSORS.search(text) is None
+def speaks_of_tensors(analysis: Analysis) -> bool:
+    """Whether a file works with torch, and with no library whose tensors have ``data`` too."""
+    return analysis.works_with_torch and not analysis.packages & _OTHER_TENSORS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from torchlint.catalogue import Entry
 from torchlint.screening.constructors import may_be_legacy, may_be_new, may_convert, may_copy_a_tensor
@@ -23,6 +23,16 @@ BY_RULE: Mapping[str, Screen] = {
     "TNS308": may_copy_a_tensor,
 }
 """By code. A rule without one may speak wherever its words stand."""
+
+
+_ABOUT_TENSORS = ("TNS1", "TNS2", "TNS3")
+"""Families of rules that have nothing to say where no tensor is met."""
+
+
+def speaking_of(entries: Sequence[Entry], sight: Sight) -> Sequence[Entry]:
+    """Give the rules that may speak about a file: those about tensors only where one may be met at all."""
+    others = [each for each in entries if not each.code.startswith(_ABOUT_TENSORS)]
+    return entries if len(others) == len(entries) or sight.may_hold_tensors else others
 
 
 class Screens:

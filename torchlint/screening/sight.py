@@ -52,6 +52,13 @@ class Sight:
         """The text."""
         return self.outline.source
 
+    @cached_property
+    def may_hold_tensors(self) -> bool:
+        """Whether a tensor may be met in the file at all (:attr:`Analysis.may_hold_tensors`)."""
+        from torchlint.inference.frameworks import imports_torch
+
+        return imports_torch(self.outline) or self.analysis.may_hold_tensors
+
     def value(self, node: ast.expr) -> Value:
         """Give what is known of an expression's value where it stands."""
         return self.analysis.value(node)

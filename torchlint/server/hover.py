@@ -26,7 +26,7 @@ def hover(opened: Open, checked: Checked, uri: str, position: Position, markdown
     offset = opened.offset(source, uri, position) if source is not None else None
     if source is None or offset is None or not source.is_code(offset):
         return None
-    told = known_at(known, offset) if known is not None and known.uses_torch else []
+    told = known_at(known, offset) if known is not None and known.works_with_torch else []
     found = [each for each in checked.result.findings if each.start <= offset <= each.end]
     parts = [*([_facts(told)] if told else []), *(_page(each) for each in found)]
     if not parts:
