@@ -14,7 +14,7 @@ from tests.projects import written
 from torchlint.catalogue import CATALOGUE
 from torchlint.config import Config
 from torchlint.engine import check_bytes
-from torchlint.model import Finding
+from torchlint.model import Applicability, Finding
 
 EVERY = replace(Config(), select=tuple(each.code for each in CATALOGUE))
 
@@ -211,3 +211,19 @@ def test_code_of_other_libraries_is_left_as_it_runs(tmp_path: Path) -> None:
     """
     files = {"field.py": field, "report.py": report, "main.py": main}
     check_runs_alike(tmp_path, {name: textwrap.dedent(text).lstrip() for name, text in files.items()})
+
+
+# ---------------------------------------------------------------------- outputs of networks
+def test_the_fix_of_an_output_says_that_it_may_be_no_tensor() -> None:
+    text = "import torch\n\n\ndef f(net, x):\n    out = net(x)\n"
+    text += "    b = out.data\n    return b, out.data.item(), out.data.shape\n"
+    fixes = [each.fix for each in found(text)]
+    assert len(fixes) == 3
+    for fix in fixes:
+        assert fix is not None
+        assert fix.applicability is Applicability.UNSAFE
+        assert fix.title.endswith("; `out` is not shown to be a tensor")
+
+
+def test_outputs_are_not_spoken_of_where_torch_is_not_imported() -> None:
+    assert found("def f(net, x):\n    out = net(x)\n    return out.data\n") == []

@@ -57,7 +57,7 @@ from torchlint.inference.facts import Dtype, Value
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext, Rule
 from torchlint.rules.data_edits import dropped
-from torchlint.rules.data_evidence import tensor_evidence
+from torchlint.rules.data_evidence import doubt, tensor_evidence
 from torchlint.rules.data_use import DataUse, Use, data_use
 
 
@@ -75,7 +75,9 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     if use.word == "[0]" and known.rank != 0:
         confidence = min(confidence, Confidence.LIKELY)
     safe = confidence is Confidence.CERTAIN and _is_equal(use, known)
-    yield Draft(node.attr, _message(use), confidence, fix=_fix(node, use, safe, context))
+    fix = _fix(node, use, safe, context)
+    doubted = fix and fix.doubted(doubt(node, confidence, context))
+    yield Draft(node.attr, _message(use), confidence, fix=doubted)
 
 
 RULE = Rule("TNS204", {cst.Attribute: check})

@@ -12,6 +12,8 @@ from torchlint.inference.operations import operations
 from torchlint.model import Confidence
 from torchlint.rule import FileContext
 from torchlint.rules.data_use import DataUse, Use, Way, data_use, is_loss_name, last_word, method_call
+from torchlint.rules.given_data import brief
+from torchlint.rules.network_outputs import is_tensor_word, network_output
 from torchlint.rules.own_data import has_own_data
 from torchlint.rules.packed_sequences import is_packed
 from torchlint.rules.remembered import remembered, says
@@ -89,7 +91,32 @@ def tensor_evidence(node: cst.Attribute, context: FileContext) -> Confidence | N
         or meets_tensor(node, context)
         or is_given_tensor(node, context)
     )
-    return Confidence.LIKELY if spoken else None
+    return Confidence.LIKELY if spoken else _of_a_network(node, use, context)
+
+
+def doubt(node: cst.Attribute, confidence: Confidence, context: FileContext) -> str | None:
+    """Say what a fix rests on where the object under a `.data` is not a tensor beyond doubt."""
+    if confidence is Confidence.CERTAIN:
+        return None
+    return f"`{brief(node.value, context)}` is not shown to be a tensor"
+
+
+def _of_a_network(node: cst.Attribute, use: DataUse, context: FileContext) -> Confidence | None:
+    """Judge the output of a network, unless the `data` is treated as a record's: asked for what no tensor has."""
+    place = context.python(node.value)
+    if not isinstance(place, ast.expr) or use.use is Use.REBINDING or _is_no_tensor(node, context):
+        return None
+    return network_output(place, context)
+
+
+def _is_no_tensor(node: cst.Attribute, context: FileContext) -> bool:
+    above = context.parent(node)
+    match above:
+        case cst.Attribute(attr=cst.Name(value=word)):
+            return not is_tensor_word(word)
+        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString()))]):
+            return above.value is node
+    return False
 
 
 def _root_word(node: cst.BaseExpression) -> str:

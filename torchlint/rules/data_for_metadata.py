@@ -53,7 +53,7 @@ import libcst as cst
 from torchlint.model import Applicability, Confidence, Fix
 from torchlint.rule import Draft, FileContext, Rule
 from torchlint.rules.data_edits import dropped
-from torchlint.rules.data_evidence import tensor_evidence
+from torchlint.rules.data_evidence import doubt, tensor_evidence
 from torchlint.rules.data_use import Use, data_use
 
 
@@ -69,7 +69,8 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
         return
     safe = confidence is Confidence.CERTAIN
     fix = Fix("Drop `.data`", (dropped(node, context),), Applicability.SAFE if safe else Applicability.UNSAFE)
-    yield Draft(node.attr, f"`{use.word}` is the same without `.data`: ask the tensor itself", confidence, fix=fix)
+    message = f"`{use.word}` is the same without `.data`: ask the tensor itself"
+    yield Draft(node.attr, message, confidence, fix=fix.doubted(doubt(node, confidence, context)))
 
 
 RULE = Rule("TNS205", {cst.Attribute: check})

@@ -87,7 +87,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.rule import Draft, FileContext, Rule
-from torchlint.rules.data_evidence import tensor_evidence
+from torchlint.rules.data_evidence import doubt, tensor_evidence
 from torchlint.rules.data_use import DataUse, Use, Way, data_use
 from torchlint.rules.data_write_repair import repair
 from torchlint.rules.inplace_methods import CALLING_BACK, REFORMING
@@ -103,7 +103,9 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     confidence = tensor_evidence(node, context)
     if confidence is None:
         return
-    yield Draft(node.attr, _message(node, use, context), confidence, _why(use), repair(node, use, confidence, context))
+    fix = repair(node, use, confidence, context)
+    doubted = fix and fix.doubted(doubt(node, confidence, context))
+    yield Draft(node.attr, _message(node, use, context), confidence, _why(use), doubted)
 
 
 RULE = Rule("TNS202", {cst.Attribute: check})

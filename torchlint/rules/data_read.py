@@ -44,6 +44,8 @@ Unsafe where something may be written through the value later, or where a graph 
 returned, stored, given to another function, or multiplied with a tensor that may require grad. Then a write that
 passed silently may raise, and a gradient that was silently wrong becomes an error.
 
+Unsafe where the object is not shown to be a tensor, as the output of a network is not: the fix says so.
+
 Rare worlds: `.detach()` raises on the uninitialized parameters of lazy modules, where `.data` is an empty tensor;
 under `torch.vmap` it is the other way round.
 
@@ -65,7 +67,7 @@ import libcst as cst
 from torchlint.model import Applicability, Confidence, Fix
 from torchlint.rule import Draft, FileContext, Rule
 from torchlint.rules.data_edits import detached, dropped
-from torchlint.rules.data_evidence import tensor_evidence
+from torchlint.rules.data_evidence import doubt, tensor_evidence
 from torchlint.rules.data_use import Use, data_use, method_call
 from torchlint.rules.write_through import only_read
 
@@ -88,7 +90,7 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
         edit, title = detached(node, context), "Replace `.data` with `.detach()`"
     message = "`.data` hides later writes from autograd, so gradients may be silently wrong: use `.detach()`"
     fix = Fix(title, (edit,), Applicability.SAFE if safe else Applicability.UNSAFE)
-    yield Draft(node.attr, message, confidence, fix=fix)
+    yield Draft(node.attr, message, confidence, fix=fix.doubted(doubt(node, confidence, context)))
 
 
 RULE = Rule("TNS201", {cst.Attribute: check})
