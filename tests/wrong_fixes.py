@@ -95,16 +95,6 @@ WRONG: dict[tuple[str, str], list[tuple[str, ...]]] = {
     ("TNS107", "a = float(t.detach().cpu().numpy())"): [
         ("no float", "float(t.item())", "t.item()", "a: value"),
     ],
-    ("TNS108", "a = t.to('cpu', torch.float64, non_blocking=True)"): [
-        ("no dtype", ", torch.float64", "", "a: dtype"),
-    ],
-    ("TNS108", "a = t.to('cpu', non_blocking=True)"): [
-        ("a copy", "t.to('cpu')", "t.to('cpu', copy=True)", "a: shares memory with"),
-        ("a detached one", "t.to", "t.detach().to", "a: requires_grad"),
-    ],
-    ("TNS108", "return t.to(device='cpu', non_blocking=True, copy=True)"): [
-        ("no copy", ", copy=True", "", "the result: shares memory with"),
-    ],
     ("TNS201", "a = t.data.clone()"): [
         ("dropping .data", ".detach()", "", "a: requires_grad"),
     ],
@@ -257,6 +247,34 @@ WRONG: dict[tuple[str, str], list[tuple[str, ...]]] = {
 MUTANTS = tuple(Mutant(*each, *wrong) for each, found in WRONG.items() for wrong in found)
 
 REWRITINGS = (
+    Rewriting(
+        "TNS108",
+        "no dtype",
+        "a = t.to('cpu', torch.float64, non_blocking=True)",
+        "a = t.to('cpu')",
+        "a: dtype",
+    ),
+    Rewriting(
+        "TNS108",
+        "a copy",
+        "a = t.to('cpu', non_blocking=True)",
+        "a = t.to('cpu', copy=True)",
+        "a: shares memory with",
+    ),
+    Rewriting(
+        "TNS108",
+        "a detached one",
+        "a = t.to('cpu', non_blocking=True)",
+        "a = t.detach().to('cpu')",
+        "a: requires_grad",
+    ),
+    Rewriting(
+        "TNS108",
+        "no copy",
+        "return t.to(device='cpu', non_blocking=True, copy=True)",
+        "return t.to(device='cpu')",
+        "the result: shares memory with",
+    ),
     Rewriting(
         "TNS201",
         "writing through .detach()",

@@ -114,18 +114,8 @@ _NUMPY = (
         "a = float(t.float().mean().detach().numpy()) + 1",
         "a = int((t != 0).sum().cpu().numpy())",
         "a = t.long().numpy().tolist(), t.bool().numpy().tolist()",
-        "a = t.data.numpy().item()",
     ),
-    *_cases(
-        "TNS108",
-        "a = t.to('cpu', non_blocking=True)",
-        "a = t.to('cpu', torch.float64, non_blocking=True)",
-        "return t.to(device='cpu', non_blocking=True, copy=True)",
-        "a = torch.empty(t.shape).copy_(t, non_blocking=True)",
-        "a = t.detach().to('cpu', non_blocking=True).numpy()",
-        "a = (t * 2).to('cpu', non_blocking=True)\nreturn a.sum()",
-    ),
-    _case("TNS108", "a = model.to('cpu', non_blocking=True)", "model: nn.Module"),
+    _case("TNS107", "a = t.data.numpy().item()"),
 )
 
 _DATA = (

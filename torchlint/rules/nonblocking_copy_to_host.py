@@ -40,9 +40,9 @@ event, before the first read.
 
 ## Fix safety
 
-Safe on a tensor or a module: the copy gives what it should have given, and it has ended when the call returns. Unsafe
-where the receiver may be an object of your own with a method of that name. One difference shows: with the argument
-the result of `.to("cpu")` lies in pinned memory, without it in ordinary memory.
+Unsafe. The copy gives what it should have given, and it has ended when the call returns: where the copy was meant to
+overlap with work, that work now waits for it. A class of your own may have a `to` or a `cpu` that makes another use of
+the argument. With the argument the result of `.to("cpu")` lies in pinned memory, without it in ordinary memory.
 
 ## References
 
@@ -113,13 +113,19 @@ def _judged(
     receiver = value if method.attr.value != "copy_" else context.facts(method.value)
     known = receiver.must(Kind.TENSOR | Kind.MODULE)
     edit = without(flag, node, context)
-    trust = Applicability.SAFE if known else Applicability.UNSAFE
-    fix = Fix("Drop `non_blocking=True`", (edit,), trust) if edit else None
+    fix = Fix(f"Drop `non_blocking=True`; {_doubt(method)}", (edit,), Applicability.UNSAFE) if edit else None
     if method.attr.value == "cpu":
         sure = Confidence.CERTAIN if known else Confidence.POSSIBLE
         return "`.cpu()` has no argument `non_blocking` and raises `TypeError`: drop it", sure, (), fix
     message = "the host may read this copy before it has ended and see zeros: drop `non_blocking=True`, or synchronize"
     return message, _confidence(node, value, context), (), fix
+
+
+def _doubt(method: cst.Attribute) -> str:
+    """Return what may differ without the argument."""
+    if method.attr.value == "cpu":
+        return "a class of your own may have a `cpu` that takes it"
+    return "the copy may be meant to overlap with work, which now waits for it"
 
 
 def _confidence(node: cst.Call, value: Value, context: FileContext) -> Confidence:
