@@ -36,7 +36,9 @@ mask = weight.new_ones(3)
 ## Fix safety
 
 Safe for a tensor: results, their type, `requires_grad`, strides and memory were the same for leaves, results,
-parameters, integer and bool tensors. Unsafe where the code leaves a doubt whether the object is a tensor.
+parameters, integer and bool tensors. Unsafe where the code leaves a doubt whether the object is a tensor, and
+in a file that speaks of `torch.jit.trace`, `torch.onnx.export` and the like: a trace keeps `x.data.size(0)` as a
+constant, and follows `x.size(0)`.
 
 ## References
 
@@ -55,6 +57,7 @@ from torchlint.rule import Draft, FileContext, Rule
 from torchlint.rules.data_edits import dropped
 from torchlint.rules.data_evidence import doubt, tensor_evidence
 from torchlint.rules.data_use import Use, data_use
+from torchlint.rules.tracing import is_traced
 
 
 def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
@@ -70,7 +73,7 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     safe = confidence is Confidence.CERTAIN
     fix = Fix("Drop `.data`", (dropped(node, context),), Applicability.SAFE if safe else Applicability.UNSAFE)
     message = f"`{use.word}` is the same without `.data`: ask the tensor itself"
-    yield Draft(node.attr, message, confidence, fix=fix.doubted(doubt(node, confidence, context)))
+    yield Draft(node.attr, message, confidence, fix=fix.doubted(doubt(node, confidence, context) or is_traced(context)))
 
 
 RULE = Rule("TNS205", {cst.Attribute: check})

@@ -69,6 +69,9 @@ clears a sparse gradient, `grad.data.zero_()` did not. Methods that change the s
 an inference tensor outside `inference_mode`, and for the tangents of forward-mode AD, the two spellings differ as
 well.
 
+Unsafe in a file that speaks of `torch.jit.trace`, `torch.onnx.export` and the like: a write through `.data` is missing
+in what a trace records.
+
 No fix is offered for `resize_` on a tensor that may require grad, which torch refuses.
 
 ## References
@@ -91,6 +94,7 @@ from torchlint.rules.data_evidence import doubt, tensor_evidence
 from torchlint.rules.data_use import DataUse, Use, Way, data_use
 from torchlint.rules.data_write_repair import repair
 from torchlint.rules.inplace_methods import CALLING_BACK, REFORMING
+from torchlint.rules.tracing import is_traced
 
 
 def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
@@ -104,7 +108,7 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     if confidence is None:
         return
     fix = repair(node, use, confidence, context)
-    doubted = fix and fix.doubted(doubt(node, confidence, context))
+    doubted = fix and fix.doubted(doubt(node, confidence, context) or is_traced(context))
     yield Draft(node.attr, _message(node, use, context), confidence, _why(use), doubted)
 
 

@@ -46,6 +46,9 @@ passed silently may raise, and a gradient that was silently wrong becomes an err
 
 Unsafe where the object is not shown to be a tensor, as the output of a network is not: the fix says so.
 
+Unsafe in a file that speaks of `torch.jit.trace`, `torch.onnx.export` and the like: a trace keeps what `.data` gives
+as a constant, whatever the input is later, and follows `.detach()`. Most often the constant is a bug.
+
 Rare worlds: `.detach()` raises on the uninitialized parameters of lazy modules, where `.data` is an empty tensor;
 under `torch.vmap` it is the other way round.
 
@@ -69,6 +72,7 @@ from torchlint.rule import Draft, FileContext, Rule
 from torchlint.rules.data_edits import detached, dropped
 from torchlint.rules.data_evidence import doubt, tensor_evidence
 from torchlint.rules.data_use import Use, data_use, method_call
+from torchlint.rules.tracing import is_traced
 from torchlint.rules.write_through import only_read
 
 
@@ -90,7 +94,7 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
         edit, title = detached(node, context), "Replace `.data` with `.detach()`"
     message = "`.data` hides later writes from autograd, so gradients may be silently wrong: use `.detach()`"
     fix = Fix(title, (edit,), Applicability.SAFE if safe else Applicability.UNSAFE)
-    yield Draft(node.attr, message, confidence, fix=fix.doubted(doubt(node, confidence, context)))
+    yield Draft(node.attr, message, confidence, fix=fix.doubted(doubt(node, confidence, context) or is_traced(context)))
 
 
 RULE = Rule("TNS201", {cst.Attribute: check})
