@@ -72,3 +72,96 @@ print(torch.jit.trace(lambda x: Net()(x), (torch.ones(2),))(torch.ones(2)))
 
 def test_writes_that_a_trace_misses_stay(tmp_path: Path) -> None:
     assert check_runs_alike(tmp_path, {"main.py": BUILT_IN_A_TRACE}) == {}
+
+
+# ---------------------------------------------------------------------- errors that are expected
+EXPECTED = {
+    "a handler": """
+import torch
+
+weight = torch.ones(2, requires_grad=True)
+try:
+    print(weight.numpy())
+except RuntimeError:
+    print("is trained")
+""",
+    "a test": """
+import pytest
+import torch
+
+
+def test_refused():
+    weight = torch.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError):
+        weight.numpy()
+
+
+test_refused()
+""",
+    "a caller": """
+import torch
+
+
+def converted():
+    weight = torch.ones(2, requires_grad=True)
+    return weight.numpy()
+
+
+try:
+    print(converted())
+except (OSError, RuntimeError) as error:
+    print(type(error))
+""",
+    "a function handed over": """
+import unittest
+
+import torch
+
+
+class Cases(unittest.TestCase):
+    def runTest(self):
+        def convert():
+            return torch.ones(2, requires_grad=True).numpy()
+
+        self.assertRaises(RuntimeError, convert)
+
+
+print(unittest.TextTestRunner(open("/dev/null", "w")).run(Cases()).wasSuccessful())
+""",
+    "a refused keyword": """
+import torch
+
+try:
+    print(torch.Tensor([1], dtype=torch.float64))
+except TypeError:
+    print("no such keyword")
+""",
+    "an index of a number": """
+import torch
+
+loss = torch.ones(3, requires_grad=True).sum()
+try:
+    print(loss.data[0])
+except IndexError:
+    print("torch 0.4 or newer")
+""",
+    "a round trip": """
+import torch
+
+total = torch.ones(3, requires_grad=True).sum()
+try:
+    print(total.numpy().item())
+except RuntimeError:
+    print("is trained")
+""",
+}
+
+
+@pytest.mark.parametrize("case", EXPECTED)
+def test_an_error_that_is_expected_stays(tmp_path: Path, case: str) -> None:
+    assert check_runs_alike(tmp_path, {"main.py": EXPECTED[case]}) == {}
+
+
+def test_an_error_that_nothing_waits_for_is_repaired(tmp_path: Path) -> None:
+    text = EXPECTED["a handler"].replace("RuntimeError", "KeyError").replace("weight.numpy", "weight.detach().numpy")
+    assert check_runs_alike(tmp_path, {"main.py": text.replace(".detach()", ".data")}) == {"main.py": text}

@@ -12,6 +12,7 @@ from torchlint.inference.facts import UNKNOWN, Grad, Place, Value
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.records import record
 from torchlint.rule import Draft, FileContext
+from torchlint.rules.expected_errors import expected_error
 from torchlint.screening.conversions import CONVERTS, lacking, may_be_torch, rests_on_others
 
 FORCE_SINCE = (1, 13)
@@ -162,12 +163,14 @@ def repair(found: Conversion, context: FileContext) -> Fix:
     """Insert what is missing, ``.detach()`` before an existing ``.cpu()``."""
     safe = found.value.must(CONVERTS) and not (found.detach and computes_loss(found, context))
     applicability = Applicability.SAFE if safe else Applicability.UNSAFE
+    expected = expected_error(found.call, context)
     target = context.settings.target_torch
     if context.settings.numpy_style == "force" and (target is None or target >= FORCE_SINCE) and not found.call.args:
         end = context.definition.span(found.call)[1]
-        return Fix("Write `.numpy(force=True)`", (Edit(end - 1, end - 1, "force=True"),), applicability)
+        forced = Fix("Write `.numpy(force=True)`", (Edit(end - 1, end - 1, "force=True"),), applicability)
+        return forced.doubted(expected)
     title = f"Insert `{found.missing}` before `.numpy()`"
-    return Fix(title, (context.insert_after(_anchor(found), found.missing),), applicability)
+    return Fix(title, (context.insert_after(_anchor(found), found.missing),), applicability).doubted(expected)
 
 
 def _anchor(found: Conversion) -> cst.BaseExpression:

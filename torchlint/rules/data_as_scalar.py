@@ -38,7 +38,8 @@ count = int((w > 1).sum().item())
 no dimensions beyond doubt, because the old code raised; unsafe where only its name says that it is a loss, because on
 a tensor of one dimension `x.data[0]` is a tensor. `float(x.data)` and `int(x.data)` become `float(x.item())` and
 `int(x.item())`: safe where the dtype is known to be real. A complex tensor without imaginary part has a `float`, a
-Python complex number has none.
+Python complex number has none. Unsafe where an error of `x.data[0]` or of the conversion may be expected: inside `try`
+with a handler that takes it, `pytest.raises` and the like, or in a function that this file calls there.
 
 ## References
 
@@ -59,6 +60,7 @@ from torchlint.rule import Draft, FileContext, Rule
 from torchlint.rules.data_edits import dropped
 from torchlint.rules.data_evidence import doubt, tensor_evidence
 from torchlint.rules.data_use import DataUse, Use, data_use
+from torchlint.rules.expected_errors import expected_error
 
 
 def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
@@ -106,4 +108,5 @@ def _fix(node: cst.Attribute, use: DataUse, safe: bool, context: FileContext) ->
         if "#" in context.source.slice(start, end):
             return None
         edits.append(Edit(start, end, ""))
-    return Fix("Use `.item()`", tuple(edits), Applicability.SAFE if safe else Applicability.UNSAFE)
+    fix = Fix("Use `.item()`", tuple(edits), Applicability.SAFE if safe else Applicability.UNSAFE)
+    return fix.doubted(expected_error(node, context)) if use.word != "item" else fix

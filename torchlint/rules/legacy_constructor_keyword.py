@@ -33,7 +33,9 @@ ids = torch.tensor([1, 2, 3], dtype=torch.int64, device=device)
 ## Fix safety
 
 Safe where the kind of the arguments is proven: with `dtype=` the old call never ran, and with `device=` the new one
-gives the same tensor where the old one ran. Unsafe where the argument may be a size or data.
+gives the same tensor where the old one ran. Unsafe where the argument may be a size or data, and where the error
+may be expected: inside `try` with a handler that takes it, `pytest.raises` and the like, or in a function that this
+file calls there.
 
 ## References
 

@@ -6,7 +6,8 @@ import libcst as cst
 
 from torchlint.model import Applicability, Edit, Fix
 from torchlint.rule import FileContext
-from torchlint.rules.constructions import MODERN_KEYWORDS, Construction
+from torchlint.rules.constructions import KEYWORD, MODERN_KEYWORDS, Construction
+from torchlint.rules.expected_errors import expected_error
 from torchlint.rules.given_data import EMPTY_STORAGE, Reading
 from torchlint.rules.spelling import Spelled
 from torchlint.rules.tensor_types import spelled_like
@@ -40,7 +41,14 @@ def modern(call: Construction, context: FileContext) -> Fix | None:
     (callee, imports), (suffix, more) = spelled, keywords
     edits = (context.replace(call.node.func, callee), *_insertions(call, suffix, context), *imports, *more)
     title = f"Use `{callee}(...{suffix})`{_caveat(call)}"
-    return _told(Fix(title, tuple(dict.fromkeys(edits)), _applicability(call)), call, context)
+    fix = _told(Fix(title, tuple(dict.fromkeys(edits)), _applicability(call)), call, context)
+    return fix.doubted(expected_error(call.node, context)) if _may_raise(call) else fix
+
+
+def _may_raise(call: Construction) -> bool:
+    """Whether the legacy call raises where the modern one does not, or raises something else."""
+    refused = call.code == KEYWORD or call.given.reading is Reading.INVALID
+    return refused or call.type.device == "cuda"
 
 
 def function_for(call: Construction) -> str:

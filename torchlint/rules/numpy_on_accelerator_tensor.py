@@ -31,6 +31,9 @@ array = counts.cpu().numpy()
 Safe where the receiver is a torch tensor beyond doubt: `.cpu()` hands a host tensor back as it is, so wherever the old
 call worked the new one gives the same array over the same memory. On an accelerator the array is a copy.
 
+Unsafe where an error may be expected: inside `try` with a handler that takes it, `pytest.raises` and the like, in a
+function that this file calls there, and in a test that is marked as failing.
+
 ## References
 - [`torch.Tensor.cpu`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.cpu.html)
 - [CUDA semantics](https://docs.pytorch.org/docs/stable/notes/cuda.html)

@@ -33,6 +33,9 @@ host tensor back as it is, so wherever the old call worked the new one gives the
 Unsafe in a `forward` and where a loss is computed: there the error may be the only sign that a gradient gets lost.
 The fix names what to add; whether a gradient was wanted is yours to say.
 
+Unsafe where an error may be expected: inside `try` with a handler that takes it, `pytest.raises` and the like, in a
+function that this file calls there, and in a test that is marked as failing.
+
 ## References
 - [`torch.Tensor.numpy`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html)
 - [`torch.Tensor.detach`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.detach.html)

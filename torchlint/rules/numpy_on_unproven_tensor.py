@@ -35,6 +35,9 @@ Safe where the receiver is a torch tensor beyond doubt (an annotation, a constru
 the old call worked the new one gives the same array over the same memory. Unsafe where the receiver's kind is not
 known: a TensorFlow tensor, or an object of your own with a `numpy` method, has no `.detach()`.
 
+Unsafe where an error may be expected: inside `try` with a handler that takes it, `pytest.raises` and the like, in a
+function that this file calls there, and in a test that is marked as failing.
+
 ## References
 - [`torch.Tensor.numpy`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html)
 """

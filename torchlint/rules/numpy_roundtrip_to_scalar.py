@@ -36,7 +36,8 @@ history = torch.arange(3.0).tolist()
 
 Safe on a tensor: the same Python numbers come out, bit for bit, for every dtype that NumPy has. Where the dtype is
 not known to fit, the conversion stays: `float(x.item())`, because the `.item()` of an integer tensor is an `int`.
-Unsafe where the value may be a tensor of another framework.
+Unsafe where the value may be a tensor of another framework, and where an error of the old code may be expected: inside
+`try` with a handler that takes it, `pytest.raises` and the like, or in a function that this file calls there.
 
 `.numpy()[0]` on a tensor of one element gives a NumPy scalar, which keeps float32 arithmetic:
 `torch.tensor(0.1).item() == 0.1` is `False`, `torch.tensor(0.1).numpy() == 0.1` is `True`. It is therefore reported
@@ -58,6 +59,7 @@ import libcst as cst
 from torchlint.inference.facts import Dtype, Kind
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext, Rule
+from torchlint.rules.expected_errors import expected_error
 from torchlint.rules.host_copies import is_host_copy, is_torch_tensor
 
 _NUMBERS = {"float": Dtype.FLOATING, "int": Dtype.INTEGRAL}
@@ -123,7 +125,7 @@ def _repair(node: cst.Call, used: cst.BaseExpression, word: str, around: str, co
         edits.append(Edit(start, first, ""))
     if any("#" in context.source.slice(edit.start, edit.end) for edit in edits):
         return None
-    return Fix(f"Use `.{word}()`", tuple(edits), trust)
+    return Fix(f"Use `.{word}()`", tuple(edits), trust).doubted(expected_error(node, context))
 
 
 def _source(node: cst.Call, context: FileContext) -> cst.BaseExpression:

@@ -1,0 +1,115 @@
+"""Whether an error of the old code may be expected: a fix after which nothing is raised then changes what happens."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.rule import FileContext
+from torchlint.rules.remembered import says
+from torchlint.syntax.outline import Outline
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_CATCHES = re.compile(r"raises|suppress|xfail|expected_?failure|catch|retry", re.IGNORECASE)
+"""Words of what takes an error: ``pytest.raises``, ``assertRaises``, ``contextlib.suppress``, ``mark.xfail``."""
+_HANDLES = re.compile(rb"^\s*except\b|raises|Raises|suppress", re.MULTILINE)
+_EXPECTS_ALL = re.compile(rb"^pytestmark\b.*\bxfail\b", re.MULTILINE)
+# fmt: off
+_OTHERS = frozenset({
+    "ArithmeticError", "AssertionError", "AttributeError", "BrokenPipeError", "ConnectionError", "EOFError",
+    "FileExistsError", "FileNotFoundError", "FloatingPointError", "GeneratorExit", "IOError", "ImportError",
+    "InterruptedError", "KeyError", "KeyboardInterrupt", "MemoryError", "ModuleNotFoundError", "NameError",
+    "NotImplementedError", "OSError", "OverflowError", "PermissionError", "RecursionError", "StopAsyncIteration",
+    "StopIteration", "SyntaxError", "SystemExit", "TimeoutError", "UnicodeDecodeError", "UnicodeEncodeError",
+    "UnicodeError", "ZeroDivisionError",
+})
+# fmt: on
+"""Built-in classes of errors that no conversion of a tensor raises: their handlers expect something else."""
+
+
+def expected_error(node: cst.CSTNode, context: FileContext) -> str | None:
+    """Return why an error that a node raises may be expected, as a clause; None where nothing speaks for it.
+
+    A handler or a test that expects errors may stand around the node, or around what names its function in this file.
+    """
+    outline = context.outline
+    if outline is None:
+        return "an error may be expected here" if says(_HANDLES, context.source.utf8) else None
+    if says(_EXPECTS_ALL, context.source.utf8):
+        return "the tests of this file are expected to fail"
+    places = (context.python(each) for each in (node, *context.ancestors(node)))
+    place = next((each for each in places if each is not None), outline.tree)
+    if _is_caught(place, outline):
+        return "the code around may expect the error"
+    for function in _functions_around(place, outline):
+        if any(_is_caught(each, outline) for each in outline.told(_mentions, function)):
+            return f"a caller of `{function.name}` may expect the error"
+    return None
+
+
+def _functions_around(place: ast.AST, outline: Outline) -> Iterator[Function]:
+    """Give the function that a place stands in, and those around it: all of these run before the place does."""
+    for above in outline.ancestors(place):
+        if isinstance(above, _FUNCTIONS):
+            yield above
+
+
+def _mentions(outline: Outline, function: Function) -> tuple[ast.AST, ...]:
+    """Give where the file names a function, or the class that it makes objects of."""
+    above = outline.parents.get(function)
+    made = above.name if isinstance(above, ast.ClassDef) and function.name == "__init__" else None
+    words = {function.name, made or function.name}
+    names = (each for each in outline.nodes(ast.Name) if each.id in words)
+    return (*names, *(each for each in outline.nodes(ast.Attribute) if each.attr in words))
+
+
+def _is_caught(place: ast.AST, outline: Outline) -> bool:
+    """Whether something around a place, up to the function that it stands in, takes errors or expects them."""
+    below = place
+    for above in outline.ancestors(place):
+        match above:
+            case ast.With(body=body, items=items) | ast.AsyncWith(body=body, items=items):
+                caught = below in body and any(_expects(each.context_expr) for each in items)
+            case ast.Call(func=function):
+                caught = below is not function and _expects(above)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                return _is_marked(above, outline)
+            case _:
+                handlers = getattr(above, "handlers", ())
+                caught = bool(handlers) and below in getattr(above, "body", ()) and any(map(_takes, handlers))
+        if caught:
+            return True
+        below = above
+    return False
+
+
+def _is_marked(function: Function, outline: Outline) -> bool:
+    """Whether a decorator of a function, or of a class around it, takes errors or expects them."""
+    around = (each for each in outline.ancestors(function) if isinstance(each, ast.ClassDef))
+    return any(_CATCHES.search(ast.unparse(mark)) for each in (function, *around) for mark in each.decorator_list)
+
+
+def _takes(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler may take the error and go on: one that ends with ``raise`` hands it on."""
+    if isinstance(handler.body[-1], ast.Raise) and handler.body[-1].exc is None:
+        return False
+    return handler.type is None or _may_be_raised(handler.type)
+
+
+def _expects(node: ast.expr) -> bool:
+    """Whether an expression says that an error of a kind that conversions raise is expected."""
+    match node:
+        case ast.Call(func=ast.Name(id=word) | ast.Attribute(attr=word), args=args):
+            return bool(_CATCHES.search(word)) and (not args or any(map(_may_be_raised, args)))
+    return False
+
+
+def _may_be_raised(kind: ast.expr) -> bool:
+    """Whether a class of errors, or one of several, is none of those that are known to be others."""
+    if isinstance(kind, ast.Tuple):
+        return any(map(_may_be_raised, kind.elts))
+    return not (isinstance(kind, ast.Name) and kind.id in _OTHERS)
