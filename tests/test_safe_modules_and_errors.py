@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.before_and_after import check_runs_alike
+from tests.before_and_after import check_runs_alike, fixed, printed, written
 
 # ---------------------------------------------------------------------- TNS108
 QUEUE = """
@@ -165,3 +165,90 @@ def test_an_error_that_is_expected_stays(tmp_path: Path, case: str) -> None:
 def test_an_error_that_nothing_waits_for_is_repaired(tmp_path: Path) -> None:
     text = EXPECTED["a handler"].replace("RuntimeError", "KeyError").replace("weight.numpy", "weight.detach().numpy")
     assert check_runs_alike(tmp_path, {"main.py": text.replace(".detach()", ".data")}) == {"main.py": text}
+
+
+# ---------------------------------------------------------------------- what a constructor is given
+GIVEN = {
+    "a test in one expression": """
+import torch
+
+
+def made(n):
+    return torch.Tensor(n) if not isinstance(n, int) else torch.zeros(n)
+
+
+print(made([1, 2]), made(3))
+""",
+    "a test and a return": """
+import torch
+
+
+def made(size):
+    if isinstance(size, int):
+        return torch.zeros(size)
+    return torch.Tensor(size)
+
+
+print(made([1, 2]), made(3))
+""",
+    "the shape of an array": """
+import numpy as np
+import torch
+
+image = np.zeros((4, 6, 3))
+
+
+def extent(image):
+    return torch.Tensor(image.shape[1::-1]), torch.Tensor(image.shape), torch.Tensor(image.shape).fill_(1)
+
+
+print(extent(image))
+""",
+    "a product": """
+import numpy as np
+import torch
+
+
+def made(shape):
+    count = np.prod(shape)
+    return torch.Tensor(count).fill_(1), torch.Tensor(np.prod(shape)).fill_(2)
+
+
+print(made((2, 3)))
+""",
+    "lengths": """
+import torch
+
+
+def made(seq_len):
+    return torch.Tensor(seq_len) / max(seq_len)
+
+
+def scaled(word_len):
+    for each in word_len:
+        print(each)
+    return torch.Tensor(word_len)
+
+
+print(made([1, 2]), scaled([1, 2]))
+""",
+    "a storage": """
+import torch
+
+
+def joined(elem: torch.Tensor, batch, storage):
+    return torch.stack(batch, 0, out=elem.new(storage).resize_(2, 2))
+
+
+batch = [torch.ones(2), torch.zeros(2)]
+print(joined(batch[0], batch, batch[0].untyped_storage()._new_shared(16)))
+""",
+}
+
+
+@pytest.mark.parametrize("case", GIVEN)
+def test_what_a_constructor_is_given_is_read_from_tests_uses_and_owners(tmp_path: Path, case: str) -> None:
+    written(tmp_path, {"main.py": GIVEN[case]})
+    before = printed(tmp_path)
+    fixed(tmp_path, flags=["--unsafe-fixes"])
+    assert printed(tmp_path) == before

@@ -90,8 +90,8 @@ def _is_empty_tuple(node: ast.expr) -> bool:
 def bound_once(name: ast.Name, context: FileContext) -> ast.expr | None:
     """Give what a name is bound to where its scope binds it in one assignment only."""
     assert context.outline is not None
-    scope = next((each for each in context.outline.ancestors(name) if isinstance(each, _SCOPES)), None)
-    if scope is None or isinstance(scope, ast.Lambda):
+    scope = scope_of(name, context)
+    if scope is None:
         return None
     if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef) and name.id in parameters(scope):
         return None
@@ -102,6 +102,13 @@ def bound_once(name: ast.Name, context: FileContext) -> ast.expr | None:
     if isinstance(statement, ast.Assign) and stores[0] in statement.targets:
         return statement.value
     return None
+
+
+def scope_of(name: ast.Name, context: FileContext) -> ast.AST | None:
+    """Give the function, class or module in which a name is looked up first; None in a ``lambda``."""
+    assert context.outline is not None
+    scope = next((each for each in context.outline.ancestors(name) if isinstance(each, _SCOPES)), None)
+    return None if isinstance(scope, ast.Lambda) else scope
 
 
 def _binds(node: ast.Name, word: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Sequence
 from enum import Enum
 
@@ -14,7 +13,9 @@ from torchlint.records import record
 from torchlint.rule import FileContext
 from torchlint.rules.annotation_evidence import is_parameter, rests_on_annotation
 from torchlint.rules.array_ranks import bound_once, has_dimensions
-from torchlint.rules.sequence_uses import Shape, shape_by_use
+from torchlint.rules.sequence_uses import Shape, has_parts, is_checked, shape_by_use
+from torchlint.rules.size_words import holds_integers_only, names_size, names_sizes, reads_as_size
+from torchlint.rules.storages import makes_storage, may_hold_storage, names_storage
 
 
 class Reading(Enum):
@@ -52,20 +53,14 @@ _EMPTY = Given(Reading.EMPTY, True, "nothing")
 _SIZE = Kind.INTEGER | Kind.SIZE
 _ALWAYS_REFUSED = Kind.NONE | Kind.STRING
 """Where the call ran, the value was none of these: ``size: int | None`` was an integer."""
-_SIZE_WORD = re.compile(
-    r"n|n(?:b|um|dim)?_\w+|d_(?:model|ff|inner|head|embed|proj|k|v)|"
-    r"(?:in|out|input|output|hidden)_(?:features|channels|classes|units)|"
-    r"(?:\w*_)?(?:width|height|heads)|\w*(?:dim|(?<!re)size|len|length|numel)",
-    re.IGNORECASE,
-)
-"""Words for one number. Plurals such as ``lengths`` and ``sizes`` are as often data, and are not here."""
-_SIZES_WORD = re.compile(r"(?:\w*_)?(?:sizes?|sz|shapes?|dims?)", re.IGNORECASE)
 # fmt: off
 FILLS = frozenset({
     "normal_", "uniform_", "fill_", "zero_", "random_", "bernoulli_", "exponential_", "copy_", "geometric_", "cauchy_",
     "log_normal_", "resize_", "resize_as_", "eye_",
 })
 """Methods that overwrite all elements of a tensor."""
+_RESIZES = frozenset({"resize_", "resize_as_"})
+"""Those of them that a size just given makes no sense with: a storage is given, or data."""
 # fmt: on
 _SEQUENCE_MAKERS = frozenset({"list", "tuple", "range", "sorted"})
 _FITTED = frozenset(
@@ -129,7 +124,7 @@ def _starred(node: cst.BaseExpression, context: FileContext) -> Given:
     shown = f"`*{brief(node, context)}`"
     if facts.items and all(each.must(Kind.INTEGER) for each in facts.items):
         return Given(Reading.SIZE, True, shown)
-    if facts.must(_SIZE) or _calls_size(node) or _word_matches(node, _SIZES_WORD):
+    if facts.must(_SIZE) or _calls_size(node) or names_sizes(node):
         return Given(Reading.SIZE, facts.must(_SIZE) and _is_torch_size(node, context), shown, may_be_empty=True)
     return Given(Reading.UNKNOWN, False, shown)
 
@@ -155,22 +150,72 @@ def _by_shape(node: cst.BaseExpression, context: FileContext) -> Given | None:
             return _by_builtin(node, context)
         case cst.Call(func=cst.Attribute(attr=cst.Name(value="tolist")), args=[]):
             return None if context.facts(node).must(Kind.SEQUENCE) else Given(Reading.DATA, False, "a list")
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value=word)), args=args) if word in _REDUCTIONS:
-            return _by_reduction(node, args, context)
-    return _by_storage(node, context)
+    return _by_storage(node, context) or _by_product(node, context) or _by_shape_of(node, context)
 
 
 def _by_storage(node: cst.BaseExpression, context: FileContext) -> Given | None:
     """``torch.FloatStorage(...)``, ``torch.ByteStorage.from_buffer(...)``, ``x.storage()``, and names of them."""
-    if isinstance(node, cst.Name):
-        found = context.python(node)
-        bound = bound_once(found, context) if isinstance(found, ast.Name) and context.outline is not None else None
-        return Given(Reading.STORAGE, True, f"the storage `{node.value}`") if makes_storage(bound) else None
     found = context.python(node)
-    if not isinstance(found, ast.expr) or not makes_storage(found):
+    if not isinstance(found, ast.expr):
         return None
-    empty = isinstance(found, ast.Call) and not (found.args or found.keywords) and _names_storage(found.func)
+    if isinstance(found, ast.Name) and may_hold_storage(found, context):
+        return Given(Reading.STORAGE, makes_storage(_bound(found, context)), f"the storage `{found.id}`")
+    if not makes_storage(found):
+        return None
+    empty = isinstance(found, ast.Call) and not (found.args or found.keywords) and names_storage(found.func)
     return Given(Reading.STORAGE, True, EMPTY_STORAGE if empty else "a storage")
+
+
+def _bound(node: ast.expr, context: FileContext) -> ast.expr:
+    """Give what a name is bound to, where it is bound once; other expressions as they are."""
+    if not isinstance(node, ast.Name) or context.outline is None:
+        return node
+    return bound_once(node, context) or node
+
+
+def _by_shape_of(node: cst.BaseExpression, context: FileContext) -> Given | None:
+    """``a.shape`` and a slice of it: data where ``a`` is an array, a size where it is a tensor, else one of both."""
+    found = context.python(node)
+    match _bound(found, context) if isinstance(found, ast.expr) else None:
+        case ast.Attribute(value=owner, attr="shape"):
+            pass
+        case ast.Subscript(value=ast.Attribute(value=owner, attr="shape"), slice=ast.Slice()):
+            pass
+        case _:
+            return None
+    if context.analysis is None or _is_owner_of_new(owner, node, context):
+        return None
+    known = context.analysis.value(owner)
+    if known.must(Kind.TENSOR):
+        return None
+    if known.must(Kind.ARRAY):
+        return Given(Reading.DATA, False, f"`{brief(node, context)}`, the shape of an array,")
+    return _unknown(node, context)
+
+
+def _is_owner_of_new(owner: ast.expr, node: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether a shape is that of the object whose ``new`` is called with it: ``x.new(x.shape)``, which arrays lack."""
+    for above in context.ancestors(node):
+        match above:
+            case cst.Call(func=cst.Attribute(value=receiver, attr=cst.Name(value="new"))):
+                return context.code(receiver) == ast.unparse(owner)
+    return False
+
+
+def _by_product(node: cst.BaseExpression, context: FileContext) -> Given | None:
+    """``np.prod(shape)`` is a number, and where the legacy call took it a size; with an axis it may be an array."""
+    found = context.python(node)
+    bound = _bound(found, context) if isinstance(found, ast.expr) else None
+    if not isinstance(bound, ast.Call) or context.analysis is None or not isinstance(bound.func, ast.Attribute):
+        return None
+    known = context.analysis.value(bound)
+    if bound.func.attr not in _REDUCTIONS or known.may(Kind.TENSOR) or not known.may(Kind.ARRAY):
+        return None
+    if any(each.arg != "dtype" for each in bound.keywords):
+        return None
+    if context.analysis.value(bound.func).names == {"numpy.prod"} and len(bound.args) == 1:
+        return Given(Reading.SIZE, False, f"`{brief(node, context)}`")
+    return _unknown(node, context)
 
 
 def _by_builtin(node: cst.Call, context: FileContext) -> Given | None:
@@ -180,14 +225,6 @@ def _by_builtin(node: cst.Call, context: FileContext) -> Given | None:
         return Given(Reading.DATA, True, f"a {word.replace('sorted', 'list')}")
     if word in _REFUSED_MAKERS:
         return Given(Reading.INVALID, True, f"a `{word}`", floats=word == "float")
-    return None
-
-
-def _by_reduction(node: cst.Call, args: Sequence[cst.Arg], context: FileContext) -> Given | None:
-    """``np.sum(a)`` and ``a.max()`` are numbers, but arrays where an axis is given."""
-    facts = context.facts(node)
-    if facts.may(Kind.ARRAY) and not facts.may(Kind.TENSOR) and not any(each.keyword for each in args):
-        return _unknown(node, context)
     return None
 
 
@@ -217,7 +254,7 @@ def _sequence(node: cst.BaseExpression, shown: str, context: FileContext) -> Giv
     What callers hand over may be an array in spite of its annotation: ``as_tensor`` does the same for both.
     """
     local = isinstance(node, cst.Name) and not is_parameter(node, context)
-    if not local and _word_matches(node, _SIZE_WORD):
+    if not local and names_size(node):
         return Given(Reading.UNKNOWN, False, shown, seems_size=True)
     made_here = local or isinstance(node, cst.BinaryOperation)
     return Given(Reading.DATA if made_here else Reading.MIXED, True, f"{shown}, a sequence,")
@@ -246,19 +283,37 @@ def _by_words(node: cst.Call, argument: cst.BaseExpression, context: FileContext
             return Given(Reading.DATA, False, "a list")
         case cst.BinaryOperation(left=cst.List()) | cst.BinaryOperation(right=cst.List()):
             return Given(Reading.MIXED, False, f"`{brief(argument, context)}`")
-    if context.facts(argument).may(_SIZE) and (_reads_as_size(argument) or _is_filled_at_once(node, context)):
+    by_guard = _by_guard(argument, context)
+    if by_guard is not None:
+        return by_guard
+    place = context.python(argument)
+    plain = not isinstance(place, ast.expr) or not has_parts(place, context)
+    plain = plain and context.facts(argument).may(Kind.INTEGER)
+    if plain and (reads_as_size(argument) or _is_filled_at_once(node, context)):
         return Given(Reading.SIZE, False, f"`{brief(argument, context)}`")
     by_use = _by_use(argument, context)
     if by_use is not None:
         return by_use
-    whole = isinstance(argument, cst.BinaryOperation) and _has_integers_only(argument)
+    whole = isinstance(argument, cst.BinaryOperation) and holds_integers_only(argument)
     return Given(Reading.UNKNOWN, False, f"`{brief(argument, context)}`", seems_size=whole)
+
+
+def _by_guard(node: cst.BaseExpression, context: FileContext) -> Given | None:
+    """Read what ``isinstance`` leaves of a value that the function tests: no integer, or neither sequence nor array."""
+    place, facts = context.python(node), context.facts(node)
+    if not isinstance(place, ast.expr) or not is_checked(place, context):
+        return None
+    shown = f"`{brief(node, context)}`"
+    data = facts.may(Kind.SEQUENCE | Kind.ARRAY)
+    if facts.may(Kind.INTEGER) is data:
+        return _unknown(node, context)
+    return Given(Reading.MIXED if data else Reading.SIZE, False, shown)
 
 
 def _by_use(node: cst.BaseExpression, context: FileContext) -> Given | None:
     """Read what the function around does with a value of unknown kind; shapes and sizes have a length too."""
     place, shown = context.python(node), f"`{brief(node, context)}`"
-    if not isinstance(place, ast.expr) or not context.facts(node).unknown or _word_matches(node, _SIZES_WORD):
+    if not isinstance(place, ast.expr) or not context.facts(node).unknown or names_sizes(node):
         return None
     if isinstance(node, cst.Attribute) and node.attr.value in _FITTED and b"sklearn" in context.source.utf8:
         return Given(Reading.ARRAY, False, f"{shown}, an array,")
@@ -274,35 +329,8 @@ def _by_use(node: cst.BaseExpression, context: FileContext) -> Given | None:
     return None
 
 
-def _has_integers_only(node: cst.BaseExpression) -> bool:
-    """Whether some arithmetic holds an integer and divides nothing: ``2 * positions - 1``."""
-    match node:
-        case cst.BinaryOperation(left=left, operator=cst.Add() | cst.Subtract() | cst.Multiply(), right=right):
-            return any(_has_integers_only(each) for each in (left, right))
-    return isinstance(node, cst.Integer)
-
-
 def _unknown(node: cst.BaseExpression, context: FileContext) -> Given:
     return Given(Reading.UNKNOWN, False, f"`{brief(node, context)}`")
-
-
-def _reads_as_size(node: cst.BaseExpression) -> bool:
-    match node:
-        case cst.BinaryOperation(left=left, operator=operator, right=right) if not isinstance(operator, cst.Divide):
-            sides = [each for each in (left, right) if not isinstance(each, cst.Integer)]
-            return bool(sides) and all(_reads_as_size(each) for each in sides)
-        case cst.Subscript(value=cst.Attribute(attr=cst.Name(value="shape"))):
-            return True
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value="numel" | "nelement" | "size"))):
-            return True
-    return _word_matches(node, _SIZE_WORD)
-
-
-def _word_matches(node: cst.BaseExpression, pattern: re.Pattern[str]) -> bool:
-    match node:
-        case cst.Name(value=word) | cst.Attribute(attr=cst.Name(value=word)):
-            return bool(pattern.fullmatch(word))
-    return False
 
 
 def _calls_size(node: cst.BaseExpression) -> bool:
@@ -315,28 +343,9 @@ def _calls_size(node: cst.BaseExpression) -> bool:
 def _is_filled_at_once(node: cst.Call, context: FileContext) -> bool:
     """``torch.Tensor(x).normal_()``: nobody overwrites data that was just given."""
     above = context.parent(node)
-    if not isinstance(above, cst.Attribute) or above.attr.value not in FILLS:
+    if not isinstance(above, cst.Attribute) or above.attr.value not in FILLS - _RESIZES:
         return False
     return isinstance(context.parent(above), cst.Call)
-
-
-def makes_storage(node: ast.expr | None) -> bool:
-    """Whether an expression is a call that gives a storage by its spelling."""
-    match node:
-        case ast.Call(func=ast.Attribute(value=owner, attr="from_buffer" | "from_file")):
-            return _names_storage(owner)
-        case ast.Call(func=ast.Attribute(attr="storage" | "untyped_storage" | "_storage"), args=[], keywords=[]):
-            return True
-        case ast.Call(func=function):
-            return _names_storage(function)
-    return False
-
-
-def _names_storage(node: ast.expr) -> bool:
-    match node:
-        case ast.Attribute(attr=word) | ast.Name(id=word):
-            return word.endswith("Storage")
-    return False
 
 
 def _holds_a_float(node: cst.BaseExpression) -> bool:

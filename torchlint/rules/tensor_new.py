@@ -3,7 +3,8 @@
 ## What it does
 
 Flags `x.new(...)` where `x` is a tensor, or where the call reads as nothing else: `x.new(n, m).zero_()`,
-`x.new(y.size())`. Other methods of that name (`hashlib.new`, `Image.new`, `cls.new`) are never flagged.
+`x.new(y.size())`. Other methods of that name (`hashlib.new`, `Image.new`, `cls.new`) are never flagged, and neither is
+`x.new(storage)`: what it makes shares the storage's memory, as with no other method.
 
 ## Why is this bad?
 
