@@ -136,7 +136,7 @@ def test_a_notebook_is_read_with_its_magics(project: Path) -> None:
 def test_tracing_is_told(project: Path) -> None:
     (project / "export.py").write_text("import torch\n\ntorch.onnx.export(1, 2, 3)\n")
     look_again()
-    assert ask((TRACES, str(project), str(project / "uses.py"))) == "`export.py` traces or scripts modules"
+    assert ask((TRACES, str(project), str(project / "uses.py"))) == "`export.py` traces or scripts code"
 
 
 # ---------------------------------------------------------------------- results that rest on it

@@ -202,3 +202,15 @@ def test_the_program_shows_why_a_fix_is_not_safe(tmp_path: Path, capsys: pytest.
     (found,) = json.loads(capsys.readouterr().out)
     assert found["fix"]["applicability"] == "unsafe"
     assert found["fix"]["message"] == "Remove the import of `Variable`; `main.py` imports all names from here"
+
+
+def test_what_another_file_traces_keeps_its_data(tmp_path: Path) -> None:
+    net = (
+        "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n"
+        "        scale = torch.abs(x)\n        return x / (scale.data + 1)\n"
+    )
+    main = "import torch\n\nfrom net import Net\n\ntraced = torch.jit.trace(Net(), torch.ones(2))\n"
+    main += "print(traced(torch.zeros(2) + 3))\n"
+    assert check_runs_alike(tmp_path, {"net.py": net, "main.py": main}, "net.py") == {}
+    (tmp_path / "main.py").write_text("from net import Net\n")
+    assert "scale.detach()" in fixed(tmp_path, "net.py")["net.py"]

@@ -33,8 +33,9 @@ TRACES, TAKES = "tracing", "name"
 
 _KINDS = {SETS_DEFAULT_DTYPE: DTYPE, SETS_DEFAULT_DEVICE: DEVICE, SETS_TENSOR_TYPE: TENSOR_TYPE}
 _TRACING = (
-    b"jit.script", b"jit.trace", b"onnx.export", b"torch.jit", b"symbolic_trace", b"make_fx", b"ScriptModule",
-    b"script_method", b"to_torchscript",
+    b"jit.script", b"jit.trace", b"from torch.jit", b"from torch.onnx", b"from torch.fx", b"onnx.export",
+    b"onnx.dynamo_export", b"symbolic_trace", b"make_fx", b"ScriptModule", b"script_method", b"trace_module",
+    b"to_torchscript",
 )  # fmt: skip
 _NOT_IMPORTED = re.compile(r"(?:test_.*|.*_test|conftest|setup)\.py|.*\.ipynb")
 MOST_FILES = 20_000
@@ -68,7 +69,7 @@ def ask(question: Question) -> str | None:
     if what == TAKES:
         return look.taker(own, *more)
     if what == TRACES:
-        return look.first(own, lambda each: each.traces, "traces or scripts modules")
+        return look.first(own, lambda each: each.traces, "traces or scripts code")
     return look.first(own, lambda each: _KINDS[what] in each.defaults, f"may set the {what}")
 
 
@@ -162,6 +163,11 @@ class _Look:
 _LOOKS: dict[str, _Look] = {}
 
 
+def traces_or_scripts(text: bytes) -> bool:
+    """Whether a text has torch record a function while it runs, or read its source."""
+    return any(each in text for each in _TRACING)
+
+
 def _facts(path: str, raw: bytes) -> _Facts:
     if path.endswith(SUFFIX):  # the text of a notebook is spelled as JSON
         found = _text_and_tree(path, raw) if b"torch" in raw else None
@@ -169,8 +175,8 @@ def _facts(path: str, raw: bytes) -> _Facts:
             return _Facts(frozenset(), False)
         text, outline = found
         raw = text.encode("utf-8", "replace")
-        return _Facts(defaults_set(raw, lambda: outline), any(each in raw for each in _TRACING))
-    return _Facts(defaults_set(raw, lambda: _tree(path, raw)), any(each in raw for each in _TRACING))
+        return _Facts(defaults_set(raw, lambda: outline), traces_or_scripts(raw))
+    return _Facts(defaults_set(raw, lambda: _tree(path, raw)), traces_or_scripts(raw))
 
 
 def _tree(path: str, raw: bytes) -> Outline | None:

@@ -57,7 +57,7 @@ from torchlint.rule import Draft, FileContext, Rule
 from torchlint.rules.data_edits import dropped
 from torchlint.rules.data_evidence import doubt, tensor_evidence
 from torchlint.rules.data_use import Use, data_use
-from torchlint.rules.tracing import is_traced
+from torchlint.rules.tracing import unless_traced
 
 
 def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
@@ -73,7 +73,9 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     safe = confidence is Confidence.CERTAIN
     fix = Fix("Drop `.data`", (dropped(node, context),), Applicability.SAFE if safe else Applicability.UNSAFE)
     message = f"`{use.word}` is the same without `.data`: ask the tensor itself"
-    yield Draft(node.attr, message, confidence, fix=fix.doubted(doubt(node, confidence, context) or is_traced(context)))
+    yield Draft(
+        node.attr, message, confidence, fix=unless_traced(fix.doubted(doubt(node, confidence, context)), context)
+    )
 
 
 RULE = Rule("TNS205", {cst.Attribute: check})

@@ -94,7 +94,7 @@ from torchlint.rules.data_evidence import doubt, tensor_evidence
 from torchlint.rules.data_use import DataUse, Use, Way, data_use
 from torchlint.rules.data_write_repair import repair
 from torchlint.rules.inplace_methods import CALLING_BACK, REFORMING
-from torchlint.rules.tracing import is_traced
+from torchlint.rules.tracing import unless_traced
 
 
 def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
@@ -108,7 +108,7 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     if confidence is None:
         return
     fix = repair(node, use, confidence, context)
-    doubted = fix and fix.doubted(doubt(node, confidence, context) or is_traced(context))
+    doubted = fix and unless_traced(fix.doubted(doubt(node, confidence, context)), context)
     yield Draft(node.attr, _message(node, use, context), confidence, _why(use), doubted)
 
 

@@ -72,7 +72,7 @@ from torchlint.rule import Draft, FileContext, Rule
 from torchlint.rules.data_edits import detached, dropped
 from torchlint.rules.data_evidence import doubt, tensor_evidence
 from torchlint.rules.data_use import Use, data_use, method_call
-from torchlint.rules.tracing import is_traced
+from torchlint.rules.tracing import unless_traced
 from torchlint.rules.write_through import only_read
 
 
@@ -94,7 +94,9 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
         edit, title = detached(node, context), "Replace `.data` with `.detach()`"
     message = "`.data` hides later writes from autograd, so gradients may be silently wrong: use `.detach()`"
     fix = Fix(title, (edit,), Applicability.SAFE if safe else Applicability.UNSAFE)
-    yield Draft(node.attr, message, confidence, fix=fix.doubted(doubt(node, confidence, context) or is_traced(context)))
+    yield Draft(
+        node.attr, message, confidence, fix=unless_traced(fix.doubted(doubt(node, confidence, context)), context)
+    )
 
 
 RULE = Rule("TNS201", {cst.Attribute: check})

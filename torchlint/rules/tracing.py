@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import re
-
+from torchlint.inference.project_texts import traces_or_scripts
+from torchlint.model import Applicability, Fix
 from torchlint.rule import FileContext
-from torchlint.rules.remembered import says
 
-_TRACES = re.compile(
-    rb"\bjit\s*\.\s*(?:trace|script|ScriptModule)"
-    rb"|\bfrom\s+torch\.(?:jit|onnx|fx)\b[\w.]*\s+import\b"
-    rb"|\bonnx\s*\.\s*\w*export|\bsymbolic_trace\b|\bmake_fx\b|\bScriptModule\b|\bscript_method\b|\btrace_module\b"
-)
-"""Words of what records a function while it runs, or reads its source."""
-
-_DOUBT = "this file traces or scripts code, and a trace keeps what `.data` gives as a constant"
+_DOUBT = "a trace keeps what `.data` gives as a constant"
 
 
-def is_traced(context: FileContext) -> str | None:
+def unless_traced(fix: Fix, context: FileContext) -> Fix:
+    """Return the fix as it is, or, where it is safe but its code may be traced, as an unsafe one."""
+    return fix.doubted(_traced(context)) if fix.applicability is Applicability.SAFE else fix
+
+
+def _traced(context: FileContext) -> str | None:
     """Return why code of the file may be traced or scripted, as a clause; None where nothing speaks for it.
 
-    Only the file's own text is asked, and all of it: who is handed to a tracer is not followed.
+    The texts of the project are asked, this file's own among them; who is handed to a tracer is not followed.
     """
-    return _DOUBT if says(_TRACES, context.source.utf8) else None
+    if traces_or_scripts(context.source.utf8):
+        return f"this file traces or scripts code, and {_DOUBT}"
+    elsewhere = context.other_texts.traces
+    return f"{elsewhere}, and {_DOUBT}" if elsewhere else None
