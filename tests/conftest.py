@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import proven
+
 ROOT = Path(__file__).parents[1]
 HEAVY = f"#{'-' * 8_000}\n"
 """A comment at the end of a file, so that a few files are enough for a pool of processes."""
@@ -90,6 +92,12 @@ def in_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pyt
         return Ran(status, out, err.decode())
 
     return run
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which proofs were run."""
+    chosen = "all" if proven.ALL else f"what has changed, and the eighth that the tree {proven.turn()} chooses"
+    terminalreporter.write_line(f"proofs: {chosen}")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -17,6 +17,7 @@ pytest.importorskip("numpy")
 
 from tests import fixture_runs  # noqa: E402
 from tests.fixture_runs import Outcome, Unit  # noqa: E402
+from tests.proven import PROVEN, is_due  # noqa: E402
 from torchlint.proof import simulated  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -49,6 +50,8 @@ def one_thread() -> None:
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("path", fixture_runs.repaired_fixtures(), ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_the_safe_fixes_of_a_fixture_hold_where_it_runs(path: Path, device: str) -> None:
+    if not is_due(f"fixture {device}", *_texts(path)):
+        pytest.skip(PROVEN)
     found = fixture_runs.outcomes(path, device)
     assert {label: each.detail for label, each in found.items() if each.verdict == "refuted"} == {}
     if device != "cuda":
@@ -64,6 +67,8 @@ def test_the_safe_fixes_of_a_fixture_hold_where_it_runs(path: Path, device: str)
 def test_what_the_unsafe_fixes_of_a_fixture_do_is_stated(path: Path, device: str) -> None:
     if device != "cpu" and "ALL_WORLDS" not in os.environ:
         pytest.skip("takes minutes: set ALL_WORLDS=1 to run unsafe fixes on other devices than the host too")
+    if not is_due(f"unsafe fixture {device}", *_texts(path)):
+        pytest.skip(PROVEN)
     found = fixture_runs.unsafe_outcomes(path, device)
     assert found, "an unsafe fix changes something"
     if device == "cuda":
@@ -72,6 +77,14 @@ def test_what_the_unsafe_fixes_of_a_fixture_do_is_stated(path: Path, device: str
     seen = {_piece(line): _stated(line) for line in fixture_runs.stated(found, device)}
     wanted = {_piece(line): _stated(line) for line in STATED if line.startswith(here)}
     assert seen == wanted or torch.cuda.is_available(), "run `python -m tests.fixture_runs`"
+
+
+def _texts(path: Path) -> tuple[str, ...]:
+    """Return all that the outcome rests on: the fixture, its texts after the fixes, and what is listed of it."""
+    name = f"{path.parent.name}/{path.stem} "
+    texts = [each for each in (path, path.with_suffix(".safe.txt"), path.with_suffix(".unsafe.txt")) if each.exists()]
+    listed = (line for line in (*LISTED, *STATED) if name in line)
+    return (name, *(each.read_text(encoding="utf-8") for each in texts), *listed)
 
 
 def test_unsafe_fixes_are_run_and_shown_to_differ() -> None:
