@@ -252,3 +252,114 @@ def test_what_a_constructor_is_given_is_read_from_tests_uses_and_owners(tmp_path
     before = printed(tmp_path)
     fixed(tmp_path, flags=["--unsafe-fixes"])
     assert printed(tmp_path) == before
+
+
+# ---------------------------------------------------------------------- modules that are made elsewhere
+LIVE = """
+import copy
+
+import torch
+from torch import nn
+
+BACKBONE = nn.Linear(2, 2)
+KNOWN = {{}}
+
+
+def get_backbone() -> nn.Linear:
+    return KNOWN.setdefault("net", BACKBONE)
+
+
+class Holder(nn.Module):
+    def __init__(self, net, **more):
+        super().__init__()
+        self.net = net
+
+
+class Net({base}):
+{body}
+
+    def forward(self, x):
+        return x
+
+
+torch.manual_seed(1)
+with torch.no_grad():
+    BACKBONE.weight.copy_(torch.ones(2, 2))
+total = BACKBONE(BACKBONE(torch.ones(1, 2))).sum()
+Net({given})
+total.backward()
+print(BACKBONE.weight.grad)
+"""
+ALL = """
+        for m in self.modules():
+            if isinstance(m, nn.Linear):
+                m.weight.data.zero_()"""
+EACH = """
+        for p in self.parameters():
+            p.data.zero_()"""
+KEEP = """
+
+    def keep(self, given):
+        self.net = given"""
+GIVEN_MODULES = {
+    "a list": ("layers", "self.layers = nn.ModuleList(layers)" + ALL, "[BACKBONE]"),
+    "stars": ("*layers", "self.net = nn.Sequential(*layers)" + EACH, "BACKBONE"),
+    "a keyword with stars": ("**named", "self.named = nn.ModuleDict(dict(**named))" + ALL, "a=BACKBONE"),
+    "add_module": ("given", "self.add_module('net', given)" + ALL, "BACKBONE"),
+    "setattr": ("given", "setattr(self, 'net', given)" + ALL, "BACKBONE"),
+    "_modules": ("given", "self._modules['net'] = given" + ALL, "BACKBONE"),
+    "__dict__": ("given", "self.__dict__['_modules'].update(a=given)" + ALL, "BACKBONE"),
+    "a parameter": ("given", "self.register_parameter('w', given)" + EACH, "BACKBONE.weight"),
+    "append": ("given", "self.net = nn.ModuleList()\n        self.net.append(given)" + ALL, "BACKBONE"),
+    "extend": ("given", "self.net = nn.ModuleList([nn.ReLU()])\n        self.net.extend(given)" + ALL, "[BACKBONE]"),
+    "a tuple": ("given", "self.net, self.width = given, 2" + ALL, "BACKBONE"),
+    "a tied weight": ("given", "self.fc = nn.Linear(2, 2)\n        self.fc.weight = given.weight" + ALL, "BACKBONE"),
+    "a global": ("", "self.net = BACKBONE" + ALL, ""),
+    "a function": ("", "self.net = get_backbone()" + ALL, ""),
+    "a shallow copy": ("given", "self.net = copy.copy(given)" + ALL, "BACKBONE"),
+    "an own class": ("given", "self.net = Holder(given)" + ALL, "BACKBONE"),
+    "a method": ("given", "self.keep(given)" + ALL + KEEP, "BACKBONE"),
+    "an annotation": ("given: nn.Linear", "self.net = given\n        self.net.weight.data.zero_()", "BACKBONE"),
+    "a walk": ("layers: list[nn.Linear]", "self.net = layers\n        self.net[0].weight.data.zero_()", "[BACKBONE]"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", GIVEN_MODULES)
+def test_a_module_that_is_made_elsewhere_keeps_its_graph(tmp_path: Path, form: str) -> None:
+    parameters, body, given = GIVEN_MODULES[form]
+    head = f"    def __init__(self, {parameters}):\n        super().__init__()\n        "
+    assert check_runs_alike(tmp_path, {"main.py": LIVE.format(base="nn.Module", body=head + body, given=given)}) == {}
+
+
+OTHER_BASES = {
+    "a container": ("nn.Sequential", "*layers", "super().__init__(*layers)", "BACKBONE"),
+    "a class of the file": ("Holder", "given", "super().__init__(given)", "BACKBONE"),
+    "a class above that": ("nn.ModuleList", "layers", "nn.ModuleList.__init__(self, layers)", "[BACKBONE]"),
+}
+
+
+@pytest.mark.parametrize("form", OTHER_BASES)
+def test_a_base_class_keeps_what_it_is_given(tmp_path: Path, form: str) -> None:
+    base, parameters, call, given = OTHER_BASES[form]
+    body = f"    def __init__(self, {parameters}):\n        {call}{ALL}"
+    assert check_runs_alike(tmp_path, {"main.py": LIVE.format(base=base, body=body, given=given)}) == {}
+
+
+def test_a_module_at_class_level_is_shared(tmp_path: Path) -> None:
+    start = "    def __init__(self):\n        super().__init__()\n        self.shared.weight.data.zero_()"
+    body = f"    shared = BACKBONE\n\n{start}"
+    assert check_runs_alike(tmp_path, {"main.py": LIVE.format(base="nn.Module", body=body, given="")}) == {}
+
+
+def test_a_function_is_applied_to_what_was_made_before(tmp_path: Path) -> None:
+    applied = "def start(m):\n    if isinstance(m, nn.Linear):\n        m.weight.data.zero_()\n\n\n"
+    text = LIVE.format(base="nn.Module", body="    pass", given="")
+    text = text.replace("Net()\n", "net = nn.Sequential(BACKBONE, nn.ReLU())\nnet.apply(start)\n")
+    text = text.replace("class Net", f"{applied}class Net")
+    assert check_runs_alike(tmp_path, {"main.py": text}) == {}
+
+
+def test_what_the_module_made_itself_is_repaired(tmp_path: Path) -> None:
+    body = "    def __init__(self, width):\n        super().__init__()\n        self.fc = nn.Linear(width, 2)" + ALL
+    changed = check_runs_alike(tmp_path, {"main.py": LIVE.format(base="nn.Module", body=body, given="2")})
+    assert "m.weight.zero_()" in changed["main.py"]

@@ -61,7 +61,11 @@ result is used, `.data` becomes `.detach()`, through which writes are counted to
 Safe where no graph can hold the tensor: a module initialises what it made itself, in `__init__`, in
 `reset_parameters` or another initialiser that only its constructor calls in this file, or in a function given to
 nothing but `.apply` of a module just made; and the method is one of those that were measured to do the same in both
-spellings.
+spellings. "Made itself" means that each way in which the attribute is set leads to constructors of `torch.nn`, new
+tensors, and classes and functions of the file that make nothing else: not to a module or a parameter that was passed
+in, kept at class level, found in a global or in another file, or given by a function that may hand out the same one
+twice. What the title then names is `self.net`; for `self.modules()` and `self.parameters()` this must hold of all
+attributes.
 
 Unsafe elsewhere: between a forward pass and its `backward` the write was silently wrong and now raises "one of the
 variables needed for gradient computation has been modified by an inplace operation". `grad.zero_()` under `no_grad`
@@ -85,6 +89,7 @@ No fix is offered for `resize_` on a tensor that may require grad, which torch r
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 import libcst as cst
@@ -94,6 +99,7 @@ from torchlint.rules.data_evidence import doubt, tensor_evidence
 from torchlint.rules.data_use import DataUse, Use, Way, data_use
 from torchlint.rules.data_write_repair import repair
 from torchlint.rules.inplace_methods import CALLING_BACK, REFORMING
+from torchlint.rules.module_building import made_elsewhere
 from torchlint.rules.tracing import unless_traced
 
 
@@ -108,11 +114,17 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     if confidence is None:
         return
     fix = repair(node, use, confidence, context)
-    doubted = fix and unless_traced(fix.doubted(doubt(node, confidence, context)), context)
-    yield Draft(node.attr, _message(node, use, context), confidence, _why(use), doubted)
+    if fix is not None:
+        fix = unless_traced(fix.doubted(doubt(node, confidence, context) or _elsewhere(node, context)), context)
+    yield Draft(node.attr, _message(node, use, context), confidence, _why(use), fix)
 
 
 RULE = Rule("TNS202", {cst.Attribute: check})
+
+
+def _elsewhere(node: cst.Attribute, context: FileContext) -> str | None:
+    place = context.python(node.value)
+    return made_elsewhere(place, context) if isinstance(place, ast.expr) else None
 
 
 def _message(node: cst.Attribute, use: DataUse, context: FileContext) -> str:
