@@ -26,7 +26,10 @@ class Mutant:
 
     @property
     def case(self) -> Case:
-        (found,) = (each for each in of_rule(self.code) if each.text.endswith(f":\n{indent(self.body, '    ')}\n"))
+        endings = tuple(
+            f":\n{indent(shown + self.body, '    ')}\n" for shown in ("", "assert isinstance(t, torch.Tensor)\n")
+        )
+        (found,) = (each for each in of_rule(self.code) if each.text.endswith(endings))
         return found
 
     @property

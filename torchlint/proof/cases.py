@@ -22,6 +22,9 @@ _DEFAULT_DTYPE, _DEFAULT_DEVICE = "torch.set_default_dtype(torch.float64)", 'tor
 """Statements by which a file changes what new tensors are: rules read them, and repair other code accordingly."""
 
 
+_IS_NO_PART = re.compile(r"import|^\s*assert isinstance")
+"""Lines by which no example is known from another one."""
+
 Target = tuple[int, int] | None
 
 
@@ -36,7 +39,7 @@ class Case:
     def title(self) -> str:
         """One line by which a reader knows the case."""
         body = self.text.partition("def case(")[2].partition("\n")[2] or self.text
-        lines = [line.strip() for line in body.splitlines() if line.strip() and "import" not in line]
+        lines = [line.strip() for line in body.splitlines() if line.strip() and not _IS_NO_PART.search(line)]
         return f"{self.code} " + "; ".join(lines)[:100]
 
     @property

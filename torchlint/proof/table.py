@@ -8,6 +8,8 @@ from torchlint.catalogue import CATALOGUE
 from torchlint.proof.cases import Case, page_example, repaired
 
 _TENSOR = "t: torch.Tensor"
+_SHOWN = "assert isinstance(t, torch.Tensor)\n"
+"""What an example begins with whose fix is safe only where the code itself shows a tensor: annotations do not."""
 _HEAD = "import numpy as np\nimport torch\nfrom torch import nn\n"
 _VARIABLE = "from torch.autograd import Variable\n"
 
@@ -21,6 +23,11 @@ def _case(code: str, body: str, given: str = _TENSOR, before: str = "") -> Case:
 
 def _cases(code: str, *bodies: str, given: str = _TENSOR) -> tuple[Case, ...]:
     return tuple(_case(code, body, given) for body in bodies)
+
+
+def _shown(code: str, *bodies: str) -> tuple[Case, ...]:
+    """Make the cases of a rule whose safe fixes need a tensor beyond doubt."""
+    return _cases(code, *(f"{_SHOWN}{body}" for body in bodies))
 
 
 _MODULE = """
@@ -119,7 +126,7 @@ _NUMPY = (
 )
 
 _DATA = (
-    *_cases(
+    *_shown(
         "TNS201",
         "a = t.data.cpu().numpy()",
         "a = t.data.cpu().numpy()\na[...] = 0",
@@ -133,7 +140,6 @@ _DATA = (
         "a = 0.5 * t.data",
         "return torch.cat([t.data, t.data])",
         "print(t.data, f'{t.data}', '%s' % t.data)",
-        "a = t.data[0] > 1",
         "a = t.data.detach().clone()",
         "with torch.no_grad():\n    a = t.data.abs().mean()\nreturn a",
         "return t.data.cpu().numpy().max(), t.data.view(-1).sum()",
@@ -142,7 +148,7 @@ _DATA = (
     _case("TNS202", "net = Net()\nreturn net", "", _MODULE),
     _case("TNS202", "net = Net()\nreturn net.fc(torch.ones(4, 3)).sum()", "", _MODULE),
     Case("TNS202", _HEAD + _APPLIED),
-    *_cases(
+    *_shown(
         "TNS204",
         "a = t.data.item()",
         "a = t.sum().data[0]",
@@ -152,7 +158,7 @@ _DATA = (
         "a = int((t != 0).sum().data)",
         "a = t.double().data.item()",
     ),
-    *_cases(
+    *_shown(
         "TNS205",
         "a = t.data.size(), t.data.shape, t.data.dtype, t.data.device, t.data.is_cuda",
         "a = t.data.dim(), t.data.numel(), t.data.type(), len(t.data), t.data.ndim, t.data.nelement()",
@@ -257,7 +263,7 @@ _TYPES = (
         "x = t.cpu()\na = x.type(torch.FloatTensor), x.type('torch.LongTensor')",
         "x = t.cpu()\nreturn x.type(torch.cuda.FloatTensor), x.type('torch.cuda.LongTensor')",
     ),
-    *_cases(
+    *_shown(
         "TNS308",
         *(
             f"y = {each}\nreturn torch.tensor(y{keywords})"
@@ -295,10 +301,10 @@ _WRAPPERS = (
         "t = Variable(t)\nreturn t * 2",
         "a = Variable(t, requires_grad=True)\nreturn (a * 2).sum()",
         "a = Variable(t + 1, requires_grad=True)",
-        "a = Variable(t.data, requires_grad=True)",
         "a = Variable(t.long()), Variable(t != 0)",
         "return [Variable(each) for each in t]",
     ),
+    *_shown("TNS401", "a = Variable(t.data, requires_grad=True)"),
     *_cases(
         "TNS401",
         "a = Variable(torch.zeros(3))",
@@ -349,6 +355,7 @@ UNSAFE: tuple[Case, ...] = (
     _case(
         "TNS202", "gate = Gate()\nout = (gate.w * gate.w).sum()\ngate.reset_parameters()\nout.backward()", "", _RESET
     ),
+    _case("TNS201", "a = t.data[0] > 1"),
     _case("TNS204", "loss = t\na = loss.data[0]"),
     _case("TNS302", "sizes = list(t.shape)\na = torch.Tensor(*sizes)"),
 )

@@ -12,7 +12,11 @@ from torchlint.inference.facts import UNKNOWN, Grad, Place, Value
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.records import record
 from torchlint.rule import Draft, FileContext
+from torchlint.rules.data_edits import detached
+from torchlint.rules.detach_chains import detaching_end
 from torchlint.rules.expected_errors import expected_error
+from torchlint.rules.packed_sequences import is_packed
+from torchlint.rules.tensor_proof import doubt_of_tensor
 from torchlint.screening.conversions import CONVERTS, lacking, may_be_torch, rests_on_others
 
 FORCE_SINCE = (1, 13)
@@ -169,8 +173,28 @@ def repair(found: Conversion, context: FileContext) -> Fix:
         end = context.definition.span(found.call)[1]
         forced = Fix("Write `.numpy(force=True)`", (Edit(end - 1, end - 1, "force=True"),), applicability)
         return forced.doubted(expected)
+    if found.detach and (data := _data_behind(found.attribute.value, context)) is not None:
+        return _in_place_of_data(data, found, applicability, context).doubted(expected)
     title = f"Insert `{found.missing}` before `.numpy()`"
     return Fix(title, (context.insert_after(_anchor(found), found.missing),), applicability).doubted(expected)
+
+
+def _data_behind(receiver: cst.BaseExpression, context: FileContext) -> cst.Attribute | None:
+    """Give the `.data` of a tensor that detaches the chain already, so that only its spelling is asked for."""
+    end = detaching_end(receiver)
+    if not isinstance(end, cst.Attribute) or is_packed(end.value, context.facts(end.value), context):
+        return None
+    return end
+
+
+def _in_place_of_data(
+    data: cst.Attribute, found: Conversion, applicability: Applicability, context: FileContext
+) -> Fix:
+    edits = [detached(data, context)]
+    if found.cpu:
+        edits.append(context.insert_after(found.attribute.value, ".cpu()"))
+    fix = Fix("Replace `.data` with `.detach()`", tuple(edits), applicability)
+    return fix.doubted(doubt_of_tensor(data.value, context))
 
 
 def _anchor(found: Conversion) -> cst.BaseExpression:

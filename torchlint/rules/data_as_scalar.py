@@ -2,7 +2,8 @@
 
 ## What it does
 
-Flags `loss.data[0]` where `loss` has no dimensions, `x.data.item()`, `float(x.data)` and `int(x.data)`.
+Flags `loss.data[0]` where `loss` has no dimensions, is named as a loss or asked for `loss.backward()`,
+`x.data.item()`, `float(x.data)` and `int(x.data)`.
 
 ## Why is this bad?
 
@@ -35,8 +36,9 @@ count = int((w > 1).sum().item())
 ## Fix safety
 
 `x.data.item()` becomes `x.item()`, which is safe for each tensor. `x.data[0]` becomes `x.item()`: safe where `x` has
-no dimensions beyond doubt, because the old code raised; unsafe where only its name says that it is a loss, because on
-a tensor of one dimension `x.data[0]` is a tensor. `float(x.data)` and `int(x.data)` become `float(x.item())` and
+no dimensions beyond doubt, as the result of a full reduction or of a loss that reduces as usual, because the old code
+raised; unsafe elsewhere, because on a tensor of one dimension `x.data[0]` is a tensor. Everything here is unsafe where
+the code does not show that `x` is a tensor. `float(x.data)` and `int(x.data)` become `float(x.item())` and
 `int(x.item())`: safe where the dtype is known to be real. A complex tensor without imaginary part has a `float`, a
 Python complex number has none. Unsafe where an error of `x.data[0]` or of the conversion may be expected: inside `try`
 with a handler that takes it, `pytest.raises` and the like, or in a function that this file calls there.
@@ -50,6 +52,7 @@ with a handler that takes it, `pytest.raises` and the like, or in a function tha
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 import libcst as cst
@@ -58,9 +61,12 @@ from torchlint.inference.facts import Dtype, Value
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext, Rule
 from torchlint.rules.data_edits import dropped
-from torchlint.rules.data_evidence import doubt, tensor_evidence
+from torchlint.rules.data_evidence import tensor_evidence
 from torchlint.rules.data_use import DataUse, Use, data_use
 from torchlint.rules.expected_errors import expected_error
+from torchlint.rules.given_data import brief
+from torchlint.rules.tensor_dimensions import has_no_dimension
+from torchlint.rules.tensor_proof import doubt_of_tensor
 
 
 def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
@@ -76,10 +82,11 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     known = context.facts(node.value)
     if use.word == "[0]" and known.rank != 0:
         confidence = min(confidence, Confidence.LIKELY)
-    safe = confidence is Confidence.CERTAIN and _is_equal(use, known)
-    fix = _fix(node, use, safe, context)
-    doubted = fix and fix.doubted(doubt(node, confidence, context))
-    yield Draft(node.attr, _message(use), confidence, fix=doubted)
+    place = context.python(node.value)
+    number = isinstance(place, ast.expr) and has_no_dimension(place, context)
+    safe = confidence is Confidence.CERTAIN and (number or use.word != "[0]") and _is_equal(use, known)
+    fix = _doubted(_fix(node, use, safe, context), node, number or use.word != "[0]", context)
+    yield Draft(node.attr, _message(use), confidence, fix=fix)
 
 
 RULE = Rule("TNS204", {cst.Attribute: check})
@@ -97,6 +104,14 @@ def _is_equal(use: DataUse, known: Value) -> bool:
     if use.word in ("float", "int"):  # a complex number has neither
         return not known.dtype & Dtype.FLOATING or (known.exact is not None and "complex" not in known.exact)
     return use.word == "item" or known.rank == 0
+
+
+def _doubted(fix: Fix | None, node: cst.Attribute, number: bool, context: FileContext) -> Fix | None:
+    if fix is None:
+        return None
+    if not number:
+        fix = fix.doubted(f"of a tensor with one dimension `{brief(node, context)}[0]` is a tensor, no number")
+    return fix.doubted(doubt_of_tensor(node.value, context))
 
 
 def _fix(node: cst.Attribute, use: DataUse, safe: bool, context: FileContext) -> Fix | None:

@@ -12,7 +12,6 @@ from torchlint.inference.operations import operations
 from torchlint.model import Confidence
 from torchlint.rule import FileContext
 from torchlint.rules.data_use import DataUse, Use, Way, data_use, is_loss_name, last_word, method_call
-from torchlint.rules.given_data import brief
 from torchlint.rules.network_outputs import is_tensor_word, network_output
 from torchlint.rules.own_data import has_own_data
 from torchlint.rules.packed_sequences import is_packed
@@ -92,13 +91,6 @@ def tensor_evidence(node: cst.Attribute, context: FileContext) -> Confidence | N
         or is_given_tensor(node, context)
     )
     return Confidence.LIKELY if spoken else _of_a_network(node, use, context)
-
-
-def doubt(node: cst.Attribute, confidence: Confidence, context: FileContext) -> str | None:
-    """Say what a fix rests on where the object under a `.data` is not a tensor beyond doubt."""
-    if confidence is Confidence.CERTAIN:
-        return None
-    return f"`{brief(node.value, context)}` is not shown to be a tensor"
 
 
 def _of_a_network(node: cst.Attribute, use: DataUse, context: FileContext) -> Confidence | None:

@@ -36,9 +36,9 @@ mask = weight.new_ones(3)
 ## Fix safety
 
 Safe for a tensor: results, their type, `requires_grad`, strides and memory were the same for leaves, results,
-parameters, integer and bool tensors. Unsafe where the code leaves a doubt whether the object is a tensor, and
-in a file that speaks of `torch.jit.trace`, `torch.onnx.export` and the like: a trace keeps `x.data.size(0)` as a
-constant, and follows `x.size(0)`.
+parameters, integer and bool tensors. Unsafe where the code does not show that the object is a tensor: an annotation, a
+name or a method of an unknown object does not. Unsafe, too, in a project that speaks of `torch.jit.trace`,
+`torch.onnx.export` and the like: a trace keeps `x.data.size(0)` as a constant, and follows `x.size(0)`.
 
 ## References
 
@@ -55,8 +55,9 @@ import libcst as cst
 from torchlint.model import Applicability, Confidence, Fix
 from torchlint.rule import Draft, FileContext, Rule
 from torchlint.rules.data_edits import dropped
-from torchlint.rules.data_evidence import doubt, tensor_evidence
+from torchlint.rules.data_evidence import tensor_evidence
 from torchlint.rules.data_use import Use, data_use
+from torchlint.rules.tensor_proof import doubt_of_tensor
 from torchlint.rules.tracing import unless_traced
 
 
@@ -72,10 +73,8 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
         return
     safe = confidence is Confidence.CERTAIN
     fix = Fix("Drop `.data`", (dropped(node, context),), Applicability.SAFE if safe else Applicability.UNSAFE)
-    message = f"`{use.word}` is the same without `.data`: ask the tensor itself"
-    yield Draft(
-        node.attr, message, confidence, fix=unless_traced(fix.doubted(doubt(node, confidence, context)), context)
-    )
+    fix = unless_traced(fix.doubted(doubt_of_tensor(node.value, context)), context)
+    yield Draft(node.attr, f"`{use.word}` is the same without `.data`: ask the tensor itself", confidence, fix=fix)
 
 
 RULE = Rule("TNS205", {cst.Attribute: check})

@@ -67,14 +67,17 @@ in, kept at class level, found in a global or in another file, or given by a fun
 twice. What the title then names is `self.net`; for `self.modules()` and `self.parameters()` this must hold of all
 attributes.
 
+Unsafe where the code does not show that the object is a tensor, as where an annotation alone says so of what a
+constructor is given.
+
 Unsafe elsewhere: between a forward pass and its `backward` the write was silently wrong and now raises "one of the
 variables needed for gradient computation has been modified by an inplace operation". `grad.zero_()` under `no_grad`
 clears a sparse gradient, `grad.data.zero_()` did not. Methods that change the shape now change the tensor itself. On
 an inference tensor outside `inference_mode`, and for the tangents of forward-mode AD, the two spellings differ as
 well.
 
-Unsafe in a file that speaks of `torch.jit.trace`, `torch.onnx.export` and the like: a write through `.data` is missing
-in what a trace records.
+A trace (`torch.jit.trace`, `torch.onnx.export`) misses a write through `.data` and records the one that stands in its
+place. What is safe here builds a module, which no traced function does.
 
 No fix is offered for `resize_` on a tensor that may require grad, which torch refuses.
 
@@ -95,12 +98,11 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.rule import Draft, FileContext, Rule
-from torchlint.rules.data_evidence import doubt, tensor_evidence
+from torchlint.rules.data_evidence import tensor_evidence
 from torchlint.rules.data_use import DataUse, Use, Way, data_use
 from torchlint.rules.data_write_repair import repair
 from torchlint.rules.inplace_methods import CALLING_BACK, REFORMING
 from torchlint.rules.module_building import made_elsewhere
-from torchlint.rules.tracing import unless_traced
 
 
 def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
@@ -115,7 +117,8 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
         return
     fix = repair(node, use, confidence, context)
     if fix is not None:
-        fix = unless_traced(fix.doubted(doubt(node, confidence, context) or _elsewhere(node, context)), context)
+        # no question about traces: what is safe here builds a module, and none is built in a function that is traced
+        fix = fix.doubted(_elsewhere(node, context))
     yield Draft(node.attr, _message(node, use, context), confidence, _why(use), fix)
 
 

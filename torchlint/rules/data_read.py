@@ -44,9 +44,13 @@ Unsafe where something may be written through the value later, or where a graph 
 returned, stored, given to another function, or multiplied with a tensor that may require grad. Then a write that
 passed silently may raise, and a gradient that was silently wrong becomes an error.
 
-Unsafe where the object is not shown to be a tensor, as the output of a network is not: the fix says so.
+Unsafe as well where the code does not show that the object is a tensor: where only an annotation, a name or a method of
+an unknown object says so. A packed sequence has `.data` too, and so may a class of your own.
 
-Unsafe in a file that speaks of `torch.jit.trace`, `torch.onnx.export` and the like: a trace keeps what `.data` gives
+Where the chain detaches anyway, `.data` is only dropped. `x.data[0]` of what may have no dimensions raises in both
+spellings, and wants `.item()` ([TNS204](data-as-scalar.md)): its fix is unsafe and says so.
+
+Unsafe in a project that speaks of `torch.jit.trace`, `torch.onnx.export` and the like: a trace keeps what `.data` gives
 as a constant, whatever the input is later, and follows `.detach()`. Most often the constant is a bug.
 
 Rare worlds: `.detach()` raises on the uninitialized parameters of lazy modules, where `.data` is an empty tensor;
@@ -70,8 +74,12 @@ import libcst as cst
 from torchlint.model import Applicability, Confidence, Fix
 from torchlint.rule import Draft, FileContext, Rule
 from torchlint.rules.data_edits import detached, dropped
-from torchlint.rules.data_evidence import doubt, tensor_evidence
-from torchlint.rules.data_use import Use, data_use, method_call
+from torchlint.rules.data_evidence import tensor_evidence
+from torchlint.rules.data_use import Use, data_use
+from torchlint.rules.detach_chains import is_detached_behind, is_detaching
+from torchlint.rules.given_data import brief
+from torchlint.rules.tensor_dimensions import has_a_dimension, has_no_dimension
+from torchlint.rules.tensor_proof import doubt_of_tensor
 from torchlint.rules.tracing import unless_traced
 from torchlint.rules.write_through import only_read
 
@@ -86,22 +94,38 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     confidence = tensor_evidence(node, context)
     if confidence is None:
         return
-    place = context.python(node)
-    safe = confidence is Confidence.CERTAIN and isinstance(place, ast.expr) and only_read(place, context)
-    if _is_detached_next(node, context):
-        edit, title = dropped(node, context), "Drop `.data` before `.detach()`"
-    else:
-        edit, title = detached(node, context), "Replace `.data` with `.detach()`"
     message = "`.data` hides later writes from autograd, so gradients may be silently wrong: use `.detach()`"
-    fix = Fix(title, (edit,), Applicability.SAFE if safe else Applicability.UNSAFE)
-    yield Draft(
-        node.attr, message, confidence, fix=unless_traced(fix.doubted(doubt(node, confidence, context)), context)
-    )
+    fix = _fix(node, confidence, context)
+    yield Draft(node.attr, message, confidence, fix=fix and unless_traced(fix, context))
 
 
 RULE = Rule("TNS201", {cst.Attribute: check})
 
 
-def _is_detached_next(node: cst.Attribute, context: FileContext) -> bool:
-    called = method_call(node, context)
-    return called is not None and called[1] == "detach"
+def _fix(node: cst.Attribute, confidence: Confidence, context: FileContext) -> Fix | None:
+    """Write ``.detach()``, or nothing where the chain detaches already; none where the line can only raise."""
+    place, number = context.python(node), _is_number(node, context)
+    if number and isinstance(place, ast.Attribute) and has_no_dimension(place.value, context):
+        return None
+    safe = confidence is Confidence.CERTAIN and isinstance(place, ast.expr) and only_read(place, context)
+    if is_detached_behind(node, context):
+        edit, title = dropped(node, context), "Drop `.data` before `.detach()`"
+    elif is_detaching(node.value):
+        edit, title = dropped(node, context), "Drop `.data` behind `.detach()`"
+    else:
+        edit, title = detached(node, context), "Replace `.data` with `.detach()`"
+    fix = Fix(title, (edit,), Applicability.SAFE if safe else Applicability.UNSAFE)
+    if number:
+        fix = fix.doubted(f"`{brief(node.value, context)}` may have no dimensions, and then needs `.item()`")
+    return fix.doubted(doubt_of_tensor(node.value, context))
+
+
+def _is_number(node: cst.Attribute, context: FileContext) -> bool:
+    """Whether ``x.data[0]`` is asked of what may have no dimensions: ``.detach()[0]`` raises on it as well."""
+    match context.parent(node):
+        case cst.Subscript(
+            value=indexed, slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Integer(value="0")))]
+        ) if indexed is node:
+            place, rank = context.python(node.value), context.facts(node.value).rank
+            return not rank and not (isinstance(place, ast.expr) and has_a_dimension(place, context))
+    return False

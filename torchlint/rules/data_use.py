@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from enum import Enum, auto
 
@@ -224,4 +225,19 @@ def _is_one_element(node: cst.Attribute, index: cst.Subscript, context: FileCont
     if isinstance(context.parent(index), cst.Attribute | cst.Subscript):
         return False
     rank = context.facts(node.value).rank
-    return rank == 0 or (rank is None and is_loss_name(last_word(node.value)))
+    if rank is not None:
+        return rank == 0
+    return is_loss_name(last_word(node.value)) or _is_derived_from(node.value, context)
+
+
+def _is_derived_from(node: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether the function around calls ``x.backward()``, which only a tensor of one element can answer."""
+    place = context.python(node)
+    if not isinstance(place, ast.Name) or context.outline is None:
+        return False
+    around = context.outline.owner(place) or context.outline.tree
+    asked = (each.func for each in context.outline.inside(around, ast.Call) if not each.args and not each.keywords)
+    return any(
+        isinstance(each, ast.Attribute) and each.attr == "backward" and ast.unparse(each.value) == place.id
+        for each in asked
+    )

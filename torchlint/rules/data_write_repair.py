@@ -14,9 +14,11 @@ from torchlint.rule import FileContext
 from torchlint.rules.data_edits import detached, dropped
 from torchlint.rules.data_evidence import tensor_evidence
 from torchlint.rules.data_use import DataUse, Use, Way, data_use
+from torchlint.rules.detach_chains import is_detaching
 from torchlint.rules.inplace_methods import ALIKE, CALLING_BACK, RESIZING
 from torchlint.rules.no_grad_block import Statement, neighbours, no_grad_edits, statement_of
 from torchlint.rules.remembered import remembered
+from torchlint.rules.tensor_proof import doubt_of_tensor
 from torchlint.rules.write_safety import is_new, is_safe
 from torchlint.syntax.definition import semantic_children
 
@@ -32,17 +34,18 @@ def repair(node: cst.Attribute, use: DataUse, confidence: Confidence, context: F
         return None
     if use.way is Way.INIT:
         safe = is_safe(node, use, confidence, context) and _is_unused(use.top, context)
-        return _made("Drop `.data`", (dropped(node, context),), safe)
+        return _made("Drop `.data`", (dropped(node, context),), safe).doubted(doubt_of_tensor(node.value, context))
     if use.word in RESIZING and context.facts(node.value).may_require_grad:
         return None
     if use.word in CALLING_BACK and context.facts(node.value).may_require_grad:
-        return _made("Replace `.data` with `.detach()`", (detached(node, context),), safe=False)
+        return _replaced(node, context, safe=False)
     statement = statement_of(node, context)
     if statement is None or not _is_direct(node, use, statement, context):
         return _detaching(node, use, confidence, context)
     if _grad_is_off(node, context):
         edits = _drop(node, use, context)
-        return _made("Drop `.data`", edits, is_safe(node, use, confidence, context)) if edits else None
+        fix = _made("Drop `.data`", edits, is_safe(node, use, confidence, context)) if edits else None
+        return fix.doubted(doubt_of_tensor(node.value, context)) if fix else None
     return _in_block(statement, context) or _detaching(node, use, confidence, context)
 
 
@@ -56,7 +59,14 @@ def _detaching(node: cst.Attribute, use: DataUse, confidence: Confidence, contex
         return None
     kept = use.way is not Way.STORE and not _is_unused(use.top, context)
     safe = confidence is Confidence.CERTAIN and not kept and is_new(node, context)
-    return _made("Replace `.data` with `.detach()`", (detached(node, context),), safe)
+    return _replaced(node, context, safe)
+
+
+def _replaced(node: cst.Attribute, context: FileContext, safe: bool) -> Fix:
+    """Write through ``.detach()``, or through what is detached before ``.data`` already."""
+    edit = dropped(node, context) if is_detaching(node.value) else detached(node, context)
+    title = "Drop `.data` behind `.detach()`" if is_detaching(node.value) else "Replace `.data` with `.detach()`"
+    return _made(title, (edit,), safe).doubted(doubt_of_tensor(node.value, context))
 
 
 def _in_block(statement: cst.SimpleStatementLine, context: FileContext) -> Fix | None:
@@ -71,7 +81,9 @@ def _in_block(statement: cst.SimpleStatementLine, context: FileContext) -> Fix |
             part = tuple(run[at : at + _LONGEST_BLOCK])
             runs.update((line, part) for each in part for line in _lines(each))
     edits = _block(runs[statement], context)
-    return _made(_TITLE, edits, safe) if edits else None
+    if edits is None:
+        return None
+    return _made(_TITLE, edits, safe).doubted(_doubt(runs[statement], context))
 
 
 _LONGEST_BLOCK = 50
@@ -91,6 +103,13 @@ def _block(run: tuple[Statement, ...], context: FileContext) -> tuple[Edit, ...]
         edit for line in lines for node, use, _ in _sites(line, context) for edit in _drop(node, use, context) or ()
     ]
     return tuple(sorted({*block, *drops}, key=lambda edit: (edit.start, edit.end)))
+
+
+@remembered
+def _doubt(run: tuple[Statement, ...], context: FileContext) -> str | None:
+    """Give the first clause that says that what is written in a block is not shown to be a tensor."""
+    sites = (site for each in run for line in _lines(each) for site in _sites(line, context))
+    return next(filter(None, (doubt_of_tensor(node.value, context) for node, _, _ in sites)), None)
 
 
 @remembered

@@ -2,7 +2,7 @@
 
 ## What it does
 
-Flags `torch.tensor(t)` where `t` is a tensor beyond doubt.
+Flags `torch.tensor(t)` where `t` is a tensor, beyond doubt or most likely.
 
 ## Why is this bad?
 
@@ -34,9 +34,15 @@ target = (weight * 2).detach().to(dtype=torch.float64, copy=True)
 
 Safe: same values, dtype, device, strides and `requires_grad`, always a copy (measured on torch 2.13 for contiguous,
 transposed, expanded, strided, empty and 0-dim tensors, parameters, integers and bools); only the warning is gone.
-Unsafe where a file of the project may set a default device, to which `torch.tensor(t)` moves its result, and where
-only an annotation says that `t` is a tensor: code that wraps it in `torch.tensor` is often handed a number. If the
-gradient was meant to flow, write `weight.clone()` or `weight` instead.
+Unsafe where a file of the project may set a default device, to which `torch.tensor(t)` moves its result, and where the
+code does not show that `t` is a tensor. Shown is what torch's own functions and layers give, what is computed of that,
+a name or an attribute bound to nothing else, and what `isinstance` or `torch.is_tensor` says. An annotation, an
+element of an annotated list and a method such as `argmax`, `split`, `max` or `detach` of an unknown object show
+nothing: arrays and classes of your own have them too, and code that wraps a value in `torch.tensor` is often handed a
+number.
+
+Nothing is detached twice: `torch.tensor(t.detach())` becomes `t.detach().clone()`. If the gradient was meant to flow,
+write `weight.clone()` or `weight` instead.
 
 ## References
 
@@ -54,8 +60,10 @@ import libcst as cst
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext, Rule
 from torchlint.rules.annotation_evidence import rests_on_annotation
+from torchlint.rules.detach_chains import detaching_end, is_detached_behind
 from torchlint.rules.given_data import brief
 from torchlint.rules.modern_constructors import in_fstring
+from torchlint.rules.tensor_proof import doubt_of_tensor
 from torchlint.rules.tensor_types import name_node
 from torchlint.rules.torch_defaults import default_set
 
@@ -74,13 +82,17 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         return
     if context.names(node.func) != {"torch.tensor"} or not context.facts(source.value).is_tensor:
         return
-    annotated = rests_on_annotation(source.value, context)
+    doubt = doubt_of_tensor(source.value, context)
+    annotated = doubt is not None and rests_on_annotation(source.value, context)
+    what = "a tensor" if doubt is None else "a tensor by its annotation" if annotated else "most likely a tensor"
     message = (
-        f"`torch.tensor` copies `{brief(source.value, context)}`, a tensor{' by its annotation' if annotated else ''}, "
+        f"`torch.tensor` copies `{brief(source.value, context)}`, {what}, "
         "warns and cuts its gradient: use `.detach().clone()`"
     )
-    confidence = Confidence.LIKELY if annotated else Confidence.CERTAIN
-    yield Draft(at, message, confidence, fix=_fix(node, source, annotated, context))
+    fix = _fix(node, source, annotated, context)
+    if fix is not None and not annotated:
+        fix = fix.doubted(doubt)
+    yield Draft(at, message, Confidence.CERTAIN if doubt is None else Confidence.LIKELY, fix=fix)
 
 
 def _source(node: cst.Call) -> cst.Arg | None:
@@ -103,23 +115,35 @@ def _fix(node: cst.Call, source: cst.Arg, annotated: bool, context: FileContext)
     if "#" in context.source.slice(outer[0], inner[0]) + behind:
         return None
     tail = _tail(others, context)
-    if _is_detached(source.value):
+    end = detaching_end(source.value)
+    if end is not None or is_detached_behind(node, context):
         tail = tail.removeprefix(".detach()")
+    if _is_behind(tail, node, context):
+        return None
+    if tail == ".clone()" and _is_a_copy(source.value):
+        tail = ""
     opening, closing = ("(", ")") if _needs_parentheses(source.value, context) else ("", "")
     edits = (Edit(outer[0], inner[0], opening), Edit(inner[1], outer[1], f"{closing}{tail}"))
+    title = f"Use `{tail}`" if tail else "Drop `torch.tensor`"
     if annotated:
         caveat = ", if callers keep to the annotation; a number has no `detach`"
-        return Fix(f"Use `{tail}`{caveat}", edits, Applicability.UNSAFE)
+        return Fix(f"{title}{caveat}", edits, Applicability.UNSAFE)
     moved = default_set(context, dtype=False)
     doubt = moved and f"{moved}, to which `torch.tensor` also moves the copy"
-    return Fix(f"Use `{tail}`", edits, Applicability.SAFE).doubted(doubt)
+    return Fix(title, edits, Applicability.SAFE).doubted(doubt)
 
 
-def _is_detached(node: cst.BaseExpression) -> bool:
+def _is_a_copy(node: cst.BaseExpression) -> bool:
+    """Whether an expression is a copy that nobody else holds: ``x.detach().clone()``."""
     match node:
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value="detach")), args=[]):
-            return True
+        case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value="clone")), args=[]):
+            return detaching_end(inner) is inner
     return False
+
+
+def _is_behind(tail: str, node: cst.Call, context: FileContext) -> bool:
+    """Whether what is asked for by ``requires_grad`` is detached right behind: nobody means both."""
+    return "requires_grad_" in tail and is_detached_behind(node, context)
 
 
 def _tail(others: list[cst.Arg], context: FileContext) -> str:

@@ -20,7 +20,7 @@ _NEW_METHODS = frozenset(
 )
 """Methods whose result is a new object and no view: measured on torch 2.13."""
 
-_SAME_OR_NEW_METHODS = frozenset(
+SAME_OR_NEW_METHODS = frozenset(
     "cuda cpu to float double half bfloat16 long int short char byte bool type type_as contiguous pin_memory".split()
 )
 """Methods whose result is the receiver itself or a new object, never a view."""
@@ -43,7 +43,7 @@ _ARGUMENT_OR_VIEW = frozenset(
 )
 """Functions of ``torch`` and ``torch.nn.functional`` whose result may be, or may be a view of, an argument."""
 
-_INTEGRAL = frozenset(f"{kind}Tensor" for kind in ("Long", "Int", "Short", "Char", "Byte", "Bool"))
+INTEGRAL = frozenset(f"{kind}Tensor" for kind in ("Long", "Int", "Short", "Char", "Byte", "Bool"))
 _READERS = frozenset("print len float int bool str repr isinstance format abs".split())
 _TOUCHY = frozenset(
     "grad grad_fn register_hook register_post_accumulate_grad_hook retain_grad backward volatile T mT H mH "
@@ -83,7 +83,7 @@ def _call_makes_new(call: ast.Call, function: ast.expr, context: FileContext) ->
         return all(_is_maker(name, call, context) for name in names)
     if not isinstance(function, ast.Attribute) or not _value(function.value, context).is_tensor:
         return False
-    if function.attr in _SAME_OR_NEW_METHODS or (function.attr.endswith("_") and not function.attr.startswith("_")):
+    if function.attr in SAME_OR_NEW_METHODS or (function.attr.endswith("_") and not function.attr.startswith("_")):
         return held_alone(function.value, context)
     return function.attr in _NEW_METHODS
 
@@ -94,7 +94,7 @@ def _is_maker(name: str, call: ast.Call, context: FileContext) -> bool:
         return False
     if owner in ("torch", "torch.cuda") and word.endswith("Tensor"):
         # of a tensor a legacy constructor makes a view, with its graph; integers can have none
-        return word in _INTEGRAL or not any(
+        return word in INTEGRAL or not any(
             _value(each, context).may(Kind.TENSOR) for each in call.args if not isinstance(each, ast.Starred)
         )
     return owner in ("torch", "torch.autograd") and word in _NEW_FUNCTIONS
@@ -109,12 +109,12 @@ def only_here(name: ast.Name, wrapping: ast.stmt, context: FileContext) -> bool:
     scope = _scope(name, context)
     if scope is None or isinstance(scope, ast.Module) or name.id in parameters(scope):
         return False
-    for use in _uses(name.id, scope):
+    for use in uses(name.id, scope):
         if _within(use, wrapping, context):
             continue
         if isinstance(use.ctx, ast.Store) and not (_bound_to_new(use, context) and _once(use, wrapping, context)):
             return False
-        if isinstance(use.ctx, ast.Load) and use.lineno < wrapping.lineno and not _is_read(use, context):
+        if isinstance(use.ctx, ast.Load) and use.lineno < wrapping.lineno and not is_read(use, context):
             return False
     return not _shared_scope(name.id, scope)
 
@@ -122,16 +122,18 @@ def only_here(name: ast.Name, wrapping: ast.stmt, context: FileContext) -> bool:
 def never_changed(made: ast.expr, source: ast.expr, context: FileContext) -> bool:
     """Whether what an expression makes, and the local name or chain that it wraps, are only read in their function."""
     scope = _scope(made, context)
-    if scope is None or isinstance(scope, ast.Module) or not _is_read(made, context):
+    if scope is None or isinstance(scope, ast.Module) or not is_read(made, context):
         return False
     if not isinstance(source, ast.Name):
         return view_held_alone(source, context)
+    if _augmented(source.id, scope):
+        return False
     inside = set(ast.walk(made))
-    others = (use for use in _uses(source.id, scope) if isinstance(use.ctx, ast.Load) and use not in inside)
-    return not _shared_scope(source.id, scope) and all(_is_read(use, context) for use in others)
+    others = (use for use in uses(source.id, scope) if isinstance(use.ctx, ast.Load) and use not in inside)
+    return not _shared_scope(source.id, scope) and all(is_read(use, context) for use in others)
 
 
-def _is_read(node: ast.expr, context: FileContext, seen: frozenset[str] = frozenset()) -> bool:
+def is_read(node: ast.expr, context: FileContext, seen: frozenset[str] = frozenset()) -> bool:
     """Whether all that is done with the object an expression gives is reading its elements or its metadata."""
     assert context.outline is not None
     above = context.outline.parents.get(node)
@@ -147,7 +149,7 @@ def _is_read(node: ast.expr, context: FileContext, seen: frozenset[str] = frozen
         case ast.Subscript(ctx=ast.Load(), slice=index) if index is node:
             return True
         case ast.Subscript(ctx=ast.Load()):
-            return _is_read(above, context, seen)
+            return is_read(above, context, seen)
         case ast.Call(func=function) if function is not node:
             return _only_reads_arguments(function, context)
         case ast.AugAssign(value=value) if value is node:
@@ -171,7 +173,7 @@ def _attribute_reads(above: ast.Attribute, word: str, context: FileContext, seen
         return True  # x.shape, x.dtype, x.device, x.requires_grad
     if word in _NEW_METHODS or word in _CONVERTED:
         return True
-    return _is_read(call, context, seen)  # x.view(-1), x.cuda(): the same memory or the object itself
+    return is_read(call, context, seen)  # x.view(-1), x.cuda(): the same memory or the object itself
 
 
 def _member_is_read(pair: ast.Tuple, at: int, context: FileContext, seen: frozenset[str]) -> bool:
@@ -189,8 +191,8 @@ def _name_is_read(target: ast.Name, context: FileContext, seen: frozenset[str]) 
     scope = _scope(target, context)
     if scope is None or isinstance(scope, ast.Module) or _shared_scope(target.id, scope):
         return False
-    uses = [use for use in _uses(target.id, scope) if isinstance(use.ctx, ast.Load)]
-    return not _augmented(target.id, scope) and all(_is_read(use, context, seen | {target.id}) for use in uses)
+    loads = [use for use in uses(target.id, scope) if isinstance(use.ctx, ast.Load)]
+    return not _augmented(target.id, scope) and all(is_read(use, context, seen | {target.id}) for use in loads)
 
 
 def _only_reads_arguments(function: ast.expr, context: FileContext) -> bool:
@@ -260,7 +262,8 @@ def _scope(node: ast.AST, context: FileContext) -> ast.FunctionDef | ast.AsyncFu
     return None
 
 
-def _uses(name: str, scope: ast.AST) -> Iterator[ast.Name]:
+def uses(name: str, scope: ast.AST) -> Iterator[ast.Name]:
+    """Give where a name stands in a function or module, those of functions inside it counted."""
     for node in ast.walk(scope):
         if isinstance(node, ast.Name) and node.id == name:
             yield node
