@@ -8,9 +8,10 @@ import libcst as cst
 
 from torchlint.model import Edit
 from torchlint.rule import FileContext
+from torchlint.rules.detached_proof import never_requires_grad_here
 from torchlint.rules.statement_removal import without_statement
 from torchlint.rules.tensor_objects import only_here
-from torchlint.rules.variable_calls import is_literal, never_requires_grad, read
+from torchlint.rules.variable_calls import is_literal, read
 
 
 def removal(call: cst.Call, context: FileContext) -> tuple[Edit, ...] | None:
@@ -52,7 +53,7 @@ def _binds_itself(target: cst.BaseExpression, value: cst.BaseExpression, context
     if wrapper.requires_grad and not is_literal(wrapper.requires_grad, "False"):
         return False
     name = context.python(data.value)
-    if not never_requires_grad(context.facts(data.value)) or not isinstance(name, ast.Name) or context.outline is None:
+    if not never_requires_grad_here(data.value, context) or not isinstance(name, ast.Name) or context.outline is None:
         return False
     statement = next((each for each in context.outline.ancestors(name) if isinstance(each, ast.stmt)), None)
     return statement is not None and only_here(name, statement, context)

@@ -8,7 +8,6 @@ from functools import lru_cache
 
 import libcst as cst
 
-from torchlint.inference.facts import Kind, Value
 from torchlint.inference.lexical import bound_otherwise
 from torchlint.inference.names import bindings, canonical
 from torchlint.records import record
@@ -66,14 +65,6 @@ def read(call: cst.Call, context: FileContext) -> VariableCall | None:
     return VariableCall(
         call, last_name(call.func), bound.get("data"), bound.get("requires_grad"), bound.get("volatile"), plain
     )
-
-
-def never_requires_grad(value: Value) -> bool:
-    """Whether a value that ``Variable`` was given is proven not to require grad.
-
-    What a loader of an unknown dataset gives is not: a dataset may hold results of a network, and keeps their graph.
-    """
-    return value.must(Kind.TENSOR) and not value.may_require_grad
 
 
 def is_literal(argument: cst.Arg | None, word: str) -> bool:

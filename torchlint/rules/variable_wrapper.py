@@ -59,10 +59,20 @@ so no fix does it for you.
 
 Safe. `.detach()` is what `Variable` does. The bare `x` is written only where `x` is proven not to require grad and
 nobody can tell the two objects apart: it was made on the spot, or all that the function does with it is read it.
-Batches of a loader are not proven: a dataset may hold results of a network, and its batches keep their graph.
-`requires_grad=True` moves into the call that makes the tensor, where there is one. A flag that may be no `bool`
-(`requires_grad=1` works, `requires_grad_(1)` is a `TypeError`), and an argument that may be `None`, make the fix
-unsafe. No fix where a comment would be lost, for `name=` and for `map(Variable, ...)`.
+All that goes into it must be made by torch without a gradient, or be held by a local name that is only read. What a
+container, an attribute, a view or another function reaches may have been written with a live value meanwhile:
+`Variable(torch.cat(ts))` becomes `torch.cat(ts).detach()`. Batches of a loader are not proven: a dataset may hold
+results of a network, and its batches keep their graph. `requires_grad=True` moves into the call that makes the tensor,
+where there is one.
+
+Nothing is detached twice: `Variable(x).detach()` becomes `x.detach()`, and `Variable(x.data)` becomes `x.data`. The
+latter is unsafe where the code does not show that `x` is a tensor: the `.data` of a packed sequence has a graph.
+
+A flag that may be no `bool` (`requires_grad=1` works, `requires_grad_(1)` is a `TypeError`) makes the fix unsafe, and
+so does an argument that the code shows may be `None`: by a default, an assignment, a call in the same file, `.grad` or
+`.get(...)`. `Variable(None)` is an empty tensor, and `None` has no `detach`.
+
+No fix where a comment would be lost, for `name=` and for `map(Variable, ...)`.
 
 Rare worlds: `Variable` makes a plain tensor of a subclass, `.detach()` keeps the subclass.
 
@@ -82,6 +92,10 @@ import libcst as cst
 from torchlint.inference.facts import Grad, Kind, Value
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext, Rule
+from torchlint.rules.detach_chains import is_detached_behind, is_detaching
+from torchlint.rules.detached_proof import never_requires_grad_here
+from torchlint.rules.given_data import brief as given_brief
+from torchlint.rules.none_values import doubt_of_none
 from torchlint.rules.rebinding import removal
 from torchlint.rules.tensor_objects import held_alone, never_changed
 from torchlint.rules.unwrapping import unwrap
@@ -91,7 +105,6 @@ from torchlint.rules.variable_calls import (
     is_literal,
     last_name,
     names_variable,
-    never_requires_grad,
     read,
 )
 
@@ -137,7 +150,7 @@ def _judged(wrapper: VariableCall, context: FileContext) -> tuple[str, Fix | Non
         return _NO_TENSOR.format(code=code, what=what), None
     if wrapper.requires_grad is None or is_literal(wrapper.requires_grad, "False"):
         return _without_gradient(wrapper, wrapper.data, value, code, context)
-    return _with_gradient(wrapper, wrapper.data, value, code, context)
+    return _with_gradient(wrapper, wrapper.data, code, context)
 
 
 def _without_gradient(
@@ -145,7 +158,7 @@ def _without_gradient(
 ) -> tuple[str, Fix | None]:
     inner = f"`{brief(data.value, context, 'x')}`"
     inner = "the tensor" if inner == "`x`" and context.code(data.value) != "x" else inner
-    if never_requires_grad(value):
+    if never_requires_grad_here(data.value, context):
         gone = removal(wrapper.call, context)
         if gone is not None:
             fix = Fix("Remove the statement: the tensor needs no wrapper", gone, Applicability.SAFE)
@@ -155,8 +168,7 @@ def _without_gradient(
                 f"`{code}` adds nothing to a tensor since torch 0.4: use {inner} as it is",
                 _fix("Use the tensor without `Variable`", unwrap(wrapper.call, data, "", context), Applicability.SAFE),
             )
-    edits = unwrap(wrapper.call, data, ".detach()", context)
-    fix_or_none = _fix("Replace `Variable(x)` by `x.detach()`", edits, _trust(value))
+    fix_or_none = _detaching(wrapper, data, context)
     if value.grad & Grad.ATTACHED and value.may_require_grad:
         return (
             f"`{code}` cuts {inner} off from its graph: write `.detach()` if you mean it, else drop it",
@@ -165,9 +177,7 @@ def _without_gradient(
     return f"`{code}` means `.detach()` since torch 0.4: say so, or use {inner} as it is", fix_or_none
 
 
-def _with_gradient(
-    wrapper: VariableCall, data: cst.Arg, value: Value, code: str, context: FileContext
-) -> tuple[str, Fix | None]:
+def _with_gradient(wrapper: VariableCall, data: cst.Arg, code: str, context: FileContext) -> tuple[str, Fix | None]:
     flag = wrapper.requires_grad
     assert flag is not None
     written = context.code_with_parentheses(flag.value)
@@ -177,22 +187,45 @@ def _with_gradient(
             f"`{code}` is out of date since torch 0.4: give `requires_grad=True` to the call that makes the tensor"
         )
         return message, _fix("Move `requires_grad=True` into the inner call", moved, Applicability.SAFE)
-    alone = never_requires_grad(value) and _held_alone(data.value, context)
-    behind = f".requires_grad_({written})" if alone else f".detach().requires_grad_({written})"
-    trust = min(_trust(value), Applicability.SAFE if _is_bool(flag, context) else Applicability.UNSAFE)
+    if is_detached_behind(wrapper.call, context, with_data=True):
+        message = f"`{code}` is detached right behind: use the tensor as it is"
+        return message, _detaching(wrapper, data, context) if _is_bool(flag, context) else None
+    alone = never_requires_grad_here(data.value, context) and _held_alone(data.value, context)
+    cut = "" if alone or is_detaching(data.value) else ".detach()"
+    behind = f"{cut}.requires_grad_({written})"
+    trust = Applicability.SAFE if _is_bool(flag, context) else Applicability.UNSAFE
     edits = unwrap(wrapper.call, data, behind, context) if "\n" not in written else None
     shown = behind if len(behind) < 50 and "\n" not in behind else ".requires_grad_(...)"
     message = f"`{code}` makes a leaf apart from the tensor it is given: write `{shown}`"
-    return message, _fix(f"Replace `Variable` by `{shown}`", edits, trust)
+    fix = _fix(f"Replace `Variable` by `{shown}`", edits, trust)
+    return message, _doubted(fix, data, context, needs_proof=not cut and not alone)
 
 
 def _fix(title: str, edits: tuple[Edit, ...] | None, applicability: Applicability) -> Fix | None:
     return Fix(title, edits, applicability) if edits else None
 
 
-def _trust(value: Value) -> Applicability:
+def _detaching(wrapper: VariableCall, data: cst.Arg, context: FileContext) -> Fix | None:
+    """Write ``.detach()`` once: not where the chain that it would stand in detaches already."""
+    if is_detached_behind(wrapper.call, context, with_data=True):
+        edits = unwrap(wrapper.call, data, "", context)
+        fix = _fix("Use the tensor without `Variable`: it is detached right behind", edits, Applicability.SAFE)
+        return _doubted(fix, data, context)
+    if is_detaching(data.value):
+        edits = unwrap(wrapper.call, data, "", context)
+        fix = _fix("Use the tensor without `Variable`", edits, Applicability.SAFE)
+        return _doubted(fix, data, context, needs_proof=True)
+    edits = unwrap(wrapper.call, data, ".detach()", context)
+    return _doubted(_fix("Replace `Variable(x)` by `x.detach()`", edits, Applicability.SAFE), data, context)
+
+
+def _doubted(fix: Fix | None, data: cst.Arg, context: FileContext, needs_proof: bool = False) -> Fix | None:
     """``Variable`` refuses all but tensors, save None: so whatever ran, ran on a tensor."""
-    return Applicability.UNSAFE if value.may(Kind.NONE) and not value.unknown else Applicability.SAFE
+    if fix is None:
+        return None
+    if needs_proof:
+        fix = fix.doubted(f"`{given_brief(data.value, context)}` is not shown to be a detached tensor")
+    return fix.doubted(doubt_of_none(data.value, context))
 
 
 def _held_alone(node: cst.BaseExpression, context: FileContext) -> bool:
