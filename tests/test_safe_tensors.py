@@ -492,7 +492,7 @@ def test_nothing_is_detached_twice(code: str, known: bool, unsafe: bool, tmp_pat
 def test_strict_conversions_write_detach_in_the_place_of_data() -> None:
     program = "import torch\n\nw = torch.ones(3, requires_grad=True)\ny = w.data.numpy()\nz = w.data.clone().numpy()\n"
     config = Config(select=("TNS101", "TNS103"), unsafe_fixes=True, settings=Settings(strict=True))
-    after = fix_bytes("example.py", program.encode(), config).raw.decode()
+    after = fix_bytes("<example>", program.encode(), config).raw.decode()
     assert ".data.detach()" not in after
     assert "y = w.detach().cpu().numpy()" in after
 
@@ -516,7 +516,7 @@ def train(net, batch, target):
 
 def test_an_index_of_what_may_be_a_number_is_unsafe_and_says_so() -> None:
     program = "import torch\n\n\ndef first(a):\n    b = torch.relu(a)\n    return b.data[0].sum().item()\n"
-    result = check_bytes("example.py", program.encode(), Config(select=("TNS201",)))
+    result = check_bytes("<example>", program.encode(), Config(select=("TNS201",)))
     assert [each.fix.title for each in result.findings if each.fix] == [
         "Replace `.data` with `.detach()`; `b` may have no dimensions, and then needs `.item()`"
     ]
@@ -532,6 +532,6 @@ def _indented(body: str) -> str:
 
 
 def _fixed(program: str, *codes: str, unsafe: bool = False) -> str:
-    outcome = fix_bytes("example.py", program.encode(), Config(select=codes, unsafe_fixes=unsafe))
+    outcome = fix_bytes("<example>", program.encode(), Config(select=codes, unsafe_fixes=unsafe))
     assert outcome.remaining.troubles == ()
     return outcome.raw.decode()

@@ -76,8 +76,8 @@ clears a sparse gradient, `grad.data.zero_()` did not. Methods that change the s
 an inference tensor outside `inference_mode`, and for the tangents of forward-mode AD, the two spellings differ as
 well.
 
-A trace (`torch.jit.trace`, `torch.onnx.export`) misses a write through `.data` and records the one that stands in its
-place. What is safe here builds a module, which no traced function does.
+Unsafe in a file that speaks of `torch.jit.trace`, `torch.onnx.export` and the like: a write through `.data` is missing
+in what a trace records. Other files are not asked: what is safe here builds a module, and traced functions seldom do.
 
 No fix is offered for `resize_` on a tensor that may require grad, which torch refuses.
 
@@ -103,6 +103,7 @@ from torchlint.rules.data_use import DataUse, Use, Way, data_use
 from torchlint.rules.data_write_repair import repair
 from torchlint.rules.inplace_methods import CALLING_BACK, REFORMING
 from torchlint.rules.module_building import made_elsewhere
+from torchlint.rules.tracing import unless_traced_here
 
 
 def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
@@ -117,8 +118,7 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
         return
     fix = repair(node, use, confidence, context)
     if fix is not None:
-        # no question about traces: what is safe here builds a module, and none is built in a function that is traced
-        fix = fix.doubted(_elsewhere(node, context))
+        fix = unless_traced_here(fix.doubted(_elsewhere(node, context)), context)
     yield Draft(node.attr, _message(node, use, context), confidence, _why(use), fix)
 
 

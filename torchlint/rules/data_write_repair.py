@@ -34,7 +34,7 @@ def repair(node: cst.Attribute, use: DataUse, confidence: Confidence, context: F
         return None
     if use.way is Way.INIT:
         safe = is_safe(node, use, confidence, context) and _is_unused(use.top, context)
-        return _made("Drop `.data`", (dropped(node, context),), safe).doubted(doubt_of_tensor(node.value, context))
+        return _made("Drop `.data`", (dropped(node, context),), safe).doubted(_doubt_of(node, context))
     if use.word in RESIZING and context.facts(node.value).may_require_grad:
         return None
     if use.word in CALLING_BACK and context.facts(node.value).may_require_grad:
@@ -45,8 +45,13 @@ def repair(node: cst.Attribute, use: DataUse, confidence: Confidence, context: F
     if _grad_is_off(node, context):
         edits = _drop(node, use, context)
         fix = _made("Drop `.data`", edits, is_safe(node, use, confidence, context)) if edits else None
-        return fix.doubted(doubt_of_tensor(node.value, context)) if fix else None
+        return fix.doubted(_doubt_of(node, context)) if fix else None
     return _in_block(statement, context) or _detaching(node, use, confidence, context)
+
+
+def _doubt_of(node: cst.Attribute, context: FileContext) -> str | None:
+    """Return why what is written into may be no tensor; a module that is being built holds none but torch's own."""
+    return None if is_new(node, context) else doubt_of_tensor(node.value, context)
 
 
 def _made(title: str, edits: tuple[Edit, ...], safe: bool) -> Fix:
@@ -66,7 +71,7 @@ def _replaced(node: cst.Attribute, context: FileContext, safe: bool) -> Fix:
     """Write through ``.detach()``, or through what is detached before ``.data`` already."""
     edit = dropped(node, context) if is_detaching(node.value) else detached(node, context)
     title = "Drop `.data` behind `.detach()`" if is_detaching(node.value) else "Replace `.data` with `.detach()`"
-    return _made(title, (edit,), safe).doubted(doubt_of_tensor(node.value, context))
+    return _made(title, (edit,), safe).doubted(_doubt_of(node, context))
 
 
 def _in_block(statement: cst.SimpleStatementLine, context: FileContext) -> Fix | None:
@@ -109,7 +114,7 @@ def _block(run: tuple[Statement, ...], context: FileContext) -> tuple[Edit, ...]
 def _doubt(run: tuple[Statement, ...], context: FileContext) -> str | None:
     """Give the first clause that says that what is written in a block is not shown to be a tensor."""
     sites = (site for each in run for line in _lines(each) for site in _sites(line, context))
-    return next(filter(None, (doubt_of_tensor(node.value, context) for node, _, _ in sites)), None)
+    return next(filter(None, (_doubt_of(node, context) for node, _, _ in sites)), None)
 
 
 @remembered

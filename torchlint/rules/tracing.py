@@ -14,6 +14,16 @@ def unless_traced(fix: Fix, context: FileContext) -> Fix:
     return fix.doubted(_traced(context)) if fix.applicability is Applicability.SAFE else fix
 
 
+def unless_traced_here(fix: Fix, context: FileContext) -> Fix:
+    """Return the fix as :func:`unless_traced` does, asking this file alone: for code that builds a module.
+
+    A function that is traced hardly ever builds one, and then in the file that traces it.
+    """
+    if fix.applicability is Applicability.SAFE and traces_or_scripts(context.source.utf8):
+        return fix.doubted("this file traces or scripts code, and a trace misses writes through `.data`")
+    return fix
+
+
 def _traced(context: FileContext) -> str | None:
     """Return why code of the file may be traced or scripted, as a clause; None where nothing speaks for it.
 

@@ -12,7 +12,6 @@ from torchlint.rule import FileContext
 from torchlint.rules.data_use import DataUse, Way
 from torchlint.rules.inplace_methods import ALIKE
 from torchlint.rules.module_building import is_being_built
-from torchlint.rules.tensor_proof import doubt_of_tensor
 from torchlint.syntax.definition import semantic_children
 
 _HARMLESS_CALLS = frozenset("float int len min max abs round range tuple list sum isinstance bool".split())
@@ -23,8 +22,7 @@ def is_safe(node: cst.Attribute, use: DataUse, confidence: Confidence, context: 
     """Whether the write does the same in both spellings, and nothing beside it cares for grad mode."""
     if confidence is not Confidence.CERTAIN or (use.way is Way.METHOD and use.word not in ALIKE):
         return False
-    shown = doubt_of_tensor(node.value, context) is None
-    return shown and is_new(node, context) and _is_plain_around(node, context)
+    return is_new(node, context) and _is_plain_around(node, context)
 
 
 def is_new(node: cst.Attribute, context: FileContext) -> bool:
