@@ -214,3 +214,37 @@ def test_what_another_file_traces_keeps_its_data(tmp_path: Path) -> None:
     assert check_runs_alike(tmp_path, {"net.py": net, "main.py": main}, "net.py") == {}
     (tmp_path / "main.py").write_text("from net import Net\n")
     assert "scale.detach()" in fixed(tmp_path, "net.py")["net.py"]
+
+
+# ---------------------------------------------------------------------- errors
+TO_ARRAY = (
+    "import torch\n\nweight = torch.ones(2, requires_grad=True)\n\n\ndef to_array():\n    return weight.numpy()\n"
+)
+EXPECTING = {
+    "a handler": "try:\n    print(to_array())\nexcept RuntimeError:\n    print('is trained')\n",
+    "a handler of several": "try:\n    print(to_array())\nexcept (KeyError, RuntimeError) as e:\n    print(1)\n",
+    "a bare handler": "try:\n    x = 1\n\n    print(to_array())\nexcept:\n    print('is trained')\n",
+    "pytest": "import pytest\n\nwith pytest.raises(RuntimeError):\n    to_array()\nprint('raised')\n",
+    "handed over": ("import unittest\n\nunittest.TestCase().assertRaises(RuntimeError, to_array)\nprint('raised')\n"),
+    "suppress": "import contextlib\n\nwith contextlib.suppress(Exception):\n    print(to_array())\nprint('on')\n",
+    "map": "try:\n    print(*map(lambda f: f(), [to_array]))\nexcept Exception:\n    print('is trained')\n",
+}
+
+
+@pytest.mark.parametrize("way", EXPECTING)
+def test_an_error_that_another_file_expects_is_kept(tmp_path: Path, way: str) -> None:
+    files = {"arrays.py": TO_ARRAY, "main.py": "from arrays import to_array\n\n" + EXPECTING[way]}
+    assert check_runs_alike(tmp_path, files, "arrays.py") == {}
+
+
+@pytest.mark.parametrize(
+    "main",
+    [
+        "from arrays import to_array\n\ntry:\n    import json\nexcept ImportError:\n    pass\nprint(to_array())\n",
+        "from arrays import to_array\n\ntry:\n    print(to_array())\nexcept (KeyError, OSError):\n    print('no')\n",
+        "from arrays import weight\n\ntry:\n    print(weight)\nexcept RuntimeError:\n    print('no')\n",
+    ],
+)
+def test_an_error_that_nobody_expects_is_repaired(tmp_path: Path, main: str) -> None:
+    written(tmp_path, {"arrays.py": TO_ARRAY, "main.py": main})
+    assert fixed(tmp_path, "arrays.py") == {"arrays.py": TO_ARRAY.replace("weight.numpy", "weight.detach().numpy")}

@@ -19,6 +19,7 @@ from hashlib import sha256
 
 from torchlint import regular
 from torchlint.inference.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
+from torchlint.inference.handled_errors import called_where_handled
 from torchlint.inference.name_takers import Taken, names_taken
 from torchlint.notebook import SUFFIX
 from torchlint.source import Source, SourceError, decode
@@ -29,7 +30,7 @@ Question = tuple[str, ...]
 """What is asked, the root of the project, the path of the file that asks, and what else the question needs."""
 
 SETS_DEFAULT_DTYPE, SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE = "default dtype", "default device", "default tensor type"
-TRACES, TAKES = "tracing", "name"
+TRACES, TAKES, HANDLES = "tracing", "name", "handler"
 
 _KINDS = {SETS_DEFAULT_DTYPE: DTYPE, SETS_DEFAULT_DEVICE: DEVICE, SETS_TENSOR_TYPE: TENSOR_TYPE}
 _TRACING = (
@@ -68,6 +69,8 @@ def ask(question: Question) -> str | None:
         return "the project has too many files to look through"
     if what == TAKES:
         return look.taker(own, *more)
+    if what == HANDLES:
+        return look.handler(own, *more)
     if what == TRACES:
         return look.first(own, lambda each: each.traces, "traces or scripts code")
     return look.first(own, lambda each: _KINDS[what] in each.defaults, f"may set the {what}")
@@ -91,6 +94,7 @@ class _Look:
         self._facts: dict[str, _Facts] = {}
         self._taken: dict[tuple[str, str], Taken] = {}
         self._takers: dict[str, dict[str, Taken]] = {}
+        self._handled: dict[str, frozenset[str]] = {}
 
     @property
     def is_too_large(self) -> bool:
@@ -120,6 +124,23 @@ class _Look:
             if stars == "yes" and module in taken.by_star:
                 return f"`{self._shown(path)}` imports all names from here"
         return None
+
+    def handler(self, own: str, function: str) -> str | None:
+        """Return who may expect an error of a function of this name."""
+        self._refresh()
+        for path, digest in self._digests.items():
+            if path != own and function in self._called_where_handled(path, digest):
+                return f"`{self._shown(path)}` may expect the error"
+        return None
+
+    def _called_where_handled(self, path: str, digest: str | None) -> frozenset[str]:
+        known = self._handled.get(digest or "")
+        if known is None:
+            raw = _read(path) or b""
+            found = _text_and_tree(path, raw, with_tree=False) if path.endswith(SUFFIX) else None
+            text = found[0] if found is not None else raw.decode("utf-8", "replace")
+            known = self._handled[digest or ""] = called_where_handled(text)
+        return known
 
     # ------------------------------------------------------------------ reading
     def _refresh(self) -> None:
@@ -184,14 +205,14 @@ def _tree(path: str, raw: bytes) -> Outline | None:
     return found[1] if found is not None else None
 
 
-def _text_and_tree(path: str, raw: bytes) -> tuple[str, Outline | None] | None:
+def _text_and_tree(path: str, raw: bytes, with_tree: bool = True) -> tuple[str, Outline | None] | None:
     """Return a file's text with all that is said in it, and its tree; None for what is no Python at all."""
     try:
         if not path.endswith(SUFFIX):
             source = decode(path, raw)
             return source.text, _parsed(source)
         source = read(path, raw).source
-        return f"{source.text}\n{source.unread}", _parsed(source)
+        return f"{source.text}\n{source.unread}", _parsed(source) if with_tree else None
     except (SourceError, OtherLanguage):
         return None
 
@@ -282,6 +303,10 @@ class ProjectView:
     def traces(self) -> str | None:
         """Who traces or scripts modules elsewhere in the project, so that a function here may be among them."""
         return self._ask(TRACES)
+
+    def handles(self, function: str) -> str | None:
+        """Return who calls a function of this name where an error is handled or expected."""
+        return self._ask(HANDLES, function)
 
     def takes(self, name: str, by_star: bool) -> str | None:
         """Return who may take a name from this module; ``by_star``: an import of all names takes it, too."""

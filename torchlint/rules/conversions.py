@@ -14,7 +14,7 @@ from torchlint.records import record
 from torchlint.rule import Draft, FileContext
 from torchlint.rules.data_edits import detached
 from torchlint.rules.detach_chains import detaching_end
-from torchlint.rules.expected_errors import expected_error
+from torchlint.rules.expected_errors import unless_expected
 from torchlint.rules.packed_sequences import is_packed
 from torchlint.rules.tensor_proof import doubt_of_tensor
 from torchlint.screening.conversions import CONVERTS, lacking, may_be_torch, rests_on_others
@@ -164,19 +164,21 @@ def computes_loss(found: Conversion, context: FileContext) -> bool:
 
 
 def repair(found: Conversion, context: FileContext) -> Fix:
-    """Insert what is missing, ``.detach()`` before an existing ``.cpu()``."""
+    """Insert what is missing, ``.detach()`` before an existing ``.cpu()``; safe only where nobody expects the error."""
+    return unless_expected(_repair(found, context), found.call, context)
+
+
+def _repair(found: Conversion, context: FileContext) -> Fix:
     safe = found.value.must(CONVERTS) and not (found.detach and computes_loss(found, context))
     applicability = Applicability.SAFE if safe else Applicability.UNSAFE
-    expected = expected_error(found.call, context)
     target = context.settings.target_torch
     if context.settings.numpy_style == "force" and (target is None or target >= FORCE_SINCE) and not found.call.args:
         end = context.definition.span(found.call)[1]
-        forced = Fix("Write `.numpy(force=True)`", (Edit(end - 1, end - 1, "force=True"),), applicability)
-        return forced.doubted(expected)
+        return Fix("Write `.numpy(force=True)`", (Edit(end - 1, end - 1, "force=True"),), applicability)
     if found.detach and (data := _data_behind(found.attribute.value, context)) is not None:
-        return _in_place_of_data(data, found, applicability, context).doubted(expected)
+        return _in_place_of_data(data, found, applicability, context)
     title = f"Insert `{found.missing}` before `.numpy()`"
-    return Fix(title, (context.insert_after(_anchor(found), found.missing),), applicability).doubted(expected)
+    return Fix(title, (context.insert_after(_anchor(found), found.missing),), applicability)
 
 
 def _data_behind(receiver: cst.BaseExpression, context: FileContext) -> cst.Attribute | None:

@@ -63,7 +63,7 @@ from torchlint.rule import Draft, FileContext, Rule
 from torchlint.rules.data_edits import dropped
 from torchlint.rules.data_evidence import tensor_evidence
 from torchlint.rules.data_use import DataUse, Use, data_use
-from torchlint.rules.expected_errors import expected_error
+from torchlint.rules.expected_errors import unless_expected
 from torchlint.rules.given_data import brief
 from torchlint.rules.tensor_dimensions import has_no_dimension
 from torchlint.rules.tensor_proof import doubt_of_tensor
@@ -124,4 +124,4 @@ def _fix(node: cst.Attribute, use: DataUse, safe: bool, context: FileContext) ->
             return None
         edits.append(Edit(start, end, ""))
     fix = Fix("Use `.item()`", tuple(edits), Applicability.SAFE if safe else Applicability.UNSAFE)
-    return fix.doubted(expected_error(node, context)) if use.word != "item" else fix
+    return unless_expected(fix, node, context) if use.word != "item" else fix

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.inference.handled_errors import UNRELATED
+from torchlint.model import Applicability, Fix
 from torchlint.rule import FileContext
 from torchlint.rules.remembered import says
 from torchlint.syntax.outline import Outline
@@ -18,20 +20,15 @@ _CATCHES = re.compile(r"raises|suppress|xfail|expected_?failure|catch|retry", re
 """Words of what takes an error: ``pytest.raises``, ``assertRaises``, ``contextlib.suppress``, ``mark.xfail``."""
 _HANDLES = re.compile(rb"^\s*except\b|raises|Raises|suppress", re.MULTILINE)
 _EXPECTS_ALL = re.compile(rb"^pytestmark\b.*\bxfail\b", re.MULTILINE)
-# fmt: off
-_OTHERS = frozenset({
-    "ArithmeticError", "AssertionError", "AttributeError", "BrokenPipeError", "ConnectionError", "EOFError",
-    "FileExistsError", "FileNotFoundError", "FloatingPointError", "GeneratorExit", "IOError", "ImportError",
-    "InterruptedError", "KeyError", "KeyboardInterrupt", "MemoryError", "ModuleNotFoundError", "NameError",
-    "NotImplementedError", "OSError", "OverflowError", "PermissionError", "RecursionError", "StopAsyncIteration",
-    "StopIteration", "SyntaxError", "SystemExit", "TimeoutError", "UnicodeDecodeError", "UnicodeEncodeError",
-    "UnicodeError", "ZeroDivisionError",
-})
-# fmt: on
-"""Built-in classes of errors that no conversion of a tensor raises: their handlers expect something else."""
 
 
-def expected_error(node: cst.CSTNode, context: FileContext) -> str | None:
+def unless_expected(fix: Fix, node: cst.CSTNode, context: FileContext) -> Fix:
+    """Return a fix after which nothing is raised as an unsafe one where somebody may expect the error."""
+    fix = fix.doubted(_expected_here(node, context))
+    return fix.doubted(_expected_elsewhere(node, context)) if fix.applicability is Applicability.SAFE else fix
+
+
+def _expected_here(node: cst.CSTNode, context: FileContext) -> str | None:
     """Return why an error that a node raises may be expected, as a clause; None where nothing speaks for it.
 
     A handler or a test that expects errors may stand around the node, or around what names its function in this file.
@@ -49,6 +46,23 @@ def expected_error(node: cst.CSTNode, context: FileContext) -> str | None:
         if any(_is_caught(each, outline) for each in outline.told(_mentions, function)):
             return f"a caller of `{function.name}` may expect the error"
     return None
+
+
+def _expected_elsewhere(node: cst.CSTNode, context: FileContext) -> str | None:
+    """Return which other file of the project may expect an error of the functions around a node; None for none."""
+    outline = context.outline
+    places = (context.python(each) for each in (node, *context.ancestors(node)))
+    place = next((each for each in places if each is not None), None)
+    if outline is None or place is None:
+        return None
+    names = (_called_by(each, outline) for each in _functions_around(place, outline))
+    return next((found for name in names if (found := context.other_texts.handles(name)) is not None), None)
+
+
+def _called_by(function: Function, outline: Outline) -> str:
+    """Return the name by which other code calls a function: that of its class for a constructor."""
+    above = outline.parents.get(function)
+    return above.name if isinstance(above, ast.ClassDef) and function.name == "__init__" else function.name
 
 
 def _functions_around(place: ast.AST, outline: Outline) -> Iterator[Function]:
@@ -112,4 +126,4 @@ def _may_be_raised(kind: ast.expr) -> bool:
     """Whether a class of errors, or one of several, is none of those that are known to be others."""
     if isinstance(kind, ast.Tuple):
         return any(map(_may_be_raised, kind.elts))
-    return not (isinstance(kind, ast.Name) and kind.id in _OTHERS)
+    return not (isinstance(kind, ast.Name) and kind.id in UNRELATED)

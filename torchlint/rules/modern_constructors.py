@@ -7,7 +7,7 @@ import libcst as cst
 from torchlint.model import Applicability, Edit, Fix
 from torchlint.rule import FileContext
 from torchlint.rules.constructions import KEYWORD, MODERN_KEYWORDS, Construction
-from torchlint.rules.expected_errors import expected_error
+from torchlint.rules.expected_errors import unless_expected
 from torchlint.rules.given_data import EMPTY_STORAGE, Reading
 from torchlint.rules.spelling import Spelled
 from torchlint.rules.tensor_types import spelled_like
@@ -42,7 +42,7 @@ def modern(call: Construction, context: FileContext) -> Fix | None:
     edits = (context.replace(call.node.func, callee), *_insertions(call, suffix, context), *imports, *more)
     title = f"Use `{callee}(...{suffix})`{_caveat(call)}"
     fix = _told(Fix(title, tuple(dict.fromkeys(edits)), _applicability(call)), call, context)
-    return fix.doubted(expected_error(call.node, context)) if _may_raise(call) else fix
+    return unless_expected(fix, call.node, context) if _may_raise(call) else fix
 
 
 def _may_raise(call: Construction) -> bool:

@@ -59,7 +59,7 @@ import libcst as cst
 from torchlint.inference.facts import Dtype, Kind
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext, Rule
-from torchlint.rules.expected_errors import expected_error
+from torchlint.rules.expected_errors import unless_expected
 from torchlint.rules.host_copies import is_host_copy, is_torch_tensor
 
 _NUMBERS = {"float": Dtype.FLOATING, "int": Dtype.INTEGRAL}
@@ -125,7 +125,7 @@ def _repair(node: cst.Call, used: cst.BaseExpression, word: str, around: str, co
         edits.append(Edit(start, first, ""))
     if any("#" in context.source.slice(edit.start, edit.end) for edit in edits):
         return None
-    return Fix(f"Use `.{word}()`", tuple(edits), trust).doubted(expected_error(node, context))
+    return unless_expected(Fix(f"Use `.{word}()`", tuple(edits), trust), node, context)
 
 
 def _source(node: cst.Call, context: FileContext) -> cst.BaseExpression:
