@@ -25,13 +25,13 @@ BY_RULE: Mapping[str, Screen] = {
 """By code. A rule without one may speak wherever its words stand."""
 
 
-_ABOUT_TENSORS = ("TNS1", "TNS2", "TNS3")
+ABOUT_TENSORS = ("TNS1", "TNS2", "TNS3")
 """Families of rules that have nothing to say where no tensor is met."""
 
 
 def speaking_of(entries: Sequence[Entry], sight: Sight) -> Sequence[Entry]:
     """Give the rules that may speak about a file: those about tensors only where one may be met at all."""
-    others = [each for each in entries if not each.code.startswith(_ABOUT_TENSORS)]
+    others = [each for each in entries if not each.code.startswith(ABOUT_TENSORS)]
     return entries if len(others) == len(entries) or sight.may_hold_tensors else others
 
 
