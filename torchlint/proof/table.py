@@ -355,7 +355,6 @@ UNSAFE: tuple[Case, ...] = (
     _case(
         "TNS202", "gate = Gate()\nout = (gate.w * gate.w).sum()\ngate.reset_parameters()\nout.backward()", "", _RESET
     ),
-    _case("TNS201", "a = t.data[0] > 1"),
     _case("TNS204", "loss = t\na = loss.data[0]"),
     _case("TNS302", "sizes = list(t.shape)\na = torch.Tensor(*sizes)"),
 )

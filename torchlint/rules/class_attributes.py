@@ -6,9 +6,12 @@ import ast
 
 from torchlint.inference.lexical import spelled
 from torchlint.rule import FileContext
-from torchlint.syntax.outline import Outline
+from torchlint.rules.imported_names import names_of
+from torchlint.syntax.outline import Function, Outline
 
 _REGISTERING = frozenset({"register_buffer", "register_parameter"})
+_MODES = frozenset({"torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.set_grad_enabled"})
+_OPTIMIZERS = frozenset({"torch.optim.Optimizer", "torch.optim.optimizer.Optimizer"})
 _OPEN_BASES = frozenset({"torch.nn.Module", "torch.autograd.Function", "builtins.object"})
 """Classes that give their objects no attribute by an ordinary name."""
 
@@ -38,6 +41,14 @@ def attribute_values(node: ast.Attribute, context: FileContext) -> list[ast.expr
     return found
 
 
+def is_own_groups(node: ast.Attribute, context: FileContext) -> bool:
+    """Whether an expression is ``self.param_groups`` in a class right below ``torch.optim.Optimizer``."""
+    around = _class_around(node, context)
+    names = [names_of(base, context) for base in around.bases] if around is not None else []
+    are_optimizers = bool(names) and all(each and each <= _OPTIMIZERS for each in names)
+    return node.attr == "param_groups" and are_optimizers
+
+
 def _class_around(node: ast.Attribute, context: FileContext) -> ast.ClassDef | None:
     """Return the class of the method whose first parameter an attribute is asked of."""
     outline = context.outline
@@ -45,13 +56,19 @@ def _class_around(node: ast.Attribute, context: FileContext) -> ast.ClassDef | N
         return None
     function = outline.owner(node)
     above = outline.parents.get(function) if function is not None else None
-    if function is None or not isinstance(above, ast.ClassDef) or function.decorator_list:
+    if function is None or not isinstance(above, ast.ClassDef) or _changes_its_arguments(function, context):
         return None
     given = [*function.args.posonlyargs, *function.args.args]
     stores = (each for each in outline.told(spelled, outline.tree)[1].get(node.value.id, ()))
     if any(isinstance(each.ctx, ast.Store) for each in stores):
         return None
     return above if given and given[0].arg == node.value.id else None
+
+
+def _changes_its_arguments(function: Function, context: FileContext) -> bool:
+    """Whether a decorator that is not torch's own may give a method another first argument."""
+    calls = (each.func if isinstance(each, ast.Call) else each for each in function.decorator_list)
+    return not all((names := names_of(each, context)) and names <= _MODES for each in calls)
 
 
 def _is_of_another(target: ast.Attribute, own: ast.ClassDef, context: FileContext) -> bool:
@@ -67,12 +84,11 @@ def _is_of_another(target: ast.Attribute, own: ast.ClassDef, context: FileContex
 def _is_in_sight(own: ast.ClassDef, context: FileContext, seen: frozenset[str]) -> bool:
     """Whether all bases of a class are torch's plain ones or classes of this file whose bases are such."""
     assert context.outline is not None
-    assert context.analysis is not None
     if own.keywords or own.decorator_list:
         return False
     classes = {each.name: each for each in context.outline.nodes(ast.ClassDef)}
     for base in own.bases:
-        names = context.analysis.names_of(base)
+        names = names_of(base, context)
         if names and names <= _OPEN_BASES:
             continue
         above = classes.get(base.id) if isinstance(base, ast.Name) and base.id not in seen else None

@@ -14,6 +14,7 @@ from torchlint.inference.facts import Dtype
 from torchlint.inference.lexical import Loop
 from torchlint.inference.operations import CASTS, PAIRS, PAIRS_WITH_DIM, leaf, operations
 from torchlint.rule import FileContext
+from torchlint.rules.imported_names import names_of
 from torchlint.rules.remembered import remembered
 from torchlint.rules.tensor_objects import INTEGRAL, SAME_OR_NEW_METHODS, is_read, uses
 from torchlint.rules.tensor_proof import is_proven, is_torch_maker
@@ -127,6 +128,8 @@ class _Detached:
             return False
         if word in _DROPPING or word in table.never or word in table.no_tensor or word in _TO_INTEGERS:
             return True
+        if word == "new" and len(call.args) != 1:  # of one argument, a tensor, it makes an alias with its graph
+            return True
         if not self.holds(receiver) or word == "requires_grad_":
             return False
         if word in _TAKING_NO_TENSOR:
@@ -203,8 +206,7 @@ class _Detached:
         return any(isinstance(each, Loop) and each in around for each in outline.ancestors(use))
 
     def _names(self, node: ast.expr) -> frozenset[str]:
-        assert self._context.analysis is not None
-        return self._context.analysis.names_of(node)
+        return names_of(node, self._context)
 
 
 def _may_ask_for_gradient(keyword: ast.keyword) -> bool:

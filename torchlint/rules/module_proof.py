@@ -7,6 +7,7 @@ import ast
 from torchlint.inference.facts import Kind
 from torchlint.rule import FileContext
 from torchlint.rules.class_attributes import attribute_values
+from torchlint.rules.imported_names import names_of
 from torchlint.rules.remembered import remembered
 from torchlint.rules.type_guards import is_instance
 from torchlint.rules.value_bindings import bindings_of
@@ -24,6 +25,8 @@ _COMPUTING = frozenset(
 )
 """Layers that give a tensor or fail, and whose parameters and buffers are tensors or left out."""
 _RECURRENT = frozenset(f"torch.nn.{word}" for word in ("RNN LSTM GRU RNNCell LSTMCell GRUCell".split()))
+_GIVING_ITSELF = frozenset("requires_grad_ to cuda cpu float double half eval train apply".split())
+"""Methods of a module that give the module itself."""
 _LAYERS = _COMPUTING | _RECURRENT
 
 
@@ -75,8 +78,10 @@ def _made_as(node: ast.expr, context: FileContext) -> frozenset[str]:
     if context.analysis is None:
         return frozenset()
     match node:
+        case ast.Call(func=ast.Attribute(value=ast.Call() as inner, attr=word)) if word in _GIVING_ITSELF:
+            return _made_as(inner, context)
         case ast.Call(func=function):
-            names = context.analysis.names_of(function)
+            names = names_of(function, context)
             return names if names <= _LAYERS else frozenset()
         case ast.Name() if is_instance(node, lambda names: names <= _LAYERS, context):
             return context.analysis.value(node).instance & _LAYERS or _LAYERS

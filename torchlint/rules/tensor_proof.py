@@ -14,8 +14,9 @@ import libcst as cst
 from torchlint.inference.facts import UNKNOWN, Kind, Value
 from torchlint.inference.operations import UNLIKE, leaf, operations
 from torchlint.rule import FileContext
-from torchlint.rules.class_attributes import attribute_values
+from torchlint.rules.class_attributes import attribute_values, is_own_groups
 from torchlint.rules.given_data import brief
+from torchlint.rules.imported_names import names_of
 from torchlint.rules.module_proof import is_layer, is_module, layer_gives_a_tensor
 from torchlint.rules.remembered import remembered
 from torchlint.rules.tensor_uses import PARAMETER
@@ -124,6 +125,8 @@ class _Proof:
                 return self._name(node, depth)
             case ast.Call():
                 return self._call(node, depth)
+            case ast.Subscript(value=group, slice=ast.Constant(value="params")) if depth == 1:
+                return self._is_of_an_optimizer(group)
             case ast.Subscript(value=inner, slice=index):
                 below = depth if isinstance(index, ast.Slice) else depth + 1
                 return self.holds(inner) or self.holds(inner, below, is_held)
@@ -169,8 +172,11 @@ class _Proof:
         )
 
     def _call(self, node: ast.Call, depth: int) -> bool:
-        assert self._context.analysis is not None
-        names = self._context.analysis.names_of(node.func)
+        names = self._functions(node.func)
+        if names == {"builtins.next"} and len(node.args) == 1:
+            return self.holds(node.args[0], depth + 1)
+        if names and names <= operations().factories:
+            return not depth or self._gives_tensors_within(node, depth)
         if depth and not self._gives_tensors_within(node, depth):
             return False
         if _may_give_several(node):
@@ -185,6 +191,15 @@ class _Proof:
                     return True
         return depth == 0 and layer_gives_a_tensor(node.func, self._context)
 
+    def _functions(self, function: ast.expr) -> frozenset[str]:
+        """Return the names of what is called, where it is known by an import or bound to nothing but what is."""
+        names = names_of(function, self._context)
+        if names or not isinstance(function, ast.Name):
+            return names
+        bound = bindings_of(function, self._context)
+        found = [frozenset[str]() if each.depth else names_of(each.value, self._context) for each in bound]
+        return frozenset().union(*found) if all(found) else frozenset()
+
     def _gives_tensors_within(self, node: ast.Call, depth: int) -> bool:
         """Whether what a call gives holds nothing but tensors so many levels down, if it is torch's own."""
         known = self._value(node)
@@ -195,6 +210,14 @@ class _Proof:
                 return False
             known = known.element()
         return bool(known.kind) and known.must(Kind.TENSOR | Kind.NONE)
+
+    def _is_of_an_optimizer(self, group: ast.expr) -> bool:
+        """Whether an expression is one of an optimizer's groups: it refuses parameters that are no tensors."""
+        bound = bindings_of(group, self._context) if isinstance(group, ast.Name) else []
+        return bool(bound) and all(
+            each.depth == 1 and isinstance(each.value, ast.Attribute) and is_own_groups(each.value, self._context)
+            for each in bound
+        )
 
     def _attribute(self, node: ast.Attribute, depth: int) -> bool:
         if node.attr in _OF_TENSORS and self.holds(node.value):

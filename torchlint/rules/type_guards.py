@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from torchlint.inference.lexical import SCOPES, Loop, bound
 from torchlint.rule import FileContext
+from torchlint.rules.imported_names import names_of
 from torchlint.screening.binders import binder
 from torchlint.syntax.outline import Outline
 
@@ -35,17 +36,15 @@ def is_guarded(name: ast.Name, tells: Tells, context: FileContext) -> bool:
 
 def is_instance(name: ast.Name, accepts: Callable[[frozenset[str]], bool], context: FileContext) -> bool:
     """Whether ``isinstance`` holds of a name with nothing but classes whose names are accepted."""
-    assert context.analysis is not None
-    names_of = context.analysis.names_of
 
     def tells(test: ast.expr, holds: bool) -> bool:
         match test:
             case ast.Call(func=function, args=[ast.Name(id=word), kind]) if holds and word == name.id:
-                kinds = [names_of(each) for each in (kind.elts if isinstance(kind, ast.Tuple) else [kind])]
-                is_asked = names_of(function) == {"builtins.isinstance"}
+                kinds = [names_of(each, context) for each in (kind.elts if isinstance(kind, ast.Tuple) else [kind])]
+                is_asked = names_of(function, context) == {"builtins.isinstance"}
                 return is_asked and bool(kinds) and all(each and accepts(each) for each in kinds)
             case ast.Call(func=function, args=[ast.Name(id=word)]) if holds and word == name.id:
-                return names_of(function) == {"torch.is_tensor"} and accepts(frozenset({"torch.Tensor"}))
+                return names_of(function, context) == {"torch.is_tensor"} and accepts(frozenset({"torch.Tensor"}))
         return False
 
     return is_guarded(name, tells, context)
@@ -86,7 +85,8 @@ def _says(test: ast.expr, holds: bool, tells: Tells) -> bool:
         case ast.UnaryOp(op=ast.Not(), operand=inner):
             return _says(inner, not holds, tells)
         case ast.BoolOp(op=operator, values=parts):
-            return isinstance(operator, ast.And) is holds and any(_says(each, holds, tells) for each in parts)
+            found = [_says(each, holds, tells) for each in parts]
+            return any(found) if isinstance(operator, ast.And) is holds else all(found)
     return tells(test, holds)
 
 

@@ -6,6 +6,7 @@ import ast
 
 from torchlint.records import record
 from torchlint.rule import FileContext
+from torchlint.rules.imported_names import names_of
 from torchlint.screening.binders import binder, reaching
 
 
@@ -77,7 +78,6 @@ def _member(value: ast.expr, path: list[int], depth: int = 0) -> list[Binding]:
 
 def _element(source: ast.expr, path: list[int], context: FileContext) -> list[Binding]:
     """Return what a loop's target is given, or the name at a place in it."""
-    assert context.analysis is not None
     match source:
         case ast.List(elts=elements) | ast.Tuple(elts=elements) if elements:
             if any(isinstance(each, ast.Starred) for each in elements):
@@ -86,7 +86,7 @@ def _element(source: ast.expr, path: list[int], context: FileContext) -> list[Bi
         case ast.Call(func=ast.Attribute(attr="named_parameters" | "named_buffers")):
             return [Binding(source, 1)] if path == [1] else []
         case ast.Call(func=ast.Name() as function, args=[first, *_] as given, keywords=keywords):
-            names = context.analysis.names_of(function)
+            names = names_of(function, context)
             if names == {"builtins.enumerate"}:
                 return _element(first, path[1:], context) if path[:1] == [1] else []
             if names == {"builtins.zip"} and path and len(given) > path[0] and not keywords:

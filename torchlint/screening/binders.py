@@ -39,7 +39,7 @@ def reaching(node: ast.Name, scope: Function | ast.Module, outline: Outline) -> 
     if inner := [each for each in places if any(each in outline.within(clause.target) for clause in clauses)]:
         return [*inner]
     places = [each for each in places if not _is_in_clause(each, outline)]
-    if (found := _last_assignment(around, {outline.parents[each] for each in places})) is not None:
+    if (found := _last_assignment(around, {_binding(each, outline) for each in places})) is not None:
         # Nothing that was bound before it is left, and no loop around it leads back past it.
         last, statement = found
         places = [each for each in places if outline.start(last) <= outline.start(each) < outline.end(statement)]
@@ -95,6 +95,14 @@ def _reaches(place: ast.Name, node: ast.Name, between: list[ast.AST], outline: O
         return True
     is_before = outline.start(place) < outline.start(node)
     return is_before and outline.parents[place] not in between  # `x = f(x)` binds after it asks
+
+
+def _binding(place: ast.Name, outline: Outline) -> ast.AST:
+    """Give what binds a name at a place: the assignment of ``x, y = a, b``."""
+    above = outline.parents[place]
+    while isinstance(above, ast.Tuple | ast.List):
+        above = outline.parents[above]
+    return above
 
 
 def _argument(function: Function, word: str) -> list[ast.arg]:
