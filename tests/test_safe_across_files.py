@@ -248,3 +248,39 @@ def test_an_error_that_another_file_expects_is_kept(tmp_path: Path, way: str) ->
 def test_an_error_that_nobody_expects_is_repaired(tmp_path: Path, main: str) -> None:
     written(tmp_path, {"arrays.py": TO_ARRAY, "main.py": main})
     assert fixed(tmp_path, "arrays.py") == {"arrays.py": TO_ARRAY.replace("weight.numpy", "weight.detach().numpy")}
+
+
+# ---------------------------------------------------------------------- initialisers
+RESET = (
+    "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
+    "        super().__init__()\n        self.w = nn.Parameter(torch.ones(2))\n        self.reset_parameters()\n\n"
+    "    def reset_parameters(self):\n        self.w.data.zero_()\n\n"
+    "    def forward(self, x):\n        return (self.w * self.w * x).sum()\n"
+)
+APPLIED = (
+    "import torch\nfrom torch import nn\n\n\ndef start(m):\n    if isinstance(m, nn.Linear):\n"
+    "        m.weight.data.zero_()\n\n\n"
+    "def built():\n    net = nn.Sequential(nn.Linear(2, 2))\n    net.apply(start)\n    return net\n"
+)
+LATER = {
+    "a method": (
+        RESET,
+        "n = nets.Net()\nloss = n(torch.ones(2))\nn.reset_parameters()\nloss.backward()\nprint(1)\n",
+    ),
+    "a function": (
+        APPLIED,
+        "n = nets.built()\nloss = n(torch.ones(2, 2, requires_grad=True)).sum()\nn.apply(nets.start)\n"
+        "loss.backward()\nprint(1)\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", LATER)
+def test_an_initialiser_that_another_file_calls_stays(tmp_path: Path, way: str) -> None:
+    text, use = LATER[way]
+    files = {"nets.py": text, "main.py": "import torch\n\nimport nets\n\n" + use}
+    assert check_runs_alike(tmp_path, files, "nets.py") == {}
+    (tmp_path / "main.py").write_text(
+        "import nets\n\n\nclass Own(nets.Net):\n    def reset_parameters(self):\n        super().reset_parameters()\n"
+    )
+    assert "torch.no_grad" in fixed(tmp_path, "nets.py")["nets.py"]

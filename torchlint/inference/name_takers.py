@@ -113,7 +113,7 @@ class _File:
 
     def _is_open(self, node: ast.AST) -> bool:
         match node:
-            case ast.Attribute(value=ast.Name(id="self" | "cls")):
+            case ast.Attribute(value=ast.Name(id="self" | "cls") | ast.Call(func=ast.Name(id="super"))):
                 return False
             case ast.Attribute(value=owner, attr=attribute) if attribute == self._name:
                 return self._meaning(owner) is None

@@ -30,7 +30,7 @@ Question = tuple[str, ...]
 """What is asked, the root of the project, the path of the file that asks, and what else the question needs."""
 
 SETS_DEFAULT_DTYPE, SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE = "default dtype", "default device", "default tensor type"
-TRACES, TAKES, HANDLES = "tracing", "name", "handler"
+TRACES, TAKES, CALLS, HANDLES = "tracing", "name", "call", "handler"
 
 _KINDS = {SETS_DEFAULT_DTYPE: DTYPE, SETS_DEFAULT_DEVICE: DEVICE, SETS_TENSOR_TYPE: TENSOR_TYPE}
 _TRACING = (
@@ -69,6 +69,9 @@ def ask(question: Question) -> str | None:
         return "the project has too many files to look through"
     if what == TAKES:
         return look.taker(own, *more)
+    if what == CALLS:
+        taken = look.taker(own, more[0], "no")
+        return taken and taken.replace("may take", "may call").removesuffix(" from here")
     if what == HANDLES:
         return look.handler(own, *more)
     if what == TRACES:
@@ -307,6 +310,10 @@ class ProjectView:
     def handles(self, function: str) -> str | None:
         """Return who calls a function of this name where an error is handled or expected."""
         return self._ask(HANDLES, function)
+
+    def calls(self, name: str) -> str | None:
+        """Return who may call a function or a method of a name that is defined here."""
+        return self._ask(CALLS, name)
 
     def takes(self, name: str, by_star: bool) -> str | None:
         """Return who may take a name from this module; ``by_star``: an import of all names takes it, too."""

@@ -39,7 +39,11 @@ def made_elsewhere(node: ast.expr, context: FileContext) -> str | None:
     None where no module is built.
     """
     building = _around(node, context)
-    if building is None or building.holds(node) or not building.initialises:
+    if building is None or not (building.reached or building.initialises):
+        return None
+    if building.reached:
+        return building.reached
+    if building.holds(node):
         return None
     return f"`{building.brief(node)}` may be made elsewhere, so a graph may hold it"
 
@@ -78,6 +82,8 @@ class _Building:
 
     def holds(self, node: ast.expr) -> bool:
         """Whether the expression's value is made where nothing has called the module yet."""
+        if (self.initialises or self._is_applied) and self.reached:
+            return False
         if self.initialises:
             assert self._owner is not None
             if self._is_new(node, None) or self._is_new(node, node):
@@ -102,6 +108,13 @@ class _Building:
         """Whether the function builds a module: it is the constructor, or an initialiser that only that one calls."""
         owner = self._owner
         return owner is not None and self._is_module(owner) and self._initialises(owner)
+
+    @cached_property
+    def reached(self) -> str | None:
+        """Who may call an initialiser from another file, when a graph may hold what it writes; nobody a constructor."""
+        if self._function.name == "__init__" or not (self.initialises or self._is_applied):
+            return None
+        return self._context.other_texts.calls(self._function.name)
 
     def brief(self, node: ast.expr) -> str:
         """Give the part of a module that a path goes through, for a message: ``self.net`` of ``self.net[0].weight``."""
