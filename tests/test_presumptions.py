@@ -109,7 +109,7 @@ WITHOUT = {
     FROZEN: ("requires_grad_(False)", "requires_grad_(True)"),
     HOOK: ("@torch.no_grad()", "# as it is"),
     STEP: ("Env", "Machine"),
-    DEFAULT: ("by=1.5, limits=(0, 1)", "by=None, limits=None"),
+    DEFAULT: ("by=1.5, limits=(0, 1)", "by, limits"),
 }
 """What makes nothing presumed of the method, by the text."""
 

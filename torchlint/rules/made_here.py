@@ -47,6 +47,13 @@ class Judge:
         self._left, self._depth = _MOST, 0
         self._asked: set[tuple[Frame, str]] = set()
         """Names that are looked into: a name that is made of itself adds nothing."""
+        self.made: list[Made] = []
+
+    def close(self) -> None:
+        """Let go of all objects that were followed: they and their frames refer to each other in circles."""
+        for each in self.made:
+            vars(each).clear()
+        self.made.clear()
 
     def is_new(self, node: ast.expr | None, frame: Frame) -> bool:
         """Whether all modules and tensors in what an expression gives were made for it, or there are none."""
@@ -211,6 +218,7 @@ class Made:
     """An object of a class of this file while it is built: what the arguments are, and so what its parts are."""
 
     def __init__(self, judge: Judge, owner: ast.ClassDef, given: Given, until: ast.expr | None = None) -> None:
+        judge.made.append(self)
         self.judge, self.owner, self.until = judge, owner, until
         """A write before which everything counts that may have happened."""
         self.line: list[ast.ClassDef] = []

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import cached_property
 
 from torchlint.inference.facts import Kind, Value
@@ -91,17 +92,26 @@ class _Building:
         given = _parameters(self._function)[1 if self._owner is not None else 0 :]
         if not given or not self._is_applied:
             return False
-        return self._judge.is_new(node, Frame(self._function, trusted=frozenset({given[0].arg})))
+        frame = Frame(self._function, trusted=frozenset({given[0].arg}))
+        return self._asked(lambda judge: judge.is_new(node, frame))
 
     def _is_new(self, node: ast.expr, until: ast.expr | None) -> bool:
         """Whether an expression gives what the module made; with all that is done to it, or up to a write."""
-        assert self._owner is not None
-        this = Made(self._judge, self._owner, {}, until)
-        return self._judge.is_new(node, Frame(self._function, this))
+        owner = self._owner
+        assert owner is not None
+        return self._asked(lambda judge: judge.is_new(node, Frame(self._function, Made(judge, owner, {}, until))))
 
-    @property
-    def _judge(self) -> Judge:
-        return Judge(self._context)
+    def _is_new_in(self, node: ast.expr, function: ast.AST) -> bool:
+        return self._asked(lambda judge: judge.is_new(node, Frame(function)))
+
+    def _is_all_new(self, owner: ast.ClassDef, until: ast.expr | None) -> bool:
+        """Whether an object of a class holds nothing but what it made itself; in the end, or up to a call."""
+        return self._asked(lambda judge: Made(judge, owner, {}, until).is_all_new)
+
+    def _asked(self, question: Callable[[Judge], bool]) -> bool:
+        """Put one question to a judge of its own, and let go of all that it followed."""
+        with closing(Judge(self._context)) as judge:
+            return question(judge)
 
     @cached_property
     def initialises(self) -> bool:
@@ -174,7 +184,7 @@ class _Building:
                     owner = self._outline.parents.get(around)
                     if not isinstance(owner, ast.ClassDef) or not self._is_module(owner):
                         return False
-                    return Made(self._judge, owner, {}).is_all_new or Made(self._judge, owner, {}, call).is_all_new
+                    return self._is_all_new(owner, None) or self._is_all_new(owner, call)
                 return around is not None and self._was_just_made(word, call, around)
         return False
 
@@ -186,7 +196,7 @@ class _Building:
                 for before in reversed(block[: block.index(statement)]):
                     match before:
                         case ast.Assign(targets=[ast.Name(id=target)], value=ast.Call() as made) if target == word:
-                            return self._value(made).must(Kind.MODULE) and self._judge.is_new(made, Frame(around))
+                            return self._value(made).must(Kind.MODULE) and self._is_new_in(made, around)
                     if any(isinstance(each, ast.Name) and each.id == word for each in ast.walk(before)):
                         return False
         return False
