@@ -11,11 +11,12 @@ import hashlib
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).resolve().parents[1]
 LIST = ROOT / "tests" / "fixtures" / "proven.txt"
 PROVING = ("tests/test_proof_cases.py", "tests/test_fixture_fixes.py")
 SHARES = 8
@@ -35,6 +36,11 @@ def is_due(name: str, *texts: str) -> bool:
 def digest(name: str, *texts: str) -> str:
     """Return a short name for one proof."""
     return _short("\0".join((name, _prover(), *texts)))
+
+
+def in_turn(paths: Sequence[Path], shares: int) -> list[Path]:
+    """Return a share of some files, another one with each change of the program; all of them with ``PROOFS=all``."""
+    return [each for each in paths if ALL or int(_short(f"{_tree()}{each.relative_to(ROOT)}"), 16) % shares == 0]
 
 
 def turn() -> str:

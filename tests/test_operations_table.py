@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests import proven
 from torchlint.inference.facts import Kind
 from torchlint.inference.library import _WITH_INPLACE as WITH_INPLACE
 from torchlint.inference.operations import _ASKED_ELSEWHERE as ASKED_ELSEWHERE
@@ -145,6 +146,7 @@ DECIDED_BY_ARGUMENTS = {
 
 
 # ---------------------------------------------------------------------- measured again
+@pytest.mark.skipif(not proven.ALL, reason="measures torch, not this program: `PROOFS=all` and .ci/nightly run it")
 @pytest.mark.slow
 @needs_torch
 def test_a_sample_measured_again_agrees() -> None:

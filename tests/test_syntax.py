@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.proven import in_turn
 from torchlint.catalogue import CATALOGUE
 from torchlint.source import Source, decode
 from torchlint.syntax.bridge import Bridge
@@ -23,12 +24,16 @@ from torchlint.syntax.stretches import Stretch, stretches, whole
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")
 
-ROOT = Path(__file__).parent.parent
-OWN_FILES = sorted(
-    path
-    for folder in ("torchlint", "tests", "benchmarks", "docs", "examples")
-    for path in (ROOT / folder).rglob("*.py")
+ROOT = Path(__file__).resolve().parent.parent
+OWN_FILES = in_turn(
+    sorted(
+        path
+        for folder in ("torchlint", "tests", "benchmarks", "docs", "examples")
+        for path in (ROOT / folder).rglob("*.py")
+    ),
+    shares=4,
 )
+"""A quarter of the project's own files, another one with each change of the program."""
 WORDS = frozenset[str]().union(*(entry.words for entry in CATALOGUE))
 DATA = frozenset({"data"})
 
@@ -265,7 +270,7 @@ def outside_of(node: ast.AST, kinds: tuple[type[ast.AST], ...]) -> Iterator[ast.
             yield from outside_of(child, kinds)
 
 
-@pytest.mark.parametrize("path", OWN_FILES[::4], ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("path", OWN_FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_nodes_inside_a_node_are_found_by_type_in_the_order_of_the_text(path: Path) -> None:
     made = outline(decode(str(path), path.read_bytes()))
     kinds, scopes = (ast.Name, ast.Call, ast.FunctionDef), (ast.FunctionDef, ast.Lambda, ast.ClassDef)
