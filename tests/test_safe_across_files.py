@@ -284,3 +284,21 @@ def test_an_initialiser_that_another_file_calls_stays(tmp_path: Path, way: str) 
         "import nets\n\n\nclass Own(nets.Net):\n    def reset_parameters(self):\n        super().reset_parameters()\n"
     )
     assert "torch.no_grad" in fixed(tmp_path, "nets.py")["nets.py"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "getattr(n, 'reset_' + 'parameters')()",
+        "getattr(n, 'reset_parameters', None)()",
+        "operator.methodcaller('reset_parameters')(n)",
+    ],
+)
+def test_an_initialiser_that_is_called_as_text_stays(tmp_path: Path, call: str) -> None:
+    use = f"import operator\n\nn = Net()\nloss = n(torch.ones(2))\n{call}\nloss.backward()\nprint(1)\n"
+    assert check_runs_alike(tmp_path, {"main.py": f"{RESET}\n\n{use}"}) == {}
+
+
+def test_what_is_taken_as_text_from_an_imported_module_is_no_initialiser(tmp_path: Path) -> None:
+    use = "n = Net()\nprint(n(torch.ones(2)), getattr(nn, 'Re' + 'LU')())\n"
+    assert "torch.no_grad" in check_runs_alike(tmp_path, {"main.py": f"{RESET}\n\n{use}"})["main.py"]

@@ -68,10 +68,14 @@ def ask(question: Question) -> str | None:
     if look.is_too_large:
         return "the project has too many files to look through"
     if what == TAKES:
-        return look.taker(own, *more)
+        name, stars = more
+        if (taker := look.taker(own, name)) is not None:
+            return f"`{taker}` may take `{name}` from here"
+        star = look.star(own, name) if stars == "yes" else None
+        return f"`{star}` imports all names from here" if star else None
     if what == CALLS:
-        taken = look.taker(own, more[0], "no")
-        return taken and taken.replace("may take", "may call").removesuffix(" from here")
+        caller = look.taker(own, more[0])
+        return f"`{caller}` may call `{more[0]}`" if caller else None
     if what == HANDLES:
         return look.handler(own, *more)
     if what == TRACES:
@@ -113,20 +117,23 @@ class _Look:
                 return f"`{self._shown(path)}` {clause}"
         return None
 
-    def taker(self, own: str, name: str, stars: str) -> str | None:
-        """Return who may take a name from a module; ``stars``: "yes" where an import of all names takes it, too."""
+    def taker(self, own: str, name: str) -> str | None:
+        """Return the path, as it is shown, of the first file that may take a name from a module."""
+        module = _module(own)
+        return self._first_that(own, name, lambda each: each.from_any or module in each.by_name)
+
+    def star(self, own: str, name: str) -> str | None:
+        """Return the path, as it is shown, of the first file that imports all names from a module."""
+        module = _module(own)
+        return self._first_that(own, name, lambda each: module in each.by_star)
+
+    def _first_that(self, own: str, name: str, takes: Callable[[Taken], bool]) -> str | None:
         self._refresh()
         if name not in self._takers:
             self._takers[name] = {path: self._taken_by(path, name) for path in self._digests}
-        module = os.path.splitext(os.path.basename(own))[0]
-        for path, taken in self._takers[name].items():
-            if path == own:
-                continue
-            if taken.from_any or module in taken.by_name:
-                return f"`{self._shown(path)}` may take `{name}` from here"
-            if stars == "yes" and module in taken.by_star:
-                return f"`{self._shown(path)}` imports all names from here"
-        return None
+        found = (path for path, taken in self._takers[name].items() if path != own and takes(taken))
+        first = next(found, None)
+        return self._shown(first) if first is not None else None
 
     def handler(self, own: str, function: str) -> str | None:
         """Return who may expect an error of a function of this name."""
@@ -185,6 +192,10 @@ class _Look:
 
 
 _LOOKS: dict[str, _Look] = {}
+
+
+def _module(path: str) -> str:
+    return os.path.splitext(os.path.basename(path))[0]
 
 
 def traces_or_scripts(text: bytes) -> bool:

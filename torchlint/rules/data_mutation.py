@@ -67,7 +67,8 @@ in, kept at class level, found in a global or in another file, or given by a fun
 twice. What the title then names is `self.net`; for `self.modules()` and `self.parameters()` this must hold of all
 attributes.
 
-Unsafe where another file of the project may call the initialiser, when a graph may hold the tensor.
+Unsafe where another file of the project may call the initialiser, or this file by `getattr`, when a graph may hold the
+tensor.
 
 Unsafe where the code does not show that the object is a tensor, as where an annotation alone says so of what a
 constructor is given.

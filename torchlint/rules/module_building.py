@@ -10,6 +10,7 @@ from contextlib import closing
 from functools import cached_property
 
 from torchlint.inference.facts import Kind, Value
+from torchlint.inference.lexical import bound_otherwise
 from torchlint.rule import FileContext
 from torchlint.rules.called_definitions import Frame
 from torchlint.rules.made_here import Judge, Made
@@ -65,6 +66,28 @@ def _mentions(outline: Outline, _: ast.Module) -> dict[str, list[ast.AST]]:
             case ast.Name(id=word, ctx=ast.Load()) | ast.Attribute(attr=word):
                 found[word].append(node)
     return dict(found)
+
+
+_ANY_NAME = "*"
+
+
+def _reached_as_text(outline: Outline, tree: ast.Module) -> frozenset[str]:
+    """Return the methods that a file may take from an object as text; `*` where a name is built at run time."""
+    found: set[str] = set()
+    for call in outline.nodes(ast.Call):
+        match call:
+            case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id=word), _, *_]) if word not in outline.told(
+                bound_otherwise, tree
+            ):
+                continue  # something of a module that is imported
+            case ast.Call(func=ast.Name(id="getattr"), args=[_, key, *_]):
+                pass
+            case ast.Call(func=ast.Name(id="methodcaller") | ast.Attribute(attr="methodcaller"), args=[key, *_]):
+                pass
+            case _:
+                continue
+        found.add(key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else _ANY_NAME)
+    return frozenset(found)
 
 
 @remembered
@@ -163,7 +186,7 @@ class _Building:
                 if around is None or around.name != "__init__" or self._outline.parents.get(around) is not owner:
                     return False
                 called = True
-        return called
+        return called and not self._outline.told(_reached_as_text, self._outline.tree) & {name, _ANY_NAME}
 
     # ------------------------------------------------------------------ functions given to apply
     @cached_property
