@@ -22,5 +22,5 @@ def test_having_replaces_what_it_is_told_and_nothing_else(name: str) -> None:
 
 
 def test_having_knows_no_other_facts() -> None:
-    with pytest.raises(AttributeError):
+    with pytest.raises(TypeError):
         Value(Kind.TENSOR).having(sort=Kind.ARRAY)

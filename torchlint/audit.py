@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from torchlint.catalogue import BY_CODE, BY_NAME
 from torchlint.directives import Code, Directive, Scope
 from torchlint.model import Applicability, Confidence, Edit, Finding, Fix
-from torchlint.records import record
 from torchlint.selectors import nearest
 from torchlint.source import Source
 from torchlint.suppress import ABOUT_SUPPRESSIONS, NEVER_SILENCED, Suppressions
@@ -28,7 +28,7 @@ Ask = Callable[[frozenset[str]], Iterable[Finding]]
 """Gives what rules find that this run does not use: a prefix or a bare comment may stand for them."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _Faults:
     """The codes of one directive that silence nothing, and those that are unknown."""
 

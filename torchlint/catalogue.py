@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torchlint.records import record
+from dataclasses import dataclass
 
 _TENSORS = frozenset(
     f"{kind}Tensor"
@@ -10,7 +10,7 @@ _TENSORS = frozenset(
 )
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One rule: its code, its name (the fault), and the identifiers without which it can have nothing to say."""
 

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 
 from torchlint import caching
 from torchlint.config import SYNTAX_ERROR, Config, Finder
@@ -19,7 +20,6 @@ from torchlint.output import renderer, summary
 from torchlint.output.report import Place, Report
 from torchlint.output.screen import Screen, printable
 from torchlint.progress import FILES, progress
-from torchlint.records import record, replace
 from torchlint.runner import Mode, Outcome, examine, run
 from torchlint.selectors import nearest
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 CLEAN, FINDINGS, FAILED = 0, 1, 2
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Session:
     """All that a run may touch of the world around it."""
 
@@ -51,7 +51,7 @@ class Session:
         print(f"torchlint: {kind}: {printable(message)}", file=self.stderr)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _Plan:
     """What the flags and the current folder's configuration say about the run as a whole."""
 

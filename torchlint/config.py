@@ -6,12 +6,12 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from torchlint import regular
 from torchlint.globs import matches
 from torchlint.model import Confidence, Settings
 from torchlint.options import OptionError, Options, Patterns, from_table
-from torchlint.records import record
 from torchlint.selectors import DEFAULT_CODES, EVERY_CODE, codes_meant, selection
 
 CACHE = ".torchlint_cache"
@@ -37,11 +37,11 @@ class ConfigError(Exception):
     """A configuration that cannot be used; the text names the file, the key and the remedy."""
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Config:
     """All options that hold for one file."""
 
-    settings: Settings = Settings()
+    settings: Settings = field(default_factory=Settings)
     min_confidence: Confidence = Confidence.POSSIBLE
     unsafe_fixes: bool = False
     select: tuple[str, ...] | None = None
@@ -57,7 +57,7 @@ class Config:
     """The absolute folder that relative paths start from."""
     path: str | None = None
     """The configuration file, None where there is none."""
-    run: Options = Options()
+    run: Options = field(default_factory=Options)
     """The merged options, for those that concern the whole run and not one file."""
 
     def codes(self, path: str) -> frozenset[str]:
@@ -178,10 +178,10 @@ class Finder:
         return found
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _Found:
     path: str | None = None
-    options: Options = Options()
+    options: Options = field(default_factory=Options)
     target: tuple[int, int] | None = None
     project: bool = False
 

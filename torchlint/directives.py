@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import Enum
 
 from torchlint.comments import Comment
-from torchlint.records import record
 from torchlint.selectors import EVERY_CODE, codes_of
 
 # As flake8 reads it: codes of any tool after the colon, and a colon without codes silences everything.
@@ -30,7 +30,7 @@ class Scope(Enum):
     CLOSE = "enable"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Code:
     """One word of a directive's list, by its offsets in :attr:`Source.utf8`, and the rules it means, none at times."""
 
@@ -40,7 +40,7 @@ class Code:
     meant: frozenset[str]
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Directive:
     """One order to be silent, from its ``#`` to its last code, as offsets in :attr:`Source.utf8`.
 

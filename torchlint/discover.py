@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from torchlint import regular
 from torchlint.config import Config, ConfigError, Finder
 from torchlint.ignores import Ignores
 from torchlint.model import Trouble
-from torchlint.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".py", ".pyi", ".ipynb")
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Target:
     """A file to look at: the path to show, the absolute path to open, and the options that hold for it.
 
@@ -35,7 +35,7 @@ class Target:
     changed: Changed | None = None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Notice:
     """Something left out that the user may want to know, but that is no failure."""
 

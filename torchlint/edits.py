@@ -5,15 +5,15 @@ from __future__ import annotations
 import bisect
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 from torchlint.model import Edit, Finding
 from torchlint.notebook import as_notebook
-from torchlint.records import record
 from torchlint.source import Source
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Spliced:
     """The new bytes, the findings whose fix they hold, and those whose fix has to wait for the next round."""
 
@@ -22,7 +22,7 @@ class Spliced:
     held: tuple[Finding, ...]
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Replacement:
     """What a program that edits the file itself would do: rows and columns from 1, columns in characters."""
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from torchlint.audit import audit
 from torchlint.catalogue import BY_CODE, CATALOGUE, Entry
 from torchlint.edits import splice
-from torchlint.frames import roomy
 from torchlint.model import (
     Applicability,
     Confidence,
@@ -199,7 +198,6 @@ def _absolute(source: Source, config: Config) -> str:
     return os.path.join(config.cwd or os.getcwd(), source.path)
 
 
-@roomy
 def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
     entries: Sequence[Entry] = speaking(codes, source.utf8)
     try:

@@ -6,11 +6,11 @@ import argparse
 import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from torchlint.config import Config, ConfigError
 from torchlint.discover import Target
 from torchlint.flags import UsageError
-from torchlint.records import record, replace
 from torchlint.runner import Outcome, over
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # most runs need none of it, and it takes long to import
     from torchlint.narrowing import Baseline, Sifted
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Gate:
     """What the flags say about which findings count.
 

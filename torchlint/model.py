@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import IntEnum
-
-from torchlint.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ class Confidence(IntEnum):
         return self.name.lower()
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Edit:
     """Replace the text between two offsets; an insertion where both are equal.
 
@@ -54,7 +53,7 @@ class Edit:
     text: str
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Fix:
     """One repair: all of its edits are applied, or none."""
 
@@ -72,7 +71,7 @@ class Fix:
         return Fix(f"{self.title}; {doubt}", self.edits, min(self.applicability, Applicability.UNSAFE))
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One fault at one place.
 
@@ -90,7 +89,7 @@ class Finding:
     fix: Fix | None = None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Settings:
     """What a rule may know of the user's configuration."""
 
@@ -102,7 +101,7 @@ class Settings:
     """The oldest torch the code must run on, as (major, minor); None where it is not known."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Trouble:
     """Something that kept the run itself from doing its work; the exit status is 2 where there is one."""
 
@@ -111,7 +110,7 @@ class Trouble:
     """Names the cause and the remedy in one line."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class FileResult:
     """All that a check of one file gave.
 
@@ -136,7 +135,7 @@ class FileResult:
     """Why nothing was looked for in the file, though that is no failure."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class FixResult:
     """All that fixing one file gave: its new bytes, the findings that were repaired, and what remains.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from torchlint.model import Confidence
-from torchlint.records import record
 from torchlint.selectors import UnknownSelector, codes_meant, nearest
 
 FORMATS_FOR_PEOPLE = ("full", "concise")
@@ -20,7 +20,7 @@ class OptionError(ValueError):
     """A key that does not exist or a value of the wrong kind; the text says which and what to write."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Options:
     """One layer of options; None where the layer says nothing."""
 

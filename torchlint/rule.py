@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
@@ -16,14 +17,13 @@ from torchlint.inference.facts import UNKNOWN, Mode, Reason, Value
 from torchlint.inference.frameworks import text_imports_torch
 from torchlint.inference.project_texts import ProjectView
 from torchlint.model import Confidence, Edit, Fix, Settings
-from torchlint.records import record
 from torchlint.source import Source
 from torchlint.syntax.bridge import Bridge
 from torchlint.syntax.definition import Definition
 from torchlint.syntax.outline import Outline
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Draft:
     """What a rule saw: the word at fault, what is wrong with it, how sure that is, and the repair."""
 
@@ -37,7 +37,7 @@ class Draft:
 Check = Callable[[Any, "FileContext"], Iterator[Draft]]
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Rule:
     """A rule as data: what it visits. Its module's docstring is its page, its catalogue entry its name and words."""
 

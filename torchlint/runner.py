@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 
@@ -11,7 +12,6 @@ from torchlint import regular
 from torchlint.config import Config
 from torchlint.discover import Target
 from torchlint.model import Applicability, FileResult, Finding, Trouble
-from torchlint.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Mode(Enum):
     DIFF = "diff"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of one file; ``before`` and ``after`` differ where a fix changed it or, for a diff, would."""
 

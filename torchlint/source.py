@@ -5,10 +5,9 @@ from __future__ import annotations
 import bisect
 import codecs
 import re
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-
-from torchlint.records import record
 
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
@@ -25,7 +24,7 @@ class SourceError(Exception):
         self.offset = offset
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Source:
     """A file as it was read.
 

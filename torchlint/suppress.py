@@ -6,12 +6,12 @@ import bisect
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 from torchlint.comments import Reading, indentation, read
 from torchlint.directives import Code, Directive, Scope, directives
 from torchlint.model import Finding
-from torchlint.records import record
 from torchlint.selectors import codes_of
 from torchlint.source import Source
 
@@ -23,7 +23,7 @@ ABOUT_SUPPRESSIONS = frozenset({"TNS901", "TNS902"})
 _TRIGGER = re.compile(rb"#[^\r\n]*(?:noqa|torchlint:)", re.IGNORECASE)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Order:
     """One code of one directive, and the rows that it reaches; None where that is the whole file."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from torchlint.cache.present import Stamp
 from torchlint.catalogue import BY_CODE
 from torchlint.model import Applicability, Confidence, Edit, FileResult, Finding, Fix
 from torchlint.notebook import SUFFIX
-from torchlint.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ File = tuple[str, str, Stamp | None]
 """A file's path, its digest, and its stamp where that alone tells that it has not changed."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """What is kept of the result for one file: what it rests on, and the result itself, still packed.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 
 from torchlint.cache.answers import Answers
 from torchlint.cache.documents import Documents
@@ -17,7 +18,6 @@ from torchlint.cache.verdicts import Verdicts
 from torchlint.config import Config
 from torchlint.discover import Target
 from torchlint.model import FileResult
-from torchlint.records import replace
 
 _FILE = ".py"
 """How paths end among :attr:`FileResult.reads` that are files and not places of modules."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from torchlint.inference.facts import (
     ANY_GRAD,
@@ -23,10 +24,9 @@ from torchlint.inference.facts import (
 )
 from torchlint.inference.operations import LEGACY_DTYPES, leaf
 from torchlint.inference.tensors import dtype_bits
-from torchlint.records import record
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Resolve:
     """How a file's annotations are read: the names that an expression stands for, and the project's own classes."""
 

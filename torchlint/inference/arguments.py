@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from torchlint.inference.facts import Dtype, Grad, Kind, Place, Reason, Value, join_all
-from torchlint.inference.frozen import frozen
 
 
-@frozen(frozen=True)
+@dataclass(frozen=True)
 class Arguments:
     """What a call is given, and the call itself for reasons."""
 

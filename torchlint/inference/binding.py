@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.inference.arguments import Arguments
@@ -11,7 +12,6 @@ from torchlint.inference.env import Env
 from torchlint.inference.facts import UNKNOWN, Grad, Kind, Reason, Value, join_all, of_kind
 from torchlint.inference.presumptions import NO_TENSOR, drawn, is_command, is_plain
 from torchlint.inference.testing import handed
-from torchlint.records import record
 from torchlint.syntax.outline import Function
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from torchlint.inference.scope import File
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Binding:
     """Binds the arguments of one function in an environment; ``given`` is None where no call is known."""
 

@@ -6,13 +6,13 @@ import ast
 import os
 import re
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.inference.devices import last_word
 from torchlint.inference.facts import Mode, Reason, Value, join_all
 from torchlint.inference.lexical import spelled
 from torchlint.inference.presumptions import hook_mode
-from torchlint.records import record
 from torchlint.syntax.outline import Function, Outline
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _DEEPEST = 5
 """Callers of callers are followed this far up."""
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Called:
     """The calls of one function, as its callers' own walks see them."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from torchlint.inference.env import Env
 from torchlint.inference.facts import ANY, Dtype, Grad, Kind, Mode, Place, Reason, Value, join_all
 from torchlint.inference.names import path_of
 from torchlint.inference.operations import LEGACY_DTYPES, leaf
-from torchlint.records import record
 
 _ASKED = "the test found that {code} requires grad"
 
@@ -40,7 +40,7 @@ _KINDS: dict[str, Kind] = {
 }
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Guard:
     """Narrows an environment by tests; ``evaluate`` gives the value of an expression in it."""
 

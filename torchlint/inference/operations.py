@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
 from functools import lru_cache
 
 from torchlint.inference.facts import Kind
-from torchlint.records import record
 
 SEVERAL = frozenset(
     [
@@ -270,7 +270,7 @@ LEGACY_DTYPES = {
 }
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Operations:
     """The table for one torch version."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 
 from torchlint.inference.names import CHANGING
-from torchlint.records import record
 from torchlint.syntax.outline import Function, Outline
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Set:
     """The attributes of ``self`` that a method sets or changes."""
 

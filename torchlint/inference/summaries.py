@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 from contextlib import closing
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from torchlint.inference.arguments import Arguments
 from torchlint.inference.devices import last_word
 from torchlint.inference.facts import NOTHING, UNKNOWN, Grad, Kind, Mode, Reason, Value, join, join_all, of_kind
 from torchlint.inference.flow import Flow
-from torchlint.inference.frozen import frozen
 from torchlint.inference.lexical import lines_of, local, own, shared, written
 from torchlint.inference.project import MOST_DEPTH
 from torchlint.syntax.outline import Function, Outline, parameters
@@ -27,7 +26,7 @@ _PLAIN_DECORATORS = frozenset(
 _Changes = tuple[tuple[str, Value], ...]
 
 
-@frozen(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Summary:
     """What a call gives, and what it does to its arguments and to the names around the function."""
 
@@ -47,7 +46,7 @@ class _Summary:
         return _Summary(value.items[0], value.keys, value.items[1].keys) if value.items else _Summary(UNKNOWN)
 
 
-@frozen(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Call:
     """One call of a function; its first ``under`` decorators are left out, ``around`` numbers its surroundings."""
 

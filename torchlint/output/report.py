@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from torchlint.catalogue import BY_NAME
 from torchlint.model import Applicability, Confidence, FileResult, Finding, Trouble
-from torchlint.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ PROJECT = "https://torchlint.readthedocs.io"
 DOCS = f"{PROJECT}/rules"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Family:
     """Rules that begin alike: a title for people and a tag for programs."""
 
@@ -34,7 +34,7 @@ FAMILIES = {
 }
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Place:
     """A finding in its file: rows and columns from 1, columns in characters; in a notebook, rows of a cell."""
 
@@ -86,7 +86,7 @@ class Place:
         return self.source.stored(self.finding.start), self.source.stored(self.finding.end)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Report:
     """All findings that remain, those that were fixed, whether unsafe fixes are allowed, and what kept the run back.
 

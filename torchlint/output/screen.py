@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-
-from torchlint.records import record
+from dataclasses import dataclass
 
 _STYLES = {"bold": "1", "red": "1;31", "green": "32", "yellow": "33", "blue": "1;34", "cyan": "36", "dim": "2"}
 # Controls, the deletions and breaks above ASCII, direction marks that reorder what is read, and half characters.
@@ -12,7 +11,7 @@ _HOSTILE = "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufe
 _TAB = "    "
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Screen:
     """How wide the output is, and whether it has colours."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import libcst as cst
 
 from torchlint.model import Confidence
-from torchlint.records import record
 from torchlint.rule import FileContext
 from torchlint.rules.given_data import Given, Reading, given
 from torchlint.rules.tensor_types import name_node, type_of
@@ -26,7 +27,7 @@ _LEGACY_KEYWORDS = frozenset({"device", "data", "size"})
 _DATA = frozenset({Reading.DATA, Reading.ARRAY, Reading.MIXED, Reading.TENSOR, Reading.INVALID, Reading.STORAGE})
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Construction:
     """One call of a legacy constructor; ``code`` is the one rule that speaks about it."""
 

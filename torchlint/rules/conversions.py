@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import libcst as cst
 
 from torchlint.inference.facts import UNKNOWN, Grad, Place, Value
 from torchlint.model import Applicability, Confidence, Edit, Fix
-from torchlint.records import record
 from torchlint.rule import Draft, FileContext
 from torchlint.rules.data_edits import detached
 from torchlint.rules.detach_chains import detaching_end
@@ -25,7 +25,7 @@ FORCE_SINCE = (1, 13)
 _LOSS_CODE = re.compile(r"(^|_)(forward|loss|losses|criterion|objective|training_step|closure)(_|$)", re.IGNORECASE)
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Conversion:
     """A ``.numpy()`` call that may fail: its receiver's facts, and what is missing before it."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import dataclass
 from enum import Enum, auto
 
 import libcst as cst
 
 from torchlint.inference.operations import operations
-from torchlint.records import record
 from torchlint.rule import FileContext
 from torchlint.rules.remembered import remembered
 
@@ -66,7 +66,7 @@ class Way(Enum):
     """``nn.init.normal_(w.data)``: writes under ``no_grad`` by itself"""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class DataUse:
     """What is done with a ``.data``, and the expression or target that does it."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum
 
 import libcst as cst
 
 from torchlint.inference.facts import Kind
-from torchlint.records import record
 from torchlint.rule import FileContext
 from torchlint.rules.annotation_evidence import is_parameter, rests_on_annotation
 from torchlint.rules.array_ranks import bound_once, has_dimensions
@@ -32,7 +32,7 @@ class Reading(Enum):
     UNKNOWN = "a value of unknown kind"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Given:
     """The reading of a call's arguments, and whether the code proves it."""
 

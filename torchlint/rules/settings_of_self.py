@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from torchlint.records import record
 from torchlint.syntax.outline import Function, Outline
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -17,7 +17,7 @@ _ASKING = frozenset("super isinstance issubclass hasattr getattr id type print l
 """Functions that are handed an object and put nothing into it."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Setting:
     """One way in which an attribute comes by what it holds."""
 

@@ -6,12 +6,12 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 
 import libcst as cst
 
 from torchlint.inference.operations import DISTINCTIVE, leaf, operations
-from torchlint.records import record
 from torchlint.rule import FileContext
 from torchlint.rules.inplace_methods import ALIKE
 from torchlint.rules.remembered import remembered
@@ -46,7 +46,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _RECEIVERS = (ast.Name, ast.Attribute, ast.Subscript)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class TensorUses:
     """What one function, or a module outside its functions, uses as tensors; the keys are the code of expressions."""
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 from torchlint.inference.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
 from torchlint.inference.project_texts import SETS_DEFAULT_DEVICE, SETS_DEFAULT_DTYPE, SETS_TENSOR_TYPE
-from torchlint.records import record
 from torchlint.rule import FileContext
 from torchlint.source import Source
 from torchlint.syntax.outline import Outline, outline
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Defaults:
     """What a file does to torch's defaults, by its own words."""
 

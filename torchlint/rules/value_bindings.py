@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 
-from torchlint.records import record
 from torchlint.rule import FileContext
 from torchlint.rules.imported_names import names_of
 from torchlint.screening.binders import binder, reaching
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Binding:
     """One thing that a name may stand for: an expression, or what is inside it."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 
 import libcst as cst
 
 from torchlint.inference.lexical import bound_otherwise
 from torchlint.inference.names import bindings, canonical
-from torchlint.records import record
 from torchlint.rule import FileContext
 from torchlint.syntax.outline import Outline
 
@@ -20,7 +20,7 @@ NAMES = frozenset({"torch.autograd.Variable", "torch.autograd.variable.Variable"
 _ALIAS = re.compile(rb"\bVariable\s+as\s+(\w+)|\b(\w+)\s*=[^=\n]*\bVariable\b")
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class VariableCall:
     """A call ``Variable(data, requires_grad, volatile)``: its arguments, None where they are left out."""
 

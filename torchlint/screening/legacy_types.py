@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from torchlint.records import record
 from torchlint.syntax.outline import Outline
 
 DTYPES = {
@@ -27,7 +27,7 @@ _TYPE = re.compile(r"torch\.(?P<cuda>cuda\.)?(?P<dtype>\w*)Tensor")
 _WORD = re.compile(rf"(?:{'|'.join(DTYPES)})?Tensor")
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class TensorType:
     """What an expression that names a legacy tensor type, or one of several, stands for."""
 

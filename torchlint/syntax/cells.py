@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from dataclasses import replace
 
 from torchlint.model import Applicability, Edit, Fix
 from torchlint.notebook import as_notebook
-from torchlint.records import replace
 from torchlint.source import Source
 
 TYPE_CHECKING = False

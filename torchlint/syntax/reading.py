@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from torchlint.notebook import SUFFIX, as_notebook
-from torchlint.records import record
 from torchlint.source import Source, decode
 from torchlint.syntax.stretches import Stretch
 
@@ -19,7 +19,7 @@ class OtherLanguage(Exception):
     """A notebook whose kernel runs another language; the text says which."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Fault:
     """A cell that does not parse and is left out: where in the text, row and column from 1, and why."""
 
@@ -28,7 +28,7 @@ class Fault:
     message: str
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Reading:
     """A file's text, and which of its cells are not in it."""
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
-from torchlint.records import record
 from torchlint.syntax.outline import Outline
 
 _BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Stretch:
     """Whole lines of a file that parse on their own: a function, or a run of statements between functions.
 
