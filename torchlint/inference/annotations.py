@@ -22,8 +22,8 @@ from torchlint.inference.facts import (
     of_kind,
     tensor,
 )
-from torchlint.inference.operations import LEGACY_DTYPES, leaf
-from torchlint.inference.tensors import dtype_bits
+from torchlint.inference.models.operations import LEGACY_DTYPES, leaf
+from torchlint.inference.models.tensors import dtype_bits
 
 
 @dataclass(frozen=True)

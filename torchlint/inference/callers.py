@@ -9,9 +9,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.inference.devices import last_word
 from torchlint.inference.facts import Mode, Reason, Value, join_all
 from torchlint.inference.lexical import spelled
+from torchlint.inference.models.devices import last_word
 from torchlint.inference.presumptions import hook_mode
 from torchlint.syntax.outline import Function, Outline
 

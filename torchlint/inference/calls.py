@@ -5,10 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from torchlint.inference import containers, library, modules, presumptions, tensors
+from torchlint.inference import presumptions
 from torchlint.inference.arguments import Arguments
-from torchlint.inference.containers import FOREIGN
-from torchlint.inference.devices import last_word, seems_device
 from torchlint.inference.env import Env
 from torchlint.inference.facts import (
     ANY,
@@ -27,8 +25,11 @@ from torchlint.inference.facts import (
     of_kind,
     tensor,
 )
+from torchlint.inference.models import containers, functions, nn, tensors
+from torchlint.inference.models.containers import FOREIGN
+from torchlint.inference.models.devices import last_word, seems_device
+from torchlint.inference.models.operations import DISTINCTIVE, operations
 from torchlint.inference.names import named, path_of
-from torchlint.inference.operations import DISTINCTIVE, operations
 
 if TYPE_CHECKING:
     from torchlint.inference.expressions import Expressions
@@ -138,9 +139,9 @@ class Calls:
             wanted = given.find(0, "mode")
             on = wanted.const if wanted else None
             env.mode = (Mode.ON if on else Mode.OFF) if isinstance(on, bool) else Mode.ON | Mode.OFF
-        known = modules.made(name, given)
+        known = nn.made(name, given)
         if known is None:
-            known = library.call(name, given, env.mode)
+            known = functions.call(name, given, env.mode)
             if (
                 known is not None
                 and name in operations().factories
@@ -217,7 +218,7 @@ class Calls:
 
     def _module(self, callee: Value, given: Arguments, env: Env) -> Value:
         known = self._file.call_method(callee, "forward", given, env.mode)
-        return known if known is not None else modules.called(callee, given, env.mode)
+        return known if known is not None else nn.called(callee, given, env.mode)
 
     def _object(self, callee: Value, given: Arguments, env: Env) -> Value:
         if any(name.startswith("torchvision.transforms.") for name in callee.instance):
@@ -233,9 +234,9 @@ class Calls:
         if by_name and word in _LOSS_WORD:
             return tensors.computed(given.operands(), env.mode, given.node).having(rank=0)
         is_call = not word[:1].isupper()  # `Net()` makes one, `net()` calls it
-        if by_name and is_call and modules.MODEL_WORD.search(word):
+        if by_name and is_call and nn.MODEL_WORD.search(word):
             module = Value(Kind.MODULE, Grad.ATTACHED, of.place if of.place == Place.HOST else ANY_PLACE)
-            return modules.called(module, given, env.mode)
+            return nn.called(module, given, env.mode)
         place = Place.HOST if of.place == Place.HOST or self._stays_on_host(word) else ANY_PLACE
         if not env.mode & Mode.ON or word in _SAMPLING:
             return UNKNOWN.having(grad=Grad.DETACHED, place=place)
@@ -275,12 +276,12 @@ class Calls:
         if receiver.instance and (known := self._of_object(receiver, word, given, env)) is not None:
             return known
         if receiver.must(Kind.MODULE) and word in ("forward", "__call__"):
-            return modules.called(receiver, given, env.mode)
+            return nn.called(receiver, given, env.mode)
         by_name = word in _MODULE_METHODS and self._file.works_with_torch
         if receiver.must(Kind.MODULE) or (receiver.may(Kind.MODULE | Kind.OTHER) and by_name):
-            found = modules.method(receiver, word, given, env.mode)
+            found = nn.method(receiver, word, given, env.mode)
             if found is None and self._file.project.presuming and receiver.grad == Grad.DETACHED:
-                return modules.called(receiver, given, env.mode)  # of a frozen module nothing else has a graph either
+                return nn.called(receiver, given, env.mode)  # of a frozen module nothing else has a graph either
             return found if found is not None else self._unknown(given, env)
         if self._file.project.presuming and receiver.may(Kind.MODULE) and word in ("eval", "train"):
             return receiver.having(kind=Kind.MODULE)
@@ -299,11 +300,11 @@ class Calls:
     def _of_object(self, receiver: Value, word: str, given: Arguments, env: Env) -> Value | None:
         """Give the result of a method of an object whose class is known; None where that says nothing of it."""
         if any(name.startswith("torch.distributions.") for name in receiver.instance):
-            return modules.distribution(receiver, word, given, env.mode) or UNKNOWN
+            return nn.distribution(receiver, word, given, env.mode) or UNKNOWN
         if any(name.startswith("torch.quasirandom.") for name in receiver.instance) and word == "draw":
             return tensor(Grad.DETACHED, Place.HOST, Dtype.FLOATING)
-        if library.TRAINER in receiver.instance and word == "predict":
-            return library.predicted()
+        if functions.TRAINER in receiver.instance and word == "predict":
+            return functions.predicted()
         return self._file.call_method(receiver, word, given, env.mode)
 
     def _of_tensor(self, receiver: Value, word: str, given: Arguments, env: Env) -> Value:
@@ -343,7 +344,7 @@ class Calls:
             if receiver.must(Kind.MODULE) or (by_name and self._is_statement(given.node)):
                 kind = Kind.MODULE | (Kind.TENSOR if word == "requires_grad_" else Kind(0))
                 module = receiver if receiver.must(Kind.MODULE) else receiver.having(kind=kind, grad=Grad.ATTACHED)
-                self.set(target, modules.moved(module, word, given, env.mode), env)
+                self.set(target, nn.moved(module, word, given, env.mode), env)
         elif receiver.may(Kind.SEQUENCE) and (after := containers.grown(receiver, word, given)) is not None:
             self.set(target, after, env)
         elif receiver.is_tensor and word.endswith("_") and word[:-1] in operations().methods | {"zero", "fill", "copy"}:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from torchlint.inference.arguments import Arguments
 from torchlint.inference.classes import Class
-from torchlint.inference.devices import SETTINGS, last_word
 from torchlint.inference.facts import ANY, UNKNOWN, Grad, Kind, Mode, Place, Value
 from torchlint.inference.lexical import spelled
-from torchlint.inference.operations import leaf
+from torchlint.inference.models.devices import SETTINGS, last_word
+from torchlint.inference.models.operations import leaf
 from torchlint.inference.project import MARK
 from torchlint.syntax.outline import Function, parameters
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from torchlint.inference.arguments import Arguments
-from torchlint.inference.devices import last_word
 from torchlint.inference.facts import NOTHING, UNKNOWN, Grad, Kind, Mode, Reason, Value, join, join_all, of_kind
 from torchlint.inference.flow import Flow
 from torchlint.inference.lexical import lines_of, local, own, shared, written
+from torchlint.inference.models.devices import last_word
 from torchlint.inference.project import MOST_DEPTH
 from torchlint.syntax.outline import Function, Outline, parameters
 

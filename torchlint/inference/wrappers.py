@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.inference import modes
 from torchlint.inference.facts import Mode, Value
-from torchlint.inference.library import MODES
+from torchlint.inference.models import grad_mode
+from torchlint.inference.models.functions import MODES
 from torchlint.syntax.outline import Function
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Wrappers:
                 if wrapper is not None and (wrapper.instance | wrapper.names) & (
                     MODES.keys() | {"torch.set_grad_enabled"}
                 ):
-                    inside |= modes.decorated([wrapper], mode)
+                    inside |= grad_mode.decorated([wrapper], mode)
                 elif wrapper is not None and any(self._functions(wrapper)):
                     inside |= self.decorated(wrapper, mode, depth - 1)
         return inside or mode
@@ -80,7 +80,7 @@ class Wrappers:
         """Give the grad mode below one decorator; ``callee`` is what was called to make it."""
         if callee is not None and self.is_context_manager(callee):
             return self.entered(callee, mode)
-        return self.decorated(decorator, modes.decorated([decorator], mode))
+        return self.decorated(decorator, grad_mode.decorated([decorator], mode))
 
     def decorator(self, function: Function, at: int) -> Value:
         """Give the value of one of a function's decorators."""

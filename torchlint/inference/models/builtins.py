@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 
 from torchlint.inference.arguments import Arguments, joined_operands
-from torchlint.inference.containers import part
-from torchlint.inference.devices import string
-from torchlint.inference.elements import result_dtype
 from torchlint.inference.facts import UNKNOWN, Kind, Mode, Value, join_all, of_kind
-from torchlint.inference.tensors import computed
+from torchlint.inference.models.containers import part
+from torchlint.inference.models.devices import string
+from torchlint.inference.models.dtypes import result_dtype
+from torchlint.inference.models.tensors import computed
 
 HOLDERS = {"collections.OrderedDict": "dict", "collections.deque": "set", "collections.defaultdict": "defaultdict"}
 

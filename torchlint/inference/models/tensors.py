@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 
 from torchlint.inference.arguments import Arguments, asked_for_grad, joined_operands
-from torchlint.inference.devices import DTYPES, is_dtype, place_of, seems_device, seems_dtype
-from torchlint.inference.elements import never_dtype, result_dtype, with_indices
 from torchlint.inference.facts import (
     ANY_DTYPE,
     UNKNOWN,
@@ -21,7 +19,9 @@ from torchlint.inference.facts import (
     of_kind,
     tensor,
 )
-from torchlint.inference.operations import (
+from torchlint.inference.models.devices import DTYPES, is_dtype, place_of, seems_device, seems_dtype
+from torchlint.inference.models.dtypes import never_dtype, result_dtype, with_indices
+from torchlint.inference.models.operations import (
     CASTS,
     FULL_REDUCTIONS,
     LEGACY_DTYPES,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torchlint.inference.facts import Mode, Value
-from torchlint.inference.library import MODES
+from torchlint.inference.models.functions import MODES
 
 LIGHTNING_EVALUATION = frozenset(
     [

@@ -6,7 +6,6 @@ import re
 from functools import lru_cache
 
 from torchlint.inference.arguments import Arguments
-from torchlint.inference.devices import place_of
 from torchlint.inference.facts import (
     ANY_DTYPE,
     ANY_PLACE,
@@ -21,8 +20,9 @@ from torchlint.inference.facts import (
     of_kind,
     tensor,
 )
-from torchlint.inference.operations import LEGACY_DTYPES, leaf
-from torchlint.inference.tensors import computed, detached, to
+from torchlint.inference.models.devices import place_of
+from torchlint.inference.models.operations import LEGACY_DTYPES, leaf
+from torchlint.inference.models.tensors import computed, detached, to
 
 _WITHOUT_PARAMETERS = re.compile(
     r"(ReLU6?|LeakyReLU|ELU|CELU|SELU|GELU|Sigmoid|Tanh|Softmax(2d|in)?|LogSoftmax|Softplus|Softsign|Hardtanh|SiLU|Mish"

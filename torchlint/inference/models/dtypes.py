@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torchlint.inference.arguments import Arguments
 from torchlint.inference.facts import Dtype, Grad, Kind, Value, of_kind, tensor
-from torchlint.inference.operations import leaf, operations
+from torchlint.inference.models.operations import leaf, operations
 
 _KEEPING_INTEGERS = frozenset(
     [

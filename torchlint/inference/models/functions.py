@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 
 from torchlint.inference.arguments import Arguments, asked_for_grad
-from torchlint.inference.devices import DTYPES, device_value, place_of
-from torchlint.inference.elements import never_dtype, result_dtype, with_indices
 from torchlint.inference.facts import (
     ANY_DTYPE,
     ANY_PLACE,
@@ -23,8 +21,11 @@ from torchlint.inference.facts import (
     of_kind,
     tensor,
 )
-from torchlint.inference.frameworks import OTHERS
-from torchlint.inference.operations import (
+from torchlint.inference.models.builtins import HOLDERS, builtin, held
+from torchlint.inference.models.devices import DTYPES, device_value, place_of
+from torchlint.inference.models.dtypes import never_dtype, result_dtype, with_indices
+from torchlint.inference.models.frameworks import OTHERS
+from torchlint.inference.models.operations import (
     FULL_REDUCTIONS,
     LEGACY_DTYPES,
     LOSSES,
@@ -36,8 +37,7 @@ from torchlint.inference.operations import (
     leaf,
     operations,
 )
-from torchlint.inference.python import HOLDERS, builtin, held
-from torchlint.inference.tensors import computed, detached, dtype_bits, dtype_name, pair, unlike, with_dtype
+from torchlint.inference.models.tensors import computed, detached, dtype_bits, dtype_name, pair, unlike, with_dtype
 
 MODES = {
     "torch.no_grad": Mode.OFF,
