@@ -13,7 +13,7 @@ import pytest
 
 from tests import proven
 from torchlint.inference.facts import Kind
-from torchlint.inference.models.functions import _WITH_INPLACE as WITH_INPLACE
+from torchlint.inference.models.functions import WITH_INPLACE
 from torchlint.inference.models.operations import _ASKED_ELSEWHERE as ASKED_ELSEWHERE
 from torchlint.inference.models.operations import _INPLACE_UNREAD as INPLACE_UNREAD
 from torchlint.inference.models.operations import _WITH_VALUES as WITH_VALUES

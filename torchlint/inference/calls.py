@@ -25,43 +25,25 @@ from torchlint.inference.facts import (
     of_kind,
     tensor,
 )
-from torchlint.inference.models import containers, functions, nn, tensors
+from torchlint.inference.models import containers, factories, functions, grad_mode, libraries, nn, tensors
 from torchlint.inference.models.containers import FOREIGN
 from torchlint.inference.models.devices import last_word, seems_device
 from torchlint.inference.models.operations import DISTINCTIVE, operations
-from torchlint.inference.names import named, path_of
+from torchlint.inference.models.tables import Call, words
+from torchlint.inference.names import path_of
 
 if TYPE_CHECKING:
     from torchlint.inference.expressions import Expressions
 
-_HANDING_ON = frozenset(
-    [
-        "tqdm.tqdm",
-        "tqdm.auto.tqdm",
-        "tqdm.notebook.tqdm",
-        "tqdm.trange",
-        "tqdm.tqdm_notebook",
-        "rich.progress.track",
-        "builtins.iter",
-        "tqdm.autonotebook.tqdm",
-        "itertools.cycle",
-        "itertools.islice",
-    ]
-)
-_CHAINING = frozenset(["cuda", "cpu", "to", "float", "half", "double", "long", "int"])
+_CHAINING = words("cuda cpu to float half double long int")
 """Methods that tensors, modules and many holders of tensors share, each giving its own kind back."""
 
-_LOSS_WORD = frozenset(["criterion", "loss_fn", "loss_func", "loss_function", "lossfn", "criterion_fn"])
+_LOSS_WORD = words("criterion loss_fn loss_func loss_function lossfn criterion_fn")
 
-
-_ALWAYS_ON_HOST = frozenset({"torch.from_numpy", "torch.get_rng_state", "torch.from_dlpack"})
-"""Factories that do not ask for the default device."""
-
-
-_SAMPLING = frozenset({"sample", "sample_n"})
+_SAMPLING = words("sample sample_n")
 """What draws from a distribution: nothing drawn so requires grad."""
 
-_MAKING = frozenset({"from_pretrained", "create_model", "load_from_checkpoint", "from_config"})
+_MAKING = words("from_pretrained create_model load_from_checkpoint from_config")
 
 
 class Calls:
@@ -123,31 +105,18 @@ class Calls:
         return self._unknown(given, env, callee)
 
     def _named(self, name: str, callee: Value, given: Arguments, env: Env) -> Value:
-        if name in _HANDING_ON:
-            first = given.find(0, "iterable")
-            return first if first is not None else UNKNOWN
         if name == "functools.partial" and len(given.every()) == 1:
             return given.positional[0]
-        if name in ("pytest.importorskip", "importlib.import_module"):
-            module = given.positional[0].const if given.positional else None
-            return named(module) if isinstance(module, str) else UNKNOWN
         if name == "builtins.super":
             return self._super(given.node, env)
         if name in ("builtins.map", "itertools.starmap"):
             return of_kind(Kind.SEQUENCE, member=self._mapped(given, env))
-        if name == "torch.set_grad_enabled" and self._is_statement(given.node):
-            wanted = given.find(0, "mode")
-            on = wanted.const if wanted else None
-            env.mode = (Mode.ON if on else Mode.OFF) if isinstance(on, bool) else Mode.ON | Mode.OFF
+        if self._is_statement(given.node):
+            env.mode = grad_mode.after(Call(name, given, env.mode))
         known = nn.made(name, given)
         if known is None:
             known = functions.call(name, given, env.mode)
-            if (
-                known is not None
-                and name in operations().factories
-                and name not in _ALWAYS_ON_HOST
-                and "device" not in given.keywords
-            ):
+            if known is not None and factories.follows_default_device(name, given):
                 return self._placed_by_default(known, given)
         if known is None:
             known = self._file.call(name, callee, given, env.mode)
@@ -303,8 +272,8 @@ class Calls:
             return nn.distribution(receiver, word, given, env.mode) or UNKNOWN
         if any(name.startswith("torch.quasirandom.") for name in receiver.instance) and word == "draw":
             return tensor(Grad.DETACHED, Place.HOST, Dtype.FLOATING)
-        if functions.TRAINER in receiver.instance and word == "predict":
-            return functions.predicted()
+        if libraries.TRAINER in receiver.instance and word == "predict":
+            return libraries.predicted()
         return self._file.call_method(receiver, word, given, env.mode)
 
     def _of_tensor(self, receiver: Value, word: str, given: Arguments, env: Env) -> Value:
@@ -365,11 +334,9 @@ class Calls:
                 self.set(target.value, containers.holding(base, value), env)
 
 
-_REGISTERING = frozenset(["register_buffer", "register_parameter", "add_module"])
+_REGISTERING = words("register_buffer register_parameter add_module")
 
-_MODULE_METHODS = frozenset(
-    ["parameters", "named_parameters", "buffers", "named_buffers", "state_dict", "modules", "named_modules"]
-)
+_MODULE_METHODS = words("parameters named_parameters buffers named_buffers state_dict modules named_modules")
 
 
 def _holds_tensors(value: Value) -> bool:

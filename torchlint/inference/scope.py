@@ -168,7 +168,7 @@ class File:
     @cached_property
     def sets_grad_mode(self) -> bool:
         """Whether a function of the file may leave another grad mode behind."""
-        return b"set_grad_enabled" in self.outline.source.utf8
+        return any(word.encode() in self.outline.source.utf8 for word in grad_mode.AT_ONCE)
 
     @cached_property
     def is_program(self) -> bool:
@@ -317,7 +317,7 @@ class File:
             known = self.classes.of(owner)
             if known.is_lightning and function.name in grad_mode.LIGHTNING_EVALUATION:
                 return Mode.OFF
-            if known.is_autograd_function and function.name in ("forward", "backward", "setup_context"):
+            if known.is_autograd_function and function.name in grad_mode.AUTOGRAD_FUNCTION:
                 return Mode.OFF
         return mode
 

@@ -5,165 +5,28 @@ from __future__ import annotations
 from torchlint.inference.arguments import Arguments
 from torchlint.inference.facts import Dtype, Grad, Kind, Value, of_kind, tensor
 from torchlint.inference.models.operations import leaf, operations
+from torchlint.inference.models.tables import words
 
-_KEEPING_INTEGERS = frozenset(
-    [
-        "clone",
-        "abs",
-        "absolute",
-        "neg",
-        "negative",
-        "sum",
-        "prod",
-        "cumsum",
-        "cumprod",
-        "nansum",
-        "add",
-        "sub",
-        "subtract",
-        "mul",
-        "multiply",
-        "square",
-        "clamp",
-        "clamp_min",
-        "clamp_max",
-        "clip",
-        "max",
-        "min",
-        "maximum",
-        "minimum",
-        "fmin",
-        "fmax",
-        "remainder",
-        "fmod",
-        "floor_divide",
-        "index_select",
-        "gather",
-        "take",
-        "take_along_dim",
-        "masked_select",
-        "masked_fill",
-        "where",
-        "cat",
-        "concat",
-        "concatenate",
-        "stack",
-        "hstack",
-        "vstack",
-        "dstack",
-        "column_stack",
-        "row_stack",
-        "flip",
-        "fliplr",
-        "flipud",
-        "roll",
-        "rot90",
-        "repeat",
-        "tile",
-        "repeat_interleave",
-        "sort",
-        "topk",
-        "kthvalue",
-        "mode",
-        "median",
-        "nanmedian",
-        "unique",
-        "unique_consecutive",
-        "cummax",
-        "cummin",
-        "tril",
-        "triu",
-        "diag",
-        "diagflat",
-        "diag_embed",
-        "scatter",
-        "scatter_add",
-        "index_add",
-        "index_copy",
-        "index_fill",
-        "index_put",
-        "pad",
-        "block_diag",
-        "combinations",
-        "kron",
-        "outer",
-        "ger",
-        "matmul",
-        "mm",
-        "bmm",
-        "mv",
-        "dot",
-        "vdot",
-        "inner",
-        "addmm",
-        "chain_matmul",
-        "round",
-        "floor",
-        "ceil",
-        "trunc",
-        "fix",
-        "sign",
-        "sgn",
-        "trace",
-        "amax",
-        "amin",
-        "aminmax",
-        "diff",
-        "msort",
-        "put",
-        "addcmul",
-        "cross",
-        "tensordot",
-        "einsum",
-    ]
-)
+_KEEPING_INTEGERS = words("""
+    clone abs absolute neg negative sum prod cumsum cumprod nansum add sub subtract mul multiply square clamp
+    clamp_min clamp_max clip max min maximum minimum fmin fmax remainder fmod floor_divide index_select gather
+    take take_along_dim masked_select masked_fill where cat concat concatenate stack hstack vstack dstack
+    column_stack row_stack flip fliplr flipud roll rot90 repeat tile repeat_interleave sort topk kthvalue mode
+    median nanmedian unique unique_consecutive cummax cummin tril triu diag diagflat diag_embed scatter
+    scatter_add index_add index_copy index_fill index_put pad block_diag combinations kron outer ger matmul mm bmm
+    mv dot vdot inner addmm chain_matmul round floor ceil trunc fix sign sgn trace amax amin aminmax diff msort
+    put addcmul cross tensordot einsum
+""")
 """Operations that give integers where they are given integers; others may make floats of them."""
 
-_TRUTHS = frozenset(
-    [
-        "eq",
-        "ge",
-        "gt",
-        "le",
-        "lt",
-        "ne",
-        "greater",
-        "greater_equal",
-        "less",
-        "less_equal",
-        "not_equal",
-        "isclose",
-        "isfinite",
-        "isin",
-        "isinf",
-        "isnan",
-        "isneginf",
-        "isposinf",
-        "isreal",
-        "logical_and",
-        "logical_not",
-        "logical_or",
-        "logical_xor",
-        "signbit",
-        "bool",
-    ]
-)
+_TRUTHS = words("""
+    eq ge gt le lt ne greater greater_equal less less_equal not_equal isclose isfinite isin isinf isnan isneginf
+    isposinf isreal logical_and logical_not logical_or logical_xor signbit bool
+""")
 
-_INTEGERS = frozenset(
-    [
-        "argmax",
-        "argmin",
-        "argsort",
-        "argwhere",
-        "bucketize",
-        "count_nonzero",
-        "multinomial",
-        "nonzero",
-        "searchsorted",
-        "one_hot",
-        "matrix_rank",
-    ]
-)
+_INTEGERS = words("""
+    argmax argmin argsort argwhere bucketize count_nonzero multinomial nonzero searchsorted one_hot matrix_rank
+""")
 
 
 def never_dtype(name: str) -> Dtype:

@@ -22,6 +22,7 @@ from torchlint.inference.facts import (
 )
 from torchlint.inference.models.devices import place_of
 from torchlint.inference.models.operations import LEGACY_DTYPES, leaf
+from torchlint.inference.models.tables import words
 from torchlint.inference.models.tensors import computed, detached, to
 
 _WITHOUT_PARAMETERS = re.compile(
@@ -30,7 +31,7 @@ _WITHOUT_PARAMETERS = re.compile(
     r"|PairwiseDistance|Threshold|Hardsigmoid|Hardswish|GLU|ChannelShuffle|Unflatten)$"
 )
 _PASSING = re.compile(r"(Identity|Dropout\dd|Dropout|AlphaDropout|FeatureAlphaDropout|Flatten)$")
-_RECURRENT = frozenset(["LSTM", "GRU", "RNN"])
+_RECURRENT = words("LSTM GRU RNN")
 
 MODEL_WORD = re.compile(
     r"(^|_)(model|net|network|encoder|decoder|critic|actor|policy|generator|discriminator|classifier|backbone|"
