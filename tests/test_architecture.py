@@ -119,6 +119,23 @@ def test_torch_and_numpy_are_imported_by_the_proof_only(path: Path) -> None:
     assert room(path) == "proof/" or not named & {"torch", "numpy"}
 
 
+MODELS = sorted((PACKAGE / "inference" / "models").glob("*.py"))
+BELOW_MODELS = {"facts", "arguments", "names", "lexical"}
+"""What the tables of torch's functions may rest on: the lattice, and what a text alone tells."""
+
+
+@pytest.mark.parametrize("path", MODELS, ids=label)
+def test_what_torch_does_is_known_without_the_interpreter(path: Path) -> None:
+    named = {
+        name
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.ImportFrom) and node.module
+        for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
+    }
+    inference = {name for name in named if re.match(r"torchlint\.inference\.(?!models\b)", name)}
+    assert {name.split(".")[2] for name in inference} <= BELOW_MODELS
+
+
 # ---------------------------------------------------------------------- what a run loads
 def loaded(program: str, tmp_path: Path) -> set[str]:
     code = f"import sys\n{program}\nprint('\\n'.join(sys.modules))"

@@ -26,8 +26,8 @@ from typing import TypeGuard
 import pytest
 
 from torchlint.inference.analysis import Analysis
-from torchlint.inference.devices import DTYPES
 from torchlint.inference.facts import Dtype, Grad, Kind, Place, Value, of_kind, tensor
+from torchlint.inference.models.devices import DTYPES
 from torchlint.model import Settings
 from torchlint.source import decode
 from torchlint.syntax.outline import outline

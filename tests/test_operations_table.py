@@ -13,14 +13,14 @@ import pytest
 
 from tests import proven
 from torchlint.inference.facts import Kind
-from torchlint.inference.library import _WITH_INPLACE as WITH_INPLACE
-from torchlint.inference.operations import _ASKED_ELSEWHERE as ASKED_ELSEWHERE
-from torchlint.inference.operations import _INPLACE_UNREAD as INPLACE_UNREAD
-from torchlint.inference.operations import _WITH_VALUES as WITH_VALUES
-from torchlint.inference.operations import CASTS, MAY_COPY, PAIRS, PAIRS_WITH_DIM, leaf, operations
+from torchlint.inference.models.functions import WITH_INPLACE
+from torchlint.inference.models.operations import _ASKED_ELSEWHERE as ASKED_ELSEWHERE
+from torchlint.inference.models.operations import _INPLACE_UNREAD as INPLACE_UNREAD
+from torchlint.inference.models.operations import _WITH_VALUES as WITH_VALUES
+from torchlint.inference.models.operations import CASTS, MAY_COPY, PAIRS, PAIRS_WITH_DIM, leaf, operations
 
 ROOT = Path(__file__).parents[1]
-TABLE = ROOT / "torchlint" / "inference" / "operations.json"
+TABLE = ROOT / "torchlint" / "inference" / "models" / "operations.json"
 SAMPLE, SEED = 120, 1
 
 

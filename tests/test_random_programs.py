@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from tests.observed import elements, faults, quiet, revealed
 from torchlint.inference.analysis import Analysis
 from torchlint.inference.facts import Dtype
-from torchlint.inference.operations import operations
+from torchlint.inference.models.operations import operations
 from torchlint.model import Settings
 from torchlint.source import decode
 from torchlint.syntax.outline import outline

@@ -14,7 +14,7 @@ import libcst as cst
 from torchlint.catalogue import BY_CODE, CATALOGUE, Entry
 from torchlint.inference.analysis import Analysis
 from torchlint.inference.facts import UNKNOWN, Mode, Reason, Value
-from torchlint.inference.frameworks import text_imports_torch
+from torchlint.inference.models.frameworks import text_imports_torch
 from torchlint.inference.project_texts import ProjectView
 from torchlint.model import Confidence, Edit, Fix, Settings
 from torchlint.source import Source

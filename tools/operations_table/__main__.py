@@ -31,7 +31,7 @@ from tools.operations_table.names import Operation, Unusable, everything  # noqa
 from tools.operations_table.record import prepare  # noqa: E402
 from tools.operations_table.table import Entries, differences, entries, missing, read, table, text  # noqa: E402
 
-TABLE = ROOT / "torchlint" / "inference" / "operations.json"
+TABLE = ROOT / "torchlint" / "inference" / "models" / "operations.json"
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -6,12 +6,13 @@ import ast
 import os
 from functools import cached_property
 
-from torchlint.inference import frameworks, testing
+from torchlint.inference import testing
 from torchlint.inference.assumptions import assumed_at
 from torchlint.inference.docstrings import argument_types
 from torchlint.inference.facts import UNKNOWN, Mode, Reason, Value
 from torchlint.inference.imports import Place
 from torchlint.inference.lexical import bound, never_bound
+from torchlint.inference.models import frameworks
 from torchlint.inference.names import spelled
 from torchlint.inference.project import Project
 from torchlint.inference.project_texts import ProjectView

@@ -22,8 +22,9 @@ from torchlint.inference.facts import (
     of_kind,
     tensor,
 )
-from torchlint.inference.operations import LEGACY_DTYPES, leaf
-from torchlint.inference.tensors import dtype_bits
+from torchlint.inference.models.operations import LEGACY_DTYPES, leaf
+from torchlint.inference.models.tables import words
+from torchlint.inference.models.tensors import dtype_bits
 
 
 @dataclass(frozen=True)
@@ -41,37 +42,11 @@ class Resolve:
 """Gives what an expression is by name."""
 
 _SCALARS = {"int": Kind.INTEGER, "float": Kind.SCALAR | Kind.INTEGER, "bool": Kind.SCALAR, "complex": Kind.SCALAR}
-_CONTAINERS = frozenset(
-    [
-        "list",
-        "List",
-        "tuple",
-        "Tuple",
-        "Sequence",
-        "Iterable",
-        "Iterator",
-        "Generator",
-        "set",
-        "Set",
-        "dict",
-        "Dict",
-        "Mapping",
-        "MutableMapping",
-        "defaultdict",
-        "OrderedDict",
-        "DefaultDict",
-        "deque",
-        "Deque",
-        "Collection",
-        "MutableSequence",
-        "FrozenSet",
-        "frozenset",
-        "AsyncIterator",
-    ]
-)
-_WRAPPERS = frozenset(
-    ["Optional", "Annotated", "Final", "ClassVar", "Required", "NotRequired", "Union", "ReadOnly", "InitVar"]
-)
+_CONTAINERS = words("""
+    list List tuple Tuple Sequence Iterable Iterator Generator set Set dict Dict Mapping MutableMapping
+    defaultdict OrderedDict DefaultDict deque Deque Collection MutableSequence FrozenSet frozenset AsyncIterator
+""")
+_WRAPPERS = words("Optional Annotated Final ClassVar Required NotRequired Union ReadOnly InitVar")
 _JAXTYPING = {"Float": "float32", "Int": "int64", "Bool": "bool", "Integer": "int64", "Num": None, "Shaped": None}
 
 

@@ -9,9 +9,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.inference.devices import last_word
 from torchlint.inference.facts import Mode, Reason, Value, join_all
 from torchlint.inference.lexical import spelled
+from torchlint.inference.models import grad_mode
+from torchlint.inference.models.devices import last_word
 from torchlint.inference.presumptions import hook_mode
 from torchlint.syntax.outline import Function, Outline
 
@@ -148,11 +149,14 @@ def is_program(path: str, tree: ast.Module) -> bool:
     )
 
 
+_PLAIN_DECORATORS = frozenset({"lru_cache", "cache", "staticmethod"}) | (grad_mode.WORDS - grad_mode.AT_ONCE)
+
+
 def _is_plain(decorator: ast.expr) -> bool:
     """Whether a decorator leaves the calls as they are."""
     inner = decorator.func if isinstance(decorator, ast.Call) else decorator
     word = inner.attr if isinstance(inner, ast.Attribute) else inner.id if isinstance(inner, ast.Name) else ""
-    return word in ("no_grad", "inference_mode", "enable_grad", "lru_cache", "cache", "staticmethod")
+    return word in _PLAIN_DECORATORS
 
 
 def _call_of(function: ast.expr, above: ast.AST | None) -> ast.Call | None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from torchlint.inference import containers, library, modules, presumptions, tensors
+from torchlint.inference import presumptions
 from torchlint.inference.arguments import Arguments
-from torchlint.inference.containers import FOREIGN
-from torchlint.inference.devices import last_word, seems_device
 from torchlint.inference.env import Env
 from torchlint.inference.facts import (
     ANY,
@@ -27,40 +25,25 @@ from torchlint.inference.facts import (
     of_kind,
     tensor,
 )
-from torchlint.inference.names import named, path_of
-from torchlint.inference.operations import DISTINCTIVE, operations
+from torchlint.inference.models import containers, factories, functions, grad_mode, libraries, nn, tensors
+from torchlint.inference.models.containers import FOREIGN
+from torchlint.inference.models.devices import last_word, seems_device
+from torchlint.inference.models.operations import DISTINCTIVE, operations
+from torchlint.inference.models.tables import Call, words
+from torchlint.inference.names import path_of
 
 if TYPE_CHECKING:
     from torchlint.inference.expressions import Expressions
 
-_HANDING_ON = frozenset(
-    [
-        "tqdm.tqdm",
-        "tqdm.auto.tqdm",
-        "tqdm.notebook.tqdm",
-        "tqdm.trange",
-        "tqdm.tqdm_notebook",
-        "rich.progress.track",
-        "builtins.iter",
-        "tqdm.autonotebook.tqdm",
-        "itertools.cycle",
-        "itertools.islice",
-    ]
-)
-_CHAINING = frozenset(["cuda", "cpu", "to", "float", "half", "double", "long", "int"])
+_CHAINING = words("cuda cpu to float half double long int")
 """Methods that tensors, modules and many holders of tensors share, each giving its own kind back."""
 
-_LOSS_WORD = frozenset(["criterion", "loss_fn", "loss_func", "loss_function", "lossfn", "criterion_fn"])
+_LOSS_WORD = words("criterion loss_fn loss_func loss_function lossfn criterion_fn")
 
-
-_ALWAYS_ON_HOST = frozenset({"torch.from_numpy", "torch.get_rng_state", "torch.from_dlpack"})
-"""Factories that do not ask for the default device."""
-
-
-_SAMPLING = frozenset({"sample", "sample_n"})
+_SAMPLING = words("sample sample_n")
 """What draws from a distribution: nothing drawn so requires grad."""
 
-_MAKING = frozenset({"from_pretrained", "create_model", "load_from_checkpoint", "from_config"})
+_MAKING = words("from_pretrained create_model load_from_checkpoint from_config")
 
 
 class Calls:
@@ -122,31 +105,18 @@ class Calls:
         return self._unknown(given, env, callee)
 
     def _named(self, name: str, callee: Value, given: Arguments, env: Env) -> Value:
-        if name in _HANDING_ON:
-            first = given.find(0, "iterable")
-            return first if first is not None else UNKNOWN
         if name == "functools.partial" and len(given.every()) == 1:
             return given.positional[0]
-        if name in ("pytest.importorskip", "importlib.import_module"):
-            module = given.positional[0].const if given.positional else None
-            return named(module) if isinstance(module, str) else UNKNOWN
         if name == "builtins.super":
             return self._super(given.node, env)
         if name in ("builtins.map", "itertools.starmap"):
             return of_kind(Kind.SEQUENCE, member=self._mapped(given, env))
-        if name == "torch.set_grad_enabled" and self._is_statement(given.node):
-            wanted = given.find(0, "mode")
-            on = wanted.const if wanted else None
-            env.mode = (Mode.ON if on else Mode.OFF) if isinstance(on, bool) else Mode.ON | Mode.OFF
-        known = modules.made(name, given)
+        if self._is_statement(given.node):
+            env.mode = grad_mode.after(Call(name, given, env.mode))
+        known = nn.made(name, given)
         if known is None:
-            known = library.call(name, given, env.mode)
-            if (
-                known is not None
-                and name in operations().factories
-                and name not in _ALWAYS_ON_HOST
-                and "device" not in given.keywords
-            ):
+            known = functions.call(name, given, env.mode)
+            if known is not None and factories.follows_default_device(name, given):
                 return self._placed_by_default(known, given)
         if known is None:
             known = self._file.call(name, callee, given, env.mode)
@@ -217,7 +187,7 @@ class Calls:
 
     def _module(self, callee: Value, given: Arguments, env: Env) -> Value:
         known = self._file.call_method(callee, "forward", given, env.mode)
-        return known if known is not None else modules.called(callee, given, env.mode)
+        return known if known is not None else nn.called(callee, given, env.mode)
 
     def _object(self, callee: Value, given: Arguments, env: Env) -> Value:
         if any(name.startswith("torchvision.transforms.") for name in callee.instance):
@@ -233,9 +203,9 @@ class Calls:
         if by_name and word in _LOSS_WORD:
             return tensors.computed(given.operands(), env.mode, given.node).having(rank=0)
         is_call = not word[:1].isupper()  # `Net()` makes one, `net()` calls it
-        if by_name and is_call and modules.MODEL_WORD.search(word):
+        if by_name and is_call and nn.MODEL_WORD.search(word):
             module = Value(Kind.MODULE, Grad.ATTACHED, of.place if of.place == Place.HOST else ANY_PLACE)
-            return modules.called(module, given, env.mode)
+            return nn.called(module, given, env.mode)
         place = Place.HOST if of.place == Place.HOST or self._stays_on_host(word) else ANY_PLACE
         if not env.mode & Mode.ON or word in _SAMPLING:
             return UNKNOWN.having(grad=Grad.DETACHED, place=place)
@@ -275,12 +245,12 @@ class Calls:
         if receiver.instance and (known := self._of_object(receiver, word, given, env)) is not None:
             return known
         if receiver.must(Kind.MODULE) and word in ("forward", "__call__"):
-            return modules.called(receiver, given, env.mode)
+            return nn.called(receiver, given, env.mode)
         by_name = word in _MODULE_METHODS and self._file.works_with_torch
         if receiver.must(Kind.MODULE) or (receiver.may(Kind.MODULE | Kind.OTHER) and by_name):
-            found = modules.method(receiver, word, given, env.mode)
+            found = nn.method(receiver, word, given, env.mode)
             if found is None and self._file.project.presuming and receiver.grad == Grad.DETACHED:
-                return modules.called(receiver, given, env.mode)  # of a frozen module nothing else has a graph either
+                return nn.called(receiver, given, env.mode)  # of a frozen module nothing else has a graph either
             return found if found is not None else self._unknown(given, env)
         if self._file.project.presuming and receiver.may(Kind.MODULE) and word in ("eval", "train"):
             return receiver.having(kind=Kind.MODULE)
@@ -299,11 +269,11 @@ class Calls:
     def _of_object(self, receiver: Value, word: str, given: Arguments, env: Env) -> Value | None:
         """Give the result of a method of an object whose class is known; None where that says nothing of it."""
         if any(name.startswith("torch.distributions.") for name in receiver.instance):
-            return modules.distribution(receiver, word, given, env.mode) or UNKNOWN
+            return nn.distribution(receiver, word, given, env.mode) or UNKNOWN
         if any(name.startswith("torch.quasirandom.") for name in receiver.instance) and word == "draw":
             return tensor(Grad.DETACHED, Place.HOST, Dtype.FLOATING)
-        if library.TRAINER in receiver.instance and word == "predict":
-            return library.predicted()
+        if libraries.TRAINER in receiver.instance and word == "predict":
+            return libraries.predicted()
         return self._file.call_method(receiver, word, given, env.mode)
 
     def _of_tensor(self, receiver: Value, word: str, given: Arguments, env: Env) -> Value:
@@ -343,7 +313,7 @@ class Calls:
             if receiver.must(Kind.MODULE) or (by_name and self._is_statement(given.node)):
                 kind = Kind.MODULE | (Kind.TENSOR if word == "requires_grad_" else Kind(0))
                 module = receiver if receiver.must(Kind.MODULE) else receiver.having(kind=kind, grad=Grad.ATTACHED)
-                self.set(target, modules.moved(module, word, given, env.mode), env)
+                self.set(target, nn.moved(module, word, given, env.mode), env)
         elif receiver.may(Kind.SEQUENCE) and (after := containers.grown(receiver, word, given)) is not None:
             self.set(target, after, env)
         elif receiver.is_tensor and word.endswith("_") and word[:-1] in operations().methods | {"zero", "fill", "copy"}:
@@ -364,11 +334,9 @@ class Calls:
                 self.set(target.value, containers.holding(base, value), env)
 
 
-_REGISTERING = frozenset(["register_buffer", "register_parameter", "add_module"])
+_REGISTERING = words("register_buffer register_parameter add_module")
 
-_MODULE_METHODS = frozenset(
-    ["parameters", "named_parameters", "buffers", "named_buffers", "state_dict", "modules", "named_modules"]
-)
+_MODULE_METHODS = words("parameters named_parameters buffers named_buffers state_dict modules named_modules")
 
 
 def _holds_tensors(value: Value) -> bool:

@@ -22,8 +22,8 @@ from torchlint.inference.facts import (
     join,
     of_kind,
 )
-from torchlint.inference.frameworks import OTHERS
-from torchlint.inference.operations import leaf
+from torchlint.inference.models.frameworks import OTHERS
+from torchlint.inference.models.operations import leaf
 from torchlint.inference.setters import set_words
 from torchlint.syntax.outline import Function, Outline
 

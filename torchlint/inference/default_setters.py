@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from torchlint.inference.frameworks import OTHERS
+from torchlint.inference.models.frameworks import OTHERS
 from torchlint.syntax.outline import Outline
 
 DTYPE, DEVICE, TENSOR_TYPE = "dtype", "device", "tensor type"

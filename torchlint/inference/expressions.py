@@ -6,13 +6,10 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from torchlint.inference import library, modules, tensors
 from torchlint.inference.arguments import Arguments, joined_operands
 from torchlint.inference.assumptions import Assumed, outcome
 from torchlint.inference.calls import Calls
 from torchlint.inference.classes import moved_along
-from torchlint.inference.containers import element, part, unpacked
-from torchlint.inference.devices import SETTINGS_WORD, last_word
 from torchlint.inference.env import Env
 from torchlint.inference.facts import (
     ANY,
@@ -31,9 +28,12 @@ from torchlint.inference.facts import (
     tensor,
 )
 from torchlint.inference.guards import Guard
+from torchlint.inference.models import functions, nn, tensors
+from torchlint.inference.models.builtins import literal
+from torchlint.inference.models.containers import element, part, unpacked
+from torchlint.inference.models.devices import SETTINGS_WORD, last_word
 from torchlint.inference.names import canonical, path_of
 from torchlint.inference.presumptions import NO_TENSOR, is_settings
-from torchlint.inference.python import literal
 from torchlint.syntax.outline import parameters
 
 if TYPE_CHECKING:
@@ -78,8 +78,8 @@ class Expressions:
             value = self.file.name(node.id)
         if value.names:
             value = self.file.followed(value)
-        if value.unknown and value.member is None and modules.names_a_loader(node.id):
-            return value.having(member=modules.host_batch())
+        if value.unknown and value.member is None and nn.names_a_loader(node.id):
+            return value.having(member=nn.host_batch())
         return value
 
     def attribute(self, node: ast.Attribute, env: Env) -> Value:
@@ -91,8 +91,8 @@ class Expressions:
         if path is not None and (known := env.find(path)) is not None:
             return known
         value = self.attribute_of(base, node.attr, node)
-        if value.unknown and value.member is None and modules.names_a_loader(node.attr):
-            return value.having(member=modules.host_batch())
+        if value.unknown and value.member is None and nn.names_a_loader(node.attr):
+            return value.having(member=nn.host_batch())
         return value
 
     def attribute_of(self, base: Value, word: str, node: ast.expr) -> Value:
@@ -108,7 +108,7 @@ class Expressions:
             return of_kind(Kind.SEQUENCE, member=of_kind(Kind.SEQUENCE, keys=(("params", _all_parameters()),)))
         if base.instance and any(name.startswith("torch.distributions.") for name in base.instance):
             given = Arguments(node)
-            return modules.distribution(base, word, given, Mode.ON) or UNKNOWN
+            return nn.distribution(base, word, given, Mode.ON) or UNKNOWN
         if base.must(Kind.MODULE):
             return self._of_module(base, word)
         if self.file.project.presuming and base.kind | Kind.TENSOR == ANY and is_settings(node):
@@ -133,15 +133,15 @@ class Expressions:
         found = [self.file.class_member(name, word) for name in base.names]
         if all(value is not None for value in found):
             return join_all(value for value in found if value is not None)
-        if len(names) == 1 and (constant := library.attribute(next(iter(names)))) is not None:
+        if len(names) == 1 and (constant := functions.attribute(next(iter(names)))) is not None:
             return constant
         return self.file.followed(of_kind(Kind.OTHER, names=names))
 
     def _of_module(self, base: Value, word: str) -> Value:
         if word in ("weight", "bias") or word.startswith(("weight_", "bias_")):
-            return modules.parameters(base)
+            return nn.parameters(base)
         if word in ("running_mean", "running_var"):
-            return tensors.detached(modules.parameters(base))
+            return tensors.detached(nn.parameters(base))
         return of_kind(Kind.SCALAR) if word == "training" else UNKNOWN
 
     def _of_tensor(self, base: Value, word: str, node: ast.expr) -> Value:
@@ -343,7 +343,7 @@ def _zero_dim(value: Value) -> bool:
 
 
 def _all_parameters() -> Value:
-    return of_kind(Kind.SEQUENCE, member=modules.parameters(UNKNOWN))
+    return of_kind(Kind.SEQUENCE, member=nn.parameters(UNKNOWN))
 
 
 def _without_tensors(left: Value, right: Value, operator: ast.operator) -> Value:

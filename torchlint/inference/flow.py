@@ -6,9 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from torchlint.inference import tensors
 from torchlint.inference.arguments import Arguments
-from torchlint.inference.containers import holding, part
 from torchlint.inference.env import Env, lifted
 from torchlint.inference.expressions import Expressions
 from torchlint.inference.facts import (
@@ -23,6 +21,8 @@ from torchlint.inference.facts import (
 )
 from torchlint.inference.lexical import Loop
 from torchlint.inference.liveness import rebound
+from torchlint.inference.models import tensors
+from torchlint.inference.models.containers import holding, part
 from torchlint.inference.names import bindings, path_of
 
 if TYPE_CHECKING:

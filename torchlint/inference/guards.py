@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from torchlint.inference.env import Env
 from torchlint.inference.facts import ANY, Dtype, Grad, Kind, Mode, Place, Reason, Value, join_all
+from torchlint.inference.models.operations import LEGACY_DTYPES, leaf
 from torchlint.inference.names import path_of
-from torchlint.inference.operations import LEGACY_DTYPES, leaf
 
 _ASKED = "the test found that {code} requires grad"
 

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 from torchlint.inference.arguments import Arguments
 from torchlint.inference.classes import Class
-from torchlint.inference.devices import SETTINGS, last_word
 from torchlint.inference.facts import ANY, UNKNOWN, Grad, Kind, Mode, Place, Value
 from torchlint.inference.lexical import spelled
-from torchlint.inference.operations import leaf
+from torchlint.inference.models.devices import SETTINGS, last_word
+from torchlint.inference.models.grad_mode import TURNING_OFF, WORDS
+from torchlint.inference.models.operations import leaf
 from torchlint.inference.project import MARK
 from torchlint.syntax.outline import Function, parameters
 
 if TYPE_CHECKING:
     from torchlint.inference.scope import File
 
-_SWITCHES = frozenset(["no_grad", "inference_mode"])
-_OTHERWISE = re.compile(rb"enable_grad|grad_enabled")
+_OTHERWISE = re.compile("|".join(map(re.escape, (*(WORDS - TURNING_OFF), "is_grad_enabled"))).encode())
 """What a method has in its text whose grad mode is not told by the decorators and blocks around a call."""
 
 NO_TENSOR = UNKNOWN.having(kind=ANY & ~Kind.TENSOR)
@@ -150,6 +150,6 @@ def _mode_at(known: Class, call: ast.Call) -> Mode | None:
     blocks = [each for each in outline.ancestors(call) if isinstance(each, ast.With) and home.owner(each) is around]
     contexts = [item.context_expr for each in reversed(blocks) for item in each.items]
     for context in contexts:
-        if last_word(context) in _SWITCHES:
+        if last_word(context) in TURNING_OFF:
             mode = home.entered(home.outside(around, context), None, mode)
     return mode

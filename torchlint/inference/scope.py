@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from torchlint.inference import modes
 from torchlint.inference.annotations import Resolve, foreign_object
 from torchlint.inference.annotations import value_of as annotated_value
 from torchlint.inference.arguments import Arguments
@@ -17,13 +16,14 @@ from torchlint.inference.binding import Binding, is_static
 from torchlint.inference.callers import Callers, is_program, is_test
 from torchlint.inference.classes import Classes
 from torchlint.inference.closures import Closures, loosened
-from torchlint.inference.devices import last_word, says_accelerator
 from torchlint.inference.env import Env
 from torchlint.inference.facts import NOTHING, UNKNOWN, Kind, Mode, Value, join_all, of_kind
 from torchlint.inference.flow import Flow
-from torchlint.inference.frameworks import imports_torch
 from torchlint.inference.imports import Imports, Place
 from torchlint.inference.lexical import imported_only, lines_of
+from torchlint.inference.models import grad_mode
+from torchlint.inference.models.devices import last_word, says_accelerator
+from torchlint.inference.models.frameworks import imports_torch
 from torchlint.inference.names import BUILTINS, named, path_of
 from torchlint.inference.project import MARK, Project
 from torchlint.inference.stars import Stars
@@ -168,7 +168,7 @@ class File:
     @cached_property
     def sets_grad_mode(self) -> bool:
         """Whether a function of the file may leave another grad mode behind."""
-        return b"set_grad_enabled" in self.outline.source.utf8
+        return any(word.encode() in self.outline.source.utf8 for word in grad_mode.AT_ONCE)
 
     @cached_property
     def is_program(self) -> bool:
@@ -315,9 +315,9 @@ class File:
         owner = self.outline.parents.get(function)
         if isinstance(owner, ast.ClassDef):
             known = self.classes.of(owner)
-            if known.is_lightning and function.name in modes.LIGHTNING_EVALUATION:
+            if known.is_lightning and function.name in grad_mode.LIGHTNING_EVALUATION:
                 return Mode.OFF
-            if known.is_autograd_function and function.name in ("forward", "backward", "setup_context"):
+            if known.is_autograd_function and function.name in grad_mode.AUTOGRAD_FUNCTION:
                 return Mode.OFF
         return mode
 
@@ -377,7 +377,7 @@ class File:
         """Give the grad mode inside ``with context:``; ``callee`` is what was called to make the context."""
         if callee is not None and callee.names and not context.instance:
             return self.wrappers.entered(callee, mode)
-        return modes.entered(context, mode)
+        return grad_mode.entered(context, mode)
 
     def set_so_far(self, method: Function, word: str) -> Value:
         """Give what a method that is being walked sets an attribute of ``self`` to, as far as that is known."""

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from torchlint.inference.facts import Value
-from torchlint.inference.frameworks import imports_torch
+from torchlint.inference.models.frameworks import imports_torch
+from torchlint.inference.models.operations import operations
 from torchlint.inference.names import named, star_modules
-from torchlint.inference.operations import operations
 
 if TYPE_CHECKING:
     from torchlint.inference.scope import File

@@ -8,19 +8,19 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from torchlint.inference.arguments import Arguments
-from torchlint.inference.devices import last_word
 from torchlint.inference.facts import NOTHING, UNKNOWN, Grad, Kind, Mode, Reason, Value, join, join_all, of_kind
 from torchlint.inference.flow import Flow
 from torchlint.inference.lexical import lines_of, local, own, shared, written
+from torchlint.inference.models.devices import last_word
+from torchlint.inference.models.grad_mode import TURNING_OFF
+from torchlint.inference.models.tables import words
 from torchlint.inference.project import MOST_DEPTH
 from torchlint.syntax.outline import Function, Outline, parameters
 
 if TYPE_CHECKING:
     from torchlint.inference.scope import File
 
-_PLAIN_DECORATORS = frozenset(
-    ["staticmethod", "classmethod", "abstractmethod", "overload", "override", "no_grad", "inference_mode", "cache"]
-)
+_PLAIN_DECORATORS = words("staticmethod classmethod abstractmethod overload override cache") | TURNING_OFF
 """Decorators under which a call gives what the function returns."""
 
 _Changes = tuple[tuple[str, Value], ...]

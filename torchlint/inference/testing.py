@@ -7,9 +7,9 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.inference.containers import part
-from torchlint.inference.devices import last_word, says_accelerator
 from torchlint.inference.facts import UNKNOWN, Value, join_all
+from torchlint.inference.models.containers import part
+from torchlint.inference.models.devices import last_word, says_accelerator
 from torchlint.syntax.outline import Function, Outline
 
 if TYPE_CHECKING:

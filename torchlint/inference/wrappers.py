@@ -6,19 +6,14 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.inference import modes
 from torchlint.inference.facts import Mode, Value
-from torchlint.inference.library import MODES
+from torchlint.inference.models import grad_mode
 from torchlint.syntax.outline import Function
 
 if TYPE_CHECKING:
     from torchlint.inference.scope import File
 
 _CONTEXT_MANAGERS = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
-
-_MODES = MODES.keys() | {"torch.set_grad_enabled"}
-
-_SWITCHES = frozenset({"no_grad", "inference_mode", "set_grad_enabled", "enable_grad"})
 
 _DEEPEST = 3
 """Decorators made of other decorators are followed this deep."""
@@ -50,10 +45,8 @@ class Wrappers:
                 inside |= at if _switches(decorator) else mode
             elif any(isinstance(each, ast.Name) and each.id == word for each in call.args):
                 wrapper = self._file.flow_of(call).values.get(call.func)
-                if wrapper is not None and (wrapper.instance | wrapper.names) & (
-                    MODES.keys() | {"torch.set_grad_enabled"}
-                ):
-                    inside |= modes.decorated([wrapper], mode)
+                if wrapper is not None and grad_mode.switches(wrapper):
+                    inside |= grad_mode.decorated(wrapper, mode)
                 elif wrapper is not None and any(self._functions(wrapper)):
                     inside |= self.decorated(wrapper, mode, depth - 1)
         return inside or mode
@@ -80,7 +73,7 @@ class Wrappers:
         """Give the grad mode below one decorator; ``callee`` is what was called to make it."""
         if callee is not None and self.is_context_manager(callee):
             return self.entered(callee, mode)
-        return self.decorated(decorator, modes.decorated([decorator], mode))
+        return self.decorated(decorator, grad_mode.decorated(decorator, mode))
 
     def decorator(self, function: Function, at: int) -> Value:
         """Give the value of one of a function's decorators."""
@@ -112,11 +105,11 @@ class Wrappers:
     def left_behind(self, function: Function) -> Mode | None:
         """Give the grad mode that calling a function leaves behind; None where it leaves it as it was."""
         outline = self._file.outline
-        if not any(each.attr == "set_grad_enabled" for each in outline.inside(function, ast.Attribute)):
+        if not any(each.attr in grad_mode.AT_ONCE for each in outline.inside(function, ast.Attribute)):
             return None
         calls = [each.value for each in outline.inside(function, ast.Expr) if isinstance(each.value, ast.Call)]
-        names = (getattr(call.func, "attr", None) for call in calls)
-        return self._file.general(function).env.mode if "set_grad_enabled" in names else None
+        switched = any(getattr(call.func, "attr", None) in grad_mode.AT_ONCE for call in calls)
+        return self._file.general(function).env.mode if switched else None
 
     def _functions(self, value: Value) -> Iterator[tuple[File, Function]]:
         for name in sorted(value.names):
@@ -130,4 +123,4 @@ def _is_manager(home: File, node: Function) -> bool:
 
 
 def _switches(node: ast.AST) -> bool:
-    return any(getattr(each, "attr", getattr(each, "id", None)) in _SWITCHES for each in ast.walk(node))
+    return any(getattr(each, "attr", getattr(each, "id", None)) in grad_mode.WORDS for each in ast.walk(node))

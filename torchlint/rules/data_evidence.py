@@ -8,7 +8,7 @@ import re
 import libcst as cst
 
 from torchlint.inference.facts import Kind
-from torchlint.inference.operations import operations
+from torchlint.inference.models.operations import operations
 from torchlint.model import Confidence
 from torchlint.rule import FileContext
 from torchlint.rules.data_use import DataUse, Use, Way, data_use, is_loss_name, last_word, method_call

@@ -9,7 +9,7 @@ from enum import Enum, auto
 
 import libcst as cst
 
-from torchlint.inference.operations import operations
+from torchlint.inference.models.operations import operations
 from torchlint.rule import FileContext
 from torchlint.rules.remembered import remembered
 

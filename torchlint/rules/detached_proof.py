@@ -12,7 +12,7 @@ import libcst as cst
 
 from torchlint.inference.facts import Dtype
 from torchlint.inference.lexical import Loop
-from torchlint.inference.operations import CASTS, PAIRS, PAIRS_WITH_DIM, leaf, operations
+from torchlint.inference.models.operations import CASTS, PAIRS, PAIRS_WITH_DIM, leaf, operations
 from torchlint.rule import FileContext
 from torchlint.rules.imported_names import names_of
 from torchlint.rules.remembered import remembered

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.inference.operations import LEGACY_DTYPES, leaf, operations
+from torchlint.inference.models.operations import LEGACY_DTYPES, leaf, operations
 from torchlint.rules.number_evidence import is_layer
 
 _COPYING = frozenset({"copy.deepcopy", "torch.tensor", "torch.from_numpy"})

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from torchlint.inference.facts import Kind
 from torchlint.inference.lexical import own
-from torchlint.inference.modules import MODEL_WORD
-from torchlint.inference.operations import leaf, operations
+from torchlint.inference.models.nn import MODEL_WORD
+from torchlint.inference.models.operations import leaf, operations
 from torchlint.rule import FileContext
 from torchlint.rules.argument_binding import bind, constructor, is_kept_by_class, named_parameters, shared_names, stores
 from torchlint.rules.called_definitions import Building, Definitions, Frame, Given, is_self

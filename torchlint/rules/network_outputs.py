@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 
 from torchlint.inference.analysis import Analysis
-from torchlint.inference.devices import last_word
 from torchlint.inference.facts import Kind
-from torchlint.inference.operations import operations
+from torchlint.inference.models.devices import last_word
+from torchlint.inference.models.operations import operations
 from torchlint.model import Confidence
 from torchlint.rule import FileContext
 from torchlint.rules.data_use import FORM_ATTRIBUTES, FORM_METHODS, VIEW_ATTRIBUTES

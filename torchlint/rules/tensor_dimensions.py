@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.inference.operations import FULL_REDUCTIONS, LOSSES, leaf
+from torchlint.inference.models.operations import FULL_REDUCTIONS, LOSSES, leaf
 from torchlint.rule import FileContext
 from torchlint.rules.class_attributes import attribute_values
 from torchlint.rules.module_proof import is_layer

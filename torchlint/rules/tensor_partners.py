@@ -7,7 +7,7 @@ from itertools import islice
 
 import libcst as cst
 
-from torchlint.inference.operations import operations
+from torchlint.inference.models.operations import operations
 from torchlint.rule import FileContext
 from torchlint.rules.data_use import last_word, method_call
 from torchlint.rules.remembered import remembered

@@ -12,7 +12,7 @@ import ast
 import libcst as cst
 
 from torchlint.inference.facts import UNKNOWN, Kind, Value
-from torchlint.inference.operations import UNLIKE, leaf, operations
+from torchlint.inference.models.operations import UNLIKE, leaf, operations
 from torchlint.rule import FileContext
 from torchlint.rules.class_attributes import attribute_values, is_own_groups
 from torchlint.rules.given_data import brief

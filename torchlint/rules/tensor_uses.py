@@ -11,7 +11,7 @@ from functools import cache
 
 import libcst as cst
 
-from torchlint.inference.operations import DISTINCTIVE, leaf, operations
+from torchlint.inference.models.operations import DISTINCTIVE, leaf, operations
 from torchlint.rule import FileContext
 from torchlint.rules.inplace_methods import ALIKE
 from torchlint.rules.remembered import remembered

@@ -10,7 +10,7 @@ import ast
 from collections import defaultdict
 
 from torchlint.inference.facts import Kind, Mode, Value
-from torchlint.inference.operations import operations
+from torchlint.inference.models.operations import operations
 from torchlint.rule import FileContext
 from torchlint.rules.data_use import FORM_ATTRIBUTES, FORM_FUNCTIONS, FORM_METHODS, VIEW_ATTRIBUTES
 from torchlint.syntax.outline import Outline, children

@@ -55,7 +55,7 @@ class Sight:
     @cached_property
     def may_hold_tensors(self) -> bool:
         """Whether a tensor may be met in the file at all (:attr:`Analysis.may_hold_tensors`)."""
-        from torchlint.inference.frameworks import imports_torch
+        from torchlint.inference.models.frameworks import imports_torch
 
         return imports_torch(self.outline) or self.analysis.may_hold_tensors
 

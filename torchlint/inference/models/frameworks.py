@@ -6,42 +6,14 @@ import ast
 import re
 
 from torchlint.inference.lexical import bound, bound_otherwise
+from torchlint.inference.models.tables import words
 from torchlint.syntax.outline import Outline
 
-OTHERS = frozenset(
-    [
-        "tensorflow",
-        "tf",
-        "jax",
-        "paddle",
-        "mxnet",
-        "cupy",
-        "keras",
-        "flax",
-        "tensorflow_probability",
-        "tensorflow_datasets",
-        "tensorflow_hub",
-        "tensorflow_addons",
-        "oneflow",
-        "mindspore",
-        "chainer",
-        "theano",
-        "sympy",
-        "cvxpy",
-        "onnxruntime",
-        "openvino",
-        "polars",
-        "pyspark",
-        "tf_keras",
-        "tensorflow_text",
-        "megengine",
-        "tinygrad",
-        "mlx",
-        "haiku",
-        "optax",
-        "sonnet",
-    ]
-)
+OTHERS = words("""
+    tensorflow tf jax paddle mxnet cupy keras flax tensorflow_probability tensorflow_datasets tensorflow_hub
+    tensorflow_addons oneflow mindspore chainer theano sympy cvxpy onnxruntime openvino polars pyspark tf_keras
+    tensorflow_text megengine tinygrad mlx haiku optax sonnet
+""")
 """Packages whose objects have a ``numpy`` method, ``data`` or ``Variable`` of their own, or none of a tensor's."""
 
 _TORCH = frozenset(
@@ -60,7 +32,7 @@ _TO_NUMPY = re.compile(r"(^|_)(numpy|np)(?=_|$)")
 """What a function's name says of its result, not of what it is given."""
 
 _NAMED = ("tensorflow", "jax", "paddle", "mxnet", "flax", "keras")
-_TORCH_ONLY = frozenset({"detach", "cpu", "cuda"})
+_TORCH_ONLY = words("detach cpu cuda")
 _TORCH_WORD = re.compile(r"(^|[^a-z0-9])(pt|torch|pytorch)([^a-z0-9]|$)")
 
 

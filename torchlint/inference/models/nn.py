@@ -6,7 +6,6 @@ import re
 from functools import lru_cache
 
 from torchlint.inference.arguments import Arguments
-from torchlint.inference.devices import place_of
 from torchlint.inference.facts import (
     ANY_DTYPE,
     ANY_PLACE,
@@ -21,8 +20,10 @@ from torchlint.inference.facts import (
     of_kind,
     tensor,
 )
-from torchlint.inference.operations import LEGACY_DTYPES, leaf
-from torchlint.inference.tensors import computed, detached, to
+from torchlint.inference.models.devices import place_of
+from torchlint.inference.models.operations import LEGACY_DTYPES, leaf
+from torchlint.inference.models.tables import words
+from torchlint.inference.models.tensors import computed, detached, to
 
 _WITHOUT_PARAMETERS = re.compile(
     r"(ReLU6?|LeakyReLU|ELU|CELU|SELU|GELU|Sigmoid|Tanh|Softmax(2d|in)?|LogSoftmax|Softplus|Softsign|Hardtanh|SiLU|Mish"
@@ -30,7 +31,7 @@ _WITHOUT_PARAMETERS = re.compile(
     r"|PairwiseDistance|Threshold|Hardsigmoid|Hardswish|GLU|ChannelShuffle|Unflatten)$"
 )
 _PASSING = re.compile(r"(Identity|Dropout\dd|Dropout|AlphaDropout|FeatureAlphaDropout|Flatten)$")
-_RECURRENT = frozenset(["LSTM", "GRU", "RNN"])
+_RECURRENT = words("LSTM GRU RNN")
 
 MODEL_WORD = re.compile(
     r"(^|_)(model|net|network|encoder|decoder|critic|actor|policy|generator|discriminator|classifier|backbone|"

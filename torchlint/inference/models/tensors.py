@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 
 from torchlint.inference.arguments import Arguments, asked_for_grad, joined_operands
-from torchlint.inference.devices import DTYPES, is_dtype, place_of, seems_device, seems_dtype
-from torchlint.inference.elements import never_dtype, result_dtype, with_indices
 from torchlint.inference.facts import (
     ANY_DTYPE,
     UNKNOWN,
@@ -21,7 +19,9 @@ from torchlint.inference.facts import (
     of_kind,
     tensor,
 )
-from torchlint.inference.operations import (
+from torchlint.inference.models.devices import DTYPES, is_dtype, place_of, seems_device, seems_dtype
+from torchlint.inference.models.dtypes import never_dtype, result_dtype, with_indices
+from torchlint.inference.models.operations import (
     CASTS,
     FULL_REDUCTIONS,
     LEGACY_DTYPES,
@@ -33,6 +33,7 @@ from torchlint.inference.operations import (
     leaf,
     operations,
 )
+from torchlint.inference.models.tables import words
 
 _FLAT: dict[str, object] = {
     "rank": None,
@@ -42,49 +43,11 @@ _FLAT: dict[str, object] = {
     "items": None,
     "member": None,
 }
-_VIEW_ATTRIBUTES = frozenset(["T", "mT", "H", "mH", "real", "imag"])
-_SAME_RANK = frozenset(
-    [
-        "clone",
-        "detach",
-        "cpu",
-        "cuda",
-        "to",
-        "float",
-        "double",
-        "half",
-        "long",
-        "int",
-        "contiguous",
-        "requires_grad_",
-        "abs",
-        "exp",
-        "log",
-        "sqrt",
-        "neg",
-        "clamp",
-        "type",
-        "type_as",
-        "item_",
-        "data",
-        "sigmoid",
-        "tanh",
-        "add",
-        "sub",
-        "mul",
-        "div",
-        "pow",
-        "add_",
-        "sub_",
-        "mul_",
-        "div_",
-        "round",
-        "floor",
-        "ceil",
-        "log10",
-        "log2",
-    ]
-)
+_VIEW_ATTRIBUTES = words("T mT H mH real imag")
+_SAME_RANK = words("""
+    clone detach cpu cuda to float double half long int contiguous requires_grad_ abs exp log sqrt neg clamp type
+    type_as item_ data sigmoid tanh add sub mul div pow add_ sub_ mul_ div_ round floor ceil log10 log2
+""")
 
 
 def dtype_bits(name: str) -> Dtype:

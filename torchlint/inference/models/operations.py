@@ -8,236 +8,53 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from torchlint.inference.facts import Kind
+from torchlint.inference.models.tables import words
 
-SEVERAL = frozenset(
-    [
-        "split",
-        "chunk",
-        "unbind",
-        "tensor_split",
-        "hsplit",
-        "vsplit",
-        "dsplit",
-        "split_with_sizes",
-        "meshgrid",
-        "broadcast_tensors",
-        "atleast_1d",
-        "align_tensors",
-        "svd",
-        "svd_lowrank",
-        "pca_lowrank",
-    ]
-)
+SEVERAL = words("""
+    split chunk unbind tensor_split hsplit vsplit dsplit split_with_sizes meshgrid broadcast_tensors atleast_1d
+    align_tensors svd svd_lowrank pca_lowrank
+""")
 """Functions whose result holds any number of tensors alike."""
 
-MAY_COPY = frozenset(
-    [
-        "reshape",
-        "reshape_as",
-        "flatten",
-        "ravel",
-        "contiguous",
-        "coalesce",
-        "conj_physical",
-        "dequantize",
-        "resize_as",
-        "sum_to_size",
-        "to_dense",
-        "to_sparse",
-        "to_sparse_coo",
-        "to_sparse_csc",
-        "to_sparse_csr",
-    ]
-)
+MAY_COPY = words("""
+    reshape reshape_as flatten ravel contiguous coalesce conj_physical dequantize resize_as sum_to_size to_dense
+    to_sparse to_sparse_coo to_sparse_csc to_sparse_csr
+""")
 """Those that give the argument itself or a view of it only where its memory is in order, or it is so already."""
 
-UNLIKE = frozenset(
-    ["triangular_solve", "histogram", "histogramdd", "lu", "lu_factor", "lu_unpack", "lstsq", "geqrf", "lobpcg"]
-)
+UNLIKE = words("triangular_solve histogram histogramdd lu lu_factor lu_unpack lstsq geqrf lobpcg")
 """Functions whose result is a tuple of tensors of several sorts."""
 
-PAIRS = frozenset(
-    [
-        "topk",
-        "sort",
-        "kthvalue",
-        "mode",
-        "cummax",
-        "cummin",
-        "frexp",
-        "aminmax",
-        "std_mean",
-        "var_mean",
-        "slogdet",
-        "qr",
-        "eig",
-        "eigh",
-        "symeig",
-    ]
-)
+PAIRS = words("topk sort kthvalue mode cummax cummin frexp aminmax std_mean var_mean slogdet qr eig eigh symeig")
 """Functions whose result always is a tuple of tensors."""
 
-PAIRS_WITH_DIM = frozenset(["max", "min", "median", "nanmedian"])
+PAIRS_WITH_DIM = words("max min median nanmedian")
 """Reductions whose result is ``(values, indices)`` where a dimension is given."""
 
-FULL_REDUCTIONS = frozenset(
-    [
-        "sum",
-        "mean",
-        "prod",
-        "norm",
-        "std",
-        "var",
-        "max",
-        "min",
-        "median",
-        "nanmedian",
-        "nansum",
-        "nanmean",
-        "amax",
-        "amin",
-        "all",
-        "any",
-        "argmax",
-        "argmin",
-        "logsumexp",
-        "count_nonzero",
-        "trace",
-        "dot",
-        "vdot",
-        "dist",
-    ]
-)
+FULL_REDUCTIONS = words("""
+    sum mean prod norm std var max min median nanmedian nansum nanmean amax amin all any argmax argmin logsumexp
+    count_nonzero trace dot vdot dist
+""")
 """Reductions whose result is 0-dim where no dimension is given."""
 
-LOSSES = frozenset(
-    [
-        "cross_entropy",
-        "nll_loss",
-        "mse_loss",
-        "l1_loss",
-        "smooth_l1_loss",
-        "huber_loss",
-        "binary_cross_entropy",
-        "kl_div",
-        "ctc_loss",
-        "binary_cross_entropy_with_logits",
-        "hinge_embedding_loss",
-        "margin_ranking_loss",
-        "triplet_margin_loss",
-        "poisson_nll_loss",
-        "gaussian_nll_loss",
-        "soft_margin_loss",
-        "multi_margin_loss",
-        "multilabel_margin_loss",
-        "cosine_embedding_loss",
-        "multilabel_soft_margin_loss",
-        "triplet_margin_with_distance_loss",
-    ]
-)
+LOSSES = words("""
+    cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy kl_div ctc_loss
+    binary_cross_entropy_with_logits hinge_embedding_loss margin_ranking_loss triplet_margin_loss poisson_nll_loss
+    gaussian_nll_loss soft_margin_loss multi_margin_loss multilabel_margin_loss cosine_embedding_loss
+    multilabel_soft_margin_loss triplet_margin_with_distance_loss
+""")
 """Functions of ``torch.nn.functional`` whose result is 0-dim unless ``reduction`` or ``reduce`` says otherwise."""
 
-DISTINCTIVE = frozenset(
-    [
-        "detach",
-        "requires_grad_",
-        "backward",
-        "unsqueeze",
-        "unsqueeze_",
-        "data_ptr",
-        "is_contiguous",
-        "contiguous",
-        "retain_grad",
-        "detach_",
-        "new_zeros",
-        "new_ones",
-        "new_tensor",
-        "new_empty",
-        "new_full",
-        "type_as",
-        "scatter",
-        "scatter_",
-        "scatter_add_",
-        "index_select",
-        "masked_fill",
-        "masked_fill_",
-        "masked_select",
-        "narrow",
-        "addmm",
-        "bmm",
-        "baddbmm",
-        "normal_",
-        "uniform_",
-        "fill_",
-        "zero_",
-        "copy_",
-        "add_",
-        "sub_",
-        "mul_",
-        "div_",
-        "clamp_",
-        "addcmul_",
-        "addcdiv_",
-        "expand_as",
-        "view_as",
-        "argmax",
-        "argmin",
-        "topk",
-        "logsumexp",
-        "log_softmax",
-        "sigmoid_",
-        "tanh_",
-        "permute",
-        "unfold",
-        "gather",
-        "numel",
-        "nelement",
-        "squeeze_",
-        "half",
-        "bernoulli_",
-        "random_",
-        "exponential_",
-        "clamp",
-        "softmax",
-        "is_cuda",
-        "cuda",
-        "unbind",
-        "matmul",
-        "mm",
-        "log_",
-        "exp_",
-        "sqrt_",
-        "pow_",
-        "float",
-        "long",
-        "transpose_",
-        "resize_",
-        "resize_as_",
-        "index_fill_",
-        "index_add_",
-        "index_copy_",
-        "lerp_",
-        "floor_",
-        "ceil_",
-        "round_",
-        "trunc_",
-        "sign_",
-        "abs_",
-        "neg_",
-        "relu_",
-        "t_",
-        "addr_",
-        "map_",
-        "apply_",
-        "cauchy_",
-        "log_normal_",
-        "geometric_",
-        "renorm_",
-        "tril_",
-        "triu_",
-        "set_",
-    ]
-)
+DISTINCTIVE = words("""
+    detach requires_grad_ backward unsqueeze unsqueeze_ data_ptr is_contiguous contiguous retain_grad detach_
+    new_zeros new_ones new_tensor new_empty new_full type_as scatter scatter_ scatter_add_ index_select
+    masked_fill masked_fill_ masked_select narrow addmm bmm baddbmm normal_ uniform_ fill_ zero_ copy_ add_ sub_
+    mul_ div_ clamp_ addcmul_ addcdiv_ expand_as view_as argmax argmin topk logsumexp log_softmax sigmoid_ tanh_
+    permute unfold gather numel nelement squeeze_ half bernoulli_ random_ exponential_ clamp softmax is_cuda cuda
+    unbind matmul mm log_ exp_ sqrt_ pow_ float long transpose_ resize_ resize_as_ index_fill_ index_add_
+    index_copy_ lerp_ floor_ ceil_ round_ trunc_ sign_ abs_ neg_ relu_ t_ addr_ map_ apply_ cauchy_ log_normal_
+    geometric_ renorm_ tril_ triu_ set_
+""")
 """Methods that among the objects met beside tensors only a tensor (or a module that holds some) has."""
 
 CASTS = {
@@ -299,13 +116,13 @@ class Operations:
         return function in self.functions
 
 
-_ASKED_ELSEWHERE = frozenset(["torch.get_default_device"])
+_ASKED_ELSEWHERE = words("torch.get_default_device")
 """Functions whose result is more than its kind: where a device is matters, and the table does not say."""
 
-_WITH_VALUES = frozenset(["torch.sparse_coo_tensor"])
+_WITH_VALUES = words("torch.sparse_coo_tensor")
 """Functions that make a tensor of values, whose grad it takes over, and are read as factories nevertheless."""
 
-_INPLACE_UNREAD = frozenset(["torch.nn.functional.rrelu"])
+_INPLACE_UNREAD = words("torch.nn.functional.rrelu")
 """Functions that hand their argument on with ``inplace=True`` only, and are read as if they never did."""
 
 

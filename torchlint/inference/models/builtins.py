@@ -1,0 +1,178 @@
+"""What Python's own functions, containers and literals give."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from torchlint.inference.arguments import Arguments, joined_operands
+from torchlint.inference.facts import UNKNOWN, Kind, Value, join_all, of_kind
+from torchlint.inference.models.containers import part
+from torchlint.inference.models.devices import string
+from torchlint.inference.models.dtypes import result_dtype
+from torchlint.inference.models.tables import Call, Effect, functions
+from torchlint.inference.models.tensors import computed
+
+_FUNCTIONS = """
+len int id hash ord                                             -> integer
+float bool complex isinstance hasattr callable issubclass any all -> scalar
+str repr format chr input ascii                                 -> string
+print setattr delattr exec                                      -> none
+slice open object memoryview type vars dir                      -> other|sequence
+range                                                           -> sequence of integer
+iter                                                            -> itself
+list tuple                                                      -> same_items
+dict collections.OrderedDict                                    -> dictionary
+sorted reversed set frozenset collections.deque                 -> other_order
+filter                                                          -> filtered
+enumerate                                                       -> enumerated
+zip                                                             -> zipped
+next                                                            -> one_item
+abs round divmod                                                -> arithmetic
+pow                                                             -> power
+sum                                                             -> total
+max min                                                         -> extreme
+collections.defaultdict                                         -> defaultdict
+"""
+"""Python's own functions, without ``builtins.``, and the containers of ``collections``."""
+
+
+def effect(name: str) -> Effect | None:
+    """Return what a function or a container of Python does; None where nothing is known of it."""
+    package, _, rest = name.partition(".")
+    if package == "builtins":
+        return _TABLE.find(rest)
+    return _TABLE.find(name) if package == "collections" else None
+
+
+def _itself(call: Call) -> Value:
+    first = call.given.find(0, "iterable")
+    return first if first is not None else UNKNOWN
+
+
+def _same_items(call: Call) -> Value:
+    source = call.given.find(0)
+    if source is None:
+        return of_kind(Kind.SEQUENCE, items=())
+    if source.items is not None:
+        return of_kind(Kind.SEQUENCE, items=source.items)
+    return of_kind(Kind.SEQUENCE, member=part(source))
+
+
+def _other_order(call: Call) -> Value:
+    return _some_of(call.given.find(0))
+
+
+def _filtered(call: Call) -> Value:
+    return _some_of(call.given.find(1))
+
+
+def _some_of(source: Value | None) -> Value:
+    if source is None or source.items == ():
+        return of_kind(Kind.SEQUENCE, items=())
+    return of_kind(Kind.SEQUENCE, member=part(source))
+
+
+def _dictionary(call: Call) -> Value:
+    keys = tuple(call.given.keywords.items())
+    return of_kind(Kind.SEQUENCE, keys=keys, member=join_all(value for _, value in keys) if keys else None)
+
+
+def _defaultdict(call: Call) -> Value:
+    factory = call.given.find(0, "default_factory")
+    if factory is None or len(call.given.every()) > 1:
+        return UNKNOWN
+    made = factory.member if factory.node is not None else None
+    for name in factory.names:
+        known = _TABLE.find(name.removeprefix("builtins."))
+        made = known(Call(name, Arguments(call.given.node), call.mode)) if known is not None else None
+    return of_kind(Kind.SEQUENCE, member=made)
+
+
+def _one_item(call: Call) -> Value | None:
+    source = call.given.find(0)
+    return part(source) if source is not None else None
+
+
+def _enumerated(call: Call) -> Value:
+    member = of_kind(Kind.SEQUENCE, items=(of_kind(Kind.INTEGER), _one_item(call) or UNKNOWN))
+    return of_kind(Kind.SEQUENCE, member=member)
+
+
+def _zipped(call: Call) -> Value:
+    """Return the tuples of ``zip(a, b)``, or of ``zip(*pairs)``."""
+    return _transposed(call.given) if call.given.starred else _zipped_one_by_one(call.given.positional)
+
+
+def _zipped_one_by_one(sources: tuple[Value, ...]) -> Value:
+    rows = [each.items for each in sources if each.items is not None]
+    if rows and len(rows) == len(sources) and len({len(row) for row in rows}) == 1:
+        runs = zip(*rows, strict=True)
+        return of_kind(Kind.SEQUENCE, items=tuple(of_kind(Kind.SEQUENCE, items=run) for run in runs))
+    return of_kind(Kind.SEQUENCE, member=of_kind(Kind.SEQUENCE, items=tuple(map(part, sources))))
+
+
+def _transposed(given: Arguments) -> Value:
+    inner = [part(each) for each in given.spread]
+    if len(inner) == 1 and inner[0].items is not None:
+        return of_kind(Kind.SEQUENCE, items=tuple(of_kind(Kind.SEQUENCE, member=each) for each in inner[0].items))
+    return of_kind(Kind.SEQUENCE, member=of_kind(Kind.SEQUENCE, member=join_all(part(each) for each in inner)))
+
+
+def _arithmetic(call: Call) -> Value:
+    return _computed(call, join_all(call.given.positional))
+
+
+def _power(call: Call) -> Value:
+    return _computed(call, joined_operands(list(call.given.positional)))
+
+
+def _total(call: Call) -> Value:
+    result = _computed(call, joined_operands(_summands(call)))
+    return result.having(dtype=result_dtype("sum", result.dtype)) if result.is_tensor else result
+
+
+def _extreme(call: Call) -> Value:
+    joined = join_all(_summands(call))
+    if joined.must(Kind.TENSOR):  # one of them, as it is
+        return joined.having(rank=None, names=frozenset(), instance=frozenset())
+    return _computed(call, joined)
+
+
+def _summands(call: Call) -> list[Value]:
+    """Return what ``sum``, ``max`` and ``min`` go through; the keywords are ``key``, ``default`` and ``start``."""
+    inputs = list(call.given.positional)
+    return [inputs[0].element()] if len(inputs) == 1 and not inputs[0].must(Kind.TENSOR) else inputs
+
+
+def _computed(call: Call, joined: Value) -> Value:
+    if joined.must(Kind.TENSOR):
+        return computed(joined, call.mode, call.given.node)
+    if not joined.may(Kind.TENSOR):
+        return joined.having(const=None, items=None)
+    return joined.having(names=frozenset(), instance=frozenset(), const=None)
+
+
+_TABLE = functions(
+    _FUNCTIONS,
+    [
+        *(_itself, _same_items, _other_order, _filtered, _dictionary, _defaultdict, _one_item, _enumerated, _zipped),
+        *(_arithmetic, _power, _total, _extreme),
+    ],
+)
+
+
+@lru_cache(maxsize=4096, typed=True)
+def literal(constant: str | bytes | complex | None) -> Value:
+    """Return the value of a literal."""
+    match constant:
+        case None:
+            return of_kind(Kind.NONE)
+        case bool():
+            return of_kind(Kind.SCALAR, const=constant)
+        case int():
+            return of_kind(Kind.INTEGER, const=constant)
+        case float() | complex():
+            return of_kind(Kind.SCALAR, const=constant)
+        case str():
+            return string(constant)
+    return of_kind(Kind.STRING if isinstance(constant, bytes) else Kind.OTHER)

@@ -1,0 +1,120 @@
+"""What functions of NumPy, of Python's standard library and of other known libraries give."""
+
+from __future__ import annotations
+
+import sys
+
+from torchlint.inference.facts import UNKNOWN, Dtype, Grad, Kind, Mode, Place, Value, of_kind, tensor
+from torchlint.inference.models.frameworks import OTHERS
+from torchlint.inference.models.tables import Call, Effect, constant, functions, words
+from torchlint.inference.models.tensors import computed
+from torchlint.inference.names import named
+
+TRAINER = "lightning.Trainer"
+
+_FUNCTIONS = """
+tqdm.tqdm tqdm.auto.tqdm tqdm.notebook.tqdm tqdm.autonotebook.tqdm tqdm.trange tqdm.tqdm_notebook  -> same_items
+rich.progress.track itertools.cycle itertools.islice                                               -> same_items
+copy.deepcopy copy.copy                                                                            -> copied
+pytest.importorskip importlib.import_module                                                        -> imported
+
+torchvision.transforms.functional.to_tensor torchvision.transforms.functional.pil_to_tensor        -> host_tensor
+torchvision.io.read_image torchvision.io.decode_image                                              -> host_image
+torchvision.utils.*                                                                                -> drawn
+torchaudio.load                                                                                    -> waveform
+torchaudio.compliance.* torchaudio.functional.*                                                    -> transformed
+lightning.Trainer                                                                                  -> trainer
+"""
+
+_NUMPY = """
+shape ndim size                                                  -> sequence|integer
+array asarray zeros ones empty arange linspace stack concatenate -> array
+array_split split meshgrid where nonzero unique                  -> array|sequence
+"""
+"""NumPy's functions by their last word; others give an array or a number."""
+
+_ARRAYS = words("scipy cv2 imageio skimage librosa soundfile h5py")
+"""Libraries that work on NumPy's arrays."""
+
+_NO_TENSORS = words("""
+    pandas PIL matplotlib sklearn requests yaml tqdm click absl argparse seaborn plotly wandb networkx nltk mock pytest
+""")
+
+_PASSING = words("copy functools itertools collections random pickle contextlib multiprocessing queue")
+"""Modules of the standard library that hand on what they are given."""
+
+_NUMBERS = constant("array|scalar")
+_ANYTHING_ELSE = constant("other|array|scalar|string|sequence")
+_FOREIGN = OTHERS | _NO_TENSORS | (frozenset(sys.stdlib_module_names) - _PASSING)
+
+CONSTANTS = words("numpy.pi math.pi numpy.inf math.inf numpy.nan math.nan math.e numpy.e")
+"""Numbers by their full names."""
+
+
+def effect(name: str) -> Effect | None:
+    """Return what a library's function does; None where nothing is known of it."""
+    package = name.partition(".")[0]
+    if (known := _TABLE.find(name)) is not None:
+        return known
+    if package == "numpy":
+        return _of_numpy
+    if package in _ARRAYS:
+        return _NUMBERS
+    return _ANYTHING_ELSE if package in _FOREIGN else None
+
+
+def predicted() -> Value:
+    """Return what Lightning's ``trainer.predict`` gives: what each step returned, without grad and on the host."""
+    return of_kind(Kind.SEQUENCE, member=UNKNOWN.having(grad=Grad.DETACHED, place=Place.HOST))
+
+
+def _of_numpy(call: Call) -> Value | None:
+    known = _NUMPY_TABLE.find(call.word)
+    if call.name.startswith("numpy.random.") and not call.given.every():
+        return of_kind(Kind.SCALAR)
+    return known(call) if known is not None else of_kind(Kind.ARRAY | Kind.SCALAR)
+
+
+def _same_items(call: Call) -> Value:
+    first = call.given.find(0, "iterable")
+    return first if first is not None else UNKNOWN
+
+
+def _copied(call: Call) -> Value | None:
+    return call.given.find(0, "x")
+
+
+def _imported(call: Call) -> Value:
+    module = call.given.positional[0].const if call.given.positional else None
+    return named(module) if isinstance(module, str) else UNKNOWN
+
+
+def _host_tensor(_: Call) -> Value:
+    return tensor(Grad.DETACHED, Place.HOST)
+
+
+def _host_image(_: Call) -> Value:
+    return tensor(Grad.DETACHED, Place.HOST, Dtype.INTEGRAL)
+
+
+def _transformed(call: Call) -> Value:
+    return computed(call.given.tensors(), call.mode, call.given.node)
+
+
+def _drawn(call: Call) -> Value:
+    return computed(call.given.tensors(), Mode.OFF, call.given.node)
+
+
+def _waveform(call: Call) -> Value:
+    return of_kind(Kind.SEQUENCE, items=(_host_tensor(call), of_kind(Kind.INTEGER)))
+
+
+def _trainer(_: Call) -> Value:
+    return of_kind(Kind.OTHER, instance=frozenset((TRAINER,)))
+
+
+_NUMPY_TABLE = functions(_NUMPY, ())
+_TABLE = functions(
+    _FUNCTIONS,
+    [_same_items, _copied, _imported, _host_tensor, _host_image, _drawn, _waveform, _transformed, _trainer],
+)

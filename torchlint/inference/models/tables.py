@@ -1,0 +1,134 @@
+"""Tables of what functions do: rows of names and an effect, read once at import and checked there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from torchlint.inference.arguments import Arguments
+from torchlint.inference.facts import UNKNOWN, Kind, Mode, Value, of_kind
+
+_Effect = TypeVar("_Effect")
+
+
+class TableError(ValueError):
+    """A row that cannot be understood; the message names it."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call as an effect sees it: which function, on what, with what, in which grad mode."""
+
+    name: str
+    """The function's full name, or a method's own."""
+    given: Arguments
+    mode: Mode
+    receiver: Value = UNKNOWN
+
+    @property
+    def word(self) -> str:
+        """Return the last word of the name."""
+        return self.name.rpartition(".")[2]
+
+
+Effect = Callable[[Call], Value | None]
+"""What a call gives; None where nothing is known of it."""
+
+
+class Table(Generic[_Effect]):
+    """Names and what each of them does.
+
+    A row reads ``name name -> effect``. A name that ends in ``*`` stands for all that begin so; the whole name comes
+    before these, and the longest of these first. ``meaning`` says what the word for an effect means, and None where
+    it means nothing.
+    """
+
+    def __init__(self, text: str, meaning: Callable[[str], _Effect | None]) -> None:
+        self._whole: dict[str, _Effect] = {}
+        self._beginnings: dict[str, _Effect] = {}
+        for row, names, word in _rows(text):
+            effect = meaning(word)
+            if effect is None:
+                raise TableError(f"no effect is called {word!r}: {row}")
+            for name in names:
+                self._add(name, effect, row)
+        self._longest_first = sorted(self._beginnings, key=len, reverse=True)
+
+    def _add(self, name: str, effect: _Effect, row: str) -> None:
+        beginning = name.removesuffix("*")
+        known = self._whole if beginning == name else self._beginnings
+        if beginning in known:
+            raise TableError(f"{name!r} has a row already: {row}")
+        known[beginning] = effect
+
+    def find(self, name: str) -> _Effect | None:
+        """Return what a name does; None where the table does not say."""
+        if name in self._whole:
+            return self._whole[name]
+        return next((self._beginnings[each] for each in self._longest_first if name.startswith(each)), None)
+
+    def items(self) -> Iterable[tuple[str, _Effect]]:
+        """Return the whole names with what they do."""
+        return self._whole.items()
+
+
+def _rows(text: str) -> Iterator[tuple[str, list[str], str]]:
+    for row in filter(None, map(str.strip, text.splitlines())):
+        names, arrow, word = row.partition("->")
+        if not arrow or not names.strip() or not word.strip():
+            raise TableError(f"a row reads `name name -> effect`: {row}")
+        yield row, names.split(), word.strip()
+
+
+def functions(text: str, effects: Iterable[Effect]) -> Table[Effect]:
+    """Return a table of functions.
+
+    A word is the name of one of ``effects``, or a kind of value: ``array|scalar``, ``sequence of integer``.
+    An effect that no row asks for is an error too.
+    """
+    known = {each.__name__.strip("_"): each for each in effects}
+    asked: set[str] = set()
+
+    def meaning(word: str) -> Effect | None:
+        asked.add(word)
+        return known.get(word) or constant(word)
+
+    table = Table(text, meaning)
+    if unasked := known.keys() - asked:
+        raise TableError(f"no row asks for {', '.join(sorted(unasked))}")
+    return table
+
+
+def constant(word: str) -> Effect | None:
+    """Return the effect of giving a value of some kinds, whatever the arguments; None where a word is no kind."""
+    outer, _, inner = word.partition(" of ")
+    kind, members = kinds(outer.split("|")), kinds(inner.split("|")) if inner else None
+    if kind is None or (inner and members is None):
+        return None
+    value = of_kind(kind, member=None if members is None else of_kind(members))
+    return lambda _: value
+
+
+def kinds(words: Iterable[str]) -> Kind | None:
+    """Return the union of kinds by their names in lower case; None where one is none."""
+    found = Kind(0)
+    for word in words:
+        one = _KINDS.get(word)
+        if one is None:
+            return None
+        found |= one
+    return found
+
+
+_KINDS = {str(each.name).lower(): each for each in Kind}
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the words of a text as a set, each of which stands there once."""
+    listed = text.split()
+    found = frozenset(listed)
+    if len(found) < len(listed):
+        twice = sorted({each for each in listed if listed.count(each) > 1})
+        raise TableError(f"{', '.join(twice)} stands twice in a list of words")
+    return found
