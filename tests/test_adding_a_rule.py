@@ -54,7 +54,7 @@ def test_every_block_of_the_page_is_followed() -> None:
     assert [" ".join(command.split()[:3]) for command in asked] == [
         "python -m torchlint",
         "python -m torchlint",
-        "python -m torchlint.proof.ledger",
+        "python -m torchlint.proof",
         "python docs/generate.py",
         "python -m pytest",
     ]
