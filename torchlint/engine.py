@@ -18,7 +18,6 @@ from torchlint.model import (
     Edit,
     FileResult,
     Finding,
-    FixResult,
     Settings,
     Trouble,
     in_order,
@@ -81,6 +80,20 @@ def check_bytes(path: str, raw: bytes, config: Config) -> FileResult:
     kept, suppressed = split(source, wanted)
     rests_on = tuple(checked.reads.items()), tuple(checked.asked.items())
     return FileResult(path, source, kept, suppressed, checked.troubles, *rests_on)
+
+
+@dataclass(frozen=True, slots=True)
+class FixResult:
+    """All that fixing one file gave: its new bytes, the findings that were repaired, and what remains.
+
+    ``raw`` equals the bytes that were read where nothing was repaired. ``remaining`` refers to ``raw``.
+    """
+
+    raw: bytes
+    fixed: tuple[Finding, ...]
+    remaining: FileResult
+    changed: Changed | None = None
+    """Where fixing was confined to some rows: which rows of ``raw`` these are now, those that fixes wrote included."""
 
 
 Approve = Callable[[Source, Sequence[Finding], Settings], Sequence[Finding]]
