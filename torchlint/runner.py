@@ -241,7 +241,7 @@ def examine(
     try:
         # Not above: starting up must not cost what looking at files does, nor telling that there is nothing to do the
         # import of the parser.
-        from torchlint.plain import is_plain
+        from torchlint.syntax.prefilter import is_plain
 
         if approve is None and is_plain(path, raw, config):
             return Outcome(FileResult(path, None), (), raw, raw, False, changed)

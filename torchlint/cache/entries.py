@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torchlint.cache.present import Stamp
-from torchlint.catalogue import BY_CODE
 from torchlint.model import Applicability, Confidence, Edit, FileResult, Finding, Fix
 from torchlint.notebook import SUFFIX
+from torchlint.registry import BY_CODE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
