@@ -64,7 +64,10 @@ class _Checked:
 
 def check_bytes(path: str, raw: bytes, config: Config) -> FileResult:
     """Check a file's bytes; code that does not parse is a finding, never an exception."""
-    codes = config.codes(path)
+    return _check_for(config.codes(path), path, raw, config)
+
+
+def _check_for(codes: frozenset[str], path: str, raw: bytes, config: Config) -> FileResult:
     try:
         reading = read(path, raw)
     except SourceError as error:
@@ -113,7 +116,7 @@ def fix_bytes(
     troubles: list[Trouble] = []
     refused: set[str] = set()
     for _ in range(ROUNDS):
-        current = check_bytes(path, raw, _tidying(config, fixed))
+        current = _check_for(config.codes(path) | _following(fixed), path, raw, config)
         chosen = _first([each for each in _fixable(current, config, changed) if each.code not in refused])
         if approve and current.source is not None:
             chosen = list(approve(current.source, chosen, config.settings))
@@ -152,24 +155,10 @@ def _first(findings: list[Finding]) -> list[Finding]:
     return [each for each in findings if each.code not in ABOUT_SUPPRESSIONS] or findings
 
 
-@dataclass(frozen=True)
-class _Tidying:
-    """A configuration that also lets the rules work that clean up behind the fixes already applied."""
-
-    config: Config
-    extra: frozenset[str]
-
-    def codes(self, path: str) -> frozenset[str]:
-        return self.config.codes(path) | self.extra
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self.config, name)
-
-
-def _tidying(config: Config, fixed: list[Finding]) -> Config:
+def _following(fixed: Iterable[Finding]) -> frozenset[str]:
+    """Return the rules that clean up behind the fixes already applied."""
     done = {each.code for each in fixed}
-    extra = frozenset(rule.code for rule in RULES if done.intersection(rule.follows))
-    return _Tidying(config, extra) if extra else config  # type: ignore[return-value]
+    return frozenset(rule.code for rule in RULES if done.intersection(rule.follows))
 
 
 def _broken_fix(path: str, code: str) -> Trouble:
