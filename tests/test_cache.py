@@ -148,6 +148,15 @@ def test_another_configuration_counts(project: Path, run: Callable[..., int], ta
     assert run() == 4
 
 
+def test_a_changed_configuration_counts_at_once(tmp_path: Path, in_process: Program) -> None:
+    (tmp_path / "hit.py").write_text(HIT)
+    outcomes = []
+    for select in ("TNS1", "TNS1", "TNS4", "TNS1", "TNS9999"):
+        (tmp_path / "pyproject.toml").write_text(f'[tool.torchlint]\nselect = ["{select}"]\n')
+        outcomes.append(in_process(".").status)
+    assert outcomes == [1, 1, 0, 1, 2]
+
+
 def test_flags_count_like_configuration(project: Path, run: Callable[..., int]) -> None:
     run(".")
     assert [run(".", "--select", "TNS2"), run(".", "--select", "TNS2"), run(".")] == [0, 3, 3]

@@ -83,9 +83,7 @@ def check(flags: argparse.Namespace, session: Session) -> int:
     :raises ConfigError: where the configuration of the run cannot be used.
     """
     _consistent(flags)
-    documents = caching.documents_for(flags, session.cwd, session.clock)
-    known = documents.of if documents is not None else None
-    finder = Finder(options(flags), session.cwd, flags.config, flags.isolated, known)
+    finder = Finder(options(flags), session.cwd, flags.config, flags.isolated)
     config = finder.of_folder(session.cwd)
     plan = _plan(flags, config, gate(flags, config, session.cwd))
     if flags.show_facts:
@@ -94,8 +92,8 @@ def check(flags: argparse.Namespace, session: Session) -> int:
         return _show_settings(flags, config, session)
     if flags.verify:
         plan = replace(plan, screening=_screening(plan, session))
-    memory = None if "-" in flags.paths else caching.memory_for(flags, config, session.cwd, session.clock, documents)
-    discovery = Discovery.of_run(finder, config, session.cwd, memory.verdicts if memory is not None else None)
+    memory = None if "-" in flags.paths else caching.memory_for(flags, config, session.cwd, session.clock)
+    discovery = Discovery.of_run(finder, config, session.cwd)
     with _destination(flags, session) as out:
         if "-" in flags.paths:
             return _standard_input(plan, finder, discovery, session, out)

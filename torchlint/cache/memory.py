@@ -8,13 +8,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from torchlint.cache.answers import Answers
-from torchlint.cache.documents import Documents
 from torchlint.cache.entries import Entry, File, Misread, pack, pack_all, unpack_all
 from torchlint.cache.present import Present, digest
 from torchlint.cache.program import program
 from torchlint.cache.recalling import result_of
 from torchlint.cache.shelf import Shelf
-from torchlint.cache.verdicts import Verdicts
 from torchlint.config import Config
 from torchlint.discover import Target
 from torchlint.model import FileResult
@@ -36,11 +34,9 @@ class _Folder:
 class Memory:
     """The results of earlier runs, as far as they still hold."""
 
-    def __init__(self, shelf: Shelf, clock: Callable[[], int], documents: Documents | None = None) -> None:
+    def __init__(self, shelf: Shelf, clock: Callable[[], int]) -> None:
         self._shelf = shelf
-        self._documents = documents
         self.clock = clock
-        self.verdicts = Verdicts(shelf)
         self._present = Present(clock)
         self._answers = Answers(shelf, self._present)
         self._program = program(shelf, self._present)
@@ -98,9 +94,6 @@ class Memory:
 
     def write(self) -> None:
         """Write what is new, and keep the folder of the cache within its bounds."""
-        self.verdicts.write()
-        if self._documents is not None:
-            self._documents.write(self._shelf.folder)
         self._answers.write()
         written = False
         for folder in self._folders.values():
