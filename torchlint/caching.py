@@ -11,7 +11,7 @@ from torchlint.options import Options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from torchlint.cache.memory import Memory
+    from torchlint.cache.results import ResultCache
 
 
 def place(flags: argparse.Namespace, config: Config, cwd: str) -> str | None:
@@ -26,15 +26,17 @@ def place(flags: argparse.Namespace, config: Config, cwd: str) -> str | None:
     return os.path.normpath(os.path.join(config.root or cwd, config.run.cache_dir or CACHE))
 
 
-def memory_for(flags: argparse.Namespace, config: Config, cwd: str, clock: Callable[[], int]) -> Memory | None:
-    """Give what earlier runs found; None where it is not to be used."""
+def result_cache_for(
+    flags: argparse.Namespace, config: Config, cwd: str, clock: Callable[[], int]
+) -> ResultCache | None:
+    """Return what keeps results between runs; None where none is to be used."""
     folder = place(flags, config, cwd)
     if folder is None or flags.show_files or flags.verify:
         return None
-    from torchlint.cache.memory import Memory
-    from torchlint.cache.shelf import Shelf
+    from torchlint.cache.results import ResultCache
+    from torchlint.cache.store import Store
 
-    return Memory(Shelf(folder, clock), clock)
+    return ResultCache(Store(folder, clock), clock)
 
 
 def clean(flags: argparse.Namespace, cwd: str) -> str:
@@ -42,13 +44,13 @@ def clean(flags: argparse.Namespace, cwd: str) -> str:
 
     :raises ConfigError: where it cannot be removed.
     """
-    from torchlint.cache import shelf
+    from torchlint.cache import store
 
     folder = place(flags, Finder(Options(), cwd, flags.config, flags.isolated).of_folder(cwd), cwd)
     assert folder is not None
     shown = folder.removeprefix(cwd.rstrip(os.sep) + os.sep)
     try:
-        found = shelf.clean(folder)
+        found = store.clean(folder)
     except OSError as error:
         raise ConfigError(f"{shown}: {error.strerror or error}") from None
     if flags.quiet:

@@ -27,7 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import BinaryIO, TextIO
 
-    from torchlint.cache.memory import Memory
+    from torchlint.cache.results import ResultCache
     from torchlint.verifying import Screening
 
 CLEAN, FINDINGS, FAILED = 0, 1, 2
@@ -92,12 +92,12 @@ def check(flags: argparse.Namespace, session: Session) -> int:
         return _show_settings(flags, config, session)
     if flags.verify:
         plan = replace(plan, screening=_screening(plan, session))
-    memory = None if "-" in flags.paths else caching.memory_for(flags, config, session.cwd, session.clock)
+    cache = None if "-" in flags.paths else caching.result_cache_for(flags, config, session.cwd, session.clock)
     discovery = Discovery.of_run(finder, config, session.cwd)
     with _destination(flags, session) as out:
         if "-" in flags.paths:
             return _standard_input(plan, finder, discovery, session, out)
-        return _files(plan, discovery, memory, session, out)
+        return _files(plan, discovery, cache, session, out)
 
 
 def _destination(flags: argparse.Namespace, session: Session) -> AbstractContextManager[TextIO]:
@@ -142,7 +142,7 @@ def _plan(flags: argparse.Namespace, config: Config, gate: Gate) -> _Plan:
     )
 
 
-def _files(plan: _Plan, discovery: Discovery, memory: Memory | None, session: Session, out: TextIO) -> int:
+def _files(plan: _Plan, discovery: Discovery, cache: ResultCache | None, session: Session, out: TextIO) -> int:
     found = list(discovery.find(plan.flags.paths or ["."]))
     every = [each for each in found if isinstance(each, Target)]
     targets = plan.gate.targets(every)
@@ -160,9 +160,9 @@ def _files(plan: _Plan, discovery: Discovery, memory: Memory | None, session: Se
     approve = plan.screening.approve if plan.screening else None
     manner = ("Verifying", 1) if approve else ("Checking", FILES)  # running fixes takes a second each
     with progress(len(targets), session.stderr, not plan.flags.quiet, *manner) as done:
-        outcomes = run(targets, plan.mode, session.jobs, done, approve, memory)
-    if memory and plan.flags.verbose:
-        session.say("info", memory.fault or f"{sum(each.recalled for each in outcomes)} files known from earlier runs")
+        outcomes = run(targets, plan.mode, session.jobs, done, approve, cache)
+    if cache and plan.flags.verbose:
+        session.say("info", cache.fault or f"{sum(each.recalled for each in outcomes)} files known from earlier runs")
     outcomes = plan.gate.silence(outcomes, {each.path: each for each in targets}, session.jobs)
     if plan.writes:
         from torchlint.writing import sweep
