@@ -29,10 +29,10 @@ ROOT = Path(__file__).resolve().parents[1]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from torchlint.catalogue import CATALOGUE  # noqa: E402
 from torchlint.config import Config  # noqa: E402
 from torchlint.engine import check_bytes, fix_bytes  # noqa: E402
 from torchlint.model import Confidence, Finding  # noqa: E402
+from torchlint.registry import RULES  # noqa: E402
 from torchlint.version import VERSION  # noqa: E402
 
 LIST = Path(__file__).with_name("corpus.txt")
@@ -259,7 +259,7 @@ def _by_release(rows: Iterable[Tally]) -> Iterator[str]:
 def _by_rule(rows: Sequence[Tally], total: Tally) -> Iterator[str]:
     yield "| rule | name | findings | in releases |"
     yield "|---|---|---|---|"
-    for entry in CATALOGUE:
+    for entry in RULES:
         if entry.words and entry.default:
             spread = sum(1 for row in rows if row.found[entry.code])
             yield f"| [{entry.code}](rules/{entry.code}.md) | {entry.name} | {total.found[entry.code]} | {spread} |"

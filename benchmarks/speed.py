@@ -31,14 +31,14 @@ if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
 from benchmarks.corpus import cache  # noqa: E402
-from torchlint.catalogue import CATALOGUE  # noqa: E402
 from torchlint.config import Config  # noqa: E402
 from torchlint.engine import check_bytes  # noqa: E402
+from torchlint.registry import RULES  # noqa: E402
 from torchlint.version import VERSION  # noqa: E402
 
 PAGE = ROOT / "docs" / "cost.md"
 MARKED = re.compile(r"(<!-- cost: written by benchmarks/speed.py -->\n).*?(<!-- cost: end -->)", re.DOTALL)
-WORDS = tuple(sorted({word.encode() for entry in CATALOGUE if entry.default for word in entry.words}))
+WORDS = tuple(sorted({word.encode() for entry in RULES if entry.default for word in entry.words}))
 TORCHLINT = (sys.executable, "-m", "torchlint")
 BARE = """
 import sys, libcst

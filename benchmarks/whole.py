@@ -19,9 +19,10 @@ if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
 from torchlint import engine  # noqa: E402
-from torchlint.catalogue import CATALOGUE, Entry  # noqa: E402
 from torchlint.config import Config  # noqa: E402
 from torchlint.model import FileResult  # noqa: E402
+from torchlint.registry import RULES  # noqa: E402
+from torchlint.rule_metadata import RuleMetadata  # noqa: E402
 from torchlint.syntax.outline import Outline  # noqa: E402
 from torchlint.syntax.stretches import Stretch, stretches, whole  # noqa: E402
 
@@ -50,13 +51,13 @@ def both_ways(path: Path) -> tuple[FileResult, FileResult]:
     """Give what is found in a file by its functions, and as a whole."""
     raw = path.read_bytes()
     found = engine.check_bytes(str(path), raw, EVERYTHING)
-    with mock.patch.multiple(engine, stretches=_whole, speaking=_all):
+    with mock.patch.multiple(engine, stretches=_whole, triggered=_all):
         return found, engine.check_bytes(str(path), raw, EVERYTHING)
 
 
-def _all(codes: frozenset[str], text: bytes) -> list[Entry]:
+def _all(codes: frozenset[str], text: bytes) -> list[RuleMetadata]:
     """Give the rules that have a word anywhere in a text, in whatever part of a word."""
-    return [each for each in CATALOGUE if each.code in codes and any(word.encode() in text for word in each.words)]
+    return [each for each in RULES if each.code in codes and any(word.encode() in text for word in each.words)]
 
 
 def _whole(made: Outline, words: frozenset[str], called: frozenset[str], counts: object) -> list[Stretch]:

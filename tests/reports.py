@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.documents import MACHINE
-from torchlint.catalogue import CATALOGUE
 from torchlint.model import Applicability, Confidence, Edit, FileResult, Finding, Fix, Trouble
 from torchlint.output import renderer
 from torchlint.output.report import Report
 from torchlint.output.screen import Screen
+from torchlint.registry import RULES
 from torchlint.source import Source, decode
 
 HOSTILE = (
@@ -39,7 +39,7 @@ def source(path: str = "a.py", text: str = TEXT) -> Source:
 
 def finding(of: Source, word: str = "numpy", code: str = "TNS101", **changes: Any) -> Finding:
     at = of.utf8.index(word.encode())
-    names = {entry.code: entry.name for entry in CATALOGUE}
+    names = {entry.code: entry.name for entry in RULES}
     fields = {"message": "`.numpy()` may fail", "confidence": Confidence.CERTAIN, **changes}
     return Finding(code, names[code], at, at + len(word.encode()), **fields)
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.conftest import ROOT, Program, Ran
 from tests.notebooks import code, notebook, text
-from torchlint.cache.present import Present
+from torchlint.cache.file_state import FileState
 
 NETS = "import torch\n\n\ndef weights():\n    return torch.ones(3, requires_grad=True)\n"
 USE = "from nets import weights\n\n\ndef f():\n    return weights().numpy()\n"
@@ -148,6 +148,15 @@ def test_another_configuration_counts(project: Path, run: Callable[..., int], ta
     assert run() == 4
 
 
+def test_a_changed_configuration_counts_at_once(tmp_path: Path, in_process: Program) -> None:
+    (tmp_path / "hit.py").write_text(HIT)
+    outcomes = []
+    for select in ("TNS1", "TNS1", "TNS4", "TNS1", "TNS9999"):
+        (tmp_path / "pyproject.toml").write_text(f'[tool.torchlint]\nselect = ["{select}"]\n')
+        outcomes.append(in_process(".").status)
+    assert outcomes == [1, 1, 0, 1, 2]
+
+
 def test_flags_count_like_configuration(project: Path, run: Callable[..., int]) -> None:
     run(".")
     assert [run(".", "--select", "TNS2"), run(".", "--select", "TNS2"), run(".")] == [0, 3, 3]
@@ -156,13 +165,13 @@ def test_flags_count_like_configuration(project: Path, run: Callable[..., int]) 
 def test_another_program_counts(project: Path, run: Callable[..., int], monkeypatch: pytest.MonkeyPatch) -> None:
     run(".")
     with monkeypatch.context() as patch:
-        patch.setattr("torchlint.cache.program.VERSION", "99.0")
+        patch.setattr("torchlint.cache.version_key.VERSION", "99.0")
         assert [run("."), run(".")] == [0, 3]
     with monkeypatch.context() as patch:
         patch.setattr(sys, "version", "99.0")
         assert [run("."), run(".")] == [0, 3]
     with monkeypatch.context() as patch:
-        patch.setattr("torchlint.cache.program.library", lambda _: "99.0")
+        patch.setattr("torchlint.cache.version_key.library", lambda _: "99.0")
         assert [run("."), run(".")] == [0, 3]
     assert run(".") == 3
 
@@ -308,12 +317,12 @@ def test_a_young_file_is_told_by_its_content_an_old_one_by_its_times(tmp_path: P
     file.write_text("a = 1\n")
     status = file.stat()
     now = max(status.st_mtime_ns, status.st_ctime_ns)
-    assert Present(lambda: now + 10**9).lasting(str(file)) is None
-    old = Present(lambda: now + 3 * 10**9)
+    assert FileState(lambda: now + 10**9).lasting(str(file)) is None
+    old = FileState(lambda: now + 3 * 10**9)
     stamp = old.lasting(str(file))
     assert stamp is not None
     assert old.same(str(file), "another", stamp)
     file.write_text("a = 2\n")
     os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert not Present(lambda: now + 3 * 10**9).same(str(file), "another", stamp)
-    assert Present(lambda: now - 10**12).lasting(str(file)) is None  # from the future
+    assert not FileState(lambda: now + 3 * 10**9).same(str(file), "another", stamp)
+    assert FileState(lambda: now - 10**12).lasting(str(file)) is None  # from the future

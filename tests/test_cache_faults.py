@@ -18,8 +18,8 @@ import pytest
 
 from tests.conftest import ROOT, Program
 from tests.test_cache import HIT, NETS, USE, known
-from torchlint.cache import shelf
-from torchlint.cache.entries import Misread, unpack_all
+from torchlint.cache import store
+from torchlint.cache.serialize import Misread, load_entries
 
 PLAIN = "import os\n"
 
@@ -176,7 +176,7 @@ WRONG: list[object] = [
 @pytest.mark.parametrize("data", WRONG, ids=lambda each: json.dumps(each)[:40])
 def test_data_of_another_form_is_refused(data: object) -> None:
     with pytest.raises(Misread):
-        unpack_all(data)
+        load_entries(data)
 
 
 BAD = [
@@ -194,7 +194,7 @@ def test_a_forged_finding_is_looked_past(project: Path, cache: Path, run: Callab
         key, value = json.loads(path.read_bytes().partition(b"\n")[2])
         if isinstance(value, dict):
             value["entries"]["hit.py"][-1][0] = [finding]
-            shelf.Shelf(str(cache), lambda: 10**18).put(key, value)
+            store.Store(str(cache), lambda: 10**18).put(key, value)
     assert [run(), run()] == [2, 3]
 
 
@@ -204,7 +204,7 @@ def test_a_forged_dependency_does_not_keep_the_run_waiting(project: Path, cache:
         key, value = json.loads(path.read_bytes().partition(b"\n")[2])
         if isinstance(value, dict):
             value["files"] = [["/dev/zero", "0", None]] * len(value["files"])
-            shelf.Shelf(str(cache), lambda: 10**18).put(key, value)
+            store.Store(str(cache), lambda: 10**18).put(key, value)
     assert run() == 2
 
 
@@ -236,7 +236,7 @@ def test_a_folder_that_cannot_be_made_costs_nothing_but_time(
 ) -> None:
     fresh = in_process("project", "--no-cache")
     with monkeypatch.context() as patch:
-        patch.setattr("torchlint.cache.shelf.os.makedirs", refuse(errno.EROFS))
+        patch.setattr("torchlint.cache.store.os.makedirs", refuse(errno.EROFS))
         assert in_process("project") == fresh
     assert not cache.exists()
 
@@ -339,7 +339,7 @@ def test_the_folder_is_bounded(
     whole = sum(path.stat().st_size for path in shards(cache))
     oldest = shards(cache)[0]
     os.utime(oldest, (oldest.stat().st_atime, oldest.stat().st_mtime - 3600))
-    monkeypatch.setattr(shelf, "MOST_BYTES", whole - 1)
+    monkeypatch.setattr(store, "MOST_BYTES", whole - 1)
     (project / "more.py").write_text(PLAIN)
     run()
     assert not oldest.exists() or oldest.stat().st_mtime > 10**9
@@ -377,7 +377,7 @@ def test_clean_removes_the_cache_and_nothing_else(project: Path, cache: Path, in
     in_process("project")
     size = sum(path.stat().st_size for path in shards(cache))
     done = in_process("clean")
-    assert (done.status, done.stdout) == (0, f"Removed cache: {2} files, {size / 1024:.0f} KiB.\n")
+    assert (done.status, done.stdout) == (0, f"Removed cache: 1 file, {size / 1024:.0f} KiB.\n")
     assert not cache.exists()
     in_process("project")
     (cache / "mine.txt").write_text("mine")

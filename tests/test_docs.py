@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,18 +15,19 @@ from types import ModuleType
 import pytest
 import torch
 
-from torchlint.catalogue import CATALOGUE, Entry
 from torchlint.config import Config
 from torchlint.engine import check_bytes, fix_bytes
 from torchlint.flags import parser_of
 from torchlint.options import OUTPUT_FORMATS, Options
-from torchlint.pages import page, summary
+from torchlint.registry import RULES
+from torchlint.rule_docs import page, summary
+from torchlint.rule_metadata import RuleMetadata
 from torchlint.selectors import DEFAULT_CODES
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-REAL = [entry for entry in CATALOGUE if entry.words]
+REAL = [entry for entry in RULES if entry.words]
 DRAFTS_ONLY = frozenset({"TNS203", "TNS303"})
 """Rules whose fix is only shown: their page's good block is one of the choices."""
 
@@ -79,10 +81,26 @@ def test_the_check_names_what_is_stale_and_writes_nothing(
     assert generator.main(["--check"]) == 0
 
 
+def test_a_registry_that_lacks_a_rule_or_names_one_that_is_gone_is_written_anew(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "torchlint", tmp_path / "torchlint", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "docs").mkdir()
+    shutil.copy(ROOT / "docs" / "generate.py", tmp_path / "docs")
+    registry = tmp_path / "torchlint" / "registry.py"
+    lines = registry.read_text(encoding="utf-8").splitlines(keepends=True)
+    registry.write_text("".join(line for line in lines if '"TNS101"' not in line), encoding="utf-8")
+    (tmp_path / "torchlint" / "rules" / "tensor_new.py").unlink()
+    command = [sys.executable, "docs/generate.py"]
+    stale = subprocess.run([*command, "--check"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert stale.returncode == 1
+    assert "torchlint/registry.py: stale" in stale.stdout
+    subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+    assert registry.read_text(encoding="utf-8") == "".join(line for line in lines if '"TNS306"' not in line)
+
+
 def test_every_rule_stands_in_the_tables() -> None:
     for path in (ROOT / "README.md", ROOT / "docs" / "index.md", ROOT / "docs" / "rules" / "index.md"):
         text = path.read_text(encoding="utf-8")
-        for entry in CATALOGUE:
+        for entry in RULES:
             assert f"| {entry.name} |" in text
 
 
@@ -95,7 +113,7 @@ class Example:
     good: str
 
 
-def example(entry: Entry) -> Example:
+def example(entry: RuleMetadata) -> Example:
     text = page(entry)
     section = re.search(r"^## Example\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
     assert section, f"{entry.code}: no `## Example`"
@@ -106,27 +124,27 @@ def example(entry: Entry) -> Example:
 
 
 @pytest.mark.parametrize("entry", REAL, ids=lambda entry: entry.code)
-def test_a_page_has_its_sections(entry: Entry) -> None:
+def test_a_page_has_its_sections(entry: RuleMetadata) -> None:
     titles = re.findall(r"^## (.*)$", page(entry), re.MULTILINE)
     assert titles == ["What it does", "Why is this bad?", "Example", "Fix safety", "References"]
     assert re.fullmatch(r"[^\n]{10,119}[.]", summary(entry))
 
 
 @pytest.mark.parametrize("entry", REAL, ids=lambda entry: entry.code)
-def test_the_bad_block_is_found_by_its_own_rule_only(entry: Entry) -> None:
+def test_the_bad_block_is_found_by_its_own_rule_only(entry: RuleMetadata) -> None:
     result = check_bytes("page.py", example(entry).bad.encode(), Config(select=(*DEFAULT_CODES, entry.code)))
     assert {each.code for each in result.findings} == {entry.code}
     assert result.troubles == ()
 
 
 @pytest.mark.parametrize("entry", REAL, ids=lambda entry: entry.code)
-def test_the_good_block_is_silent(entry: Entry) -> None:
+def test_the_good_block_is_silent(entry: RuleMetadata) -> None:
     result = check_bytes("page.py", example(entry).good.encode(), Config(select=(*DEFAULT_CODES, entry.code)))
     assert {each.code for each in result.findings} <= LEFT_TO_OTHERS.get(entry.code, frozenset())
 
 
 @pytest.mark.parametrize("entry", [each for each in REAL if each.code not in DRAFTS_ONLY], ids=lambda entry: entry.code)
-def test_the_fix_makes_the_good_block_of_the_bad_one(entry: Entry) -> None:
+def test_the_fix_makes_the_good_block_of_the_bad_one(entry: RuleMetadata) -> None:
     blocks = example(entry)
     config = Config(select=(entry.code,), unsafe_fixes=True)
     assert fix_bytes("page.py", blocks.bad.encode(), config).raw.decode() == blocks.good
@@ -143,7 +161,7 @@ def torch_defaults() -> Iterator[None]:
 
 @pytest.mark.usefixtures("torch_defaults")
 @pytest.mark.parametrize("entry", REAL, ids=lambda entry: entry.code)
-def test_the_good_block_runs(entry: Entry) -> None:
+def test_the_good_block_runs(entry: RuleMetadata) -> None:
     code = compile(example(entry).good, f"{entry.code} good", "exec")
     exec(code, {"__name__": "page"})
 
@@ -227,7 +245,7 @@ def test_links_between_pages_lead_somewhere(path: Path) -> None:
 @pytest.mark.parametrize("path", PAGES, ids=named)
 def test_codes_that_are_spoken_of_exist(path: Path) -> None:
     added = {"TNS109"} if path.name == "adding-a-rule.md" else set()  # by whoever follows that page
-    known = {entry.code for entry in CATALOGUE} | {"TNS999"} | added
+    known = {entry.code for entry in RULES} | {"TNS999"} | added
     assert set(re.findall(r"\bTNS\d{3}\b", path.read_text(encoding="utf-8"))) <= known
 
 
@@ -293,7 +311,7 @@ def test_the_library_is_used_as_the_usage_page_shows(capsys: pytest.CaptureFixtu
 
 def test_every_rule_has_a_line_in_the_changelog() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    for entry in CATALOGUE:
+    for entry in RULES:
         assert re.search(rf"^- `{entry.code}` {entry.name}\b", text, re.MULTILINE), entry.code
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from torchlint.catalogue import BY_CODE, BY_NAME
 from torchlint.flags import SUBCOMMANDS, parser_of
 from torchlint.options import OUTPUT_FORMATS
+from torchlint.registry import BY_CODE, BY_NAME
 
 Program = Callable[..., Any]
 FLAGS = {flag for action in parser_of("check")._actions for flag in action.option_strings}

@@ -25,7 +25,7 @@ rule's page says how many."""
 TODAY = [("cpu", (2, 13)), ("simulated", (2, 13))]
 """What every example is run with."""
 RUN = [*OLDER, *TODAY]
-WRITE = "run `python -m torchlint.proof.ledger --write`"
+WRITE = "run `python -m torchlint.proof --write`"
 ROW = Row("TNS101", "TNS101 a", "cpu", "cpu", "2.13.0", "aa", 3, 2, "safe", "safe", "2026-01-01")
 RARE = Rare("TNS101", "vmap", "TNS101 a", "exception", "", "x", "2.13.0")
 

@@ -160,7 +160,7 @@ def test_answers_are_kept_while_no_file_changes(
     old = 1_000_000_000
     for path in project.iterdir():
         os.utime(path, (old, old))
-    monkeypatch.setattr("torchlint.cache.present._SLACK", -(10**18))  # what was written just now counts as old
+    monkeypatch.setattr("torchlint.cache.file_state._SLACK", -(10**18))  # what was written just now counts as old
     assert applicability(in_process) == ["safe"]
     assert known(in_process("-v", "uses.py")) == 1
     monkeypatch.setattr(project_texts, "_facts", None)  # whoever reads a text fails

@@ -13,7 +13,6 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
 from tests.proven import PROVEN, is_due  # noqa: E402
-from torchlint.catalogue import CATALOGUE  # noqa: E402
 from torchlint.config import Config  # noqa: E402
 from torchlint.engine import check_bytes  # noqa: E402
 from torchlint.model import Applicability  # noqa: E402
@@ -21,6 +20,7 @@ from torchlint.proof import simulated  # noqa: E402
 from torchlint.proof.cases import Case, claim, in_changed_defaults, repaired  # noqa: E402
 from torchlint.proof.proving import cases, judged  # noqa: E402
 from torchlint.proof.table import CLAIMING, SAFE, UNSAFE, of_rule  # noqa: E402
+from torchlint.registry import RULES  # noqa: E402
 
 NO_SIMULATION = pytest.mark.skipif(simulated.missing() is not None, reason=str(simulated.missing()))
 NO_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device: run `pytest -m cuda` where one is")
@@ -41,7 +41,7 @@ def one_thread() -> None:
 
 def test_every_rule_with_a_safe_fix_has_cases() -> None:
     never_safe = {"TNS108", "TNS203", "TNS303"}
-    assert set(CLAIMING) == {entry.code for entry in CATALOGUE if entry.words} - never_safe
+    assert set(CLAIMING) == {entry.code for entry in RULES if entry.words} - never_safe
     assert len(set(SAFE)) == len(SAFE)
     assert len({case.digest for case in cases(CLAIMING)}) == len(cases(CLAIMING))
 

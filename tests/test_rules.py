@@ -14,16 +14,16 @@ from pathlib import Path
 
 import pytest
 
-from torchlint.catalogue import CATALOGUE
 from torchlint.config import Config
 from torchlint.engine import check_bytes, fix_bytes
 from torchlint.model import FileResult, Finding
+from torchlint.registry import RULES
 
-RULES = Path(__file__).parent / "fixtures" / "rules"
+FIXTURES = Path(__file__).parent / "fixtures" / "rules"
 EXPECTED = re.compile(r"(TNS\d{3})@(\d+) (certain|likely|possible) (safe|unsafe|display|none)")
 
-SILENT = sorted(RULES.glob("*/silent*.py"))
-FLAGGED = sorted(path for path in RULES.glob("*/*.py") if not path.name.startswith("silent"))
+SILENT = sorted(FIXTURES.glob("*/silent*.py"))
+FLAGGED = sorted(path for path in FIXTURES.glob("*/*.py") if not path.name.startswith("silent"))
 
 
 def only(path: Path, **changes: object) -> Config:
@@ -51,9 +51,9 @@ def expected(text: str) -> list[tuple[int, str]]:
     return [(row, match.group()) for row, line in rows for match in EXPECTED.finditer(line.rpartition("# ")[2])]
 
 
-@pytest.mark.parametrize("entry", [e for e in CATALOGUE if e.words], ids=lambda e: e.code)
+@pytest.mark.parametrize("entry", [e for e in RULES if e.words], ids=lambda e: e.code)
 def test_every_rule_has_silent_and_flagged_fixtures(entry) -> None:  # type: ignore[no-untyped-def]
-    assert list((RULES / entry.code).glob("silent*.py"))
+    assert list((FIXTURES / entry.code).glob("silent*.py"))
     assert [path for path in FLAGGED if path.parent.name == entry.code]
 
 

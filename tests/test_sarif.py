@@ -12,11 +12,11 @@ import pytest
 
 from tests.documents import read
 from tests.reports import PATHS, applied, document, everything, finding, several_edits, source
-from torchlint.catalogue import CATALOGUE
 from torchlint.edits import splice
 from torchlint.model import Confidence, FileResult, Finding
 from torchlint.output.report import FAMILIES, Place, Report
 from torchlint.output.trail import Step, steps
+from torchlint.registry import RULES
 
 
 def results_of(report: Report) -> list[dict[str, Any]]:
@@ -27,8 +27,8 @@ def results_of(report: Report) -> list[dict[str, Any]]:
 def test_sarif_knows_every_rule() -> None:
     run = read("sarif", document("sarif", Report(())))["runs"][0]
     rules = run["tool"]["driver"]["rules"]
-    assert [each["id"] for each in rules] == [entry.code for entry in CATALOGUE]
-    for rule, entry in zip(rules, CATALOGUE, strict=True):
+    assert [each["id"] for each in rules] == [entry.code for entry in RULES]
+    for rule, entry in zip(rules, RULES, strict=True):
         assert (rule["name"], rule["defaultConfiguration"]["enabled"]) == (entry.name, entry.default)
         assert rule["helpUri"] == f"https://torchlint.readthedocs.io/rules/{entry.code}/"
         assert rule["shortDescription"]["text"].endswith(".")
@@ -37,7 +37,7 @@ def test_sarif_knows_every_rule() -> None:
         assert not re.search(r"\]\([a-z0-9-]+\.md\)", rule["help"]["markdown"])
         assert "](" not in rule["help"]["text"]
         assert rule["properties"]["tags"][:2] == ["pytorch", "correctness"]
-    assert set(FAMILIES) == {entry.code[:4] for entry in CATALOGUE}
+    assert set(FAMILIES) == {entry.code[:4] for entry in RULES}
     assert (run["columnKind"], run["results"]) == ("unicodeCodePoints", [])
 
 

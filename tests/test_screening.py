@@ -16,9 +16,9 @@ import pytest
 from benchmarks.whole import EVERYTHING, both_ways
 from tests.conftest import ROOT
 from torchlint import engine
-from torchlint.catalogue import CATALOGUE
 from torchlint.config import Config
 from torchlint.model import Settings
+from torchlint.registry import RULES
 from torchlint.screening import screens
 from torchlint.screening.arguments import is_untold
 from torchlint.screening.plain_data import is_plain_data
@@ -96,9 +96,9 @@ OPEN = [
 
 def opened(text: str, settings: Settings | None = None) -> list[Stretch]:
     made = outline(decode("some.py", text.encode()))
-    entries = [entry for entry in CATALOGUE if entry.words and entry.default]
+    entries = [entry for entry in RULES if entry.words and entry.default]
     words = frozenset[str]().union(*(entry.words for entry in entries))
-    called = words - frozenset[str]().union(*(entry.words for entry in entries if not entry.called))
+    called = words - frozenset[str]().union(*(entry.words - entry.called_words for entry in entries))
     sight = Sight(made, settings or Settings(), "/nowhere/some.py")
     assert stretches(made, words, called)
     return stretches(made, words, called, screens.Screens(sight, entries).may_be_at_fault)
@@ -123,7 +123,7 @@ def test_strict_settings_leave_every_conversion_of_a_tensor_to_the_rules() -> No
 
 
 def test_every_screen_is_that_of_a_rule() -> None:
-    assert screens.BY_RULE.keys() <= {entry.code for entry in CATALOGUE if entry.words}
+    assert screens.BY_RULE.keys() <= {entry.code for entry in RULES if entry.words}
 
 
 # ---------------------------------------------------------------------- the same findings

@@ -20,8 +20,8 @@ import yaml
 
 from tests.blocks import ROOT
 from tests.browser import browser, executable
-from torchlint.catalogue import CATALOGUE
 from torchlint.output.report import PROJECT, page
+from torchlint.registry import RULES
 
 pytest.importorskip("material", reason="mkdocs-material, which builds the site, is not installed")
 
@@ -79,7 +79,7 @@ def test_every_page_is_in_the_menu_and_every_rule_has_its_address(site: Path) ->
     told = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     for path in sorted((ROOT / "docs").rglob("*.md")):
         assert re.search(rf"\b{re.escape(str(path.relative_to(ROOT / 'docs')))}$", told, re.MULTILINE), path
-    for entry in CATALOGUE:
+    for entry in RULES:
         address = page(entry.name)
         assert address.startswith(f"{PROJECT}/rules/")
         assert (site / address.removeprefix(f"{PROJECT}/") / "index.html").is_file(), address

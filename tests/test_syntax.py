@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.proven import in_turn
-from torchlint.catalogue import CATALOGUE
+from torchlint.registry import RULES
 from torchlint.source import Source, decode
 from torchlint.syntax.bridge import Bridge
 from torchlint.syntax.definition import Definition, NotParsed
@@ -34,7 +34,7 @@ OWN_FILES = in_turn(
     shares=4,
 )
 """A quarter of the project's own files, another one with each change of the program."""
-WORDS = frozenset[str]().union(*(entry.words for entry in CATALOGUE))
+WORDS = frozenset[str]().union(*(entry.words for entry in RULES))
 DATA = frozenset({"data"})
 
 

@@ -11,12 +11,12 @@ import pytest
 
 from tests.before_and_after import check_runs_alike
 from tests.projects import written
-from torchlint.catalogue import CATALOGUE
 from torchlint.config import Config
 from torchlint.engine import check_bytes
 from torchlint.model import Applicability, Finding
+from torchlint.registry import RULES
 
-EVERY = replace(Config(), select=tuple(each.code for each in CATALOGUE))
+EVERY = replace(Config(), select=tuple(each.code for each in RULES))
 
 USES = '''
 class Layer(base.Module):

@@ -16,11 +16,11 @@ pytest.importorskip("torch")
 pytest.importorskip("numpy")
 pty = pytest.importorskip("pty", reason="terminals are made here as Linux and macOS make them")
 
-from torchlint.catalogue import CATALOGUE  # noqa: E402
 from torchlint.proof.table import of_rule  # noqa: E402
+from torchlint.registry import RULES  # noqa: E402
 
 ROOT = Path(__file__).parents[1]
-SOME_DONE = re.compile(rf" [1-9]\d*/{sum(len(of_rule(entry.code)) for entry in CATALOGUE if entry.words)}".encode())
+SOME_DONE = re.compile(rf" [1-9]\d*/{sum(len(of_rule(entry.code)) for entry in RULES if entry.words)}".encode())
 """What the bar shows of all examples: they take long enough to be stopped among them on any machine."""
 LONGEST = 120.0
 """Seconds until a test gives up."""

@@ -10,11 +10,11 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
 from tests.wrong_fixes import FEWER, MUTANTS, REWRITINGS, Mutant, Rewriting  # noqa: E402
-from torchlint.catalogue import CATALOGUE  # noqa: E402
 from torchlint.proof import simulated  # noqa: E402
 from torchlint.proof.judge import judge  # noqa: E402
 from torchlint.proof.snippet import Snippet  # noqa: E402
 from torchlint.proof.worlds import World, telling  # noqa: E402
+from torchlint.registry import RULES  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +53,7 @@ def test_a_tempting_rewriting_is_refuted(rewriting: Rewriting) -> None:
 
 def test_each_rule_has_three_wrong_fixes_that_are_refuted() -> None:
     counted = Counter(each.code for each in (*MUTANTS, *REWRITINGS))
-    codes = {entry.code for entry in CATALOGUE}
+    codes = {entry.code for entry in RULES}
     assert set(counted) | set(FEWER) == codes
     assert {code: count for code, count in counted.items() if count < 3 and code not in FEWER} == {}
     assert not set(FEWER) & {code for code, count in counted.items() if count >= 3}

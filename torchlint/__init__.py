@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from torchlint.model import Applicability, Confidence, Edit, FileResult, Finding, Fix, FixResult
+from torchlint.model import Applicability, Confidence, Edit, FileResult, Finding, Fix
 from torchlint.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from torchlint.config import Config
+    from torchlint.engine import FixResult
 
 __version__ = VERSION
 
@@ -51,8 +52,13 @@ def _raw(source: str | bytes) -> bytes:
 
 
 def __getattr__(name: str) -> object:
-    if name == "Config":  # on demand: the command line starts without it
+    """Import what the command line starts without."""
+    if name == "Config":
         from torchlint.config import Config
 
         return Config
+    if name == "FixResult":
+        from torchlint.engine import FixResult
+
+        return FixResult
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,14 +6,16 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from torchlint.catalogue import BY_CODE, BY_NAME
 from torchlint.directives import Code, Directive, Scope
 from torchlint.model import Applicability, Confidence, Edit, Finding, Fix
+from torchlint.registry import BY_CODE, BY_NAME
+from torchlint.rule_metadata import RuleMetadata
 from torchlint.selectors import nearest
 from torchlint.source import Source
 from torchlint.suppress import ABOUT_SUPPRESSIONS, NEVER_SILENCED, Suppressions
 
-UNUSED, UNKNOWN = "TNS901", "TNS902"
+UNUSED = RuleMetadata("TNS901", "unused-suppression")
+UNKNOWN = RuleMetadata("TNS902", "unknown-code-in-suppression")
 _TRIGGER = re.compile(rb"#[^\r\n]*(?:noqa[^\r\n]*TNS\d|torchlint:)", re.IGNORECASE)
 _OWN_CODE = re.compile(r"TNS\d+", re.IGNORECASE)
 _ORDERS = re.compile(
@@ -136,7 +138,7 @@ def _unused_message(directive: Directive, unused: tuple[Code, ...]) -> str:
     return f"{', '.join(f'`{each.text}`' for each in unused)} silence{'s' * last} nothing here"
 
 
-def _about(source: Source, directive: Directive, codes: tuple[Code, ...], rule: str, message: str) -> Finding:
+def _about(source: Source, directive: Directive, codes: tuple[Code, ...], rule: RuleMetadata, message: str) -> Finding:
     fix = _fix(source, directive, tuple(each for each in directive.every if each not in codes))
     return _finding(rule, codes[0].start, codes[-1].end, message, fix)
 
@@ -147,8 +149,8 @@ def _fix(source: Source, directive: Directive, kept: tuple[Code, ...]) -> Fix | 
     return Fix(f"Remove {gone}" if kept else "Remove the suppression", edits, Applicability.SAFE) if edits else None
 
 
-def _finding(rule: str, start: int, end: int, message: str, fix: Fix | None) -> Finding:
-    return Finding(rule, BY_CODE[rule].name, start, end, message, Confidence.CERTAIN, (), fix)
+def _finding(rule: RuleMetadata, start: int, end: int, message: str, fix: Fix | None) -> Finding:
+    return Finding(rule.code, rule.name, start, end, message, Confidence.CERTAIN, (), fix)
 
 
 # ---------------------------------------------------------------------- what is taken away

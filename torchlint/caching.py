@@ -11,8 +11,7 @@ from torchlint.options import Options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from torchlint.cache.documents import Documents
-    from torchlint.cache.memory import Memory
+    from torchlint.cache.results import ResultCache
 
 
 def place(flags: argparse.Namespace, config: Config, cwd: str) -> str | None:
@@ -22,34 +21,22 @@ def place(flags: argparse.Namespace, config: Config, cwd: str) -> str | None:
     """
     if getattr(flags, "no_cache", False):
         return None
-    said = _by_flag(flags, cwd)
-    return said or os.path.normpath(os.path.join(config.root or cwd, config.run.cache_dir or CACHE))
+    if flags.cache_dir is not None:
+        return os.path.normpath(os.path.join(cwd, flags.cache_dir))
+    return os.path.normpath(os.path.join(config.root or cwd, config.run.cache_dir or CACHE))
 
 
-def _by_flag(flags: argparse.Namespace, cwd: str) -> str | None:
-    return os.path.normpath(os.path.join(cwd, flags.cache_dir)) if flags.cache_dir is not None else None
-
-
-def documents_for(flags: argparse.Namespace, cwd: str, clock: Callable[[], int]) -> Documents | None:
-    """Give the configuration files that earlier runs read; None where they are not to be used."""
-    if getattr(flags, "no_cache", False) or flags.isolated:
-        return None
-    from torchlint.cache.documents import Documents
-
-    return Documents(clock, _by_flag(flags, cwd))
-
-
-def memory_for(
-    flags: argparse.Namespace, config: Config, cwd: str, clock: Callable[[], int], documents: Documents | None = None
-) -> Memory | None:
-    """Give what earlier runs found; None where it is not to be used. ``documents`` are kept with it."""
+def result_cache_for(
+    flags: argparse.Namespace, config: Config, cwd: str, clock: Callable[[], int]
+) -> ResultCache | None:
+    """Return what keeps results between runs; None where none is to be used."""
     folder = place(flags, config, cwd)
     if folder is None or flags.show_files or flags.verify:
         return None
-    from torchlint.cache.memory import Memory
-    from torchlint.cache.shelf import Shelf
+    from torchlint.cache.results import ResultCache
+    from torchlint.cache.store import Store
 
-    return Memory(Shelf(folder, clock), clock, documents)
+    return ResultCache(Store(folder, clock), clock)
 
 
 def clean(flags: argparse.Namespace, cwd: str) -> str:
@@ -57,13 +44,13 @@ def clean(flags: argparse.Namespace, cwd: str) -> str:
 
     :raises ConfigError: where it cannot be removed.
     """
-    from torchlint.cache import shelf
+    from torchlint.cache import store
 
     folder = place(flags, Finder(Options(), cwd, flags.config, flags.isolated).of_folder(cwd), cwd)
     assert folder is not None
     shown = folder.removeprefix(cwd.rstrip(os.sep) + os.sep)
     try:
-        found = shelf.clean(folder)
+        found = store.clean(folder)
     except OSError as error:
         raise ConfigError(f"{shown}: {error.strerror or error}") from None
     if flags.quiet:

@@ -27,7 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import BinaryIO, TextIO
 
-    from torchlint.cache.memory import Memory
+    from torchlint.cache.results import ResultCache
     from torchlint.verifying import Screening
 
 CLEAN, FINDINGS, FAILED = 0, 1, 2
@@ -83,9 +83,7 @@ def check(flags: argparse.Namespace, session: Session) -> int:
     :raises ConfigError: where the configuration of the run cannot be used.
     """
     _consistent(flags)
-    documents = caching.documents_for(flags, session.cwd, session.clock)
-    known = documents.of if documents is not None else None
-    finder = Finder(options(flags), session.cwd, flags.config, flags.isolated, known)
+    finder = Finder(options(flags), session.cwd, flags.config, flags.isolated)
     config = finder.of_folder(session.cwd)
     plan = _plan(flags, config, gate(flags, config, session.cwd))
     if flags.show_facts:
@@ -94,12 +92,12 @@ def check(flags: argparse.Namespace, session: Session) -> int:
         return _show_settings(flags, config, session)
     if flags.verify:
         plan = replace(plan, screening=_screening(plan, session))
-    memory = None if "-" in flags.paths else caching.memory_for(flags, config, session.cwd, session.clock, documents)
-    discovery = Discovery.of_run(finder, config, session.cwd, memory.verdicts if memory is not None else None)
+    cache = None if "-" in flags.paths else caching.result_cache_for(flags, config, session.cwd, session.clock)
+    discovery = Discovery.of_run(finder, config, session.cwd)
     with _destination(flags, session) as out:
         if "-" in flags.paths:
             return _standard_input(plan, finder, discovery, session, out)
-        return _files(plan, discovery, memory, session, out)
+        return _files(plan, discovery, cache, session, out)
 
 
 def _destination(flags: argparse.Namespace, session: Session) -> AbstractContextManager[TextIO]:
@@ -144,7 +142,7 @@ def _plan(flags: argparse.Namespace, config: Config, gate: Gate) -> _Plan:
     )
 
 
-def _files(plan: _Plan, discovery: Discovery, memory: Memory | None, session: Session, out: TextIO) -> int:
+def _files(plan: _Plan, discovery: Discovery, cache: ResultCache | None, session: Session, out: TextIO) -> int:
     found = list(discovery.find(plan.flags.paths or ["."]))
     every = [each for each in found if isinstance(each, Target)]
     targets = plan.gate.targets(every)
@@ -162,9 +160,9 @@ def _files(plan: _Plan, discovery: Discovery, memory: Memory | None, session: Se
     approve = plan.screening.approve if plan.screening else None
     manner = ("Verifying", 1) if approve else ("Checking", FILES)  # running fixes takes a second each
     with progress(len(targets), session.stderr, not plan.flags.quiet, *manner) as done:
-        outcomes = run(targets, plan.mode, session.jobs, done, approve, memory)
-    if memory and plan.flags.verbose:
-        session.say("info", memory.fault or f"{sum(each.recalled for each in outcomes)} files known from earlier runs")
+        outcomes = run(targets, plan.mode, session.jobs, done, approve, cache)
+    if cache and plan.flags.verbose:
+        session.say("info", cache.fault or f"{sum(each.recalled for each in outcomes)} files known from earlier runs")
     outcomes = plan.gate.silence(outcomes, {each.path: each for each in targets}, session.jobs)
     if plan.writes:
         from torchlint.writing import sweep

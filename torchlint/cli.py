@@ -116,8 +116,8 @@ def _with_cache(found: argparse.Namespace) -> argparse.Namespace:
 
 
 def _explain(given: list[str]) -> int:
-    from torchlint.catalogue import BY_CODE
-    from torchlint.pages import page
+    from torchlint.registry import BY_CODE
+    from torchlint.rule_docs import page
     from torchlint.selectors import codes_meant
 
     wanted = [each for each in given if each != "--all"]
@@ -138,8 +138,8 @@ def _explain(given: list[str]) -> int:
 
 
 def _rules(given: list[str]) -> int:
-    from torchlint.catalogue import CATALOGUE
-    from torchlint.pages import summary
+    from torchlint.registry import RULES
+    from torchlint.rule_docs import summary
 
     if given:
         print("usage: torchlint rules")
@@ -147,9 +147,9 @@ def _rules(given: list[str]) -> int:
             return 0
         raise UsageError(f"unexpected `{given[0]}`{nearest(given[0], ('--help',))}")
     screen = _screen(sys.stdout, "auto", os.environ)
-    width = max(len(entry.name) for entry in CATALOGUE)
+    width = max(len(entry.name) for entry in RULES)
     print(f"{'code':<8}{'name':<{width + 2}}{'default':<9}summary")
-    for entry in CATALOGUE:
+    for entry in RULES:
         default = "on" if entry.default else "off"
         print(f"{screen.paint(entry.code, 'red')}  {entry.name:<{width + 2}}{default:<9}{summary(entry)}")
     return 0

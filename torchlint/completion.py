@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 
-from torchlint.catalogue import BY_CODE, BY_NAME
 from torchlint.flags import SUBCOMMANDS, UsageError, add_flags
+from torchlint.registry import BY_CODE, BY_NAME
 from torchlint.selectors import ALL, nearest
 
 _TAKES_RULES = frozenset(("select", "ignore", "extend_select", "extend_ignore", "fixable", "unfixable"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from torchlint import regular
@@ -30,7 +30,6 @@ DEFAULT_EXCLUDE = (
 
 
 Document = Mapping[str, object]
-Known = Callable[[str, str, Callable[[str], Document]], Document]
 
 
 class ConfigError(Exception):
@@ -126,19 +125,16 @@ class Finder:
     """Gives the configuration of any folder; each folder and each file is looked at once.
 
     ``flags`` are laid over every configuration found. ``only`` is the one file to use instead of the nearest;
-    ``isolated`` uses none at all. ``known`` gives the document of a file by its path and text, and may remember it.
+    ``isolated`` uses none at all.
     """
 
-    def __init__(
-        self, flags: Options, cwd: str, only: str | None = None, isolated: bool = False, known: Known | None = None
-    ) -> None:
+    def __init__(self, flags: Options, cwd: str, only: str | None = None, isolated: bool = False) -> None:
         self._flags = flags
-        self._known = known or _unknown
         self._cwd = cwd
         self._isolated = isolated
         self._folders: dict[str, Config] = {}
         self._nearest: dict[str, _Found] = {}
-        self._only = _explicit(os.path.join(cwd, only), self._known) if only is not None else None
+        self._only = _explicit(os.path.join(cwd, only)) if only is not None else None
 
     def of_folder(self, folder: str) -> Config:
         """Give the configuration for the files of an absolute folder.
@@ -165,7 +161,7 @@ class Finder:
         known = self._nearest.get(folder)
         if known is not None:
             return known
-        here = _look(folder, self._known, options_wanted=self._only is None)
+        here = _look(folder, options_wanted=self._only is None)
         parent = os.path.dirname(folder)
         if (here.path is not None and here.project) or parent == folder:
             found = here
@@ -186,13 +182,13 @@ class _Found:
     project: bool = False
 
 
-def _look(folder: str, known: Known, options_wanted: bool) -> _Found:
+def _look(folder: str, options_wanted: bool) -> _Found:
     own = os.path.join(folder, "torchlint.toml")
     shared = os.path.join(folder, "pyproject.toml")
-    document = _parsed(shared, known) if os.path.isfile(shared) else {}
+    document = _parsed(shared) if os.path.isfile(shared) else {}
     target, project = _of_project(document) if document else (None, False)
     if options_wanted and os.path.isfile(own):
-        return _Found(own, _options(own, _parsed(own, known)), target, project)
+        return _Found(own, _options(own, _parsed(own)), target, project)
     table = _tool_table(shared, document) if options_wanted else None
     if table is not None:
         return _Found(shared, _options(shared, table), target, project)
@@ -206,16 +202,16 @@ def _of_project(document: Document) -> tuple[tuple[int, int] | None, bool]:
     return oldest_torch(document), declares_project(document)
 
 
-def _explicit(path: str, known: Known) -> _Found:
-    document = _parsed(path, known)
+def _explicit(path: str) -> _Found:
+    document = _parsed(path)
     if os.path.basename(path) == "pyproject.toml":
         document = _tool_table(path, document) or {}
     return _Found(path, _options(path, document))
 
 
-def _parsed(path: str, known: Known) -> Document:
+def _parsed(path: str) -> Document:
     try:
-        return known(path, regular.read(path).decode("utf-8"), _toml)
+        return _toml(regular.read(path).decode("utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
@@ -234,11 +230,6 @@ def _toml(text: str) -> Document:
 
     document: Document = tomllib.loads(text)
     return document
-
-
-def _unknown(path: str, text: str, read: Callable[[str], Document]) -> Document:
-    del path
-    return read(text)
 
 
 def _tool_table(path: str, document: Document) -> Document | None:

@@ -14,7 +14,6 @@ from torchlint.model import Trouble
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from torchlint.cache.verdicts import Verdicts
     from torchlint.changed import Changed
 
 SUFFIXES = (".py", ".pyi", ".ipynb")
@@ -49,26 +48,18 @@ Found = Target | Trouble | Notice
 class Discovery:
     """Turns the paths of the command line into files, each real file once."""
 
-    def __init__(
-        self,
-        finder: Finder,
-        cwd: str,
-        force_exclude: bool = False,
-        respect_gitignore: bool = True,
-        verdicts: Verdicts | None = None,
-    ) -> None:
+    def __init__(self, finder: Finder, cwd: str, force_exclude: bool = False, respect_gitignore: bool = True) -> None:
         self._finder = finder
         self._cwd = cwd
         self._force_exclude = force_exclude
         self._respect_gitignore = respect_gitignore
-        self._verdicts = verdicts
         self._seen: set[str] = set()
 
     @classmethod
-    def of_run(cls, finder: Finder, config: Config, cwd: str, verdicts: Verdicts | None = None) -> Discovery:
+    def of_run(cls, finder: Finder, config: Config, cwd: str) -> Discovery:
         """Make what finds the files of a run under the configuration of its folder."""
         ignored = config.run.respect_gitignore is not False
-        return cls(finder, cwd, bool(config.run.force_exclude), ignored, verdicts)
+        return cls(finder, cwd, bool(config.run.force_exclude), ignored)
 
     def find(self, paths: Iterable[str]) -> Iterator[Found]:
         """Give every file that the paths mean, folders in the order of their names, and what went wrong on the way."""
@@ -217,7 +208,7 @@ class Discovery:
                 raw = regular.read(os.path.join(folder, name))
             except OSError:
                 continue
-            yield Ignores(folder, raw, self._verdicts)
+            yield Ignores(folder, raw)
 
 
 def _reason(path: str, error: OSError) -> str:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from torchlint.audit import audit
-from torchlint.catalogue import BY_CODE, CATALOGUE, Entry
 from torchlint.edits import splice
 from torchlint.model import (
     Applicability,
@@ -18,21 +17,22 @@ from torchlint.model import (
     Edit,
     FileResult,
     Finding,
-    FixResult,
     Settings,
     Trouble,
     in_order,
 )
+from torchlint.registry import RULES
+from torchlint.rule_metadata import RuleMetadata
 from torchlint.screening.screens import Screens, speaking_of
 from torchlint.screening.sight import Sight
 from torchlint.source import Source, SourceError, undecoded
 from torchlint.suppress import ABOUT_SUPPRESSIONS, split
 from torchlint.syntax.cells import fitted
 from torchlint.syntax.outline import Outline, outline, parse
+from torchlint.syntax.prefilter import triggered
 from torchlint.syntax.reading import OtherLanguage, libcst_accepts, read
 from torchlint.syntax.stretches import Stretch, stretches, whole
 from torchlint.syntax.trees import TREES
-from torchlint.triggers import speaking
 
 if TYPE_CHECKING:
     from torchlint.changed import Changed
@@ -46,7 +46,7 @@ ROUNDS = 10
 _DEPTH = 10_000
 """Python frames allowed while a file is looked at: both trees are walked by recursion in places."""
 
-SYNTAX_ERROR = "TNS900"
+SYNTAX_ERROR = RuleMetadata("TNS900", "syntax-error")
 
 _Reads = dict[str, str | None]
 _Asked = dict[tuple[str, ...], str | None]
@@ -64,7 +64,10 @@ class _Checked:
 
 def check_bytes(path: str, raw: bytes, config: Config) -> FileResult:
     """Check a file's bytes; code that does not parse is a finding, never an exception."""
-    codes = config.codes(path)
+    return _check_for(config.codes(path), path, raw, config)
+
+
+def _check_for(codes: frozenset[str], path: str, raw: bytes, config: Config) -> FileResult:
     try:
         reading = read(path, raw)
     except SourceError as error:
@@ -83,6 +86,20 @@ def check_bytes(path: str, raw: bytes, config: Config) -> FileResult:
     return FileResult(path, source, kept, suppressed, checked.troubles, *rests_on)
 
 
+@dataclass(frozen=True, slots=True)
+class FixResult:
+    """All that fixing one file gave: its new bytes, the findings that were repaired, and what remains.
+
+    ``raw`` equals the bytes that were read where nothing was repaired. ``remaining`` refers to ``raw``.
+    """
+
+    raw: bytes
+    fixed: tuple[Finding, ...]
+    remaining: FileResult
+    changed: Changed | None = None
+    """Where fixing was confined to some rows: which rows of ``raw`` these are now, those that fixes wrote included."""
+
+
 Approve = Callable[[Source, Sequence[Finding], Settings], Sequence[Finding]]
 """Tells which findings' fixes may be applied to a text; it is asked in every round, of none too."""
 
@@ -99,14 +116,14 @@ def fix_bytes(
     troubles: list[Trouble] = []
     refused: set[str] = set()
     for _ in range(ROUNDS):
-        current = check_bytes(path, raw, _tidying(config, fixed))
+        current = _check_for(config.codes(path) | _following(fixed), path, raw, config)
         chosen = _first([each for each in _fixable(current, config, changed) if each.code not in refused])
         if approve and current.source is not None:
             chosen = list(approve(current.source, chosen, config.settings))
         if not chosen or current.source is None:
             break
         outcome = splice(current.source, chosen)
-        broken = sum(each.code == SYNTAX_ERROR for each in current.findings)
+        broken = sum(each.code == SYNTAX_ERROR.code for each in current.findings)
         if _parses(path, outcome.raw, broken):
             raw = outcome.raw
             fixed.extend(outcome.taken)
@@ -138,24 +155,10 @@ def _first(findings: list[Finding]) -> list[Finding]:
     return [each for each in findings if each.code not in ABOUT_SUPPRESSIONS] or findings
 
 
-@dataclass(frozen=True)
-class _Tidying:
-    """A configuration that also lets the rules work that clean up behind the fixes already applied."""
-
-    config: Config
-    extra: frozenset[str]
-
-    def codes(self, path: str) -> frozenset[str]:
-        return self.config.codes(path) | self.extra
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self.config, name)
-
-
-def _tidying(config: Config, fixed: list[Finding]) -> Config:
+def _following(fixed: Iterable[Finding]) -> frozenset[str]:
+    """Return the rules that clean up behind the fixes already applied."""
     done = {each.code for each in fixed}
-    extra = frozenset(entry.code for entry in CATALOGUE if entry.tidies & done)
-    return _Tidying(config, extra) if extra else config  # type: ignore[return-value]
+    return frozenset(rule.code for rule in RULES if done.intersection(rule.follows))
 
 
 def _broken_fix(path: str, code: str) -> Trouble:
@@ -199,7 +202,7 @@ def _absolute(source: Source, config: Config) -> str:
 
 
 def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
-    entries: Sequence[Entry] = speaking(codes, source.utf8)
+    entries: Sequence[RuleMetadata] = triggered(codes, source.utf8)
     try:
         made = TREES.of(_absolute(source, config), source) if entries else parse(source)
     except (SyntaxError, ValueError) as error:
@@ -211,8 +214,8 @@ def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
     with closing(Sight(made, config.settings, _absolute(source, config))) as sight:
         try:
             entries = speaking_of(entries, sight)
-            called = frozenset[str]().union(*(entry.words for entry in entries if entry.called))
-            elsewhere = frozenset[str]().union(*(entry.words for entry in entries if not entry.called))
+            called = frozenset[str]().union(*(entry.called_words for entry in entries))
+            elsewhere = frozenset[str]().union(*(entry.words - entry.called_words for entry in entries))
             may_be_at_fault = Screens(sight, entries).may_be_at_fault
             places = stretches(made, called | elsewhere, called - elsewhere, may_be_at_fault)
             found, troubles = _check_stretches(sight, places, entries) if places else ([], ())
@@ -224,7 +227,7 @@ def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
 def _audited(source: Source, codes: frozenset[str], config: Config, checked: _Checked) -> list[Finding]:
     """Look at the suppressions, once all else is known of the file; add to ``checked`` what that rests on."""
     found = checked.findings
-    if not codes & ABOUT_SUPPRESSIONS or any(each.code == SYNTAX_ERROR for each in found):
+    if not codes & ABOUT_SUPPRESSIONS or any(each.code == SYNTAX_ERROR.code for each in found):
         return []
 
     def ask(others: frozenset[str]) -> list[Finding]:
@@ -239,7 +242,7 @@ def _audited(source: Source, codes: frozenset[str], config: Config, checked: _Ch
 
 
 def _check_stretches(
-    sight: Sight, places: list[Stretch], entries: Sequence[Entry]
+    sight: Sight, places: list[Stretch], entries: Sequence[RuleMetadata]
 ) -> tuple[list[Finding], tuple[Trouble, ...]]:
     from torchlint.rule import FileContext
     from torchlint.syntax.abridging import abridged
@@ -262,7 +265,7 @@ def _check_stretches(
 
 
 def _check_without_outline(
-    source: Source, error: SyntaxError | ValueError, entries: Sequence[Entry], config: Config
+    source: Source, error: SyntaxError | ValueError, entries: Sequence[RuleMetadata], config: Config
 ) -> _Checked:
     """Look with LibCST alone at code that the stdlib's parser refuses: it may be newer than this Python."""
     from torchlint.rule import FileContext
@@ -284,7 +287,7 @@ def _check_without_outline(
 
 
 def _run_rules(
-    context: FileContext, entries: Sequence[Entry], findings: list[Finding], troubles: list[Trouble]
+    context: FileContext, entries: Sequence[RuleMetadata], findings: list[Finding], troubles: list[Trouble]
 ) -> None:
     from torchlint.rule import load
 
@@ -299,7 +302,7 @@ def _run_rules(
             troubles.append(_crash(context, entry, error))
 
 
-def _finding(entry: Entry, draft: Draft, context: FileContext) -> Finding:
+def _finding(entry: RuleMetadata, draft: Draft, context: FileContext) -> Finding:
     start, end = context.definition.span(draft.at)
     fix = draft.fix if context.definition.faithful else None
     if fix is not None:
@@ -308,7 +311,7 @@ def _finding(entry: Entry, draft: Draft, context: FileContext) -> Finding:
     return Finding(entry.code, entry.name, start, end, draft.message, draft.confidence, why, fix)
 
 
-def _crash(context: FileContext, entry: Entry, error: Exception) -> Trouble:
+def _crash(context: FileContext, entry: RuleMetadata, error: Exception) -> Trouble:
     cause = f"{type(error).__name__}: {error}"
     return Trouble(context.source.path, f"rule {entry.code} ({entry.name}) failed here, please report it: {cause}")
 
@@ -331,8 +334,7 @@ def _too_deep() -> Finding:
 
 
 def _syntax_error(at: int, message: str) -> Finding:
-    entry = BY_CODE[SYNTAX_ERROR]
-    return Finding(entry.code, entry.name, at, at, message, Confidence.CERTAIN)
+    return Finding(SYNTAX_ERROR.code, SYNTAX_ERROR.name, at, at, message, Confidence.CERTAIN)
 
 
 @contextmanager

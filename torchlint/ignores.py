@@ -6,37 +6,26 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pathspec import GitIgnoreSpec
-
-    from torchlint.cache.verdicts import Verdicts
 
 
 class Ignores:
-    """One file of patterns, and the folder they start from; ``known`` is what earlier runs found."""
+    """One file of patterns, and the folder they start from."""
 
-    def __init__(self, folder: str, raw: bytes, known: Verdicts | None = None) -> None:
+    def __init__(self, folder: str, raw: bytes) -> None:
         self._below = folder.rstrip(os.sep) + os.sep
         # As git has it: a line ends with a newline and nothing else, and a byte-order mark is none of the pattern.
-        self._patterns = raw.decode("utf-8-sig", "surrogateescape")
-        self._known = known
-        self._spec: GitIgnoreSpec | None = None
+        patterns = raw.decode("utf-8-sig", "surrogateescape")
+        self._spec = _spec([line.removesuffix("\r") for line in patterns.split("\n")])
 
     def verdict(self, path: str, folder: bool) -> bool | None:
         """Tell whether a path below the folder is left out; None where no pattern speaks of it."""
         relative = path.removeprefix(self._below).replace(os.sep, "/") + "/" * folder
-        ask: Callable[[], bool | None] = lambda: self._asked(relative)  # noqa: E731  # asked here or remembered there
-        return self._known.of(self._patterns, relative, ask) if self._known is not None else ask()
-
-    def _asked(self, relative: str) -> bool | None:
-        if self._spec is None:
-            self._spec = _spec([line.removesuffix("\r") for line in self._patterns.split("\n")])
         return self._spec.check_file(relative).include
 
 
 def _spec(lines: list[str]) -> GitIgnoreSpec:
-    from pathspec import GitIgnoreSpec  # here: where the answers are known, it takes longer than all the rest of a run
+    from pathspec import GitIgnoreSpec  # here: it takes long, and most folders hold no such file
 
     try:
         return GitIgnoreSpec.from_lines(lines)

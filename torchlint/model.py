@@ -8,7 +8,6 @@ from enum import IntEnum
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from torchlint.changed import Changed
     from torchlint.source import Source
 
 
@@ -135,20 +134,6 @@ class FileResult:
     """Why nothing was looked for in the file, though that is no failure."""
 
 
-@dataclass(frozen=True, slots=True)
-class FixResult:
-    """All that fixing one file gave: its new bytes, the findings that were repaired, and what remains.
-
-    ``raw`` equals the bytes that were read where nothing was repaired. ``remaining`` refers to ``raw``.
-    """
-
-    raw: bytes
-    fixed: tuple[Finding, ...]
-    remaining: FileResult
-    changed: Changed | None = None
-    """Where fixing was confined to some rows: which rows of ``raw`` these are now, those that fixes wrote included."""
-
-
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Sort findings by place, then by code."""
     return tuple(sorted(findings, key=lambda each: (each.start, each.code, each.end, each.message)))
@@ -161,7 +146,6 @@ __all__ = [
     "FileResult",
     "Finding",
     "Fix",
-    "FixResult",
     "Settings",
     "Trouble",
     "in_order",

@@ -5,18 +5,19 @@ from __future__ import annotations
 import ast
 import importlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
 
 import libcst as cst
 
-from torchlint.catalogue import BY_CODE, CATALOGUE, Entry
 from torchlint.inference.analysis import Analysis
 from torchlint.inference.facts import UNKNOWN, Mode, Reason, Value
 from torchlint.inference.models.frameworks import text_imports_torch
 from torchlint.inference.project_texts import ProjectView
 from torchlint.model import Confidence, Edit, Fix, Settings
+from torchlint.registry import BY_CODE
+from torchlint.rule_metadata import RuleMetadata
 from torchlint.source import Source
 from torchlint.syntax.bridge import Bridge
 from torchlint.syntax.definition import Definition
@@ -38,16 +39,10 @@ Check = Callable[[Any, "FileContext"], Iterator[Draft]]
 
 
 @dataclass(frozen=True)
-class Rule:
-    """A rule as data: what it visits. Its module's docstring is its page, its catalogue entry its name and words."""
+class Rule(RuleMetadata):
+    """A rule as data: its metadata, and what it visits. Its module's docstring is its page."""
 
-    code: str
-    visit: Mapping[type[cst.CSTNode], Check]
-
-    @cached_property
-    def entry(self) -> Entry:
-        """The rule's line in the catalogue."""
-        return BY_CODE[self.code]
+    visit: Mapping[type[cst.CSTNode], Check] = field(kw_only=True)
 
 
 @cache
@@ -67,9 +62,6 @@ def page(code: str) -> str:
 def summary(code: str) -> str:
     """Give the first line of a rule's page."""
     return page(code).split("\n", 1)[0]
-
-
-ALL_CODES: tuple[str, ...] = tuple(entry.code for entry in CATALOGUE)
 
 
 class FileContext:

@@ -17,8 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    from torchlint.cache.memory import Memory
-    from torchlint.cache.portions import Portions
+    from torchlint.cache.results import ResultCache
     from torchlint.changed import Changed
     from torchlint.engine import Approve
 
@@ -74,24 +73,24 @@ def run(
     jobs: int,
     done: Callable[[int], None] = lambda _: None,
     approve: Approve | None = None,
-    memory: Memory | None = None,
+    cache: ResultCache | None = None,
 ) -> list[Outcome]:
     """Go through the files and give what came of them, in their order; ``done`` is told of files as they finish.
 
-    Where fixes need approval all files are done in this process. What ``memory`` holds is not looked for again, but
+    Where fixes need approval all files are done in this process. What ``cache`` holds is not looked for again, but
     no fix is taken from it: where one is to be applied the file is looked at anew.
 
     A file that crashes the check, or kills the process it runs in, gives a trouble; the others are not touched by it.
     Files are written when all have been looked at: what is known of one rests on what others import, so it must not
     depend on which was repaired first. Those that read a repaired file are then looked at again.
     """
-    outcomes = _pass(targets, mode, jobs, done, approve, memory)
+    outcomes = _pass(targets, mode, jobs, done, approve, cache)
     if mode is Mode.FIX:
         _write(targets, outcomes, jobs, approve)
-        if memory is not None:
-            _keep(targets, outcomes, memory)
-    if memory is not None:
-        memory.write()
+        if cache is not None:
+            _keep(targets, outcomes, cache)
+    if cache is not None:
+        cache.write()
     return outcomes
 
 
@@ -127,21 +126,21 @@ def _pass(
     jobs: int,
     done: Callable[[int], None],
     approve: Approve | None,
-    memory: Memory | None = None,
+    cache: ResultCache | None = None,
 ) -> list[Outcome]:
     """Look at files as they are on disk; nothing is written."""
     found: dict[int, Outcome] = {}
-    if memory is not None and approve is None:
-        known = ((at, _recalled(target, mode, memory)) for at, target in enumerate(targets))
+    if cache is not None and approve is None:
+        known = ((at, _recalled(target, mode, cache)) for at, target in enumerate(targets))
         found = {at: outcome for at, outcome in known if outcome is not None}
         done(len(found))
     left = [at for at in range(len(targets)) if at not in found]
-    portions = _portions(memory) if memory is not None and mode is not Mode.FIX and left else None
+    writer = cache.writer() if cache is not None and mode is not Mode.FIX and left else None
 
     def came(target: Target, outcome: Outcome) -> None:
         done(1)
-        if portions is not None and outcome.before == outcome.after:
-            portions.add(target, outcome.result, outcome.after)
+        if writer is not None and outcome.before == outcome.after:
+            writer.add(target, outcome.result, outcome.after)
 
     work = partial(attempt, mode=mode, approve=approve)
     made = over([targets[at] for at in left], work, lambda target: target, 1 if approve else jobs, came)
@@ -150,20 +149,14 @@ def _pass(
         from torchlint.inference.project_texts import look_again
 
         look_again()
-    if portions is not None:
-        portions.write()
+    if writer is not None:
+        writer.write()
     return [found[at] for at in range(len(targets))]
 
 
-def _portions(memory: Memory) -> Portions:
-    from torchlint.cache.portions import Portions  # here: where all is known there is nothing to take
-
-    return Portions(memory)
-
-
-def _recalled(target: Target, mode: Mode, memory: Memory) -> Outcome | None:
+def _recalled(target: Target, mode: Mode, cache: ResultCache) -> Outcome | None:
     """Give what is remembered of a file; nothing where there is a fix to apply."""
-    result = memory.recall(target)
+    result = cache.recall(target)
     if result is None:
         return None
     least = Applicability.UNSAFE if target.config.unsafe_fixes else Applicability.SAFE
@@ -173,12 +166,12 @@ def _recalled(target: Target, mode: Mode, memory: Memory) -> Outcome | None:
     return Outcome(result, (), raw, raw, changed=target.changed, recalled=True)
 
 
-def _keep(targets: Sequence[Target], outcomes: Sequence[Outcome], memory: Memory) -> None:
+def _keep(targets: Sequence[Target], outcomes: Sequence[Outcome], cache: ResultCache) -> None:
     """Keep what was found where files were repaired: nothing of it holds before all of them are written."""
-    memory.refresh()
+    cache.refresh()
     for target, outcome in zip(targets, outcomes, strict=True):
         if not outcome.recalled and outcome.before == outcome.after:
-            memory.remember(target, outcome.result, outcome.after)
+            cache.remember(target, outcome.result, outcome.after)
 
 
 def over(
@@ -241,7 +234,7 @@ def examine(
     try:
         # Not above: starting up must not cost what looking at files does, nor telling that there is nothing to do the
         # import of the parser.
-        from torchlint.plain import is_plain
+        from torchlint.syntax.prefilter import is_plain
 
         if approve is None and is_plain(path, raw, config):
             return Outcome(FileResult(path, None), (), raw, raw, False, changed)

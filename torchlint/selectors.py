@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from torchlint.catalogue import BY_CODE, BY_NAME
+from torchlint.registry import BY_CODE, BY_NAME
 
 ALL = "ALL"
 EVERY_CODE: frozenset[str] = frozenset(BY_CODE)

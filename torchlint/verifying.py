@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from torchlint.catalogue import CATALOGUE
 from torchlint.config import Finder
 from torchlint.discover import Discovery, Notice, Target
 from torchlint.flags import UsageError
@@ -21,6 +20,7 @@ from torchlint.output.report import Place
 from torchlint.output.verdicts import Bench, Ruled, Tried
 from torchlint.progress import progress
 from torchlint.proof.verdicts import REFUTED, Verdict
+from torchlint.registry import RULES
 from torchlint.runner import Mode, run
 from torchlint.selectors import codes_meant, nearest
 from torchlint.source import Source
@@ -77,7 +77,7 @@ _REMEDY = "pip install torchlint[verify]"
 def _rules(flags: argparse.Namespace, codes: frozenset[str] | None, bench: Bench, session: Session) -> int:
     from torchlint.proof import examples
 
-    entries = [each for each in CATALOGUE if each.words and (codes is None or each.code in codes)]
+    entries = [each for each in RULES if each.words and (codes is None or each.code in codes)]
     wanted = [each.code for each in entries]
     with progress(sum(map(examples.count, wanted)), session.stderr, not flags.quiet, "Verifying", _A_BAR_FROM) as done:
         found = dict(examples.verdicts(wanted, bench.devices, flags.time_limit, session.jobs, done))

@@ -15,9 +15,9 @@ import atheris
 with atheris.instrument_imports(include=["torchlint"]):
     from benchmarks.fuzz import properties
     from torchlint import rule
-    from torchlint.catalogue import CATALOGUE
+    from torchlint.registry import RULES
 
-    for entry in CATALOGUE:
+    for entry in RULES:
         if entry.words:
             rule.load(entry.code)
 

@@ -10,13 +10,13 @@ from html import escape
 from importlib.resources import files
 from itertools import groupby
 
-from torchlint.catalogue import BY_CODE
 from torchlint.model import Finding
 from torchlint.output.html_finding import details, prose
 from torchlint.output.report import FAMILIES, Report
 from torchlint.output.screen import Screen, printable
 from torchlint.output.statistics import advice
 from torchlint.output.tallies import Tally, by_confidence, by_family, by_file, by_folder, by_rule
+from torchlint.registry import BY_CODE
 from torchlint.version import VERSION
 
 _FOLDERS = 12

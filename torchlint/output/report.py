@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from torchlint.catalogue import BY_NAME
 from torchlint.model import Applicability, Confidence, FileResult, Finding, Trouble
+from torchlint.registry import BY_NAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

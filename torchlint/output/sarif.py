@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from torchlint.catalogue import CATALOGUE
 from torchlint.edits import Replacement, replacements
 from torchlint.fingerprints import Identity, identities
 from torchlint.model import Applicability, FileResult, Finding, Fix, Trouble
@@ -14,13 +13,14 @@ from torchlint.output.sarif_rules import described
 from torchlint.output.screen import Screen
 from torchlint.output.trail import steps
 from torchlint.output.uris import uri
+from torchlint.registry import RULES
 from torchlint.version import VERSION
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 FINGERPRINT = "torchlintContent/v1"
 ROOT = "SRCROOT"
 
-_INDEX = {entry.code: number for number, entry in enumerate(CATALOGUE)}
+_INDEX = {entry.code: number for number, entry in enumerate(RULES)}
 _Object = dict[str, object]
 
 
@@ -38,7 +38,7 @@ def _run(report: Report) -> _Object:
                 "informationUri": PROJECT,
                 "version": VERSION,
                 "semanticVersion": VERSION,
-                "rules": [described(entry) for entry in CATALOGUE],
+                "rules": [described(entry) for entry in RULES],
             }
         },
         "invocations": [

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 
-from torchlint.catalogue import BY_NAME, Entry
 from torchlint.output.report import FAMILIES, page
-from torchlint.pages import page as text_of
-from torchlint.pages import summary
+from torchlint.registry import BY_NAME
+from torchlint.rule_docs import page as text_of
+from torchlint.rule_docs import summary
+from torchlint.rule_metadata import RuleMetadata
 
 _LINK = re.compile(r"\]\(([a-z0-9-]+)\.md\)")
 _MARKS = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 
 
-def described(entry: Entry) -> dict[str, object]:
+def described(entry: RuleMetadata) -> dict[str, object]:
     """Give a rule's descriptor."""
     text = text_of(entry)
     return {

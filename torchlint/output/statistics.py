@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from torchlint.catalogue import BY_CODE
 from torchlint.output.report import Report
 from torchlint.output.screen import Screen, printable
 from torchlint.output.tallies import Tally, by_confidence, by_file, by_folder, by_rule
+from torchlint.registry import BY_CODE
 
 _MOST = 10
 """Folders and files that are listed for people; programs get them all."""

@@ -12,11 +12,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 
-from torchlint.catalogue import BY_CODE
 from torchlint.config import Config
 from torchlint.engine import fix_bytes
 from torchlint.model import Applicability, Settings
-from torchlint.pages import page
+from torchlint.registry import BY_CODE
+from torchlint.rule_docs import page
 
 _DEFAULT_DTYPE, _DEFAULT_DEVICE = "torch.set_default_dtype(torch.float64)", 'torch.set_default_device("cuda")'
 """Statements by which a file changes what new tensors are: rules read them, and repair other code accordingly."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from datetime import date, datetime, timezone
+from datetime import date
 from pathlib import Path
 
 LEDGER = Path(__file__).with_name("ledger.json")
@@ -124,34 +122,3 @@ def age(rows: Iterable[Row], today: date) -> str:
     days = (today - date.fromisoformat(oldest.date)).days
     devices = ", ".join(sorted({f"{row.device} with torch {row.torch}" for row in real}))
     return f"{len(real)} rows of real accelerators ({devices}), the oldest of {oldest.date}: {days} days ago"
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Prove every rule's claim on the devices of this machine; exit status 1 where one claims too much."""
-    parser = argparse.ArgumentParser(prog="python -m torchlint.proof.ledger", description=main.__doc__)
-    parser.add_argument("--write", action="store_true", help="write the rows into the ledger")
-    parser.add_argument("--to", type=Path, default=LEDGER, metavar="FILE", help="the ledger to write to")
-    parser.add_argument("--device", action="append", help="only this device; may be given several times")
-    parser.add_argument("--codes", nargs="*", help="only these rules")
-    options = parser.parse_args(arguments)
-    from torchlint.proof.proving import digests, prove_all
-
-    today = datetime.now(timezone.utc).date()
-    new = prove_all(options.codes, options.device, today.isoformat())
-    old = read(options.to)
-    ledger = merged(old, new, digests({series(row) for row in old.rows}))
-    print(age(ledger.rows, today))
-    if options.write:
-        write(ledger, options.to)
-    return int(any(_stronger(row.claims, row.allows) for row in new.rows))
-
-
-def _stronger(claim: str, allowed: str) -> bool:
-    order = ("display", "unsafe", "safe")
-    return order.index(claim) > order.index(allowed)
-
-
-if __name__ == "__main__":
-    from torchlint.proof import ledger  # noqa: PLW0406  # rows are of that module, and only equals can be sorted
-
-    sys.exit(ledger.main())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from textwrap import dedent, indent
 
-from torchlint.catalogue import CATALOGUE
 from torchlint.proof.cases import Case, page_example, repaired
+from torchlint.registry import RULES
 
 _TENSOR = "t: torch.Tensor"
 _SHOWN = "assert isinstance(t, torch.Tensor)\n"
@@ -367,5 +367,5 @@ def of_rule(code: str) -> tuple[Case, ...]:
     return (*((example,) if repaired(example) != example.text else ()), *(case for case in SAFE if case.code == code))
 
 
-CLAIMING: tuple[str, ...] = tuple(entry.code for entry in CATALOGUE if any(case.code == entry.code for case in SAFE))
+CLAIMING: tuple[str, ...] = tuple(entry.code for entry in RULES if any(case.code == entry.code for case in SAFE))
 """Rules with fixes that claim to be safe."""

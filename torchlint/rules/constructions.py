@@ -8,6 +8,7 @@ import libcst as cst
 
 from torchlint.model import Confidence
 from torchlint.rule import FileContext
+from torchlint.rule_metadata import Triggers
 from torchlint.rules.given_data import Given, Reading, given
 from torchlint.rules.tensor_types import name_node, type_of
 from torchlint.screening.legacy_types import TensorType
@@ -17,6 +18,14 @@ FROM_SIZE = "TNS302"
 AMBIGUOUS = "TNS303"
 TYPED = "TNS304"
 KEYWORD = "TNS305"
+
+TRIGGERS = Triggers(
+    functions=(
+        *("Tensor", "FloatTensor", "DoubleTensor", "HalfTensor", "BFloat16Tensor", "LongTensor", "IntTensor"),
+        *("ShortTensor", "CharTensor", "ByteTensor", "BoolTensor"),
+    )
+)
+"""Of all rules about legacy constructors."""
 
 _PLAIN_ONLY = frozenset({FROM_DATA, FROM_SIZE, AMBIGUOUS})
 _TYPED_ONLY = frozenset({TYPED})

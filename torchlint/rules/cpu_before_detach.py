@@ -50,6 +50,7 @@ import libcst as cst
 from torchlint.inference.facts import Kind
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext, Rule
+from torchlint.rule_metadata import Triggers
 from torchlint.rules.host_copies import is_host_copy, is_torch_tensor
 
 
@@ -144,4 +145,4 @@ def _has_comment(copied: cst.Call, detached: cst.Call, context: FileContext) -> 
     return "#" in context.source.slice(start, end) + context.source.line(row)
 
 
-RULE = Rule("TNS104", visit={cst.Call: check})
+RULE = Rule("TNS104", "cpu-before-detach", Triggers(methods=("detach",)), default=False, visit={cst.Call: check})

@@ -60,6 +60,7 @@ import libcst as cst
 from torchlint.inference.facts import Dtype, Value
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext, Rule
+from torchlint.rule_metadata import Triggers
 from torchlint.rules.data_edits import dropped
 from torchlint.rules.data_evidence import tensor_evidence
 from torchlint.rules.data_use import DataUse, Use, data_use
@@ -89,7 +90,7 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     yield Draft(node.attr, _message(use), confidence, fix=fix)
 
 
-RULE = Rule("TNS204", {cst.Attribute: check})
+RULE = Rule("TNS204", "data-as-scalar", Triggers(attributes=("data",)), visit={cst.Attribute: check})
 
 
 def _message(use: DataUse) -> str:

@@ -54,6 +54,7 @@ import libcst as cst
 
 from torchlint.model import Applicability, Confidence, Fix
 from torchlint.rule import Draft, FileContext, Rule
+from torchlint.rule_metadata import Triggers
 from torchlint.rules.data_edits import dropped
 from torchlint.rules.data_evidence import tensor_evidence
 from torchlint.rules.data_use import Use, data_use
@@ -77,4 +78,4 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     yield Draft(node.attr, f"`{use.word}` is the same without `.data`: ask the tensor itself", confidence, fix=fix)
 
 
-RULE = Rule("TNS205", {cst.Attribute: check})
+RULE = Rule("TNS205", "data-for-metadata", Triggers(attributes=("data",)), visit={cst.Attribute: check})

@@ -101,6 +101,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.rule import Draft, FileContext, Rule
+from torchlint.rule_metadata import Triggers
 from torchlint.rules.data_evidence import tensor_evidence
 from torchlint.rules.data_use import DataUse, Use, Way, data_use
 from torchlint.rules.data_write_repair import repair
@@ -125,7 +126,7 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     yield Draft(node.attr, _message(node, use, context), confidence, _why(use), fix)
 
 
-RULE = Rule("TNS202", {cst.Attribute: check})
+RULE = Rule("TNS202", "data-mutation", Triggers(attributes=("data",)), visit={cst.Attribute: check})
 
 
 def _elsewhere(node: cst.Attribute, context: FileContext) -> str | None:

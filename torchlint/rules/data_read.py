@@ -73,6 +73,7 @@ import libcst as cst
 
 from torchlint.model import Applicability, Confidence, Fix
 from torchlint.rule import Draft, FileContext, Rule
+from torchlint.rule_metadata import Triggers
 from torchlint.rules.data_edits import detached, dropped
 from torchlint.rules.data_evidence import tensor_evidence
 from torchlint.rules.data_use import Use, data_use
@@ -99,7 +100,7 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     yield Draft(node.attr, message, confidence, fix=fix and unless_traced(fix, context))
 
 
-RULE = Rule("TNS201", {cst.Attribute: check})
+RULE = Rule("TNS201", "data-read", Triggers(attributes=("data",)), visit={cst.Attribute: check})
 
 
 def _fix(node: cst.Attribute, confidence: Confidence, context: FileContext) -> Fix | None:

@@ -56,6 +56,7 @@ import libcst as cst
 
 from torchlint.model import Applicability, Edit, Fix
 from torchlint.rule import Draft, FileContext, Rule
+from torchlint.rule_metadata import Triggers
 from torchlint.rules.data_evidence import tensor_evidence
 from torchlint.rules.data_use import Use, data_use
 from torchlint.rules.no_grad_block import no_grad_edits, statement_of
@@ -79,7 +80,7 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     yield Draft(node.attr, message, confidence, fix=_choice(node, context))
 
 
-RULE = Rule("TNS203", {cst.Attribute: check})
+RULE = Rule("TNS203", "data-rebinding", Triggers(attributes=("data",)), visit={cst.Attribute: check})
 
 
 def _choice(node: cst.Attribute, context: FileContext) -> Fix | None:

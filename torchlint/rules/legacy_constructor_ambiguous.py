@@ -59,7 +59,7 @@ import libcst as cst
 
 from torchlint.rule import Draft, FileContext, Rule
 from torchlint.rules.construction_messages import message, why
-from torchlint.rules.constructions import AMBIGUOUS, construction
+from torchlint.rules.constructions import AMBIGUOUS, TRIGGERS, construction
 from torchlint.rules.modern_constructors import modern
 
 
@@ -70,4 +70,4 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         yield Draft(call.at, message(call), call.confidence, why(call, context), modern(call, context))
 
 
-RULE = Rule(AMBIGUOUS, visit={cst.Call: check})
+RULE = Rule(AMBIGUOUS, "legacy-constructor-ambiguous", TRIGGERS, visit={cst.Call: check})

@@ -72,7 +72,7 @@ import libcst as cst
 
 from torchlint.rule import Draft, FileContext, Rule
 from torchlint.rules.construction_messages import message, why
-from torchlint.rules.constructions import FROM_DATA, construction
+from torchlint.rules.constructions import FROM_DATA, TRIGGERS, construction
 from torchlint.rules.modern_constructors import modern
 
 
@@ -83,4 +83,4 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         yield Draft(call.at, message(call), call.confidence, why(call, context), modern(call, context))
 
 
-RULE = Rule(FROM_DATA, visit={cst.Call: check})
+RULE = Rule(FROM_DATA, "legacy-constructor-from-data", TRIGGERS, visit={cst.Call: check})

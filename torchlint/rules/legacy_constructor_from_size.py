@@ -58,7 +58,7 @@ import libcst as cst
 
 from torchlint.rule import Draft, FileContext, Rule
 from torchlint.rules.construction_messages import message, why
-from torchlint.rules.constructions import FROM_SIZE, construction
+from torchlint.rules.constructions import FROM_SIZE, TRIGGERS, construction
 from torchlint.rules.modern_constructors import modern
 
 
@@ -69,4 +69,4 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         yield Draft(call.at, message(call), call.confidence, why(call, context), modern(call, context))
 
 
-RULE = Rule(FROM_SIZE, visit={cst.Call: check})
+RULE = Rule(FROM_SIZE, "legacy-constructor-from-size", TRIGGERS, visit={cst.Call: check})

@@ -52,7 +52,7 @@ import libcst as cst
 from torchlint.model import Confidence
 from torchlint.rule import Draft, FileContext, Rule
 from torchlint.rules.construction_messages import why
-from torchlint.rules.constructions import KEYWORD, MODERN_KEYWORDS, Construction, construction
+from torchlint.rules.constructions import KEYWORD, MODERN_KEYWORDS, TRIGGERS, Construction, construction
 from torchlint.rules.modern_constructors import function_for, modern
 
 
@@ -76,4 +76,4 @@ def _judged(call: Construction) -> tuple[str, Confidence]:
     return f"{call.type.shown} may raise for this `device=`: {remedy}", Confidence.LIKELY
 
 
-RULE = Rule(KEYWORD, visit={cst.Call: check})
+RULE = Rule(KEYWORD, "legacy-constructor-keyword", TRIGGERS, visit={cst.Call: check})

@@ -53,6 +53,7 @@ import libcst as cst
 from torchlint.inference.project_texts import SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext, Rule
+from torchlint.rule_metadata import Triggers
 from torchlint.rules.tensor_types import name_node, spelled_like, type_of
 from torchlint.screening.legacy_types import TensorType, tensor_type
 
@@ -120,4 +121,6 @@ def _with_device(node: cst.Call, kind: TensorType, edits: tuple[Edit, ...], cont
     return Fix(title, tuple(dict.fromkeys((*edits, *imports, Edit(end, end, text)))), Applicability.UNSAFE)
 
 
-RULE = Rule("TNS310", visit={cst.Call: check})
+RULE = Rule(
+    "TNS310", "legacy-default-tensor-type", Triggers(functions=("set_default_tensor_type",)), visit={cst.Call: check}
+)

@@ -56,6 +56,7 @@ import libcst as cst
 from torchlint.inference.facts import Kind, Place
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext, Rule
+from torchlint.rule_metadata import Triggers
 from torchlint.rules.modern_constructors import in_fstring
 from torchlint.rules.spelling import Spelled, torch_name
 from torchlint.rules.tensor_types import spelled_like, type_of
@@ -157,4 +158,4 @@ def _comment_in(wanted: cst.Arg, context: FileContext) -> bool:
     return "#" in context.code_with_parentheses(wanted.value)
 
 
-RULE = Rule("TNS307", visit={cst.Call: check})
+RULE = Rule("TNS307", "legacy-type-conversion", Triggers(methods=("type",)), visit={cst.Call: check})

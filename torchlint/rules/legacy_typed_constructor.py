@@ -61,7 +61,7 @@ import libcst as cst
 
 from torchlint.rule import Draft, FileContext, Rule
 from torchlint.rules.construction_messages import message, why
-from torchlint.rules.constructions import TYPED, construction
+from torchlint.rules.constructions import TRIGGERS, TYPED, construction
 from torchlint.rules.modern_constructors import modern
 from torchlint.rules.sparse_constructors import sparse_construction
 
@@ -75,4 +75,4 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         yield from sparse_construction(node, context)
 
 
-RULE = Rule(TYPED, visit={cst.Call: check})
+RULE = Rule(TYPED, "legacy-typed-constructor", TRIGGERS, visit={cst.Call: check})

@@ -60,6 +60,7 @@ import libcst as cst
 from torchlint.inference.facts import Kind, Place, Value
 from torchlint.model import Applicability, Confidence, Fix
 from torchlint.rule import Draft, FileContext, Rule
+from torchlint.rule_metadata import Triggers
 from torchlint.rules.argument_removal import without
 from torchlint.rules.host_copies import is_host
 from torchlint.rules.variable_calls import is_literal
@@ -175,4 +176,4 @@ def _calls(node: cst.Call, words: frozenset[str], context: FileContext, whole_fi
     )
 
 
-RULE = Rule("TNS108", visit={cst.Call: check})
+RULE = Rule("TNS108", "nonblocking-copy-to-host", Triggers(names=("non_blocking",)), visit={cst.Call: check})

@@ -45,6 +45,7 @@ import libcst as cst
 
 from torchlint.inference.facts import Place
 from torchlint.rule import FileContext, Rule
+from torchlint.rule_metadata import Triggers
 from torchlint.rules.conversions import Conversion, drafts, half
 
 
@@ -53,4 +54,6 @@ def _message(found: Conversion, context: FileContext) -> str:
     return f"`.numpy()` on a tensor that {verb} on an accelerator: {half(found)}"
 
 
-RULE = Rule("TNS102", {cst.Call: drafts("TNS102", _message)})
+RULE = Rule(
+    "TNS102", "numpy-on-accelerator-tensor", Triggers(methods=("numpy",)), visit={cst.Call: drafts("TNS102", _message)}
+)

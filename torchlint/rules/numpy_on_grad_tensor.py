@@ -46,6 +46,7 @@ from __future__ import annotations
 import libcst as cst
 
 from torchlint.rule import FileContext, Rule
+from torchlint.rule_metadata import Triggers
 from torchlint.rules.conversions import Conversion, computes_loss, drafts, half
 
 
@@ -56,4 +57,6 @@ def _message(found: Conversion, context: FileContext) -> str:
     return text
 
 
-RULE = Rule("TNS101", {cst.Call: drafts("TNS101", _message)})
+RULE = Rule(
+    "TNS101", "numpy-on-grad-tensor", Triggers(methods=("numpy",)), visit={cst.Call: drafts("TNS101", _message)}
+)

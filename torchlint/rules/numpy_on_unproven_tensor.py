@@ -47,6 +47,7 @@ from __future__ import annotations
 import libcst as cst
 
 from torchlint.rule import FileContext, Rule
+from torchlint.rule_metadata import Triggers
 from torchlint.rules.conversions import Conversion, drafts, half
 
 _EXCLUDED = {
@@ -60,4 +61,6 @@ def _message(found: Conversion, context: FileContext) -> str:
     return f"`.numpy()` on a tensor that {_EXCLUDED[found.detach, found.cpu]}: {half(found)}"
 
 
-RULE = Rule("TNS103", {cst.Call: drafts("TNS103", _message)})
+RULE = Rule(
+    "TNS103", "numpy-on-unproven-tensor", Triggers(methods=("numpy",)), visit={cst.Call: drafts("TNS103", _message)}
+)

@@ -59,6 +59,7 @@ import libcst as cst
 from torchlint.inference.facts import Dtype, Kind
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext, Rule
+from torchlint.rule_metadata import Triggers
 from torchlint.rules.expected_errors import unless_expected
 from torchlint.rules.host_copies import is_host_copy, is_torch_tensor
 
@@ -163,4 +164,4 @@ def _speaks_for_torch(node: cst.Call, context: FileContext) -> bool:
     return False
 
 
-RULE = Rule("TNS107", visit={cst.Call: check})
+RULE = Rule("TNS107", "numpy-roundtrip-to-scalar", Triggers(methods=("numpy",)), visit={cst.Call: check})

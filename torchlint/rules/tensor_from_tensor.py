@@ -59,6 +59,7 @@ import libcst as cst
 
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext, Rule
+from torchlint.rule_metadata import Triggers
 from torchlint.rules.annotation_evidence import rests_on_annotation
 from torchlint.rules.detach_chains import detaching_end, is_detached_behind
 from torchlint.rules.given_data import brief
@@ -169,4 +170,4 @@ def _needs_parentheses(node: cst.BaseExpression, context: FileContext) -> bool:
     return False
 
 
-RULE = Rule("TNS308", visit={cst.Call: check})
+RULE = Rule("TNS308", "tensor-from-tensor", Triggers(functions=("tensor",)), visit={cst.Call: check})

@@ -55,6 +55,7 @@ import libcst as cst
 from torchlint.inference.facts import Kind
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext, Rule
+from torchlint.rule_metadata import Triggers
 from torchlint.rules.given_data import FILLS, Given, Reading, brief, given
 from torchlint.rules.modern_constructors import in_fstring
 
@@ -156,4 +157,4 @@ def _caveat(found: Given, proven: bool) -> str:
     return "" if proven else ", if the object is a tensor"
 
 
-RULE = Rule("TNS306", visit={cst.Call: check})
+RULE = Rule("TNS306", "tensor-new", Triggers(methods=("new",)), visit={cst.Call: check})

@@ -89,6 +89,7 @@ import libcst as cst
 from torchlint.inference.names import bindings
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext, Rule
+from torchlint.rule_metadata import Triggers
 from torchlint.rules.statement_removal import without_statement
 from torchlint.rules.variable_calls import NAMES
 from torchlint.syntax.outline import Outline
@@ -312,4 +313,10 @@ def _dotted(node: cst.BaseExpression) -> str:
     return ""
 
 
-RULE = Rule("TNS404", visit={cst.ImportFrom: check})
+RULE = Rule(
+    "TNS404",
+    "variable-import",
+    Triggers(names=("Variable",)),
+    follows=("TNS401", "TNS402", "TNS403"),
+    visit={cst.ImportFrom: check},
+)

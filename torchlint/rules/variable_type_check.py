@@ -76,6 +76,7 @@ import libcst as cst
 
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext, Rule
+from torchlint.rule_metadata import Triggers
 from torchlint.rules.remembered import says
 from torchlint.rules.spelling import torch_name
 from torchlint.rules.variable_calls import brief, last_name, names_variable
@@ -261,4 +262,9 @@ def _meant(node: cst.Comparison, asked: cst.Call, operator: cst.BaseCompOp, cont
     return Fix("Ask whether it is a tensor", (context.replace(node, text), *imports), Applicability.DISPLAY)
 
 
-RULE = Rule("TNS403", visit={cst.Name: check_name, cst.Attribute: check_name, cst.Comparison: check_comparison})
+RULE = Rule(
+    "TNS403",
+    "variable-type-check",
+    Triggers(names=("Variable",)),
+    visit={cst.Name: check_name, cst.Attribute: check_name, cst.Comparison: check_comparison},
+)

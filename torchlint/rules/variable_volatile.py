@@ -75,6 +75,7 @@ import libcst as cst
 from torchlint.inference.facts import Mode
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext, Rule
+from torchlint.rule_metadata import Triggers
 from torchlint.rules.argument_removal import without
 from torchlint.rules.spelling import torch_name
 from torchlint.rules.variable_calls import VariableCall, brief, is_literal, read
@@ -170,4 +171,9 @@ def _decoration(function: cst.FunctionDef, context: FileContext) -> tuple[Edit, 
     return (Edit(start, start, f"@{spelled}()\n{indent}"), *imports)
 
 
-RULE = Rule("TNS402", visit={cst.Call: check_call, cst.Attribute: check_attribute})
+RULE = Rule(
+    "TNS402",
+    "variable-volatile",
+    Triggers(names=("volatile", "Variable")),
+    visit={cst.Call: check_call, cst.Attribute: check_attribute},
+)

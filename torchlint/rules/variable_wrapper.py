@@ -92,6 +92,7 @@ import libcst as cst
 from torchlint.inference.facts import Grad, Kind, Value
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext, Rule
+from torchlint.rule_metadata import Triggers
 from torchlint.rules.detach_chains import is_detached_behind, is_detaching
 from torchlint.rules.detached_proof import never_requires_grad_here
 from torchlint.rules.given_data import brief as given_brief
@@ -266,4 +267,4 @@ def _is_bool(flag: cst.Arg, context: FileContext) -> bool:
     return isinstance(context.facts(flag.value).const, bool) or is_literal(flag, "True")
 
 
-RULE = Rule("TNS401", visit={cst.Call: check})
+RULE = Rule("TNS401", "variable-wrapper", Triggers(names=("Variable",)), visit={cst.Call: check})

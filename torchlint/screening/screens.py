@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping, Sequence
 
-from torchlint.catalogue import Entry
+from torchlint.rule_metadata import RuleMetadata
 from torchlint.screening.constructors import may_be_legacy, may_be_new, may_convert, may_copy_a_tensor
 from torchlint.screening.conversions import is_detour, may_fail
 from torchlint.screening.copies import may_go_to_the_host
@@ -29,7 +29,7 @@ ABOUT_TENSORS = ("TNS1", "TNS2", "TNS3")
 """Families of rules that have nothing to say where no tensor is met."""
 
 
-def speaking_of(entries: Sequence[Entry], sight: Sight) -> Sequence[Entry]:
+def speaking_of(entries: Sequence[RuleMetadata], sight: Sight) -> Sequence[RuleMetadata]:
     """Give the rules that may speak about a file: those about tensors only where one may be met at all."""
     others = [each for each in entries if not each.code.startswith(ABOUT_TENSORS)]
     return entries if len(others) == len(entries) or sight.may_hold_tensors else others
@@ -38,7 +38,7 @@ def speaking_of(entries: Sequence[Entry], sight: Sight) -> Sequence[Entry]:
 class Screens:
     """The screens of the rules that look at a file."""
 
-    def __init__(self, sight: Sight, entries: Iterable[Entry]) -> None:
+    def __init__(self, sight: Sight, entries: Iterable[RuleMetadata]) -> None:
         self._sight = sight
         self._entries = tuple(entries)
         self._by_word: dict[str, tuple[Screen, ...]] = {}

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from lsprotocol.types import Hover, MarkupContent, MarkupKind, Position
 
-from torchlint.catalogue import BY_CODE
 from torchlint.model import Finding
 from torchlint.output.facts import Known, known_at
 from torchlint.output.sarif_rules import linked
-from torchlint.pages import page
+from torchlint.registry import BY_CODE
+from torchlint.rule_docs import page
 from torchlint.server.checks import Checked
 from torchlint.server.documents import Open
 

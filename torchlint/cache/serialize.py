@@ -1,18 +1,21 @@
-"""A result as plain data and back: nothing that is read is trusted to have the right form."""
+"""Results as plain data and back: nothing that is read is trusted to have the right form."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torchlint.cache.present import Stamp
-from torchlint.catalogue import BY_CODE
+from torchlint.cache.file_state import FileState, Stamp, digest
+from torchlint.discover import Target
 from torchlint.model import Applicability, Confidence, Edit, FileResult, Finding, Fix
 from torchlint.notebook import SUFFIX
+from torchlint.registry import BY_CODE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
+
+    from torchlint.source import Source
 
     Row = TypeVar("Row")
 
@@ -27,10 +30,10 @@ File = tuple[str, str, Stamp | None]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is kept of the result for one file: what it rests on, and the result itself, still packed.
+    """What is kept of the result for one file: what it rests on, and the result itself, still as plain data.
 
     ``files`` are other files with their digests and stamps, ``bases`` places of modules with what is there, ``homes``
-    folders with what :meth:`Present.home` gives of them.
+    folders with what :meth:`FileState.home` gives of them.
     """
 
     digest: str
@@ -45,25 +48,25 @@ class Entry:
 
 
 # ---------------------------------------------------------------------- findings
-def pack(result: FileResult) -> list[object]:
+def dump_result(result: FileResult) -> list[object]:
     """Give what was found as plain data."""
     left: tuple[int, ...] = ()
     if result.source is not None and result.path.endswith(SUFFIX):
         from torchlint.syntax.reading import left_out
 
         left = left_out(result.source)
-    found, suppressed = ([_packed(each) for each in some] for some in (result.findings, result.suppressed))
+    found, suppressed = ([_dump_finding(each) for each in some] for some in (result.findings, result.suppressed))
     return [found, suppressed, result.passed_over, list(left)]
 
 
-def _packed(finding: Finding) -> list[object]:
+def _dump_finding(finding: Finding) -> list[object]:
     fix = finding.fix
     packed = fix and [fix.title, int(fix.applicability), [[each.start, each.end, each.text] for each in fix.edits]]
     span = (finding.start, finding.end)
     return [finding.code, *span, finding.message, int(finding.confidence), list(finding.why), packed]
 
 
-def unpack(packed: object, length: int) -> tuple[Finding, ...]:
+def load_findings(packed: object, length: int) -> tuple[Finding, ...]:
     """Give findings back, of a text of so many bytes.
 
     :raises Misread: where they are none.
@@ -101,7 +104,7 @@ def _span(start: object, end: object, length: int) -> tuple[int, int]:
 
 
 # ---------------------------------------------------------------------- entries
-def pack_all(entries: dict[str, Entry]) -> dict[str, object]:
+def dump_entries(entries: dict[str, Entry]) -> dict[str, object]:
     """Give the entries of one folder, by file name; what several rest on is written once."""
     files: dict[File, int] = {}
     bases: dict[tuple[str, str | None], int] = {}
@@ -121,7 +124,7 @@ def pack_all(entries: dict[str, Entry]) -> dict[str, object]:
     return {"files": list(files), "bases": list(bases), "homes": list(homes), "entries": packed}
 
 
-def unpack_all(data: object) -> dict[str, Entry]:
+def load_entries(data: object) -> dict[str, Entry]:
     """Give entries back.
 
     :raises Misread: where they are none.
@@ -181,6 +184,41 @@ def _picked(places: object, table: Sequence[Row]) -> tuple[Row, ...]:
     if found and not 0 <= min(found) <= max(found) < len(table):
         raise Misread
     return tuple(table[at] for at in found)
+
+
+# ---------------------------------------------------------------------- results
+def load_result(entry: Entry, target: Target, files: FileState) -> FileResult | None:
+    """Give the result; None where the file is no longer the one that it is about, or the entry is none.
+
+    Only a file with findings is read: they are shown with their lines, and never with those of another content.
+    """
+    try:
+        found, suppressed, passed_over, left_out = entry.found
+        reads = (*entry.bases, *((path, known) for path, known, _ in entry.files))
+        if not rows(found) and not rows(suppressed):
+            return FileResult(target.path, None, reads=reads, asked=entry.asked, passed_over=text(passed_over))
+        raw = files.read(target.real)
+        if raw is None or (files.stamp(target.real) != entry.stamp and digest(raw) != entry.digest):
+            return None
+        source = _source(target.path, raw, numbers(left_out))
+        length = len(source.utf8)
+        known = load_findings(found, length), load_findings(suppressed, length)
+        return FileResult(target.path, source, *known, (), reads, entry.asked)
+    except (Misread, ValueError):
+        return None
+
+
+def _source(path: str, raw: bytes, left_out: list[int]) -> Source:
+    from torchlint.source import SourceError, decode, undecoded  # here: a run without findings needs no text
+
+    try:
+        if not path.endswith(SUFFIX):
+            return decode(path, raw)
+        from torchlint.syntax.reading import reread  # here: few runs meet a notebook with findings
+
+        return reread(path, raw, left_out)
+    except SourceError as error:
+        return undecoded(path, raw, error.offset)
 
 
 # ---------------------------------------------------------------------- forms

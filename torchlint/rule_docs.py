@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from importlib.resources import files
 
-from torchlint.catalogue import Entry
+from torchlint.rule_metadata import RuleMetadata
 
 _OWN = {
     "syntax-error": (
@@ -73,7 +73,7 @@ of the pen, correct it instead; the message names the nearest spelling.
 }
 
 
-def page(entry: Entry) -> str:
+def page(entry: RuleMetadata) -> str:
     """Give the page as the rule's docstring has it."""
     own = _OWN.get(entry.name)
     if own is not None:
@@ -83,6 +83,6 @@ def page(entry: Entry) -> str:
     return text or "This rule has no page yet."
 
 
-def summary(entry: Entry) -> str:
+def summary(entry: RuleMetadata) -> str:
     """Give the first line of the page."""
     return page(entry).splitlines()[0]

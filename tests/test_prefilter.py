@@ -1,9 +1,10 @@
-"""Which rules a text may concern: by their words, where these matter, before anything is parsed."""
+"""Which rules a text may concern, by their words and where these stand, and what is passed over without the engine."""
 
 from __future__ import annotations
 
 import ast
-import warnings
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,18 +12,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import ROOT
-from torchlint.catalogue import CATALOGUE, Entry
+from torchlint.config import Config
+from torchlint.engine import check_bytes
+from torchlint.model import FileResult
+from torchlint.registry import RULES
+from torchlint.rule_metadata import RuleMetadata
+from torchlint.selectors import EVERY_CODE
 from torchlint.source import decode
 from torchlint.syntax.outline import outline
+from torchlint.syntax.prefilter import is_plain, triggered
 from torchlint.syntax.stretches import stretches
-from torchlint.triggers import speaking
 
-LITERALS = (ast.Constant, ast.List, ast.ListComp, ast.UnaryOp)
-CODES = frozenset(entry.code for entry in CATALOGUE if entry.words)
+CODES = frozenset(entry.code for entry in RULES if entry.words)
 
 
 def codes(text: str) -> set[str]:
-    return {entry.code for entry in speaking(CODES, text.encode())}
+    return {entry.code for entry in triggered(CODES, text.encode())}
 
 
 @pytest.mark.parametrize(
@@ -36,16 +41,10 @@ def codes(text: str) -> set[str]:
         "variable = volatile_ + Variables\n",
         "x.metadata, x.data_, x.adata, mydata.x\n",
         "tensors(1), tensor_like(2), x.to_tensor(3)\n",
-        "tensor(1), tensor(-1.5, dtype=d), torch.tensor ( 1e-3 ), tensor(True), tensor(1_0)\n",
-        "tensor([x, y]), (torch.tensor)([[1, 2], [x[0], 3]], device=d), tensor([]), tensor(\n    [1,\n     2],\n)\n",
-        "tensor([x for x in y if x]), tensor([1, 'a', x.y])\n",
         "numpy(x)\n  # no dot\ndata = 1\n'the end. ' + data\n",
         "import torch.utils.data\nfrom torch.utils.data import DataLoader\ntorch.utils.data.DataLoader(x)\n",
         "# to a tensor\n'''Gives a torch.Tensor\n\nor a FloatTensor\n'''\ndef f(x: torch.Tensor) -> Tensor:\n    x\n",
-        "f = tensor([1]); g = torch.tensor\nisinstance(x, Tensor)\nassert isinstance(x, (int, Tensor))\n",
-        "tensor([[[[[[1], [2]]]]]])",
-        '"""Takes a tensor as input, as many tensor(s) as a tensor (of any size).\n\n  tensor as input\n"""\n',
-        "x = 1  # the tensor(x) and a Tensor (y)\n",
+        "g = torch.tensor\nisinstance(x, Tensor)\nassert isinstance(x, (int, Tensor))\n",
         "from library.data import x\nfrom .. data  import y\n",
     ],
 )
@@ -130,12 +129,12 @@ GAPS = st.sampled_from(["", " ", "\t", "\n", "\\\n", "  # why\n", "\n# why\n  # 
 
 @pytest.mark.parametrize(
     ("entry", "word"),
-    [(entry, word) for entry in CATALOGUE for word in sorted(entry.words)],
+    [(entry, word) for entry in RULES for word in sorted(entry.words)],
     ids=lambda each: getattr(each, "code", each),
 )
-def test_each_word_speaks_for_its_rule_alone_and_among_all(entry: Entry, word: str) -> None:
-    text = f"y = a.{word}(x)" if entry.called or entry.attribute else f"y = f({word}=x)"
-    assert entry in speaking(frozenset([entry.code]), text.encode())
+def test_each_word_speaks_for_its_rule_alone_and_among_all(entry: RuleMetadata, word: str) -> None:
+    text = f"y = f({word}=x)" if word in entry.triggers.names else f"y = a.{word}(x)"
+    assert entry in triggered(frozenset([entry.code]), text.encode())
     assert entry.code in codes(f"import torch\nx = torch.Tensor\n{text}\n")
     assert entry.code not in codes(f"y = f(some_{word}, {word}_, {word}ish)")
 
@@ -177,18 +176,13 @@ def test_a_rule_is_silent_where_no_node_bears_one_of_its_words(path: Path) -> No
     except SyntaxError:
         pytest.skip("no Python")
     spoken = codes(made.source.text)
-    for entry in CATALOGUE:
+    for entry in RULES:
         if entry.code in CODES - spoken:
 
-            def counts(node: ast.AST, _: str, entry: Entry = entry) -> bool:
-                above = made.parents.get(node)
-                literal = isinstance(above, ast.Call) and above.args[:1] and isinstance(above.args[0], LITERALS)
-                return not (entry.unless_literal and literal) and (
-                    isinstance(node, ast.Attribute) or not entry.attribute
-                )
+            def counts(node: ast.AST, _: str, entry: RuleMetadata = entry) -> bool:
+                return isinstance(node, ast.Attribute) or not (entry.triggers.methods or entry.triggers.attributes)
 
-            called = entry.words if entry.called else frozenset[str]()
-            assert not stretches(made, entry.words, called, counts), entry.code
+            assert not stretches(made, entry.words, entry.called_words, counts), entry.code
 
 
 @given(GAPS, GAPS)
@@ -196,30 +190,6 @@ def test_no_layout_hides_an_attribute(one: str, two: str) -> None:
     text = f"(x{one}.{two}data)\n"
     ast.parse(text)
     assert "TNS201" in codes(text)
-
-
-PIECES = st.lists(
-    st.sampled_from(["[", "]", "(", ")", "x", ",", "1", "-", "*", "2.5", "e3", " ", "\n", "for x in y", "."])
-)
-
-
-@given(PIECES)
-def test_only_literals_are_passed_over(pieces: list[str]) -> None:
-    text = f"tensor({''.join(pieces)})\n"
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            (statement,) = ast.parse(text).body
-    except (SyntaxError, ValueError):
-        return
-    if codes(text):
-        return
-    assert isinstance(statement, ast.Expr)
-    assert isinstance(statement.value, ast.Call)
-    first = statement.value.args[0]
-    while isinstance(first, ast.Attribute):  # `2.5.e3`: no attribute of a number is a tensor
-        first = first.value
-    assert isinstance(first, LITERALS)
 
 
 @pytest.mark.parametrize("text", ["tensor([" * 20_000, "tensor(" + "[" * 100_000, "tensor([" + "[1]" * 50_000])
@@ -232,3 +202,87 @@ def test_what_is_never_closed_takes_no_time(text: str) -> None:
 )
 def test_what_is_never_called_takes_no_time(text: str) -> None:
     codes(text)
+
+
+# ---------------------------------------------------------------------- whole files
+EVERY = Config(select=tuple(sorted(EVERY_CODE)))
+
+
+def files() -> Iterator[Path]:
+    for folder in ("torchlint", "tests", "tools", "benchmarks"):
+        yield from sorted((ROOT / folder).rglob("*.py"))
+
+
+def found(raw: bytes, config: Config = EVERY, path: str = "some.py") -> tuple[object, ...]:
+    result = check_bytes(path, raw, config)
+    return (result.findings, result.suppressed, result.troubles, result.reads, result.passed_over)
+
+
+NOTHING = found(b"")
+
+
+def test_nothing_is_found_in_what_is_passed_over() -> None:
+    passed = [path for path in files() if is_plain(path.name, path.read_bytes(), Config())]
+    assert ROOT / "torchlint" / "version.py" in passed
+    wrong = [path for path in passed if found(path.read_bytes(), Config(), path.name) != NOTHING]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(:\n",
+        "x = '\0'\n",
+        "# coding: no-such\n",
+        "x = b'\xe9'\n",
+        "x.numpy()\n",
+        "# noqa: TNS101\n",
+        "# NOQA: tns101\n",
+        "# TorchLint: disable\n",
+        "x = " + "(" * 250 + ")" * 250 + "\n",
+        "x = " + "-" * 100_000 + "1\n",
+    ],
+)
+def test_the_engine_is_asked_where_it_may_have_something_to_say(text: str) -> None:
+    assert not is_plain("some.py", text.encode("latin-1"), Config())
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("x = 1\n", "utf-8"),
+        ("", "utf-8"),
+        ("x = 1  # noqa\n", "utf-8"),
+        ("x = '\\d'\n", "utf-8"),
+        ("\ufeffx = 1\r\ny = 2\r", "utf-8"),
+        ("# coding: latin-1\nx = 'é'\n", "latin-1"),
+        ("x = 1  # fmt: skip\n", "utf-8"),
+        ("\f\nx = 1\n", "utf-8"),
+        ("def f(x):\n    global x\n", "utf-8"),
+        ("nonlocal x\n", "utf-8"),
+    ],
+)
+def test_what_holds_no_word_is_passed_over(text: str, encoding: str, recwarn: pytest.WarningsRecorder) -> None:
+    raw = text.encode(encoding)
+    assert is_plain("some.py", raw, EVERY)
+    assert found(raw) == NOTHING
+    assert not recwarn.list
+
+
+def test_words_count_as_rules_are_selected() -> None:
+    raw = b"x = old.data\n"
+    assert is_plain("some.py", raw, Config(select=("TNS101",)))
+    assert not is_plain("some.py", raw, Config(select=("TNS201",)))
+    assert not is_plain("some.py", b"x = net.detach()\n", EVERY)
+    assert is_plain("some.py", b"x = net.detach()\n", Config())
+
+
+def test_a_notebook_is_never_passed_over() -> None:
+    raw = b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
+    assert not is_plain("some.ipynb", raw, Config())
+    assert isinstance(check_bytes("some.ipynb", raw, Config()), FileResult)
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python knows the statement")
+def test_code_newer_than_this_python_is_left_to_the_engine() -> None:
+    assert not is_plain("some.py", b"type X = int\n", Config())

@@ -28,7 +28,7 @@ _TAG_TEXT = b"""Signature: 8a477f597d28d172789f06886806bc55
 _OURS = b"a cache of torchlint's"
 
 
-class Shelf:
+class Store:
     """One cache folder, which need not exist; what goes wrong with it is kept in ``fault`` and is no failure."""
 
     def __init__(self, folder: str, clock: Callable[[], int]) -> None:
@@ -39,8 +39,8 @@ class Shelf:
         if not self._usable:
             self.fault = f"{folder}: not used: it holds what is no cache of torchlint's: give another --cache-dir"
 
-    def take(self, key: str) -> object:
-        """Give what was put under a key; None where there is nothing, or nothing that is whole."""
+    def get(self, key: str) -> object:
+        """Return what was put under a key; None where there is nothing, or nothing that is whole."""
         if not self._usable:
             return None
         path = self._path(key)
@@ -104,7 +104,7 @@ class Shelf:
 
 
 def clean(folder: str) -> tuple[int, int] | None:
-    """Remove a cache folder, and tell how many files and bytes that were; None where there is none.
+    """Remove a cache folder, and return how many files and bytes that were; None where there is none.
 
     Nothing is removed but what torchlint wrote there.
 
@@ -140,7 +140,7 @@ def _usable(folder: str) -> bool:
 
 
 def _contents(folder: str) -> Iterator[tuple[str, os.stat_result]]:
-    """Give the entries of a cache and the temporary files beside them."""
+    """Yield the entries of a cache and the temporary files beside them."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.endswith(_SUFFIX) or entry.name.startswith(writing.TEMPORARY):

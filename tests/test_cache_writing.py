@@ -13,15 +13,15 @@ import pytest
 
 from tests.conftest import ROOT, Program
 from tests.test_cache import HIT, NETS, USE, known
-from torchlint.cache import portions
-from torchlint.cache.portions import EVERY, Portions
+from torchlint.cache import results
+from torchlint.cache.results import EVERY, PeriodicWriter
 
 HANGS = """
 import pathlib, signal
 from torchlint import cli, runner
-from torchlint.cache import portions
+from torchlint.cache import results
 
-portions.EVERY = portions.SHARE = 0
+results.EVERY = results.SHARE = 0
 attempt = runner.attempt
 
 
@@ -65,11 +65,11 @@ def test_a_run_that_is_killed_keeps_what_it_had_found(project: Path, in_process:
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_portions_hold_what_the_end_of_a_run_would(
+def test_what_is_written_at_intervals_is_what_the_end_of_a_run_would_write(
     project: Path, in_process: Program, monkeypatch: pytest.MonkeyPatch, jobs: str
 ) -> None:
-    monkeypatch.setattr(portions, "EVERY", 0)
-    monkeypatch.setattr(portions, "SHARE", 0)
+    monkeypatch.setattr(results, "EVERY", 0)
+    monkeypatch.setattr(results, "SHARE", 0)
     monkeypatch.setattr("torchlint.runner.POOL_FROM", 1)
     fresh = in_process("project", "--no-cache", "--jobs", jobs)
     assert in_process("project", "--jobs", jobs) == fresh
@@ -80,14 +80,14 @@ def test_portions_hold_what_the_end_of_a_run_would(
 def test_nothing_is_kept_before_repaired_files_are_written(
     project: Path, in_process: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(portions, "EVERY", 0)
-    monkeypatch.setattr(portions, "SHARE", 0)
+    monkeypatch.setattr(results, "EVERY", 0)
+    monkeypatch.setattr(results, "SHARE", 0)
     in_process("project", "--fix", "--unsafe-fixes")
     assert in_process("project").raw == in_process("project", "--no-cache").raw
 
 
 class Slow:
-    """A memory that takes its time: what it was told, and when."""
+    """A cache that takes its time: what it was told, and when."""
 
     def __init__(self, writing: int) -> None:
         self.now = 0
@@ -109,12 +109,12 @@ class Slow:
         self.now += self.writing
 
 
-def test_portions_come_at_intervals_and_take_a_small_part_of_the_time() -> None:
+def test_writing_comes_at_intervals_and_takes_a_small_part_of_the_time() -> None:
     quick, slow = Slow(0), Slow(EVERY)
-    for memory in (quick, slow):
-        taken = Portions(memory)
+    for cache in (quick, slow):
+        taken = PeriodicWriter(cache)
         for _ in range(80):
-            memory.now += EVERY // 2
+            cache.now += EVERY // 2
             taken.add(None, None, b"")
     assert quick.written == [(EVERY // 2 * each, each) for each in range(2, 81, 2)]
     assert slow.written == [(EVERY, 2), (22 * EVERY, 42)]

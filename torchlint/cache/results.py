@@ -7,18 +7,26 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 
-from torchlint.cache.answers import Answers
-from torchlint.cache.documents import Documents
-from torchlint.cache.entries import Entry, File, Misread, pack, pack_all, unpack_all
-from torchlint.cache.present import Present, digest
-from torchlint.cache.program import program
-from torchlint.cache.recalling import result_of
-from torchlint.cache.shelf import Shelf
-from torchlint.cache.verdicts import Verdicts
+from torchlint.cache.file_state import Answers, FileState, digest
+from torchlint.cache.serialize import (
+    Entry,
+    File,
+    Misread,
+    dump_entries,
+    dump_result,
+    load_entries,
+    load_result,
+)
+from torchlint.cache.store import Store
+from torchlint.cache.version_key import version_key
 from torchlint.config import Config
 from torchlint.discover import Target
 from torchlint.model import FileResult
 
+EVERY = 3_000_000_000
+"""Nanoseconds between two writings at least."""
+SHARE = 20
+"""Writing may take one part in so many of a run's time: all that is known of a folder is written anew."""
 _FILE = ".py"
 """How paths end among :attr:`FileResult.reads` that are files and not places of modules."""
 
@@ -33,32 +41,30 @@ class _Folder:
         self.stale = False
 
 
-class Memory:
+class ResultCache:
     """The results of earlier runs, as far as they still hold."""
 
-    def __init__(self, shelf: Shelf, clock: Callable[[], int], documents: Documents | None = None) -> None:
-        self._shelf = shelf
-        self._documents = documents
+    def __init__(self, store: Store, clock: Callable[[], int]) -> None:
+        self._store = store
         self.clock = clock
-        self.verdicts = Verdicts(shelf)
-        self._present = Present(clock)
-        self._answers = Answers(shelf, self._present)
-        self._program = program(shelf, self._present)
+        self._files = FileState(clock)
+        self._answers = Answers(store, self._files)
+        self._version_key = version_key()
         self._folders: dict[tuple[int, str, str], _Folder] = {}
         self._configs: dict[int, tuple[Config, str]] = {}
 
     @property
     def fault(self) -> str:
         """What kept the cache from being used, in one line; empty where nothing did."""
-        return self._shelf.fault
+        return self._store.fault
 
     def refresh(self) -> None:
         """Look at all files again when they are asked for next: they may have changed."""
-        self._present = Present(self.clock)
-        self._answers.renew(self._present)
+        self._files = FileState(self.clock)
+        self._answers.renew(self._files)
 
     def recall(self, target: Target) -> FileResult | None:
-        """Give the result for a file, if a run had one and nothing that it rests on has changed.
+        """Return the result for a file, if a run had one and nothing that it rests on has changed.
 
         Where it holds findings, it holds the source that they stand in, read now.
         """
@@ -67,7 +73,7 @@ class Memory:
         entry = folder.entries.get(name)
         if entry is None or not self._holds(entry, target.real):
             return None
-        result = result_of(entry, target, self._present)
+        result = load_result(entry, target, self._files)
         renewed = self._renewed(entry, target.real)
         if result is not None and renewed != entry:
             folder.entries[name] = renewed
@@ -76,71 +82,72 @@ class Memory:
 
     def remember(self, target: Target, result: FileResult, raw: bytes) -> None:
         """Keep the result for a file that held ``raw``, unless something it rests on is no longer what it was."""
-        if result.troubles or self._shelf.fault:
+        if result.troubles or self._store.fault:
             return
         known = digest(raw)
         rests_on = self._rests_on(result) if self._answers.hold(result.asked) else None
-        if rests_on is None or self._present.digest(target.real) != known:
+        if rests_on is None or self._files.digest(target.real) != known:
             return
         files, bases = rests_on
         homes = sorted({os.path.dirname(path) for path, _, _ in files})
         folder = self._folder(target)
         folder.entries[os.path.basename(target.path)] = Entry(
             known,
-            self._present.lasting(target.real),
+            self._files.lasting(target.real),
             files,
             bases,
-            tuple((home, *self._present.home(home)) for home in homes),
+            tuple((home, *self._files.home(home)) for home in homes),
             result.asked,
-            pack(result),
+            dump_result(result),
         )
         folder.stale = True
 
     def write(self) -> None:
         """Write what is new, and keep the folder of the cache within its bounds."""
-        self.verdicts.write()
-        if self._documents is not None:
-            self._documents.write(self._shelf.folder)
         self._answers.write()
         written = False
         for folder in self._folders.values():
             if folder.stale:
                 # What another run wrote meanwhile is kept.
-                entries = {**self._taken(folder.key), **folder.entries}
+                entries = {**self._stored(folder.key), **folder.entries}
                 there = {name: each for name, each in entries.items() if self._is_there(folder, name)}
-                self._shelf.put(folder.key, pack_all(there))
+                self._store.put(folder.key, dump_entries(there))
                 folder.stale, written = False, True
         if written:
-            self._shelf.trim()
+            self._store.trim()
+
+    def writer(self) -> PeriodicWriter:
+        """Return what takes the results of a run as they come."""
+        return PeriodicWriter(self)
 
     # ------------------------------------------------------------------ what an entry rests on
     def _holds(self, entry: Entry, real: str) -> bool:
-        present = self._present
+        files = self._files
         return (
-            present.stamp(real) is not None
-            and present.same(real, entry.digest, entry.stamp)
-            and all(present.home(home) == (top, root) for home, top, root in entry.homes)
-            and all(present.shape(base) == there for base, there in entry.bases)
-            and all(present.same(path, known, stamp) for path, known, stamp in entry.files)
+            files.stamp(real) is not None
+            and files.same(real, entry.digest, entry.stamp)
+            and all(files.home(home) == (top, root) for home, top, root in entry.homes)
+            and all(files.shape(base) == there for base, there in entry.bases)
+            and all(files.same(path, known, stamp) for path, known, stamp in entry.files)
             and self._answers.hold(entry.asked)
         )
 
     def _renewed(self, entry: Entry, real: str) -> Entry:
-        """Give an entry that holds, with the stamps that files have now."""
-        files = tuple((path, known, self._present.lasting(path)) for path, known, _ in entry.files)
-        return replace(entry, stamp=self._present.lasting(real), files=files)
+        """Return an entry that holds, with the stamps that files have now."""
+        files = tuple((path, known, self._files.lasting(path)) for path, known, _ in entry.files)
+        return replace(entry, stamp=self._files.lasting(real), files=files)
 
     def _rests_on(self, result: FileResult) -> tuple[tuple[File, ...], tuple[tuple[str, str | None], ...]] | None:
-        """Give the other files and the places of modules, as they are; None where they are not what they were."""
+        """Return the other files and the places of modules, as they are; None where they are not what they were."""
         files: list[File] = []
         bases: list[tuple[str, str | None]] = []
         for path, known in result.reads:
             if not path.endswith(_FILE):
-                if self._present.shape(path) != known:
+                if self._files.shape(path) != known:
                     return None
                 bases.append((path, known))
                 continue
-            now, stamp = self._present.digest(path), self._present.lasting(path)
+            now, stamp = self._files.digest(path), self._files.lasting(path)
             # Of one that could not be read only its age tells that it was then as it is now.
             if now is None or (now != known if known is not None else stamp is None):
                 return None
@@ -153,22 +160,22 @@ class Memory:
         place = (id(target.config), shown, target.config.cwd)
         if place not in self._folders:
             path = os.path.dirname(os.path.normpath(os.path.join(target.config.cwd, target.path)))
-            parts = [self._program, path, shown, *self._present.home(path), self._config(target.config)]
+            parts = [self._version_key, path, shown, *self._files.home(path), self._config(target.config)]
             key = json.dumps(parts)
-            self._folders[place] = _Folder(key, path, self._taken(key))
+            self._folders[place] = _Folder(key, path, self._stored(key))
         return self._folders[place]
 
-    def _taken(self, key: str) -> dict[str, Entry]:
+    def _stored(self, key: str) -> dict[str, Entry]:
         try:
-            return unpack_all(self._shelf.take(key))
+            return load_entries(self._store.get(key))
         except Misread:
             return {}
 
     def _is_there(self, folder: _Folder, name: str) -> bool:
-        return self._present.stamp(os.path.join(folder.path, name)) is not None
+        return self._files.stamp(os.path.join(folder.path, name)) is not None
 
     def _config(self, config: Config) -> str:
-        """Give all that a result may depend on; the object is kept, so that its number is not used again."""
+        """Return all that a result may depend on; the object is kept, so that its number is not used again."""
         if id(config) not in self._configs:
             settings = config.settings
             parts: list[object] = [settings.strict, settings.numpy_style, settings.target_torch]
@@ -177,3 +184,32 @@ class Memory:
                 parts += [config.per_file_ignores, config.root, config.cwd]
             self._configs[id(config)] = (config, json.dumps(parts))
         return self._configs[id(config)][1]
+
+
+class PeriodicWriter:
+    """Writes what a run finds into the cache at intervals, so that a run that is killed keeps most of it.
+
+    It looks at the files again before it believes what was found in them.
+    """
+
+    def __init__(self, cache: ResultCache) -> None:
+        self._cache = cache
+        self._waiting: list[tuple[Target, FileResult, bytes]] = []
+        self._due = cache.clock() + EVERY
+
+    def add(self, target: Target, result: FileResult, raw: bytes) -> None:
+        """Take what was found in a file that held ``raw``, and write where it is time to."""
+        self._waiting.append((target, result, raw))
+        if self._cache.clock() >= self._due:
+            self.write()
+
+    def write(self) -> None:
+        """Write all that was taken."""
+        begun = self._cache.clock()
+        self._cache.refresh()
+        for each in self._waiting:
+            self._cache.remember(*each)
+        self._waiting.clear()
+        self._cache.write()
+        ended = self._cache.clock()
+        self._due = ended + max(EVERY, SHARE * (ended - begun))
