@@ -9,8 +9,7 @@ import libcst as cst
 from torchlint.model import Confidence
 from torchlint.rule import FileContext
 from torchlint.rules.given_data import Given, Reading, given
-from torchlint.rules.tensor_types import name_node, type_of
-from torchlint.screening.legacy_types import TensorType
+from torchlint.rules.tensor_types import TensorType, name_node, type_of
 
 FROM_DATA = "TNS301"
 FROM_SIZE = "TNS302"
