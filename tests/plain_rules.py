@@ -42,8 +42,7 @@ def installer(monkeypatch: pytest.MonkeyPatch) -> Install:
             return Rule(code, {cst.Attribute: checks[code]})
 
         monkeypatch.setattr("torchlint.rule.load", load)
-        monkeypatch.setattr("torchlint.screening.screens.BY_RULE", {})  # they know what the real rules look for
-        monkeypatch.setattr("torchlint.screening.screens.ABOUT_TENSORS", ())
+        monkeypatch.setattr("torchlint.engine.ABOUT_TENSORS", ())
         return Config(select=tuple(checks))
 
     return install

@@ -1,99 +1,122 @@
-"""Which stretches of a file are looked at: those that hold a candidate, and no more than these."""
+"""LibCST reads only the stretches of a file that hold a candidate: the rules find there what they find in all of it."""
 
 from __future__ import annotations
 
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from unittest import mock
+
 import pytest
 
-from torchlint.source import Source, decode
-from torchlint.syntax.outline import outline
-from torchlint.syntax.stretches import stretches
+from tests.conftest import ROOT
+from tests.proven import in_turn
+from torchlint import engine
+from torchlint.config import Config
+from torchlint.model import FileResult
+from torchlint.syntax.outline import Outline
+from torchlint.syntax.stretches import Stretch, stretches, whole
 
-DATA = frozenset({"data"})
+EVERYTHING = Config(select=("ALL",))
+FIXTURES = sorted((ROOT / "tests" / "fixtures").rglob("*.py"))
+HEAD = "import torch\nimport numpy as np\n\n"
 
-
-def read(text: str | bytes) -> Source:
-    return decode("some.py", text.encode() if isinstance(text, str) else text)
-
-
-def found(text: str, words: frozenset[str] = DATA) -> list[str]:
-    source = read(text)
-    return [source.slice(each.start, each.end) for each in stretches(outline(source), words)]
-
-
-def test_no_candidate_no_stretch() -> None:
-    assert found("import torch\n\ndef f(x):\n    return x.detach()\n") == []
-
-
-def test_only_the_function_that_holds_the_candidate() -> None:
-    text = "def f(x):\n    return x\n\n\ndef g(x):\n    return x.data\n\n\ndef h(x):\n    return x\n"
-    assert found(text) == ["def g(x):\n    return x.data\n"]
-
-
-def test_a_method_alone_and_as_it_stands() -> None:
-    text = "class A:\n    def f(self):\n        return 1\n\n    def g(self, x):\n        return x.data\n"
-    assert found(text) == ["    def g(self, x):\n        return x.data\n"]
-
-
-def test_a_method_of_a_nested_class() -> None:
-    text = "class A:\n    class B:\n        def f(self, x):\n            return x.data\n"
-    assert found(text) == ["        def f(self, x):\n            return x.data\n"]
-
-
-def test_a_local_class_belongs_to_its_function() -> None:
-    text = "def f(x):\n    class A:\n        y = x.data\n    return A\n"
-    assert found(text) == [text]
+SOUND = [
+    "def f(x: torch.Tensor):\n    return x.detach().cpu().numpy()\n",
+    "with torch.no_grad():\n    print(torch.ones(2).numpy())\n",
+    "def f(frame):\n    return frame.numpy(force=True)\n",
+    "value = torch.tensor([1.0, 2.0])\n",
+    "value = torch.tensor(np.zeros(3))\n",
+    "def f(x):\n    return torch.tensor(len(x)), torch.tensor(0.1**2), torch.tensor(x, dtype=torch.long)\n",
+    "def f(x):\n    return torch.tensor(torch.finfo(x.dtype).min), torch.tensor(-torch.iinfo(x.dtype).max / 2)\n",
+    "def f(n):\n    return torch.tensor([0] * n), torch.tensor(n * (1, 2)), torch.tensor([n for _ in n] + n)\n",
+    "def f(x):\n    y = np.zeros(3)\n    y = torch.tensor(y)\n    return y\n",
+    "NOISE = [0.1, 0.2]\n\n\ndef f():\n    return torch.tensor(NOISE), [torch.tensor(NOISE) for _ in 'ab']\n",
+    "def f(n: int, name: str):\n    def g(m: float):\n        return torch.tensor(n), torch.tensor(m)\n    return g\n",
+    "def f(x):\n    if not torch.is_tensor(x):\n        x = torch.tensor(x)\n    return x\n",
+    "def f(x):\n    if not isinstance(x, torch.Tensor):\n        return torch.tensor(x)\n    return x\n",
+    "def f(x):\n    if isinstance(x, (int, float)):\n        x = torch.tensor(x)\n    return x\n",
+    "def f(x):\n    return type(x), x.type(torch.float32), x.type(), x.type(dtype=x.dtype)\n",
+    "class Batch:\n    def __init__(self):\n        self.data = []\n\n    def f(self):\n        return self.data\n",
+    "class C:\n    def new(self, a):\n        return self.new(a=1)\n",
+    "def f(x, device):\n    return x.to(device, non_blocking=False)\n",
+    "def f(x, queue):\n    return queue.put(x, non_blocking=True)\n",
+    "def f(shapes):\n    return shapes.Tensor(3)\n",
+    "import chainer\n\n\ndef f(x):\n    return x.data\n",
+]
+"""Code that holds a rule's words and is right beyond doubt."""
 
 
-def test_decorators_belong_to_the_function() -> None:
-    text = "@first\n@second(\n    1,\n)\ndef f(x):\n    return x.data\n"
-    assert found(text) == [text]
+def both_ways(path: Path) -> tuple[FileResult, FileResult]:
+    """Return what is found in a file by its stretches, and as a whole."""
+    raw = path.read_bytes()
+    found = engine.check_bytes(str(path), raw, EVERYTHING)
+    with mock.patch.object(engine, "stretches", _whole):
+        return found, engine.check_bytes(str(path), raw, EVERYTHING)
 
 
-def test_a_run_of_statements_from_the_first_candidate_to_the_last() -> None:
-    text = "a = 1\nb = x.data\nc = 2\nd = y.data\ne = 3\n"
-    assert found(text) == ["b = x.data\nc = 2\nd = y.data\n"]
+def _whole(made: Outline, words: frozenset[str], called: frozenset[str]) -> list[Stretch]:
+    return [whole(made)] if stretches(made, words, called) else []
 
 
-def test_a_run_ends_at_a_definition() -> None:
-    text = "b = x.data\n\n\ndef f():\n    pass\n\n\nd = y.data\n"
-    assert found(text) == ["b = x.data\n", "d = y.data\n"]
+@pytest.mark.parametrize("path", in_turn(FIXTURES, 4), ids=lambda path: str(path.relative_to(ROOT)))
+def test_stretches_give_what_the_whole_file_gives(path: Path) -> None:
+    found, full = both_ways(path)
+    assert found.findings == full.findings
+    assert found.troubles == full.troubles
 
 
-def test_several_statements_on_one_line_are_one_stretch() -> None:
-    assert found("a = 1; b = x.data; c = 2\nd = 3\n") == ["a = 1; b = x.data; c = 2\n"]
+def of_torch() -> Iterator[Path]:
+    """Yield files of the installed torch that hold a candidate: working code, most of it converting safely."""
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None:
+        return
+    for path in sorted(Path(spec.origin).parent.rglob("*.py"))[::3]:
+        text = path.read_bytes()
+        if len(text) < 60_000 and any(word in text for word in (b".numpy()", b".data", b"Tensor(", b"torch.tensor(")):
+            yield path
 
 
-def test_a_candidate_in_a_default_a_base_and_a_decorator() -> None:
-    assert found("def f(a=x.data):\n    pass\n") == ["def f(a=x.data):\n    pass\n"]
-    assert found("@x.data\ndef f():\n    pass\n") == ["@x.data\ndef f():\n    pass\n"]
-    assert found("class A(x.data):\n    y = 1\n") == ["class A(x.data):\n    y = 1\n"]
+def test_stretches_of_an_installed_package_give_what_its_whole_files_give() -> None:
+    paths = list(islice(of_torch(), 60))
+    if not paths:
+        pytest.skip("torch is not installed")
+    findings = 0
+    for path in paths:
+        found, full = both_ways(path)
+        assert found.findings == full.findings, path
+        findings += len(full.findings)
+    assert findings
 
 
-def test_no_newline_at_the_end() -> None:
-    assert found("def f(x):\n    return x.data") == ["def f(x):\n    return x.data"]
+@pytest.mark.parametrize("text", SOUND)
+def test_what_is_right_beyond_doubt_gives_no_finding(text: str) -> None:
+    result = engine.check_bytes("some.py", (HEAD + text).encode(), EVERYTHING)
+    assert (result.findings, result.troubles) == ((), ())
 
 
-def test_statements_that_share_a_line_with_a_definition() -> None:
-    pieces = found("class A: y = x.data; z = 1\nw = 2\n")
-    assert pieces == ["class A: y = x.data; z = 1\n"]
+def test_where_another_file_makes_a_rule_silent_that_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "made.py").write_text("import torch\n\n\ndef made():\n    return torch.ones(2)\n")
+    text = "import torch\nfrom made import made\n\nprint(made().numpy())\n"
+    (tmp_path / "use.py").write_text(text)
+    result = engine.check_bytes(str(tmp_path / "use.py"), text.encode(), Config())
+    assert result.findings == ()
+    assert str(tmp_path / "made.py") in dict(result.reads)
 
 
-def test_torch_utils_data_is_a_package() -> None:
-    assert found("import torch.utils.data\nloader = torch.utils.data.DataLoader(x)\n") == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "from torch import Tensor as T\n\n\ndef f():\n    return T([1])\n",
-        "import torch\nT = torch.Tensor\n\n\ndef f():\n    return T([1])\n",
-        "import torch\nT = torch.FloatTensor if cpu else torch.cuda.FloatTensor\n\n\ndef f():\n    return T([1])\n",
-        "import torch\n\n\nclass A:\n    def __init__(self):\n        self.T = torch.Tensor\n\n"
-        "    def f(self):\n        return self.T([1])\n",
-        "import torch\nT: type = torch.Tensor\n\n\ndef f():\n    return T([1])\n",
-    ],
-    ids=["import alias", "assignment", "conditional alias", "attribute", "annotated assignment"],
-)
-def test_other_names_of_a_word_count(text: str) -> None:
-    pieces = found(text, frozenset({"Tensor", "FloatTensor"}))
-    assert any("T([1])" in piece for piece in pieces)
+def test_a_file_without_a_candidate_is_checked_without_libcst_and_inference(tmp_path: Path) -> None:
+    (tmp_path / "safe.py").write_text(
+        HEAD + "def f(text):\n    '''Make `x.numpy()`.'''\n    return text.data_types()\n"
+    )
+    program = (
+        "import sys\nfrom torchlint.cli import main\n"
+        "print(main(['safe.py', '--no-cache']), 'libcst' in sys.modules, 'torchlint.inference' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
+        check=True, timeout=120,
+    )  # fmt: skip
+    assert done.stdout.splitlines()[-1] == "0 False False"

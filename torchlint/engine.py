@@ -23,8 +23,6 @@ from torchlint.model import (
 )
 from torchlint.registry import RULES
 from torchlint.rule_metadata import RuleMetadata
-from torchlint.screening.screens import Screens, speaking_of
-from torchlint.screening.sight import Sight
 from torchlint.source import Source, SourceError, undecoded
 from torchlint.suppress import ABOUT_SUPPRESSIONS, split
 from torchlint.syntax.cells import fitted
@@ -47,6 +45,9 @@ _DEPTH = 10_000
 """Python frames allowed while a file is looked at: both trees are walked by recursion in places."""
 
 SYNTAX_ERROR = RuleMetadata("TNS900", "syntax-error")
+
+ABOUT_TENSORS = ("TNS1", "TNS2", "TNS3")
+"""Families of rules that have nothing to say where no tensor is met."""
 
 _Reads = dict[str, str | None]
 _Asked = dict[tuple[str, ...], str | None]
@@ -211,17 +212,30 @@ def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
         return _Checked([_too_deep()])
     if not isinstance(made, Outline):
         return _Checked([])
-    with closing(Sight(made, config.settings, _absolute(source, config))) as sight:
-        try:
-            entries = speaking_of(entries, sight)
-            called = frozenset[str]().union(*(entry.called_words for entry in entries))
-            elsewhere = frozenset[str]().union(*(entry.words - entry.called_words for entry in entries))
-            may_be_at_fault = Screens(sight, entries).may_be_at_fault
-            places = stretches(made, called | elsewhere, called - elsewhere, may_be_at_fault)
-            found, troubles = _check_stretches(sight, places, entries) if places else ([], ())
-        except RecursionError:  # Python 3.12 has a limit of its own where C and Python call each other by turns
-            return _Checked([_too_deep()])
-        return _Checked(found, troubles, dict(sight.reads), dict(sight.asked))
+    try:
+        return _check_outline(made, entries, config)
+    except RecursionError:  # Python 3.12 has a limit of its own where C and Python call each other by turns
+        return _Checked([_too_deep()])
+
+
+def _check_outline(made: Outline, entries: Sequence[RuleMetadata], config: Config) -> _Checked:
+    """Ask the rules about the stretches that hold a candidate; inference is imported only where there is one."""
+    if not _candidates(made, entries):
+        return _Checked([])
+    from torchlint.inference.analysis import Analysis
+
+    with closing(Analysis(made, config.settings, _absolute(made.source, config))) as known:
+        if not known.may_hold_tensors:
+            entries = [each for each in entries if not each.code.startswith(ABOUT_TENSORS)]
+        findings, troubles = _check_stretches(known, _candidates(made, entries), entries)
+        return _Checked(findings, troubles, dict(known.reads), dict(known.asked))
+
+
+def _candidates(made: Outline, entries: Sequence[RuleMetadata]) -> list[Stretch]:
+    """Return the stretches that hold a word of some rules."""
+    called = frozenset[str]().union(*(entry.called_words for entry in entries))
+    elsewhere = frozenset[str]().union(*(entry.words - entry.called_words for entry in entries))
+    return stretches(made, called | elsewhere, called - elsewhere)
 
 
 def _audited(source: Source, codes: frozenset[str], config: Config, checked: _Checked) -> list[Finding]:
@@ -242,15 +256,14 @@ def _audited(source: Source, codes: frozenset[str], config: Config, checked: _Ch
 
 
 def _check_stretches(
-    sight: Sight, places: list[Stretch], entries: Sequence[RuleMetadata]
+    known: Analysis, places: Sequence[Stretch], entries: Sequence[RuleMetadata]
 ) -> tuple[list[Finding], tuple[Trouble, ...]]:
     from torchlint.rule import FileContext
-    from torchlint.syntax.abridging import abridged
     from torchlint.syntax.definition import Definition, NotParsed
 
-    source, made = sight.source, sight.outline
+    made, source = known.outline, known.outline.source
     try:
-        definitions = [Definition(source, place, abridged(made, place)) for place in places]
+        definitions = [Definition(source, place) for place in places]
     except NotParsed:
         try:
             definitions = [Definition(source, whole(made))]
@@ -260,7 +273,7 @@ def _check_stretches(
     findings: list[Finding] = []
     troubles: list[Trouble] = []
     for definition in definitions:
-        _run_rules(FileContext(made, definition, sight.analysis, sight.settings), entries, findings, troubles)
+        _run_rules(FileContext(made, definition, known, known.settings), entries, findings, troubles)
     return findings, tuple(troubles)
 
 

@@ -67,9 +67,7 @@ def summary(code: str) -> str:
 class FileContext:
     """What a rule may ask about the stretch of a file that it looks at.
 
-    Nodes are LibCST nodes of that stretch; offsets count bytes of :attr:`Source.utf8`. Of the statements in it LibCST
-    has seen those that hold one of the rules' words, the simple one right before each, and the heads of all around them
-    (:mod:`torchlint.syntax.abridging`): what else a rule must know of a function it asks :attr:`outline`.
+    Nodes are LibCST nodes of that stretch; offsets count bytes of :attr:`Source.utf8`.
     """
 
     def __init__(

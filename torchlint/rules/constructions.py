@@ -10,8 +10,7 @@ from torchlint.model import Confidence
 from torchlint.rule import FileContext
 from torchlint.rule_metadata import Triggers
 from torchlint.rules.given_data import Given, Reading, given
-from torchlint.rules.tensor_types import name_node, type_of
-from torchlint.screening.legacy_types import TensorType
+from torchlint.rules.tensor_types import TensorType, name_node, type_of
 
 FROM_DATA = "TNS301"
 FROM_SIZE = "TNS302"

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from torchlint.inference.facts import UNKNOWN, Grad, Place, Value
+from torchlint.inference.analysis import Analysis
+from torchlint.inference.facts import UNKNOWN, Grad, Kind, Mode, Place, Reason, Value
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext
 from torchlint.rules.data_edits import detached
@@ -17,10 +18,12 @@ from torchlint.rules.detach_chains import detaching_end
 from torchlint.rules.expected_errors import unless_expected
 from torchlint.rules.packed_sequences import is_packed
 from torchlint.rules.tensor_proof import doubt_of_tensor
-from torchlint.screening.conversions import CONVERTS, lacking, may_be_torch, rests_on_others
 
 FORCE_SINCE = (1, 13)
 """``Tensor.numpy(force=True)`` came with torch 1.13."""
+
+CONVERTS = ~(Kind.OTHER | Kind.MODULE | Kind.ARRAY | Kind.DEVICE | Kind.DTYPE)
+"""What a receiver may be so that ``.numpy()`` runs only if it is a tensor of torch: a list has no such method."""
 
 _LOSS_CODE = re.compile(r"(^|_)(forward|loss|losses|criterion|objective|training_step|closure)(_|$)", re.IGNORECASE)
 
@@ -108,6 +111,50 @@ def _to_cpu(node: cst.BaseExpression) -> bool:
         case cst.Call(func=cst.Attribute(value=inner)):
             return _to_cpu(inner)
     return False
+
+
+def may_be_torch(receiver: ast.expr, value: Value, analysis: Analysis) -> bool:
+    """Whether the receiver of ``.numpy()`` may be a torch tensor: an unknown one only in code that works with torch."""
+    if not value.may(Kind.TENSOR):
+        return False
+    if value.must(CONVERTS):
+        return True
+    parents = analysis.outline.parents
+    match parents.get(parents.get(parents.get(receiver, receiver), receiver)):
+        case ast.Attribute(attr="decode"):  # the bytes of a TensorFlow string
+            return False
+    return analysis.may_be_torch(receiver)
+
+
+def lacking(receiver: ast.expr, value: Value, analysis: Analysis) -> tuple[bool, bool]:
+    """Tell whether ``.detach()`` and whether ``.cpu()`` may be missing where code is called as such code mostly is.
+
+    In strict settings: where it is called in any way.
+    """
+    detach = value.may_require_grad and bool(analysis.mode(receiver) & Mode.ON)
+    cpu = value.may_be_on_accelerator
+    if analysis.settings.strict or not (detach or cpu):
+        return detach, cpu
+    presuming = analysis.presuming
+    presumed = presuming.value(receiver)
+    detach &= presumed.may_require_grad and bool(presuming.mode(receiver) & Mode.ON)
+    cpu &= presumed.may_be_on_accelerator
+    if detach and analysis.is_test:  # it has run: one that always raises would not be kept
+        detach = _shows_grad(value)
+    if cpu and not value.place & Place.ACCELERATOR:
+        cpu = analysis.speaks_of_accelerators(receiver)
+    return detach, cpu
+
+
+def rests_on_others(reason: Reason) -> bool:
+    """Whether a reason has a step outside the function's own text."""
+    return any(step.weak for step in reason.chain())
+
+
+def _shows_grad(value: Value) -> bool:
+    """Whether the function's own text shows that the value may require grad."""
+    reason = value.why_grad
+    return bool(value.grad & Grad.ATTACHED) and reason is not None and not rests_on_others(reason)
 
 
 # ---------------------------------------------------------------------- what is said

@@ -7,7 +7,8 @@ import re
 
 import libcst as cst
 
-from torchlint.inference.facts import Kind
+from torchlint.inference.analysis import Analysis
+from torchlint.inference.facts import Kind, Value
 from torchlint.inference.models.operations import operations
 from torchlint.model import Confidence
 from torchlint.rule import FileContext
@@ -19,7 +20,13 @@ from torchlint.rules.remembered import remembered, says
 from torchlint.rules.tensor_parameters import is_given_tensor
 from torchlint.rules.tensor_partners import behind_methods, meets_tensor
 from torchlint.rules.tensor_uses import PARAMETER, TENSOR_ONLY, is_asked_for_shape, is_used
-from torchlint.screening.data import WITHOUT_DATA, is_mostly_tensor, may_be_tensor, speaks_of_tensors
+
+_TENSOR_CLASSES = frozenset({"torch.nn.Parameter", "torch.Tensor", "torch.autograd.Variable"})
+_WITHOUT_DATA = Kind.NONE | Kind.INTEGER | Kind.STRING | Kind.MODULE
+"""What has no ``data``: of a tensor or an ``int``, only the tensor can be meant."""
+
+_OTHER_TENSORS = frozenset({"chainer", "caffe", "mxnet", "paddle", "tinygrad", "micrograd"})
+"""Libraries with tensors of their own that have ``data`` too."""
 
 _LOOSE = re.compile(
     r"^(p|q|param|parameter|params|var|variable|tensor|weights?|theta|mask)(_?\w)?$|_(param|parameter|tensor|var)$"
@@ -64,16 +71,16 @@ def tensor_evidence(node: cst.Attribute, context: FileContext) -> Confidence | N
     known, use = context.facts(node.value), data_use(node, context)
     if use is None or is_packed(node.value, known, context):
         return None
-    if known.may(Kind.TENSOR) and known.must(WITHOUT_DATA | Kind.TENSOR):
+    if known.may(Kind.TENSOR) and known.must(_WITHOUT_DATA | Kind.TENSOR):
         return Confidence.CERTAIN if known.must(Kind.TENSOR | Kind.NONE) else Confidence.LIKELY
-    if is_mostly_tensor(known):
+    if _is_mostly_tensor(known):
         # a list has no data; a packed sequence and other named tuples may have
         is_plain = not says(_PACKED, context.source.utf8) and "data" not in dict(known.keys)
         return Confidence.LIKELY if is_plain else None
     text = context.source.utf8
-    if not (context.works_with_torch if context.analysis is None else speaks_of_tensors(context.analysis)):
+    if not (context.works_with_torch if context.analysis is None else _speaks_of_tensors(context.analysis)):
         return None
-    if not may_be_tensor(known) or _NEVER.search(_root_word(node.value)):
+    if not _may_be_tensor(known) or _NEVER.search(_root_word(node.value)):
         return None
     own = says(_OWN_TENSORS, text)
     if _BUFFER.search(_root_word(node.value)):
@@ -91,6 +98,21 @@ def tensor_evidence(node: cst.Attribute, context: FileContext) -> Confidence | N
         or is_given_tensor(node, context)
     )
     return Confidence.LIKELY if spoken else _of_a_network(node, use, context)
+
+
+def _is_mostly_tensor(known: Value) -> bool:
+    """Whether an object is a tensor, or something without ``data``, or a container of either."""
+    return known.may(Kind.TENSOR) and known.must(_WITHOUT_DATA | Kind.TENSOR | Kind.SEQUENCE)
+
+
+def _may_be_tensor(known: Value) -> bool:
+    """Whether an object may be a tensor: it is known neither by a name nor as an object of another class."""
+    return known.may(Kind.TENSOR) and not known.names and not known.instance - _TENSOR_CLASSES
+
+
+def _speaks_of_tensors(analysis: Analysis) -> bool:
+    """Whether a file works with torch, and with no library whose tensors have ``data`` too."""
+    return analysis.works_with_torch and not analysis.packages & _OTHER_TENSORS
 
 
 def _of_a_network(node: cst.Attribute, use: DataUse, context: FileContext) -> Confidence | None:

@@ -10,6 +10,7 @@ import ast
 
 import libcst as cst
 
+from torchlint.inference.binders import binder
 from torchlint.inference.facts import Dtype
 from torchlint.inference.lexical import Loop
 from torchlint.inference.models.operations import CASTS, PAIRS, PAIRS_WITH_DIM, leaf, operations
@@ -20,7 +21,6 @@ from torchlint.rules.tensor_objects import INTEGRAL, SAME_OR_NEW_METHODS, is_rea
 from torchlint.rules.tensor_proof import is_proven, is_torch_maker
 from torchlint.rules.value_bindings import Binding, bindings_of, places_of
 from torchlint.rules.variable_calls import NAMES
-from torchlint.screening.binders import binder
 
 _TAKING_OVER = frozenset("from_dlpack sparse_coo_tensor from_file frombuffer as_tensor asarray full_like".split())
 """Functions and methods that may hand on what they are given, though they make tensors."""

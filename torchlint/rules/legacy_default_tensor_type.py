@@ -54,8 +54,7 @@ from torchlint.inference.project_texts import SETS_DEFAULT_DEVICE, SETS_TENSOR_T
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext, Rule
 from torchlint.rule_metadata import Triggers
-from torchlint.rules.tensor_types import name_node, spelled_like, type_of
-from torchlint.screening.legacy_types import TensorType, tensor_type
+from torchlint.rules.tensor_types import TensorType, name_node, spelled_like, tensor_type, type_of
 
 _FLOATING = frozenset({"float32", "float64", "float16", "bfloat16"})
 _SETS_CUDA = re.compile(rb"set_default_tensor_type\([^\n#]*cuda|set_default_device\b")

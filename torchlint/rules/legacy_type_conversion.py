@@ -59,9 +59,8 @@ from torchlint.rule import Draft, FileContext, Rule
 from torchlint.rule_metadata import Triggers
 from torchlint.rules.modern_constructors import in_fstring
 from torchlint.rules.spelling import Spelled, torch_name
-from torchlint.rules.tensor_types import spelled_like, type_of
+from torchlint.rules.tensor_types import TensorType, spelled_like, tensor_type, type_of
 from torchlint.rules.torch_defaults import default_set, defaults
-from torchlint.screening.legacy_types import TensorType, tensor_type
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:

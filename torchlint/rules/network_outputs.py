@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator
 
 from torchlint.inference.analysis import Analysis
+from torchlint.inference.binders import binder, reaching
 from torchlint.inference.facts import Kind
 from torchlint.inference.models.devices import last_word
 from torchlint.inference.models.operations import operations
 from torchlint.model import Confidence
 from torchlint.rule import FileContext
 from torchlint.rules.data_use import FORM_ATTRIBUTES, FORM_METHODS, VIEW_ATTRIBUTES
-from torchlint.screening.binders import binder, reaching
 from torchlint.syntax.outline import Outline
 
 _OUTPUT = Kind.TENSOR | Kind.SEQUENCE | Kind.OTHER

@@ -12,9 +12,8 @@ from torchlint.model import Applicability, Confidence, Fix
 from torchlint.rule import Draft, FileContext
 from torchlint.rules.modern_constructors import in_fstring
 from torchlint.rules.spelling import Spelled, torch_name
-from torchlint.rules.tensor_types import name_node
+from torchlint.rules.tensor_types import DTYPES, name_node, type_aliases
 from torchlint.rules.torch_defaults import defaults
-from torchlint.screening.legacy_types import DTYPES, type_aliases
 
 _NAME = re.compile(rf"torch\.(?P<cuda>cuda\.)?sparse\.(?P<dtype>{'|'.join(DTYPES)})Tensor")
 _CAVEAT = "; torch may warn that it does not check the indices, as it did not before"

@@ -1,12 +1,115 @@
-"""The legacy tensor types, ``torch.Tensor`` and ``torch.cuda.LongTensor`` among them, and what they stand for."""
+"""The legacy tensor types by name, such as ``torch.Tensor`` and ``torch.cuda.LongTensor``, and what they stand for."""
 
 from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import libcst as cst
 
 from torchlint.rule import FileContext
 from torchlint.rules.spelling import Spelled, torch_name
-from torchlint.screening.legacy_types import TensorType, is_type_word, tensor_type
+from torchlint.syntax.outline import Outline
+
+DTYPES = {
+    "Float": "float32",
+    "Double": "float64",
+    "Half": "float16",
+    "BFloat16": "bfloat16",
+    "Long": "int64",
+    "Int": "int32",
+    "Short": "int16",
+    "Char": "int8",
+    "Byte": "uint8",
+    "Bool": "bool",
+}
+"""The dtype that the first half of a type's name means."""
+
+_TYPE = re.compile(r"torch\.(?P<cuda>cuda\.)?(?P<dtype>\w*)Tensor")
+_WORD = re.compile(rf"(?:{'|'.join(DTYPES)})?Tensor")
+
+
+@dataclass(frozen=True, slots=True)
+class TensorType:
+    """What an expression that names a legacy tensor type, or one of several, stands for."""
+
+    names: tuple[str, ...]
+    """The types it may be, sorted: ``("torch.FloatTensor", "torch.cuda.FloatTensor")``."""
+    plain: bool
+    """Whether it is ``torch.Tensor`` itself, which follows the default dtype."""
+    dtype: str | None
+    """``"float32"``; None for ``torch.Tensor``, and where the types differ in dtype."""
+    device: str | None
+    """``"cpu"`` or ``"cuda"``; None where it depends on which of the types it is."""
+
+    @property
+    def shown(self) -> str:
+        """The types as a message names them."""
+        return " or ".join(f"`{name}`" for name in self.names)
+
+
+def tensor_type(names: Iterable[str]) -> TensorType | None:
+    """Read the qualified names that an expression may be; None unless all of them are legacy tensor types."""
+    found = {name: _TYPE.fullmatch(name) for name in names}
+    if not found:
+        return None
+    dtypes: set[str] = set()
+    devices: set[str] = set()
+    for match in found.values():
+        if match is None or match["dtype"] not in ("", *DTYPES) or (match["cuda"] and not match["dtype"]):
+            return None
+        dtypes.add(match["dtype"])
+        devices.add("cuda" if match["cuda"] else "cpu")
+    plain = dtypes == {""}
+    dtype = None if plain else _agreed({DTYPES.get(each, "float32") for each in dtypes})
+    return TensorType(tuple(sorted(found)), plain, dtype, _agreed(devices))
+
+
+def _agreed(values: set[str]) -> str | None:
+    return next(iter(values)) if len(values) == 1 else None
+
+
+def is_type_word(word: str, outline: Outline) -> bool:
+    """Whether a word names a legacy tensor type, or stands for one in a file."""
+    return bool(_WORD.fullmatch(word)) or word in type_aliases(outline)
+
+
+def type_aliases(outline: Outline) -> frozenset[str]:
+    """Give the words of a file that an import or an assignment made of a legacy tensor type's name."""
+    return outline.told(_type_aliases, outline.tree)
+
+
+def _type_aliases(outline: Outline, _: ast.Module) -> frozenset[str]:
+    nodes = (*outline.nodes(ast.ImportFrom), *outline.nodes(ast.Assign), *outline.nodes(ast.AnnAssign))
+    return frozenset(word for node in nodes for word in _aliases(node))
+
+
+def _aliases(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.ImportFrom(names=names):
+            yield from (each.asname for each in names if each.asname and _WORD.fullmatch(each.name))
+        case ast.Assign(targets=targets, value=value) if _names_a_type(value):
+            for target in targets:
+                yield from _word(target)
+        case ast.AnnAssign(target=target, value=ast.expr() as value) if _names_a_type(value):
+            yield from _word(target)
+
+
+def _names_a_type(value: ast.expr) -> bool:
+    match value:
+        case ast.IfExp(body=one, orelse=other):
+            return _names_a_type(one) or _names_a_type(other)
+        case ast.Attribute(attr=word) | ast.Name(id=word):
+            return bool(_WORD.fullmatch(word))
+    return False
+
+
+def _word(target: ast.expr) -> Iterator[str]:
+    match target:
+        case ast.Attribute(attr=word) | ast.Name(id=word):
+            yield word
 
 
 def type_of(node: cst.BaseExpression, context: FileContext) -> TensorType | None:

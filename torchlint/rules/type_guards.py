@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 
+from torchlint.inference.binders import binder
 from torchlint.inference.lexical import SCOPES, Loop, bound
 from torchlint.rule import FileContext
 from torchlint.rules.imported_names import names_of
-from torchlint.screening.binders import binder
 from torchlint.syntax.outline import Outline
 
 Tells = Callable[[ast.expr, bool], bool]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from torchlint.inference.binders import binder, reaching
 from torchlint.rule import FileContext
 from torchlint.rules.imported_names import names_of
-from torchlint.screening.binders import binder, reaching
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from functools import cached_property
 
 import libcst as cst
@@ -30,19 +29,12 @@ class Bridge:
         self._definition = definition
 
     @cached_property
-    def _of_candidates(self) -> _BySpan:
-        """The expressions in statements that hold a candidate: rules ask about these, and seldom about others."""
-        return self._by_span(self._definition.stretch.kept)
-
-    @cached_property
-    def _of_all(self) -> _BySpan:
-        return self._by_span(self._definition.stretch.statements)
-
-    def _by_span(self, statements: Iterable[ast.stmt]) -> _BySpan:
+    def _by_span(self) -> _BySpan:
         found: _BySpan = {}
-        for node in {node: None for statement in statements for node in self._outline.within(statement)}:
-            if isinstance(node, ast.expr) and node.end_lineno is not None:
-                found.setdefault((self._outline.start(node), self._outline.end(node)), []).append(node)
+        for statement in self._definition.stretch.statements:
+            for node in self._outline.within(statement):
+                if isinstance(node, ast.expr) and node.end_lineno is not None:
+                    found.setdefault((self._outline.start(node), self._outline.end(node)), []).append(node)
         return found
 
     @cached_property
@@ -59,8 +51,7 @@ class Bridge:
     def python(self, node: cst.CSTNode) -> ast.expr | None:
         """Give the stdlib's node for a LibCST expression; None where there is none."""
         spans = (self._definition.span(node), self._definition.outer_span(node))
-        at_span = _at(spans, node, self._of_candidates) or _at(spans, node, self._of_all)
-        return at_span or self._inside_string(node)
+        return _at(spans, node, self._by_span) or self._inside_string(node)
 
     def _inside_string(self, node: cst.CSTNode) -> ast.expr | None:
         if not self._by_text or not isinstance(node, cst.BaseExpression):

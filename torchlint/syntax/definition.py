@@ -58,16 +58,15 @@ class NotParsed(Exception):
 
 
 class Definition:
-    """A stretch as a LibCST tree, read from its own text or from one that is as long.
+    """A stretch as a LibCST tree.
 
     :raises NotParsed: where LibCST refuses the text.
     """
 
-    def __init__(self, source: Source, stretch: Stretch, text: str | None = None) -> None:
+    def __init__(self, source: Source, stretch: Stretch) -> None:
         self.source = source
         self.stretch = stretch
-        if text is None:
-            text = source.slice(stretch.start, stretch.end)
+        text = source.slice(stretch.start, stretch.end)
         self._prefix = _WRAP if text[:1] in (" ", "\t") else ""
         self._dropped = _form_feeds(self._prefix + text)
         self._text = _FORM_FEED.sub("", self._prefix + text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from torchlint.syntax.outline import Outline
@@ -16,14 +16,12 @@ class Stretch:
     """Whole lines of a file that parse on their own: a function, or a run of statements between functions.
 
     ``start`` and ``end`` are offsets into :attr:`Source.utf8`; ``statements`` are the stdlib's nodes for it, empty
-    where the stretch is a whole file that the stdlib's parser refuses. ``kept`` are the statements in it, at any depth,
-    that hold a candidate themselves; where none is named, all of the text matters.
+    where the stretch is a whole file that the stdlib's parser refuses.
     """
 
     start: int
     end: int
     statements: tuple[ast.stmt, ...]
-    kept: frozenset[ast.stmt] = frozenset()
 
 
 def whole(made: Outline) -> Stretch:
@@ -31,47 +29,28 @@ def whole(made: Outline) -> Stretch:
     return Stretch(0, len(made.source.utf8), tuple(made.tree.body))
 
 
-def stretches(
-    made: Outline,
-    words: frozenset[str],
-    called: frozenset[str] = frozenset(),
-    counts: Callable[[ast.AST, str], bool] | None = None,
-) -> list[Stretch]:
+def stretches(made: Outline, words: frozenset[str], called: frozenset[str] = frozenset()) -> list[Stretch]:
     """Find the stretches that hold a candidate: one of the words as a name, an attribute, a keyword or an import.
 
     Words in ``called`` count only as the function of a call. Names that stand for a word count too:
-    ``from torch import Tensor as T``, ``T = torch.Tensor if c else ...``. ``counts`` tells of a node and its word
-    whether it is a candidate; it is not asked about a statement that has one.
+    ``from torch import Tensor as T``, ``T = torch.Tensor if c else ...``.
     """
     aliases = _aliases(made, words)
-    wanted = words | aliases
     only_called = called | (aliases if words & aliases <= called else frozenset[str]())
-    kept: set[ast.stmt] = set()
-    for node in _bearing(made, wanted):
-        word = _word(node)
-        if word is None or _is_package_path(node) or (word in only_called and not _is_called(made, node)):
-            continue
-        statement = _statement(made, node)
-        if statement not in kept and (counts is None or counts(node, word)):
-            kept.add(statement)
-    marked = {_home(made, statement) for statement in kept}
-    runs = _runs(made, made.tree.body, marked) if marked else ()
-    return [_stretch(made, run, kept) for run in runs]
+    bearing = _bearing(made, words | aliases)
+    marked = {_home(made, node) for node in bearing if _word(node) not in only_called or _is_called(made, node)}
+    return [_stretch(made, run) for run in _runs(made, made.tree.body, marked)] if marked else []
 
 
 def _bearing(made: Outline, words: frozenset[str]) -> list[ast.AST]:
     """Give the nodes that bear one of some words."""
-    return [
+    found = [
         *[each for each in made.nodes(ast.Attribute) if each.attr in words],
         *[each for each in made.nodes(ast.Name) if each.id in words],
         *[each for each in made.nodes(ast.keyword) if each.arg in words],
         *[each for each in made.nodes(ast.alias) if _word(each) in words],
     ]
-
-
-def _statement(made: Outline, node: ast.AST) -> ast.stmt:
-    """Give the innermost statement around a node: one that holds others where the node is in its head."""
-    return next(each for each in made.ancestors(node) if isinstance(each, ast.stmt))
+    return [each for each in found if not _is_package_path(each)]
 
 
 def _word(node: ast.AST) -> str | None:
@@ -164,10 +143,9 @@ def _trimmed(run: list[ast.stmt], marked: set[ast.AST]) -> Iterator[list[ast.stm
     yield run[first : last + 1]
 
 
-def _stretch(made: Outline, statements: list[ast.stmt], kept: set[ast.stmt]) -> Stretch:
+def _stretch(made: Outline, statements: list[ast.stmt]) -> Stretch:
     source = made.source
     first, last = statements[0], statements[-1]
     assert last.end_lineno is not None
     end = source.line_starts[last.end_lineno] if last.end_lineno < len(source.line_starts) else len(source.utf8)
-    inside = frozenset(each for statement in statements for each in made.within(statement) if each in kept)
-    return Stretch(source.line_starts[made.first_row(first) - 1], end, tuple(statements), inside)
+    return Stretch(source.line_starts[made.first_row(first) - 1], end, tuple(statements))
