@@ -30,8 +30,8 @@ if __name__ == "__main__":
 
 from torchlint.config import assemble  # noqa: E402
 from torchlint.engine import fix_bytes  # noqa: E402
+from torchlint.files import TEMPORARY  # noqa: E402
 from torchlint.options import Options  # noqa: E402
-from torchlint.writing import TEMPORARY  # noqa: E402
 
 _MODES = (0o644, 0o600, 0o755, 0o664, 0o640)
 _OTHER = 12345

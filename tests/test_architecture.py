@@ -232,7 +232,7 @@ def test_only_one_room_changes_text_and_one_writes_files() -> None:
         if isinstance(node, ast.Call)
         and ast.unparse(node.func) in ("os.replace", "os.rename", "tempfile.mkstemp", "_opened")
     }
-    assert writers == {"writing.py"}
+    assert writers == {"files.py"}
 
 
 # ---------------------------------------------------------------------- rules

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from torchlint import regular
+from torchlint import files
 from torchlint.config import Config
 from torchlint.flags import UsageError
 from torchlint.notebook import SUFFIX
@@ -50,7 +50,7 @@ def file_of(place: str) -> str:
 
 def _reading(path: str, cwd: str) -> Reading:
     try:
-        return read(path, regular.read(os.path.join(cwd, path)))
+        return read(path, files.read(os.path.join(cwd, path)))
     except OSError as error:
         raise UsageError(f"--show-facts {path}: cannot be read: {error.strerror or error}") from None
     except SourceError as error:

@@ -165,7 +165,7 @@ def _files(plan: _Plan, discovery: Discovery, cache: ResultCache | None, session
         session.say("info", cache.fault or f"{sum(each.recalled for each in outcomes)} files known from earlier runs")
     outcomes = plan.gate.silence(outcomes, {each.path: each for each in targets}, session.jobs)
     if plan.writes:
-        from torchlint.writing import sweep
+        from torchlint.files import sweep
 
         sweep({os.path.dirname(each.real) for each in every if each.writable})
     configs = {each.path: each.config for each in targets}

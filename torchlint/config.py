@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from torchlint import regular
+from torchlint import files
 from torchlint.globs import matches
 from torchlint.model import Confidence, Settings
 from torchlint.options import OptionError, Options, Patterns, from_table
@@ -211,7 +211,7 @@ def _explicit(path: str) -> _Found:
 
 def _parsed(path: str) -> Document:
     try:
-        return _toml(regular.read(path).decode("utf-8"))
+        return _toml(files.read(path).decode("utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:

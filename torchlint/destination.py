@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from torchlint import writing
+from torchlint import files
 from torchlint.config import ConfigError
 
 TYPE_CHECKING = False
@@ -23,11 +23,11 @@ def destination(path: str, cwd: str) -> Iterator[TextIO]:
     """
     place = os.path.join(cwd, path)
     try:
-        writing.check_place(place)
+        files.check_place(place)
         raw = io.BytesIO()
         held = io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", newline="")
         yield held
         held.flush()
-        writing.create(place, raw.getvalue())
-    except writing.NotWritten as error:
+        files.create(place, raw.getvalue())
+    except files.NotWritten as error:
         raise ConfigError(f"--output-file {path}: {error}") from None

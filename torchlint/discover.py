@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from torchlint import regular
+from torchlint import files
 from torchlint.config import Config, ConfigError, Finder
 from torchlint.ignores import Ignores
 from torchlint.model import Trouble
@@ -205,7 +205,7 @@ class Discovery:
             return
         for name in (os.path.join(".git", "info", "exclude"), ".gitignore"):
             try:
-                raw = regular.read(os.path.join(folder, name))
+                raw = files.read(os.path.join(folder, name))
             except OSError:
                 continue
             yield Ignores(folder, raw)

@@ -25,12 +25,12 @@ from torchlint.registry import RULES
 from torchlint.rule_metadata import RuleMetadata
 from torchlint.source import Source, SourceError, undecoded
 from torchlint.suppress import ABOUT_SUPPRESSIONS, split
+from torchlint.syntax.ast_cache import AST_CACHE
 from torchlint.syntax.cells import fitted
 from torchlint.syntax.outline import Outline, outline, parse
 from torchlint.syntax.prefilter import triggered
 from torchlint.syntax.reading import OtherLanguage, libcst_accepts, read
 from torchlint.syntax.stretches import Stretch, stretches, whole
-from torchlint.syntax.trees import TREES
 
 if TYPE_CHECKING:
     from torchlint.changed import Changed
@@ -205,7 +205,7 @@ def _absolute(source: Source, config: Config) -> str:
 def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
     entries: Sequence[RuleMetadata] = triggered(codes, source.utf8)
     try:
-        made = TREES.of(_absolute(source, config), source) if entries else parse(source)
+        made = AST_CACHE.of(_absolute(source, config), source) if entries else parse(source)
     except (SyntaxError, ValueError) as error:
         return _check_without_outline(source, error, entries, config)
     except (RecursionError, MemoryError):

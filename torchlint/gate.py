@@ -69,7 +69,7 @@ class Gate:
 
         :raises ConfigError: where it cannot be written.
         """
-        from torchlint import writing
+        from torchlint import files
         from torchlint.baseline import rendered
 
         assert self.baseline is not None
@@ -77,8 +77,8 @@ class Gate:
         old = set(self.baseline.entries)
         try:
             if not old or entries != old or not os.path.exists(self.baseline.path):
-                writing.create(self.baseline.path, rendered(entries))
-        except writing.NotWritten as error:
+                files.create(self.baseline.path, rendered(entries))
+        except files.NotWritten as error:
             raise ConfigError(f"{self.baseline.name}: {error}") from None
         total = f"{len(entries)} known finding{'s' * (len(entries) != 1)}"
         return f"{self.baseline.name} holds {total}: {len(entries - old)} added, {len(old - entries)} gone."
@@ -147,17 +147,17 @@ def _baseline(flags: argparse.Namespace, config: Config, cwd: str) -> Baseline |
         return None
     if "-" in flags.paths and not flags.stdin_filename:
         return None
-    from torchlint import writing
+    from torchlint import files
     from torchlint.baseline import BaselineError
     from torchlint.narrowing import load
 
     try:
         if flags.write_baseline:
-            writing.check_place(path)
+            files.check_place(path)
         if not _ends(path, piped=flags.baseline is not None):
             raise BaselineError(f"{name}: the baseline cannot be read: not a regular file")
         return load(name, os.path.normpath(path), flags.write_baseline)
-    except writing.NotWritten as error:
+    except files.NotWritten as error:
         raise ConfigError(f"{name}: {error}") from None
     except BaselineError as error:
         raise ConfigError(str(error)) from None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 
-from torchlint import regular
+from torchlint import files
 from torchlint.config import Config
 from torchlint.discover import Target
 from torchlint.model import Applicability, FileResult, Finding, Trouble
@@ -211,7 +211,7 @@ def _size(path: str) -> int:
 def attempt(target: Target, mode: Mode, approve: Approve | None = None) -> Outcome:
     """Do one file; whatever goes wrong comes back as a trouble."""
     try:
-        raw = regular.read(target.real)
+        raw = files.read(target.real)
     except OSError as error:
         return _failed(target.path, f"cannot be read: {error.strerror or error}")
     outcome = examine(target.path, raw, target.config, mode, target.changed, approve)
@@ -251,11 +251,11 @@ def examine(
 def _written(target: Target, outcome: Outcome) -> Outcome:
     if outcome.after == outcome.before:
         return outcome
-    from torchlint import writing
+    from torchlint import files
 
     try:
-        writing.replace(target.real, outcome.before, outcome.after)
-    except writing.NotWritten as error:
+        files.replace(target.real, outcome.before, outcome.after)
+    except files.NotWritten as error:
         checked = examine(target.path, outcome.before, target.config, Mode.CHECK, target.changed)
         trouble = Trouble(target.path, str(error))
         return replace(checked, result=replace(checked.result, troubles=(*checked.result.troubles, trouble)))

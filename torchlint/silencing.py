@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from torchlint import writing
+from torchlint import files
 from torchlint.comments import Reading, read
 from torchlint.directives import Directive, Scope, directives
 from torchlint.discover import Target
@@ -54,8 +54,8 @@ def silence(job: Job) -> Outcome:
         after = examine(before.path, raw, job.target.config, Mode.CHECK, before.changed)
         _verify(job, after)
         if job.target.real:
-            writing.replace(job.target.real, before.before, raw)
-    except writing.NotWritten as error:
+            files.replace(job.target.real, before.before, raw)
+    except files.NotWritten as error:
         return _refused(before, str(error).replace("not fixed", "no suppression was added"))
     except UnicodeEncodeError as error:
         return _refused(before, f"no suppression was added: {source.encoding} has no `{error.object[error.start]}`")
@@ -64,10 +64,10 @@ def silence(job: Job) -> Outcome:
 
 def _commented(source: Source, findings: Sequence[Finding], reason: str) -> bytes:
     if not source.lossless:
-        raise writing.NotWritten("no suppression was added: the text cannot be written back to the same bytes")
+        raise files.NotWritten("no suppression was added: the text cannot be written back to the same bytes")
     reading = read(source)
     if not reading.whole:
-        raise writing.NotWritten("no suppression was added: Python's tokenizer does not read the file to its end")
+        raise files.NotWritten("no suppression was added: Python's tokenizer does not read the file to its end")
     edits = tuple(_edits(source, reading, findings, reason))
     whole = Finding("", "", 0, 0, "", Confidence.CERTAIN, (), Fix("", edits, Applicability.SAFE))
     return splice(source, [whole]).raw
@@ -76,10 +76,10 @@ def _commented(source: Source, findings: Sequence[Finding], reason: str) -> byte
 def _verify(job: Job, after: Outcome) -> None:
     """Hold the comments to their purpose: what they are for must now be silent."""
     if after.result.troubles:
-        raise writing.NotWritten(f"no suppression was added: {after.result.troubles[0].message}")
+        raise files.NotWritten(f"no suppression was added: {after.result.troubles[0].message}")
     wanted = Counter(each.code for each in (*job.outcome.result.suppressed, *job.findings))
     if wanted - Counter(each.code for each in after.result.suppressed):
-        raise writing.NotWritten("no suppression was added: a comment would not be honoured here, please report it")
+        raise files.NotWritten("no suppression was added: a comment would not be honoured here, please report it")
 
 
 def _refused(outcome: Outcome, message: str) -> Outcome:

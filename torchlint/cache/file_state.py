@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable
 
-from torchlint import regular
+from torchlint import files
 from torchlint.cache.store import Store
 from torchlint.homes import Homes
 
@@ -59,7 +59,7 @@ class FileState:
         if found is None or found[0] > _MOST_BYTES:
             return None
         try:
-            raw, status = regular.read_with_status(path)
+            raw, status = files.read_with_status(path)
         except (OSError, ValueError):
             return None
         self._stamps[path] = _stamp(status)
@@ -97,9 +97,9 @@ def _stamp(status: os.stat_result) -> Stamp | None:
 class Answers:
     """The answers of this run, and those of earlier runs as far as they still hold."""
 
-    def __init__(self, store: Store, files: FileState) -> None:
+    def __init__(self, store: Store, state: FileState) -> None:
         self._store = store
-        self._files = files
+        self._state = state
         self._known: dict[str, dict[str, str | None]] = {}
         self._signatures: dict[str, str | None] = {}
         self._stale: set[str] = set()
@@ -108,10 +108,10 @@ class Answers:
         """Whether all questions have the answers that they had."""
         return all(self._answer(question) == answer for question, answer in asked)
 
-    def renew(self, files: FileState) -> None:
+    def renew(self, state: FileState) -> None:
         """Look at all files again when something is asked next: they may have changed."""
         self.write()
-        self._files = files
+        self._state = state
         self._known.clear()
         self._signatures.clear()
 
@@ -156,7 +156,7 @@ class Answers:
 
         whole = sha256()
         for path in paths:
-            stamp = self._files.lasting(path)
+            stamp = self._state.lasting(path)
             if stamp is None:
                 return None
             whole.update(f"{os.path.relpath(path, root)} {stamp}\n".encode("utf-8", "surrogateescape"))

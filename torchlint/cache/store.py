@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
-from torchlint import regular, writing
+from torchlint import files
 
 MOST_BYTES = 64 * 1024 * 1024
 """What the folder may hold; when it holds more, what was used longest ago is removed."""
@@ -45,7 +45,7 @@ class Store:
             return None
         path = self._path(key)
         with suppress(OSError, ValueError, RecursionError, MemoryError):
-            raw, status = regular.read_with_status(path, MOST_BYTES, follow=False)
+            raw, status = files.read_with_status(path, MOST_BYTES, follow=False)
             head, _, body = raw.partition(b"\n")
             if head == _head(body):
                 held = json.loads(body)
@@ -64,8 +64,8 @@ class Store:
             path = self._path(key)
             if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
                 os.unlink(path)  # a link would be written through, a pipe would wait for a reader
-            writing.create(path, _head(body) + b"\n" + body, durable=False)
-        except (writing.NotWritten, OSError) as error:
+            files.create(path, _head(body) + b"\n" + body, durable=False)
+        except (files.NotWritten, OSError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             self.fault = f"{self.folder}: the cache was not written: {reason}"
 
@@ -95,7 +95,7 @@ class Store:
         for name, text in ((_TAG, _TAG_TEXT), (_IGNORE, b"*\n")):
             path = os.path.join(self.folder, name)
             if not os.path.lexists(path):
-                writing.create(path, text, durable=False)
+                files.create(path, text, durable=False)
 
     def _touch(self, path: str, status: os.stat_result) -> None:
         if self._seconds - status.st_mtime > _TOUCHED_SECONDS:
@@ -130,10 +130,10 @@ def _usable(folder: str) -> bool:
     if os.path.islink(folder):
         return False
     try:
-        return _OURS in regular.read(os.path.join(folder, _TAG), len(_TAG_TEXT))
+        return _OURS in files.read(os.path.join(folder, _TAG), len(_TAG_TEXT))
     except FileNotFoundError:
         with suppress(FileNotFoundError):
-            return all(name.startswith(writing.TEMPORARY) for name in os.listdir(folder))
+            return all(name.startswith(files.TEMPORARY) for name in os.listdir(folder))
         return True
     except OSError:
         return False
@@ -143,7 +143,7 @@ def _contents(folder: str) -> Iterator[tuple[str, os.stat_result]]:
     """Yield the entries of a cache and the temporary files beside them."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            if entry.name.endswith(_SUFFIX) or entry.name.startswith(writing.TEMPORARY):
+            if entry.name.endswith(_SUFFIX) or entry.name.startswith(files.TEMPORARY):
                 with suppress(OSError):
                     status = entry.stat(follow_symlinks=False)
                     if not stat.S_ISDIR(status.st_mode):

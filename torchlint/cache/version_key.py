@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from importlib.machinery import PathFinder
 
-from torchlint import regular
+from torchlint import files
 from torchlint.version import VERSION
 
 _CODE = (".py", ".json")
@@ -34,7 +34,7 @@ def _code() -> str:
     for path in sorted(_files(package)):
         raw = b""
         with suppress(OSError):  # an editor's lock, a link that leads nowhere
-            raw = regular.read(path)
+            raw = files.read(path)
         whole.update(f"{path[len(package) :]} {len(raw)}\n".encode() + raw)
     return whole.hexdigest()
 
@@ -49,7 +49,7 @@ def _files(folder: str) -> Iterator[str]:
 
 
 def library(name: str) -> str:
-    """Return a text that tells a library's version, without importing it: that may take longer than the rest of a run."""
+    """Return a text that tells a library's version, without importing it: that may take longer than all the rest."""
     found = PathFinder.find_spec(name)
     if found is not None and found.origin is not None:
         for written in _VERSIONS:

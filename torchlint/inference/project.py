@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from torchlint import regular
+from torchlint import files
 from torchlint.inference.facts import Kind, Value, of_kind
 from torchlint.inference.imports import Place, file_of, seen_from
 from torchlint.inference.rounds import Rounds
 from torchlint.source import SourceError, decode
+from torchlint.syntax.ast_cache import AST_CACHE
 from torchlint.syntax.outline import Outline, outline
-from torchlint.syntax.trees import TREES
 
 if TYPE_CHECKING:
     from torchlint.inference.scope import File
@@ -201,13 +201,13 @@ class Project:
 def _parsed(path: str) -> Outline | None:
     """Read and parse a file; None where that cannot be done."""
     try:
-        raw = regular.read(path, _MOST_BYTES + 1)
+        raw = files.read(path, _MOST_BYTES + 1)
         if len(raw) > _MOST_BYTES:
             return None
-        known = TREES.find(path, raw)
+        known = AST_CACHE.find(path, raw)
         if known is None:
             known = outline(decode(path, raw))
-            TREES.keep(path, known)
+            AST_CACHE.keep(path, known)
     except (OSError, SourceError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     return known

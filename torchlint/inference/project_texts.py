@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 
-from torchlint import regular
+from torchlint import files
 from torchlint.inference.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
 from torchlint.inference.handled_errors import called_where_handled
 from torchlint.inference.name_takers import Taken, names_taken
@@ -248,7 +248,7 @@ def _stamp(path: str) -> tuple[int, ...]:
 
 def _read(path: str) -> bytes | None:
     try:
-        raw = regular.read(path, _MOST_BYTES + 1)
+        raw = files.read(path, _MOST_BYTES + 1)
     except OSError:
         return None
     return raw if len(raw) <= _MOST_BYTES else None

@@ -50,7 +50,6 @@ _PLAIN_OBJECTS = (
     "torch.cuda.",
     "torch.multiprocessing.",
 )
-HOST_SAMPLE = tensor(Grad.DETACHED, Place.HOST)
 
 
 @lru_cache(maxsize=4096)

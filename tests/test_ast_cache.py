@@ -1,4 +1,4 @@
-"""Trees of files read lately: found by path and bytes, dropped when there are too many, used again for a check."""
+"""AstCache of files read lately: found by path and bytes, dropped when there are too many, used again for a check."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from torchlint.config import Config
 from torchlint.engine import check_bytes
 from torchlint.inference import project
 from torchlint.source import Source, decode
-from torchlint.syntax import trees
+from torchlint.syntax import ast_cache
+from torchlint.syntax.ast_cache import AstCache
 from torchlint.syntax.outline import Outline, outline
-from torchlint.syntax.trees import Trees
 
 NETS = b"import torch\n\n\ndef made():\n    return torch.ones(2, requires_grad=True)\n\n\na = made().numpy()\n"
 TRAIN = b"from nets import made\n\nx = made()\ny = x.numpy()\n"
@@ -32,12 +32,12 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(Path(source.path).name)
         return outline(source)
 
-    monkeypatch.setattr(trees, "outline", parse)
+    monkeypatch.setattr(ast_cache, "outline", parse)
     return names
 
 
 def test_a_tree_is_found_by_path_and_bytes() -> None:
-    kept, made = Trees(), _made(b"x = 1\n")
+    kept, made = AstCache(), _made(b"x = 1\n")
     kept.keep("/a.py", made)
     assert kept.find("/a.py", b"x = 1\n") is made
     assert kept.find("/a.py", b"x = 2\n") is None
@@ -45,7 +45,7 @@ def test_a_tree_is_found_by_path_and_bytes() -> None:
 
 
 def test_those_used_last_are_kept_longest_and_the_last_one_always() -> None:
-    kept = Trees(most=20)
+    kept = AstCache(most=20)
     for name in "abc":
         kept.keep(name, _made(b"x = 1234\n"))
         kept.find("a", b"x = 1234\n")
@@ -58,7 +58,7 @@ def test_those_used_last_are_kept_longest_and_the_last_one_always() -> None:
 
 
 def test_trees_of_checked_files_are_kept_apart_until_another_file_asks() -> None:
-    kept, texts = Trees(most_checked=20), {name: decode(name, b"x = 1234\n") for name in "abc"}
+    kept, texts = AstCache(most_checked=20), {name: decode(name, b"x = 1234\n") for name in "abc"}
     for name, source in texts.items():
         kept.of(name, source)
     assert list(kept._checked._kept) == ["b", "c"]
@@ -70,8 +70,8 @@ def test_trees_of_checked_files_are_kept_apart_until_another_file_asks() -> None
 
 
 def test_trees_that_nobody_asks_for_are_let_go_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trees, "_MOST_CHECKS", 3)
-    kept, raw = Trees(), b"x = 1\n"
+    monkeypatch.setattr(ast_cache, "_MOST_CHECKS", 3)
+    kept, raw = AstCache(), b"x = 1\n"
     for name in "ab":
         kept.keep(name, _made(raw))
     for number in range(4):
@@ -83,7 +83,7 @@ def test_trees_that_nobody_asks_for_are_let_go_in_time(monkeypatch: pytest.Monke
 
 
 def test_a_text_in_an_editor_and_the_one_on_disk_do_not_drive_each_other_out() -> None:
-    kept, disk = Trees(), _made(b"x = 1\n")
+    kept, disk = AstCache(), _made(b"x = 1\n")
     kept.keep("a", disk)
     edited = kept.of("a", decode("a", b"x = 2\n"))
     assert kept.find("a", b"x = 1\n") is disk
@@ -93,9 +93,9 @@ def test_a_text_in_an_editor_and_the_one_on_disk_do_not_drive_each_other_out() -
 def test_a_checked_file_is_not_parsed_again_for_another(
     parsed: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(project, "outline", trees.outline)
-    monkeypatch.setattr(trees.TREES, "_asked_for", trees._Room(1_000))
-    monkeypatch.setattr(trees.TREES, "_checked", trees._Room(1_000))
+    monkeypatch.setattr(project, "outline", ast_cache.outline)
+    monkeypatch.setattr(ast_cache.AST_CACHE, "_asked_for", ast_cache._BoundedCache(1_000))
+    monkeypatch.setattr(ast_cache.AST_CACHE, "_checked", ast_cache._BoundedCache(1_000))
     (tmp_path / "nets.py").write_bytes(NETS)
     config = Config(cwd=str(tmp_path))
     nets, train = check_bytes("nets.py", NETS, config), check_bytes("train.py", TRAIN, config)
@@ -107,8 +107,8 @@ def test_a_checked_file_is_not_parsed_again_for_another(
 def test_a_file_that_was_read_for_another_is_not_parsed_again(
     parsed: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trees.TREES, "_asked_for", trees._Room(1_000))
-    monkeypatch.setattr(trees.TREES, "_checked", trees._Room(0))
+    monkeypatch.setattr(ast_cache.AST_CACHE, "_asked_for", ast_cache._BoundedCache(1_000))
+    monkeypatch.setattr(ast_cache.AST_CACHE, "_checked", ast_cache._BoundedCache(0))
     (tmp_path / "nets.py").write_bytes(NETS)
     config = Config(cwd=str(tmp_path))
     alone = check_bytes("nets.py", NETS, config)
@@ -120,4 +120,4 @@ def test_a_file_that_was_read_for_another_is_not_parsed_again(
     assert again.source is not None
     assert again.source.path == "nets.py"
     assert [each.code for each in again.findings] == ["TNS101"]
-    assert engine.TREES is trees.TREES
+    assert engine.AST_CACHE is ast_cache.AST_CACHE

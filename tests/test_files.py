@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from torchlint import regular
+from torchlint import files
 
 
 @pytest.mark.parametrize("raw", [b"", b"x", b"x = 1\n" * 50_000])
 def test_a_file_is_read_whole(tmp_path: Path, raw: bytes) -> None:
     path = tmp_path / "a.py"
     path.write_bytes(raw)
-    found, status = regular.read_with_status(str(path))
+    found, status = files.read_with_status(str(path))
     assert found == raw
     assert status.st_size == len(raw)
-    assert regular.read(str(path), 3) == raw[:3]
-    assert regular.read(str(path), 0) == b""
+    assert files.read(str(path), 3) == raw[:3]
+    assert files.read(str(path), 0) == b""
 
 
 @pytest.mark.parametrize("said", [0, 1, 7, 8, 9, 1_000])
@@ -28,14 +28,14 @@ def test_the_size_is_no_more_than_a_hint(tmp_path: Path, said: int, most: int) -
     path.write_bytes(b"12345678")
     handle = os.open(path, os.O_RDONLY)
     try:
-        assert regular._up_to(handle, most, said) == b"12345678"[:most]
+        assert files._up_to(handle, most, said) == b"12345678"[:most]
     finally:
         os.close(handle)
 
 
 def test_what_is_no_plain_file_is_not_read(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError):
-        regular.read(str(tmp_path))
+        files.read(str(tmp_path))
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="not a regular file"):
-        regular.read(str(tmp_path / "pipe"))
+        files.read(str(tmp_path / "pipe"))

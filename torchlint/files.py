@@ -1,10 +1,12 @@
-"""How a file's new bytes take the place of the old: all at once or not at all."""
+"""Plain files: read without waiting for a pipe or a device, and written all at once or not at all."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
+import sys
 import time
 from collections.abc import Iterable, Iterator
 
@@ -17,6 +19,44 @@ _LEFT_SECONDS = 3600
 """Where files cannot be locked, a temporary file of this age was left by a run that was killed."""
 
 
+# ---------------------------------------------------------------------- reading
+def read(path: str, most: int = -1) -> bytes:
+    """Return the bytes of a regular file, at most so many from its beginning; links are followed.
+
+    :raises OSError: where it cannot be read, or is no regular file.
+    """
+    return read_with_status(path, most)[0]
+
+
+def read_with_status(path: str, most: int = -1, follow: bool = True) -> tuple[bytes, os.stat_result]:
+    """Return the bytes of a regular file, at most so many, and its status before they were read.
+
+    :raises OSError: where it cannot be read, is no regular file, or is a link that is not to be followed.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    handle = os.open(path, flags if follow else flags | getattr(os, "O_NOFOLLOW", 0))
+    try:
+        status = os.fstat(handle)
+        if stat.S_ISDIR(status.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError("not a regular file")
+        return _up_to(handle, most if most >= 0 else sys.maxsize, status.st_size), status
+    finally:
+        os.close(handle)
+
+
+def _up_to(handle: int, most: int, size: int) -> bytes:
+    """Read at most so many bytes of what should be ``size`` bytes: a stream takes longer to open and to read."""
+    parts = []
+    while most > 0 and (part := os.read(handle, min(most, max(size, 0) + 1))):
+        parts.append(part)
+        most -= len(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+# ---------------------------------------------------------------------- writing
 class NotWritten(Exception):
     """The file is as it was; the text says why."""
 
@@ -45,7 +85,7 @@ def replace(real: str, old: bytes, new: bytes) -> None:
 
 
 def check_place(path: str) -> None:
-    """Tell before the work is done whether :func:`create` can write there.
+    """Check before the work is done whether :func:`create` can write there.
 
     :raises NotWritten: where it is a folder, lies in none, or may not be written.
     """
@@ -87,7 +127,7 @@ def create(path: str, raw: bytes, durable: bool = True) -> None:
 
 
 def _is_device(path: str) -> bool:
-    """Tell pipes and terminals; `/dev/stdout` leads to a plain file at times, which must not be replaced."""
+    """Whether it is a pipe or a terminal; `/dev/stdout` leads to a plain file at times, which must not be replaced."""
     return os.path.abspath(path).startswith("/dev/") or (os.path.exists(path) and not os.path.isfile(path))
 
 
@@ -121,7 +161,7 @@ def _remove_abandoned(path: str) -> None:
 
 
 def _locked(handle: int) -> bool | None:
-    """Lock an open file, and tell whether nobody else has; None where that cannot be told."""
+    """Lock an open file, and return whether nobody else has; None where that cannot be told."""
     try:
         import fcntl
 
@@ -135,7 +175,7 @@ def _locked(handle: int) -> bool | None:
 
 @contextlib.contextmanager
 def _filled(real: str, new: bytes, status: os.stat_result | None, durable: bool = True) -> Iterator[str]:
-    """Give a temporary file beside another, locked where that is possible, and remove it if it was not renamed."""
+    """Yield a temporary file beside another, locked where that is possible, and remove it if it was not renamed."""
     handle, temporary = _opened(os.path.dirname(real))
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -183,7 +223,7 @@ def _opened(folder: str) -> tuple[int, str]:
 
 
 def _usual_mode() -> int:
-    """Give the mode of a file made the plain way; the mask can only be read by setting it."""
+    """Return the mode of a file made the plain way; the mask can only be read by setting it."""
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask

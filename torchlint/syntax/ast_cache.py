@@ -1,4 +1,4 @@
-"""Trees of files met lately: a module that many files import is parsed once, not once for each of them."""
+"""AstCache of files met lately: a module that many files import is parsed once, not once for each of them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _MOST_CHECKS = 100
 """A tree that nobody asked for while so many files were checked is let go: another package is at hand by then."""
 
 
-class _Room:
-    """Trees of so many bytes of text by the absolute paths of their files, those put in last kept longest."""
+class _BoundedCache:
+    """AstCache of so many bytes of text by the absolute paths of their files, those put in last kept longest."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -46,17 +46,17 @@ class _Room:
         self._size -= len(known.source.raw) if known is not None else 0
 
 
-class Trees:
-    """Trees by the absolute paths of their files."""
+class AstCache:
+    """AstCache by the absolute paths of their files."""
 
     def __init__(self, most: int = _MOST_BYTES, most_checked: int = _MOST_CHECKED) -> None:
         """Begin; ``most`` and ``most_checked`` are bytes of text."""
-        self._asked_for = _Room(most)
-        self._checked = _Room(most_checked)
+        self._asked_for = _BoundedCache(most)
+        self._checked = _BoundedCache(most_checked)
         self._check = 0
 
     def find(self, path: str, raw: bytes) -> Outline | None:
-        """Give the tree of a file; None where none is kept that was made of these bytes."""
+        """Return the tree of a file; None where none is kept that was made of these bytes."""
         known = self._asked_for.find(path, raw)
         if known is None and (known := self._checked.find(path, raw)) is not None:
             self._checked.drop(path)
@@ -69,13 +69,13 @@ class Trees:
         self._asked_for.put(path, made, self._check)
 
     def of(self, path: str, source: Source) -> Outline:
-        """Give the tree of a text that is checked, which may have been read for another file's sake.
+        """Return the tree of a text that is checked, which may have been read for another file's sake.
 
         :raises SyntaxError: as :func:`outline` does, and what else that raises.
         """
         self._check += 1
-        for room in (self._asked_for, self._checked):
-            room.drop_unused_since(self._check - _MOST_CHECKS)
+        for part in (self._asked_for, self._checked):
+            part.drop_unused_since(self._check - _MOST_CHECKS)
         known = self.find(path, source.raw)
         if known is not None:
             return replace(known, source=source)
@@ -84,5 +84,5 @@ class Trees:
         return made
 
 
-TREES = Trees()
+AST_CACHE = AstCache()
 """Those of this process."""
