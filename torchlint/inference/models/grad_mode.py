@@ -93,6 +93,9 @@ _CHANGING = {name: switch for name, switch in _TABLE.items() if switch.inside is
 NAMES = frozenset(_CHANGING)
 """The context managers that make another mode than there is around them."""
 
+DECORATING = frozenset(name for name, switch in _CHANGING.items() if not switch.at_once)
+"""Those that change nothing before the function that they decorate is called."""
+
 WORDS = frozenset(map(leaf, NAMES))
 """Their names as code spells them, without what they are taken from."""
 
