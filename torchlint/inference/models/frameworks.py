@@ -37,7 +37,7 @@ _TORCH_WORD = re.compile(r"(^|[^a-z0-9])(pt|torch|pytorch)([^a-z0-9]|$)")
 
 
 def packages(outline: Outline) -> frozenset[str]:
-    """Give the packages that a file imports from, by their first word."""
+    """Return the packages that a file imports from, by their first word."""
     found: set[str] = set()
     for plain in outline.nodes(ast.Import):
         found.update(alias.name.partition(".")[0] for alias in plain.names)

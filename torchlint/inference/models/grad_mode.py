@@ -87,7 +87,7 @@ def _switch(word: str) -> Switch | None:
     return Switch(_EFFECTS[effect], bool(when)) if effect in _EFFECTS and when in ("", "at once") else None
 
 
-_TABLE = dict(Table(_SWITCHES, _switch).items())
+_TABLE = Table(_SWITCHES, _switch).by_name()
 _CHANGING = {name: switch for name, switch in _TABLE.items() if switch.inside is not _unchanged}
 
 NAMES = frozenset(_CHANGING)

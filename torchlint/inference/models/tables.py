@@ -65,9 +65,11 @@ class Table(Generic[_Effect]):
             return self._known[name]
         return next((effect for matches, effect in self._patterns if matches(name)), None)
 
-    def items(self) -> Iterable[tuple[str, _Effect]]:
-        """Return the names with what they do."""
-        return self._known.items()
+    def by_name(self) -> dict[str, _Effect]:
+        """Return what each name does, of a table in which a pattern has no place."""
+        if pattern := next(filter(_PATTERN.search, self._known), None):
+            raise TableError(f"a name is needed here, not a pattern: {pattern}")
+        return self._known
 
 
 _PATTERN = re.compile(r"[*?\[]")
