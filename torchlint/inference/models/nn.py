@@ -43,7 +43,7 @@ _FORWARD = """
 Identity Dropout Dropout[0-9]d AlphaDropout FeatureAlphaDropout Flatten            -> passed
 ReLU ReLU6 LeakyReLU ELU CELU SELU GELU SiLU GLU Mish Sigmoid LogSigmoid Tanh      -> pure
 Hardtanh Hardsigmoid Hardswish Threshold Softplus Softsign                         -> pure
-Softmax Softmax2d LogSoftmax                                                       -> pure
+Softmax Softmax2d Softmin LogSoftmax                                               -> pure
 *Pool *Pool[0-9]d *Pooling *Pooling[0-9]d *Pad[0-9]d Upsample* PixelShuffle        -> pure
 Fold Unfold Unflatten ChannelShuffle CosineSimilarity PairwiseDistance *Loss       -> pure
 MultiheadAttention                                                                 -> attention
