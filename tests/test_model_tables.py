@@ -17,7 +17,6 @@ from torchlint.inference.models import grad_mode
 from torchlint.inference.models.tables import Call, Table, TableError, functions, words
 
 ROOT = Path(__file__).parents[1]
-SWITCHES = Path("torchlint", "inference", "models", "grad_mode.py")
 
 
 def first(call: Call) -> Value | None:
@@ -29,9 +28,10 @@ def called(name: str, *given: Value) -> Call:
 
 
 # ---------------------------------------------------------------------- reading
-def test_the_whole_name_comes_before_a_beginning_and_the_longest_beginning_first() -> None:
-    table = Table("a.b -> 1\na.* -> 2\na.b.* -> 3", int)
-    assert [table.find(name) for name in ("a.b", "a.c", "a.b.c", "b.a")] == [1, 2, 3, None]
+def test_the_whole_name_comes_before_patterns_and_the_longest_of_these_first() -> None:
+    table = Table("a.b -> 1\na.* -> 2\na.b.* -> 3\n*Loss -> 4\nPool[12]d -> 5", int)
+    asked = ("a.b", "a.c", "a.b.c", "b.a", "NLLLoss", "Pool2d", "Pool3d")
+    assert [table.find(name) for name in asked] == [1, 2, 3, None, 4, 5, None]
 
 
 def test_a_word_is_an_effect_or_kinds_of_values() -> None:
@@ -63,6 +63,12 @@ def test_a_row_that_means_nothing_is_named(text: str, message: str) -> None:
     with pytest.raises(TableError) as raised:
         functions(text, [first])
     assert message in str(raised.value)
+
+
+def test_a_pattern_is_refused_where_names_are_needed() -> None:
+    with pytest.raises(TableError, match=r"not a pattern: a\.\*"):
+        Table("a.b -> 1\na.* -> 2", int).by_name()
+    assert Table("a.b -> 1", int).by_name() == {"a.b": 1}
 
 
 def test_a_word_that_stands_twice_in_a_list_is_named() -> None:
@@ -118,16 +124,20 @@ def elsewhere():
 def behind():
     elsewhere()
     return (weight * 7).numpy()
+
+
+def made(path):
+    return toolkit.drawing(path).unsqueeze(0).numpy()
 """
 
 
-def reported(folder: Path, row: str) -> set[str]:
+def reported(folder: Path, row: str, module: str = "grad_mode", table: str = "_SWITCHES") -> set[str]:
     """Give the functions in which ``.numpy()`` is reported by a torchlint whose table has one row more."""
-    shutil.copytree(ROOT / "torchlint", folder / "torchlint", ignore=shutil.ignore_patterns("__pycache__"))
-    table = folder / SWITCHES
-    text = table.read_text(encoding="utf-8")
-    assert START in text
-    table.write_text(text.replace(START, START + row), encoding="utf-8")
+    shutil.copytree(ROOT / "torchlint", folder / "torchlint")
+    path = folder / "torchlint" / "inference" / "models" / f"{module}.py"
+    text, start = path.read_text(encoding="utf-8"), f'{table} = """\n'
+    assert start in text
+    path.write_text(text.replace(start, start + row), encoding="utf-8")
     (folder / "checked.py").write_text(PROGRAM, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "torchlint", "check", "checked.py", "--isolated", "--no-cache", "--output-format=json"],
@@ -143,8 +153,7 @@ def reported(folder: Path, row: str) -> set[str]:
     return {each.name for each in made for row in rows if each.lineno <= row <= (each.end_lineno or 0)}
 
 
-START = '_SWITCHES = """\n'
-ASKING = {"block", "called", "bare", "through", "statement", "behind"}
+ASKING = {"block", "called", "bare", "through", "statement", "behind", "made"}
 """The functions of the program that ask for an array."""
 
 
@@ -153,11 +162,15 @@ def test_without_a_row_a_context_manager_changes_nothing(tmp_path: Path) -> None
 
 
 def test_one_row_makes_a_context_manager_known_as_a_block_and_as_a_decorator(tmp_path: Path) -> None:
-    assert reported(tmp_path, "toolkit.frozen -> off\n") == {"statement", "behind"}
+    assert reported(tmp_path, "toolkit.frozen -> off\n") == {"statement", "behind", "made"}
 
 
 def test_one_row_makes_a_bare_call_known_too(tmp_path: Path) -> None:
-    assert reported(tmp_path, "toolkit.frozen -> off, at once\n") == set()
+    assert reported(tmp_path, "toolkit.frozen -> off, at once\n") == {"made"}
+
+
+def test_one_row_makes_a_function_known(tmp_path: Path) -> None:
+    assert reported(tmp_path, "toolkit.drawing -> host_tensor\n", "libraries", "_FUNCTIONS") == ASKING - {"made"}
 
 
 def test_a_row_that_means_nothing_stops_the_program(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from torchlint.inference.facts import Mode, Reason, Value, join_all
 from torchlint.inference.lexical import spelled
 from torchlint.inference.models import grad_mode
 from torchlint.inference.models.devices import last_word
+from torchlint.inference.models.operations import leaf
 from torchlint.inference.presumptions import hook_mode
 from torchlint.syntax.outline import Function, Outline
 
@@ -149,7 +150,7 @@ def is_program(path: str, tree: ast.Module) -> bool:
     )
 
 
-_PLAIN_DECORATORS = frozenset({"lru_cache", "cache", "staticmethod"}) | (grad_mode.WORDS - grad_mode.AT_ONCE)
+_PLAIN_DECORATORS = frozenset({"lru_cache", "cache", "staticmethod"}) | frozenset(map(leaf, grad_mode.DECORATING))
 
 
 def _is_plain(decorator: ast.expr) -> bool:

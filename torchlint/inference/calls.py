@@ -28,7 +28,7 @@ from torchlint.inference.facts import (
 from torchlint.inference.models import containers, factories, functions, grad_mode, libraries, nn, tensors
 from torchlint.inference.models.containers import FOREIGN
 from torchlint.inference.models.devices import last_word, seems_device
-from torchlint.inference.models.operations import DISTINCTIVE, operations
+from torchlint.inference.models.operations import DISTINCTIVE
 from torchlint.inference.models.tables import Call, words
 from torchlint.inference.names import path_of
 
@@ -113,11 +113,9 @@ class Calls:
             return of_kind(Kind.SEQUENCE, member=self._mapped(given, env))
         if self._is_statement(given.node):
             env.mode = grad_mode.after(Call(name, given, env.mode))
-        known = nn.made(name, given)
-        if known is None:
-            known = functions.call(name, given, env.mode)
-            if known is not None and factories.follows_default_device(name, given):
-                return self._placed_by_default(known, given)
+        known = functions.call(name, given, env.mode)
+        if known is not None and factories.follows_default_device(name, given):
+            return self._placed_by_default(known, given)
         if known is None:
             known = self._file.call(name, callee, given, env.mode)
             self._carry_out(given, env)
@@ -201,7 +199,7 @@ class Calls:
         word = last_word(function)
         by_name = self._file.works_with_torch
         if by_name and word in _LOSS_WORD:
-            return tensors.computed(given.operands(), env.mode, given.node).having(rank=0)
+            return tensors.computed(given.operands(), env.mode).having(rank=0)
         is_call = not word[:1].isupper()  # `Net()` makes one, `net()` calls it
         if by_name and is_call and nn.MODEL_WORD.search(word):
             module = Value(Kind.MODULE, Grad.ATTACHED, of.place if of.place == Place.HOST else ANY_PLACE)
@@ -261,7 +259,7 @@ class Calls:
         if receiver.may(Kind.TENSOR):
             return self._of_tensor(receiver, word, given, env)
         if receiver.may(Kind.ARRAY) and receiver.must(Kind.ARRAY | Kind.SCALAR | Kind.INTEGER | Kind.NONE):
-            return of_kind(Kind.SEQUENCE if word == "tolist" else Kind.ARRAY | Kind.SCALAR)
+            return libraries.array_method(word)
         if receiver.may(Kind.MODULE) or receiver.instance or not receiver.kind:
             return self._unknown(given, env)
         return of_kind(Kind.OTHER | Kind.ARRAY | Kind.SCALAR | Kind.STRING | Kind.SEQUENCE)
@@ -313,10 +311,10 @@ class Calls:
             if receiver.must(Kind.MODULE) or (by_name and self._is_statement(given.node)):
                 kind = Kind.MODULE | (Kind.TENSOR if word == "requires_grad_" else Kind(0))
                 module = receiver if receiver.must(Kind.MODULE) else receiver.having(kind=kind, grad=Grad.ATTACHED)
-                self.set(target, nn.moved(module, word, given, env.mode), env)
+                self.set(target, nn.method(module, word, given, env.mode) or module, env)
         elif receiver.may(Kind.SEQUENCE) and (after := containers.grown(receiver, word, given)) is not None:
             self.set(target, after, env)
-        elif receiver.is_tensor and word.endswith("_") and word[:-1] in operations().methods | {"zero", "fill", "copy"}:
+        elif receiver.is_tensor and tensors.changes_in_place(word):
             changed = tensors.method(receiver, word, given, env.mode)
             if changed is not None:
                 self.set(target, changed, env)

@@ -28,7 +28,7 @@ from torchlint.inference.facts import (
     tensor,
 )
 from torchlint.inference.guards import Guard
-from torchlint.inference.models import functions, nn, tensors
+from torchlint.inference.models import functions, libraries, nn, tensors
 from torchlint.inference.models.builtins import literal
 from torchlint.inference.models.containers import element, part, unpacked
 from torchlint.inference.models.devices import SETTINGS_WORD, last_word
@@ -110,15 +110,13 @@ class Expressions:
             given = Arguments(node)
             return nn.distribution(base, word, given, Mode.ON) or UNKNOWN
         if base.must(Kind.MODULE):
-            return self._of_module(base, word)
+            return nn.attribute(base, word, node) or UNKNOWN
         if self.file.project.presuming and base.kind | Kind.TENSOR == ANY and is_settings(node):
             return NO_TENSOR
         if base.may(Kind.TENSOR):
             return self._of_tensor(base, word, node)
         if base.must(Kind.ARRAY):
-            return of_kind(
-                Kind.ARRAY if word in ("T", "real", "imag", "flat") else Kind.OTHER | Kind.SEQUENCE | Kind.INTEGER
-            )
+            return libraries.array_attribute(word)
         if (
             base.must(ANY & ~Kind.TENSOR & ~Kind.MODULE)
             and not base.instance
@@ -136,13 +134,6 @@ class Expressions:
         if len(names) == 1 and (constant := functions.attribute(next(iter(names)))) is not None:
             return constant
         return self.file.followed(of_kind(Kind.OTHER, names=names))
-
-    def _of_module(self, base: Value, word: str) -> Value:
-        if word in ("weight", "bias") or word.startswith(("weight_", "bias_")):
-            return nn.parameters(base)
-        if word in ("running_mean", "running_var"):
-            return tensors.detached(nn.parameters(base))
-        return of_kind(Kind.SCALAR) if word == "training" else UNKNOWN
 
     def _of_tensor(self, base: Value, word: str, node: ast.expr) -> Value:
         if word == "device" and base.unknown and SETTINGS_WORD.search(last_word(getattr(node, "value", None))):
@@ -242,7 +233,7 @@ class Expressions:
         if not left.may(Kind.TENSOR) and not right.may(Kind.TENSOR):
             return _without_tensors(left, right, operator)
         either = joined_operands([value for value in (left, right) if value.may(Kind.TENSOR)])
-        result = tensors.computed(either, mode, node)
+        result = tensors.computed(either, mode)
         floats = any(isinstance(each.const, float | complex) for each in (left, right))
         if result.dtype & Dtype.BOOL and not isinstance(operator, ast.BitAnd | ast.BitOr | ast.BitXor):
             result = result.having(dtype=result.dtype | Dtype.INTEGRAL)
@@ -261,7 +252,7 @@ class Expressions:
         if isinstance(node.op, ast.USub) and isinstance(value.const, int | float):
             return value.having(const=-value.const)
         if value.is_tensor and not isinstance(node.op, ast.UAdd):
-            return tensors.computed(value, env.mode, node).having(rank=value.rank)
+            return tensors.computed(value, env.mode).having(rank=value.rank)
         return value.having(const=None)
 
     def compare(self, node: ast.Compare, env: Env) -> Value:

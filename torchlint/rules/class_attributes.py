@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 
 from torchlint.inference.lexical import spelled
+from torchlint.inference.models import grad_mode
 from torchlint.rule import FileContext
 from torchlint.rules.imported_names import names_of
 from torchlint.syntax.outline import Function, Outline
 
 _REGISTERING = frozenset({"register_buffer", "register_parameter"})
-_MODES = frozenset({"torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.set_grad_enabled"})
 _OPTIMIZERS = frozenset({"torch.optim.Optimizer", "torch.optim.optimizer.Optimizer"})
 _OPEN_BASES = frozenset({"torch.nn.Module", "torch.autograd.Function", "builtins.object"})
 """Classes that give their objects no attribute by an ordinary name."""
@@ -68,7 +68,7 @@ def _class_around(node: ast.Attribute, context: FileContext) -> ast.ClassDef | N
 def _changes_its_arguments(function: Function, context: FileContext) -> bool:
     """Whether a decorator that is not torch's own may give a method another first argument."""
     calls = (each.func if isinstance(each, ast.Call) else each for each in function.decorator_list)
-    return not all((names := names_of(each, context)) and names <= _MODES for each in calls)
+    return not all((names := names_of(each, context)) and names <= grad_mode.NAMES for each in calls)
 
 
 def _is_of_another(target: ast.Attribute, own: ast.ClassDef, context: FileContext) -> bool:

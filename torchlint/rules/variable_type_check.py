@@ -74,6 +74,7 @@ from enum import Enum
 
 import libcst as cst
 
+from torchlint.inference.models import grad_mode
 from torchlint.model import Applicability, Confidence, Edit, Fix
 from torchlint.rule import Draft, FileContext, Rule
 from torchlint.rule_metadata import Triggers
@@ -84,7 +85,6 @@ from torchlint.rules.variable_calls import brief, last_name, names_variable
 _CHECKS = frozenset({"isinstance", "assertIsInstance", "assertNotIsInstance"})
 _BLIND = frozenset({"staticmethod", "classmethod", "property", "setter", "abstractmethod", "wraps", "override"})
 """Decorators of Python that leave annotations alone."""
-_BLIND_OF_TORCH = frozenset({"torch.no_grad", "torch.enable_grad", "torch.inference_mode"})
 _ANNOTATIONS = re.compile(rb"\b(?:__annotations__|get_type_hints|get_annotations|signature\()")
 _NEGATIVE = (cst.NotEqual, cst.IsNot, cst.NotIn)
 
@@ -187,7 +187,7 @@ def _decorating(decorator: cst.BaseExpression, context: FileContext) -> str | No
     """Return the code of a decorator that is neither one of Python's for methods nor one of torch's grad modes."""
     function = decorator.func if isinstance(decorator, cst.Call) else decorator
     code = context.code(function)
-    known = code.rpartition(".")[2] in _BLIND or context.names(function) & _BLIND_OF_TORCH
+    known = code.rpartition(".")[2] in _BLIND or context.names(function) & grad_mode.DECORATING
     return None if known else code
 
 

@@ -146,7 +146,7 @@ def _summands(call: Call) -> list[Value]:
 
 def _computed(call: Call, joined: Value) -> Value:
     if joined.must(Kind.TENSOR):
-        return computed(joined, call.mode, call.given.node)
+        return computed(joined, call.mode)
     if not joined.may(Kind.TENSOR):
         return joined.having(const=None, items=None)
     return joined.having(names=frozenset(), instance=frozenset(), const=None)

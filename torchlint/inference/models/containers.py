@@ -5,16 +5,28 @@ from __future__ import annotations
 import ast
 
 from torchlint.inference.arguments import Arguments
-from torchlint.inference.facts import ANY, UNKNOWN, Kind, Value, join, join_all, of_kind
+from torchlint.inference.facts import ANY, UNKNOWN, Kind, Mode, Value, join, join_all, of_kind
+from torchlint.inference.models.tables import Call, functions
+
+_METHODS = """
+items                                                                               -> pairs
+values __iter__                                                                     -> members
+copy                                                                                -> copied
+keys                                                                                -> keys
+pop popleft get setdefault popitem                                                  -> taken
+index count                                                                         -> integer
+append extend insert update clear sort reverse remove add appendleft                -> none
+"""
 
 _GROWING = {"append": 0, "add": 0, "appendleft": 0, "insert": 1, "extend": 0, "update": 0, "setdefault": 1}
+"""Methods that put something in, and the place of that among their arguments."""
 
 FOREIGN = Kind.OTHER | Kind.ARRAY | Kind.SCALAR | Kind.STRING | Kind.SEQUENCE
 """What objects of libraries other than torch give."""
 
 
 def part(value: Value) -> Value:
-    """Give what iterating over a value, or taking one of its parts, may give."""
+    """Return what iterating over a value, or taking one of its parts, may give."""
     if not value.kind:
         return value
     if value.must(Kind.MODULE) and (value.items or value.member is not None):
@@ -39,7 +51,7 @@ def part(value: Value) -> Value:
 
 
 def element(base: Value, where: ast.expr, index: Value) -> Value:
-    """Give ``base[where]``."""
+    """Return ``base[where]``."""
     if isinstance(where, ast.Slice):
         return _sliced(base)
     at = index.const
@@ -69,41 +81,46 @@ def _sliced(base: Value) -> Value:
 
 
 def method(base: Value, name: str, given: Arguments) -> Value | None:
-    """Give the result of a method of a list, dict, set or other Python container; None for other names."""
-    held = base.element() if base.items != () else UNKNOWN
-    match name:
-        case "items":
-            return of_kind(Kind.SEQUENCE, member=of_kind(Kind.SEQUENCE, items=(_key(), held)))
-        case "values" | "copy" | "__iter__":
-            return base.having(items=None, member=held) if name == "copy" else of_kind(Kind.SEQUENCE, member=held)
-        case "keys":
-            return of_kind(Kind.SEQUENCE, member=_key())
-        case "pop" | "popleft" | "get" | "setdefault" | "popitem":
-            return _taken(base, held, given)
-        case "index" | "count":
-            return of_kind(Kind.INTEGER)
-        case "append" | "extend" | "insert" | "update" | "clear" | "sort" | "reverse" | "remove" | "add" | "appendleft":
-            return of_kind(Kind.NONE)
-    return None
+    """Return the result of a method of a list, dict, set or other Python container; None for other names."""
+    effect = _METHOD_TABLE.find(name)
+    return effect(Call(name, given, Mode.ON, base)) if effect is not None else None
+
+
+def _held(base: Value) -> Value:
+    return base.element() if base.items != () else UNKNOWN
+
+
+def _pairs(call: Call) -> Value:
+    return of_kind(Kind.SEQUENCE, member=of_kind(Kind.SEQUENCE, items=(_key(), _held(call.receiver))))
+
+
+def _members(call: Call) -> Value:
+    return of_kind(Kind.SEQUENCE, member=_held(call.receiver))
+
+
+def _copied(call: Call) -> Value:
+    return call.receiver.having(items=None, member=_held(call.receiver))
+
+
+def _keys(_: Call) -> Value:
+    return of_kind(Kind.SEQUENCE, member=_key())
 
 
 def _key() -> Value:
     return of_kind(Kind.STRING | Kind.INTEGER | Kind.SCALAR | Kind.OTHER)
 
 
-def _taken(base: Value, held: Value, given: Arguments) -> Value:
-    wanted = given.find(0, "key")
-    for key, value in base.keys:
+def _taken(call: Call) -> Value:
+    wanted = call.given.find(0, "key")
+    for key, value in call.receiver.keys:
         if wanted is not None and wanted.const == key:
             return value
-    default = given.find(1, "default")
-    if default is not None and not default.must(Kind.NONE):
-        return join(held, default)
-    return held
+    held, default = _held(call.receiver), call.given.find(1, "default")
+    return held if default is None or default.must(Kind.NONE) else join(held, default)
 
 
 def grown(base: Value, name: str, given: Arguments) -> Value | None:
-    """Give a container after a method that puts something into it; None for other methods."""
+    """Return a container after a method that puts something into it; None for other methods."""
     if name not in _GROWING or not given.positional[_GROWING[name] :]:
         return None
     new = given.positional[_GROWING[name]]
@@ -113,7 +130,7 @@ def grown(base: Value, name: str, given: Arguments) -> Value | None:
 
 
 def holding(base: Value, new: Value) -> Value:
-    """Give a container after something was put into it."""
+    """Return a container after something was put into it."""
     if base.items is not None:
         held: Value | None = join_all(base.items)
     else:
@@ -124,7 +141,7 @@ def holding(base: Value, new: Value) -> Value:
 
 
 def unpacked(value: Value, targets: list[ast.expr]) -> list[Value]:
-    """Give the values that unpacking hands to each of some targets."""
+    """Return the values that unpacking hands to each of some targets."""
     starred = any(isinstance(each, ast.Starred) for each in targets)
     if value.items is not None and len(value.items) == len(targets) and not starred:
         return list(value.items)
@@ -138,3 +155,6 @@ def _unpacked_star(items: tuple[Value, ...], targets: list[ast.expr]) -> list[Va
     after = len(targets) - at - 1
     middle = items[at : len(items) - after]
     return [*items[:at], join_all(middle) if middle else UNKNOWN, *items[len(items) - after :]][: len(targets)]
+
+
+_METHOD_TABLE = functions(_METHODS, [_pairs, _members, _copied, _keys, _taken])

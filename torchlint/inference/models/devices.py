@@ -36,12 +36,12 @@ DTYPES = {
 
 
 def string(text: str) -> Value:
-    """Give the value of a string constant; one that names a device knows its place."""
+    """Return the value of a string constant; one that names a device knows its place."""
     return of_kind(Kind.STRING, const=text, place=place_named(text))
 
 
 def place_named(text: str) -> Place:
-    """Give the place that a device string names; no place for other strings."""
+    """Return the place that a device string names; no place for other strings."""
     kind = text.partition(":")[0]
     if kind == "cpu":
         return Place.HOST
@@ -72,7 +72,7 @@ def seems_dtype(node: ast.AST | None) -> bool:
 
 
 def last_word(node: ast.AST | None) -> str:
-    """Give the last identifier of an expression: ``device`` for ``self.args.device``, ``get_device`` for its call."""
+    """Return the last identifier of an expression: ``device`` for ``self.args.device``, ``get_device`` for its call."""
     match node:
         case ast.Name(id=word) | ast.Attribute(attr=word):
             return word
@@ -84,7 +84,7 @@ def last_word(node: ast.AST | None) -> str:
 
 
 def place_of(device: Value, node: ast.AST) -> tuple[Place, Reason | None]:
-    """Give the place that a device argument means; what is not known to be the host may be an accelerator."""
+    """Return the place that a device argument means; what is not known to be the host may be an accelerator."""
     if device.must(Kind.NONE):
         return Place.HOST, None
     if device.must(Kind.INTEGER):
@@ -101,7 +101,7 @@ def place_of(device: Value, node: ast.AST) -> tuple[Place, Reason | None]:
 
 
 def device_value(argument: Value | None, node: ast.AST) -> Value:
-    """Give the value of ``torch.device(argument)``."""
+    """Return the value of ``torch.device(argument)``."""
     if argument is None:
         return of_kind(Kind.DEVICE, place=Place.HOST | Place.ACCELERATOR)
     place, why = place_of(argument, node)

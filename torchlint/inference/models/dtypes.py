@@ -30,7 +30,7 @@ _INTEGERS = words("""
 
 
 def never_dtype(name: str) -> Dtype:
-    """Give what the elements are of a result that never requires grad."""
+    """Return what the elements are of a result that never requires grad."""
     word = leaf(name)
     if name in operations().float_but_never or word == "histc":
         return Dtype.FLOATING
@@ -40,7 +40,7 @@ def never_dtype(name: str) -> Dtype:
 
 
 def result_dtype(name: str, dtype: Dtype) -> Dtype:
-    """Give what the elements of an operation's result are, for those of its inputs."""
+    """Return what the elements of an operation's result are, for those of its inputs."""
     if name not in _KEEPING_INTEGERS:
         return dtype if dtype == Dtype.FLOATING else dtype | Dtype.INTEGRAL | Dtype.FLOATING
     if name in ("sum", "prod", "cumsum", "cumprod", "nansum") and dtype & Dtype.BOOL:
@@ -49,7 +49,7 @@ def result_dtype(name: str, dtype: Dtype) -> Dtype:
 
 
 def with_indices(result: Value, given: Arguments) -> Value | None:
-    """Give the tuple of ``return_counts=True`` and ``return_indices=True``; None where none is asked for."""
+    """Return the tuple of ``return_counts=True`` and ``return_indices=True``; None where none is asked for."""
     asked = sum(given.says(word) is True for word in ("return_inverse", "return_counts", "return_indices"))
     index = tensor(Grad.DETACHED, result.place, Dtype.INTEGRAL, why_place=result.why_place)
     return of_kind(Kind.SEQUENCE, items=(result, *[index] * asked)) if asked else None

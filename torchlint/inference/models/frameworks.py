@@ -37,7 +37,7 @@ _TORCH_WORD = re.compile(r"(^|[^a-z0-9])(pt|torch|pytorch)([^a-z0-9]|$)")
 
 
 def packages(outline: Outline) -> frozenset[str]:
-    """Give the packages that a file imports from, by their first word."""
+    """Return the packages that a file imports from, by their first word."""
     found: set[str] = set()
     for plain in outline.nodes(ast.Import):
         found.update(alias.name.partition(".")[0] for alias in plain.names)
@@ -99,27 +99,31 @@ def speaks_of_another(outline: Outline, receiver: ast.expr, mixed: bool) -> bool
 
     ``tf_output.numpy()``, code under ``if framework == "tf":``, a method of ``class TFModel``.
     """
-    words = _words(receiver)
-    if any(_is_other(word) for word in words) or _comes_from_another(outline, receiver):
+    said = _words(receiver)
+    if any(map(_is_other, said)) or _comes_from_another(outline, receiver):
         return True
     if not mixed:
         return _is_under_another(outline, receiver)
-    if any(_TORCH_WORD.search(word.lower().replace("_", " ")) or word in _TORCH_ONLY for word in words):
+    if any(_TORCH_WORD.search(word.lower().replace("_", " ")) or word in _TORCH_ONLY for word in said):
         return False
     below: ast.AST = receiver
     for above in outline.ancestors(receiver):
-        match above:
-            case ast.If(test=test, body=body) | ast.IfExp(test=test, body=body):
-                holds = below is body or (isinstance(body, list) and below in body)
-                if below is not test and _chosen(test, holds):
-                    return True
-            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
-                if any(_is_other(word) for each in above.generators for word in _words(each.iter)):
-                    return True
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                if _is_other(_TO_NUMPY.sub("", name)) and not _TORCH_WORD.search(name.lower().replace("_", " ")):
-                    return True
+        if _says_another(above, below):
+            return True
         below = above
+    return False
+
+
+def _says_another(above: ast.AST, below: ast.AST) -> bool:
+    """Whether what stands around ``below`` says that another framework is at work in it."""
+    match above:
+        case ast.If(test=test, body=body) | ast.IfExp(test=test, body=body):
+            holds = below is body or (isinstance(body, list) and below in body)
+            return below is not test and _chosen(test, holds)
+        case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+            return any(_is_other(word) for each in above.generators for word in _words(each.iter))
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return _is_other(_TO_NUMPY.sub("", name)) and not _TORCH_WORD.search(name.lower().replace("_", " "))
     return False
 
 

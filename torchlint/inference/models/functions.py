@@ -16,12 +16,11 @@ from torchlint.inference.facts import (
     of_kind,
     tensor,
 )
-from torchlint.inference.models import builtins, factories, grad_mode, libraries
+from torchlint.inference.models import builtins, factories, grad_mode, libraries, nn
 from torchlint.inference.models.devices import DTYPES, device_value, place_of
 from torchlint.inference.models.dtypes import never_dtype, result_dtype, with_indices
 from torchlint.inference.models.operations import (
     FULL_REDUCTIONS,
-    LEGACY_DTYPES,
     LOSSES,
     MAY_COPY,
     PAIRS,
@@ -31,7 +30,7 @@ from torchlint.inference.models.operations import (
     leaf,
     operations,
 )
-from torchlint.inference.models.tables import Call, Effect, constant, functions, words
+from torchlint.inference.models.tables import Call, Effect, functions, words
 from torchlint.inference.models.tensors import computed, detached, dtype_name, pair, unlike, with_dtype
 
 _FUNCTIONS = """
@@ -39,7 +38,10 @@ torch.device                                                              -> dev
 torch.is_grad_enabled torch.cuda.is_* torch.backends.*                    -> scalar
 torch.cuda.device_count torch.cuda.current_device torch.get_num_threads   -> integer
 
-torch.Tensor torch.cuda.Tensor                                            -> legacy_constructor
+torch.Tensor torch.cuda.Tensor *.FloatTensor *.DoubleTensor *.HalfTensor  -> legacy_constructor
+*.BFloat16Tensor *.LongTensor *.IntTensor *.ShortTensor *.CharTensor      -> legacy_constructor
+*.ByteTensor *.BoolTensor                                                 -> legacy_constructor
+*Storage                                                                  -> other
 torch.autograd.Variable torch.Variable                                    -> variable
 torch.nn.Parameter                                                        -> parameter
 torch.from_numpy                                                          -> from_array
@@ -67,8 +69,6 @@ torch.nn.utils.rnn.pad_packed_sequence                                    -> pad
 _OPERATIONS = ("torch.nn.functional.", "torch.nn.utils.rnn.", "torch.fft.")
 """Modules of torch that hold operations on tensors, measured or not."""
 
-_OTHER = constant("other")
-
 _APART = words("broadcast_tensors meshgrid atleast_1d atleast_2d atleast_3d hinge_embedding_loss")
 """Functions of which not every argument has a part in the gradient of the result."""
 
@@ -78,6 +78,8 @@ WITH_INPLACE = words("celu elu hardsigmoid hardswish hardtanh leaky_relu mish re
 
 def call(name: str, given: Arguments, mode: Mode) -> Value | None:
     """Return the result of calling a thing by its full name; None where nothing is known of it."""
+    if (made := nn.made(name, given)) is not None:
+        return made
     asked = Call(name, given, mode)
     if (context := grad_mode.context(asked)) is not None:
         return context
@@ -93,14 +95,10 @@ def attribute(name: str) -> Value | None:
 
 
 def _torch(name: str) -> Effect | None:
-    """Return what one of torch's functions does: by its row, by its last word, or as it was measured."""
-    word, measured = leaf(name), operations()
+    """Return what one of torch's functions does: by its row, or as it was measured."""
+    measured = operations()
     if (effect := _TABLE.find(name)) is not None:
         return effect
-    if word.endswith("Storage"):
-        return _OTHER
-    if word in LEGACY_DTYPES:
-        return factories.legacy_constructor
     if name in measured.factories:
         return factories.floats
     if name in measured.no_tensor:
@@ -206,7 +204,7 @@ def _handed_on(call: Call, inputs: Value) -> Value:
 
 
 def _computed(call: Call, inputs: Value) -> Value:
-    result = computed(inputs, call.mode, call.given.node)
+    result = computed(inputs, call.mode)
     return result.having(dtype=result_dtype(call.word, result.dtype))
 
 

@@ -87,11 +87,14 @@ def _switch(word: str) -> Switch | None:
     return Switch(_EFFECTS[effect], bool(when)) if effect in _EFFECTS and when in ("", "at once") else None
 
 
-_TABLE = dict(Table(_SWITCHES, _switch).items())
+_TABLE = Table(_SWITCHES, _switch).by_name()
 _CHANGING = {name: switch for name, switch in _TABLE.items() if switch.inside is not _unchanged}
 
 NAMES = frozenset(_CHANGING)
 """The context managers that make another mode than there is around them."""
+
+DECORATING = frozenset(name for name, switch in _CHANGING.items() if not switch.at_once)
+"""Those that change nothing before the function that they decorate is called."""
 
 WORDS = frozenset(map(leaf, NAMES))
 """Their names as code spells them, without what they are taken from."""

@@ -63,6 +63,17 @@ def effect(name: str) -> Effect | None:
     return _ANYTHING_ELSE if package in _FOREIGN else None
 
 
+def array_attribute(word: str) -> Value:
+    """Return an attribute of a NumPy array."""
+    known = word in ("T", "real", "imag", "flat")
+    return of_kind(Kind.ARRAY if known else Kind.OTHER | Kind.SEQUENCE | Kind.INTEGER)
+
+
+def array_method(word: str) -> Value:
+    """Return the result of a method of a NumPy array or number."""
+    return of_kind(Kind.SEQUENCE if word == "tolist" else Kind.ARRAY | Kind.SCALAR)
+
+
 def predicted() -> Value:
     """Return what Lightning's ``trainer.predict`` gives: what each step returned, without grad and on the host."""
     return of_kind(Kind.SEQUENCE, member=UNKNOWN.having(grad=Grad.DETACHED, place=Place.HOST))
@@ -98,11 +109,11 @@ def _host_image(_: Call) -> Value:
 
 
 def _transformed(call: Call) -> Value:
-    return computed(call.given.tensors(), call.mode, call.given.node)
+    return computed(call.given.tensors(), call.mode)
 
 
 def _drawn(call: Call) -> Value:
-    return computed(call.given.tensors(), Mode.OFF, call.given.node)
+    return computed(call.given.tensors(), Mode.OFF)
 
 
 def _waveform(call: Call) -> Value:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from dataclasses import replace
 from functools import lru_cache
 
 from torchlint.inference.arguments import Arguments
@@ -21,17 +23,63 @@ from torchlint.inference.facts import (
     tensor,
 )
 from torchlint.inference.models.devices import place_of
-from torchlint.inference.models.operations import LEGACY_DTYPES, leaf
-from torchlint.inference.models.tables import words
+from torchlint.inference.models.operations import leaf
+from torchlint.inference.models.tables import Call, functions, words
 from torchlint.inference.models.tensors import computed, detached, to
 
-_WITHOUT_PARAMETERS = re.compile(
-    r"(ReLU6?|LeakyReLU|ELU|CELU|SELU|GELU|Sigmoid|Tanh|Softmax(2d|in)?|LogSoftmax|Softplus|Softsign|Hardtanh|SiLU|Mish"
-    r"|\w*Pool(ing)?\d?d?|\w*Pad\dd|ZeroPad2d|Upsample\w*|PixelShuffle|Fold|Unfold|\w*Loss|CosineSimilarity|LogSigmoid"
-    r"|PairwiseDistance|Threshold|Hardsigmoid|Hardswish|GLU|ChannelShuffle|Unflatten)$"
-)
-_PASSING = re.compile(r"(Identity|Dropout\dd|Dropout|AlphaDropout|FeatureAlphaDropout|Flatten)$")
+_CLASSES = """
+torch.nn.* torchvision.models.*                                        -> module
+torch.nn.Sequential                                                    -> sequential
+torch.nn.ModuleList torch.nn.ModuleDict                                -> module_holder
+torch.optim.* torch.quasirandom.* torch.utils.tensorboard.*            -> plain_object
+torch.cuda.* torch.multiprocessing.* torchvision.transforms.*          -> plain_object
+torch.distributions.*                                                  -> distribution_object
+torch.utils.data.* torchvision.datasets.*                              -> source_of_batches
+torch.utils.data.TensorDataset torch.utils.data.dataset.TensorDataset  -> source_of_rows
+"""
+"""What calling a class makes, by its full name."""
+
+_FORWARD = """
+Identity Dropout Dropout[0-9]d AlphaDropout FeatureAlphaDropout Flatten            -> passed
+ReLU ReLU6 LeakyReLU ELU CELU SELU GELU SiLU GLU Mish Sigmoid LogSigmoid Tanh      -> pure
+Hardtanh Hardsigmoid Hardswish Threshold Softplus Softsign                         -> pure
+Softmax Softmax2d Softmin LogSoftmax                                               -> pure
+*Pool *Pool[0-9]d *Pooling *Pooling[0-9]d *Pad[0-9]d Upsample* PixelShuffle        -> pure
+Fold Unfold Unflatten ChannelShuffle CosineSimilarity PairwiseDistance *Loss       -> pure
+MultiheadAttention                                                                 -> attention
+"""
+"""What calling a module does, by the last word of its class; others have parameters that take part."""
+
 _RECURRENT = words("LSTM GRU RNN")
+
+_METHODS = """
+parameters                                                             -> parameter_list
+named_parameters                                                       -> named_parameters
+buffers                                                                -> buffers
+named_buffers                                                          -> named_buffers
+state_dict                                                             -> state
+modules children                                                       -> modules
+named_modules named_children                                           -> named_modules
+cpu                                                                    -> on_host
+cuda                                                                   -> on_accelerator
+to                                                                     -> moved
+requires_grad_                                                         -> asked_for_grad
+float half double train eval apply                                     -> itself
+zero_grad load_state_dict register_buffer register_parameter add_module -> none|other
+"""
+
+_ATTRIBUTES = """
+weight bias weight_* bias_* -> parameter
+running_mean running_var    -> statistic
+training                    -> scalar
+"""
+
+_DISTRIBUTIONS = """
+sample sample_n                             -> drawn
+rsample log_prob cdf icdf                   -> of_parameters
+entropy mean stddev variance probs logits   -> of_some_parameters
+"""
+"""Methods and attributes of ``torch.distributions`` objects."""
 
 MODEL_WORD = re.compile(
     r"(^|_)(model|net|network|encoder|decoder|critic|actor|policy|generator|discriminator|classifier|backbone|"
@@ -43,13 +91,6 @@ _LOADER_WORD = re.compile(
     r"(^|_)(data_?)?(loader|dataloader|dataset|loaders|dl|trainset|testset|data_iter|train_iter|test_iter)\d*$",
     re.IGNORECASE,
 )
-_PLAIN_OBJECTS = (
-    "torch.optim.",
-    "torch.quasirandom.",
-    "torch.utils.tensorboard.",
-    "torch.cuda.",
-    "torch.multiprocessing.",
-)
 
 
 @lru_cache(maxsize=4096)
@@ -58,59 +99,50 @@ def names_a_loader(word: str) -> bool:
     return _LOADER_WORD.search(word) is not None
 
 
+# ---------------------------------------------------------------------- making
 def made(name: str, given: Arguments) -> Value | None:
-    """Give the object that calling one of torch's classes makes; None for other names."""
-    word = leaf(name)
-    if word.endswith("Tensor"):
+    """Return the object that calling one of torch's classes makes; None for other names."""
+    is_class = leaf(name)[:1].isupper() or name.startswith("torchvision.models.")
+    if not is_class or name.endswith("Tensor") or name.startswith(("torch.nn.Parameter", "torch.nn.functional.")):
         return None
-    if word in LEGACY_DTYPES or (not word[:1].isupper() and not name.startswith("torchvision.models.")):
-        return None
-    if name.startswith("torch.nn.") and name != "torch.nn.Parameter" and ".functional." not in name:
-        return _module(name, given)
-    if name.startswith("torchvision.models."):
-        return _module(name, given)
-    if name.startswith(_PLAIN_OBJECTS):
-        return of_kind(Kind.OTHER, instance=frozenset((name,)))
-    if name.startswith("torch.distributions."):
-        return of_kind(Kind.OTHER, instance=frozenset((name,)), member=given.operands())
-    if name == "torch.utils.data.DataLoader":
-        return of_kind(Kind.OTHER, instance=frozenset((name,)), member=host_batch())
-    if name.startswith("torch.utils.data."):
-        return of_kind(Kind.OTHER, instance=frozenset((name,)), member=_dataset_member(name, given))
-    if name.startswith(("torchvision.transforms.", "torchvision.datasets.")):
-        member = host_batch() if ".datasets." in name else None
-        return of_kind(Kind.OTHER, instance=frozenset((name,)), member=member)
-    return None
+    effect = _CLASS_TABLE.find(name)
+    return effect(Call(name, given, Mode.ON)) if effect is not None else None
 
 
-def _module(name: str, given: Arguments) -> Value:
+def _module(call: Call) -> Value:
     place, why = Place.HOST, None
-    if (device := given.keywords.get("device")) is not None:
-        place, why = place_of(device, given.node)
-    contents = tuple(given.positional) if name == "torch.nn.Sequential" and not given.starred else None
-    member = None
-    if name in ("torch.nn.ModuleList", "torch.nn.ModuleDict") and given.positional:
-        member = given.positional[0].element()
-    return Value(
-        Kind.MODULE,
-        Grad.ATTACHED,
-        place,
-        Dtype(0),
-        why_place=why,
-        instance=frozenset((name,)),
-        items=contents,
-        member=member,
-    )
+    if (device := call.given.keywords.get("device")) is not None:
+        place, why = place_of(device, call.given.node)
+    return Value(Kind.MODULE, Grad.ATTACHED, place, Dtype(0), why_place=why, instance=frozenset((call.name,)))
 
 
-def _dataset_member(name: str, given: Arguments) -> Value:
-    if leaf(name) == "TensorDataset":
-        return of_kind(Kind.SEQUENCE, items=given.positional)
-    return host_batch()
+def _sequential(call: Call) -> Value:
+    return _module(call).having(items=None if call.given.starred else tuple(call.given.positional))
+
+
+def _module_holder(call: Call) -> Value:
+    held = call.given.positional[:1]
+    return _module(call).having(member=held[0].element() if held else None)
+
+
+def _plain_object(call: Call) -> Value:
+    return of_kind(Kind.OTHER, instance=frozenset((call.name,)))
+
+
+def _distribution_object(call: Call) -> Value:
+    return _plain_object(call).having(member=call.given.operands())
+
+
+def _source_of_batches(call: Call) -> Value:
+    return _plain_object(call).having(member=host_batch())
+
+
+def _source_of_rows(call: Call) -> Value:
+    return _plain_object(call).having(member=of_kind(Kind.SEQUENCE, items=call.given.positional))
 
 
 def host_batch() -> Value:
-    """Give what a DataLoader yields: tensors on the host, or containers of them."""
+    """Return what a DataLoader yields: tensors on the host, or containers of them."""
     return Value(
         Kind.TENSOR | Kind.SEQUENCE | Kind.STRING | Kind.OTHER | Kind.ARRAY,
         Grad.DETACHED,
@@ -119,8 +151,9 @@ def host_batch() -> Value:
     )
 
 
+# ---------------------------------------------------------------------- what a module has
 def parameters(module: Value, reason: Reason | None = None) -> Value:
-    """Give one parameter of a module."""
+    """Return one parameter of a module."""
     grad = module.grad if module.grad & Grad.DETACHED and module.must(Kind.MODULE) else Grad.ATTACHED
     place = module.place if module.must(Kind.MODULE) else ANY_PLACE
     return tensor(
@@ -133,123 +166,211 @@ def parameters(module: Value, reason: Reason | None = None) -> Value:
     )
 
 
+def attribute(module: Value, name: str, node: ast.AST) -> Value | None:
+    """Return ``module.name`` for what modules of torch have; None for other names."""
+    effect = _ATTRIBUTE_TABLE.find(name)
+    return effect(Call(name, Arguments(node), Mode.ON, module)) if effect is not None else None
+
+
 def method(module: Value, name: str, given: Arguments, mode: Mode) -> Value | None:
-    """Give the result of ``module.name(...)`` for what every ``nn.Module`` has; None for other names."""
-    one = parameters(module, Reason("{code} gives parameters", given.node))
-    buffer = detached(one).having(instance=frozenset(), dtype=ANY_DTYPE)
-    match name:
-        case "parameters":
-            return of_kind(Kind.SEQUENCE, member=one)
-        case "named_parameters":
-            return _pairs(one)
-        case "buffers":
-            return of_kind(Kind.SEQUENCE, member=buffer)
-        case "named_buffers":
-            return _pairs(buffer)
-        case "state_dict":
-            kept = one if given.says("keep_vars") is True else buffer
-            return of_kind(Kind.SEQUENCE, member=kept)
-        case "cuda" | "to" | "cpu" | "float" | "half" | "double" | "train" | "eval" | "apply" | "requires_grad_":
-            return moved(module, name, given, mode)
-        case "modules" | "children":
-            return of_kind(Kind.SEQUENCE, member=Value(Kind.MODULE, Grad.ATTACHED, module.place or ANY_PLACE))
-        case "named_modules" | "named_children":
-            return _pairs(Value(Kind.MODULE, Grad.ATTACHED, module.place or ANY_PLACE))
-        case "zero_grad" | "load_state_dict" | "register_buffer" | "register_parameter" | "add_module":
-            return of_kind(Kind.NONE | Kind.OTHER)
-    return None
+    """Return ``module.name(...)`` for what every ``nn.Module`` has; None for other names."""
+    effect = _METHOD_TABLE.find(name)
+    return effect(Call(name, given, mode, module)) if effect is not None else None
 
 
-def _pairs(value: Value) -> Value:
+def _parameter(call: Call) -> Value:
+    return parameters(call.receiver)
+
+
+def _statistic(call: Call) -> Value:
+    return detached(parameters(call.receiver))
+
+
+def _given_parameter(call: Call) -> Value:
+    return parameters(call.receiver, Reason("{code} gives parameters", call.given.node))
+
+
+def _given_buffer(call: Call) -> Value:
+    return detached(_given_parameter(call)).having(instance=frozenset(), dtype=ANY_DTYPE)
+
+
+def _submodule(call: Call) -> Value:
+    return Value(Kind.MODULE, Grad.ATTACHED, call.receiver.place or ANY_PLACE)
+
+
+def _parameter_list(call: Call) -> Value:
+    return of_kind(Kind.SEQUENCE, member=_given_parameter(call))
+
+
+def _named_parameters(call: Call) -> Value:
+    return _named(_given_parameter(call))
+
+
+def _buffers(call: Call) -> Value:
+    return of_kind(Kind.SEQUENCE, member=_given_buffer(call))
+
+
+def _named_buffers(call: Call) -> Value:
+    return _named(_given_buffer(call))
+
+
+def _state(call: Call) -> Value:
+    return _parameter_list(call) if call.given.says("keep_vars") is True else _buffers(call)
+
+
+def _modules(call: Call) -> Value:
+    return of_kind(Kind.SEQUENCE, member=_submodule(call))
+
+
+def _named_modules(call: Call) -> Value:
+    return _named(_submodule(call))
+
+
+def _named(value: Value) -> Value:
     return of_kind(Kind.SEQUENCE, member=of_kind(Kind.SEQUENCE, items=(of_kind(Kind.STRING), value)))
 
 
-def moved(module: Value, name: str, given: Arguments, mode: Mode) -> Value:
-    """Give a module after ``.to``, ``.cuda`` and their like, which change it in place and hand it back."""
-    match name:
-        case "cpu":
-            return module.having(place=Place.HOST, why_place=None)
-        case "cuda":
-            why = Reason("{code} moves it to an accelerator", given.node)
-            return module.having(place=Place.ACCELERATOR, why_place=why)
-        case "to":
-            after = to(module.having(dtype=Dtype.FLOATING), given, mode)
-            return module.having(place=after.place, why_place=after.why_place)
-        case "requires_grad_":
-            wanted = given.find(0, "requires_grad")
-            if wanted is None or wanted.const is True:
-                return module.having(grad=Grad.ATTACHED)
-            return module.having(grad=Grad.DETACHED if wanted.const is False else Grad.DETACHED | Grad.UNKNOWN)
-    return module
+# ---------------------------------------------------------------------- methods that change a module in place
+def _itself(call: Call) -> Value:
+    return call.receiver
 
 
+def _on_host(call: Call) -> Value:
+    return call.receiver.having(place=Place.HOST, why_place=None)
+
+
+def _on_accelerator(call: Call) -> Value:
+    why = Reason("{code} moves it to an accelerator", call.given.node)
+    return call.receiver.having(place=Place.ACCELERATOR, why_place=why)
+
+
+def _moved(call: Call) -> Value:
+    after = to(replace(call, receiver=call.receiver.having(dtype=Dtype.FLOATING)))
+    return call.receiver.having(place=after.place, why_place=after.why_place)
+
+
+def _asked_for_grad(call: Call) -> Value:
+    wanted = call.given.find(0, "requires_grad")
+    if wanted is None or wanted.const is True:
+        return call.receiver.having(grad=Grad.ATTACHED)
+    return call.receiver.having(grad=Grad.DETACHED if wanted.const is False else Grad.DETACHED | Grad.UNKNOWN)
+
+
+# ---------------------------------------------------------------------- calling
 def called(module: Value, given: Arguments, mode: Mode) -> Value:
-    """Give the result of calling a module."""
-    kinds = {leaf(each) for each in module.instance}
+    """Return the result of calling a module."""
+    kinds = _kinds(module)
+    call = Call("forward", given, mode, module)
     if kinds == {"Sequential"} and module.items:
-        return _through(module, given, mode)
-    if kinds and all(_PASSING.match(kind) for kind in kinds):
-        copied = Grad.DETACHED if "Flatten" in kinds and mode & Mode.OFF else Grad(0)
-        passed = given.tensors()
-        return passed.having(rank=None, grad=passed.grad | copied)
-    if kinds and all(_WITHOUT_PARAMETERS.match(kind) for kind in kinds):
-        result = computed(given.operands(), mode, given.node)
-        return result.having(rank=0) if all(kind.endswith("Loss") for kind in kinds) else result
-    result = _output(module, given, mode)
-    own = all(each.startswith("torch.nn.") for each in module.instance) and bool(kinds)
-    if kinds == {"MultiheadAttention"}:
-        return of_kind(Kind.SEQUENCE, items=(result, result))
-    if own and kinds & _RECURRENT:
-        state = of_kind(Kind.SEQUENCE, items=(result, result)) if kinds == {"LSTM"} else result
-        if len(kinds) > 1:
-            state = result.having(kind=Kind.TENSOR | Kind.SEQUENCE, member=result)
-        return of_kind(Kind.SEQUENCE, items=(result, state))
-    if own:
-        return result
-    return result.having(kind=Kind.TENSOR | Kind.SEQUENCE | (Kind(0) if kinds else Kind.OTHER))
+        return _through(call)
+    effects = {_FORWARD_TABLE.find(kind) for kind in kinds}
+    effect = effects.pop() if len(effects) == 1 else None
+    return (effect or _with_parameters)(call) or UNKNOWN
 
 
-def _through(module: Value, given: Arguments, mode: Mode) -> Value:
-    """Give what comes out of the last of a ``Sequential``'s modules."""
-    value = given.tensors()
+def _kinds(module: Value) -> set[str]:
+    return {leaf(each) for each in module.instance}
+
+
+def _through(call: Call) -> Value:
+    """Return what comes out of the last of a ``Sequential``'s modules."""
+    module, value = call.receiver, call.given.tensors()
     for each in module.items or ():
         if not each.must(Kind.MODULE):
-            return _output(module, given, mode)
+            return _output(call)
         placed = each.having(place=module.place, why_place=module.why_place)
-        value = called(placed, Arguments(given.node, (value,)), mode)
+        value = called(placed, Arguments(call.given.node, (value,)), call.mode)
     return value
 
 
-def _output(module: Value, given: Arguments, mode: Mode) -> Value:
-    place = module.place or ANY_PLACE
-    result = tensor(Grad.DETACHED, place, Dtype.FLOATING, why_place=_output_place(module, given))
-    if not mode & Mode.ON:
+def _passed(call: Call) -> Value:
+    copied = Grad.DETACHED if "Flatten" in _kinds(call.receiver) and call.mode & Mode.OFF else Grad(0)
+    passed = call.given.tensors()
+    return passed.having(rank=None, grad=passed.grad | copied)
+
+
+def _pure(call: Call) -> Value:
+    """Return what a module without parameters computes."""
+    result = computed(call.given.operands(), call.mode)
+    return result.having(rank=0) if all(kind.endswith("Loss") for kind in _kinds(call.receiver)) else result
+
+
+def _attention(call: Call) -> Value:
+    result = _output(call)
+    return of_kind(Kind.SEQUENCE, items=(result, result))
+
+
+def _with_parameters(call: Call) -> Value:
+    result, kinds = _output(call), _kinds(call.receiver)
+    if not kinds or not all(each.startswith("torch.nn.") for each in call.receiver.instance):
+        return result.having(kind=Kind.TENSOR | Kind.SEQUENCE | (Kind(0) if kinds else Kind.OTHER))
+    return _recurrent(result, kinds) if kinds & _RECURRENT else result
+
+
+def _recurrent(result: Value, kinds: set[str]) -> Value:
+    """Return the output of a recurrent module and its state, which of an LSTM is a pair."""
+    state = of_kind(Kind.SEQUENCE, items=(result, result)) if kinds == {"LSTM"} else result
+    if len(kinds) > 1:
+        state = result.having(kind=Kind.TENSOR | Kind.SEQUENCE, member=result)
+    return of_kind(Kind.SEQUENCE, items=(result, state))
+
+
+def _output(call: Call) -> Value:
+    module, inputs = call.receiver, call.given.tensors()
+    result = tensor(Grad.DETACHED, module.place or ANY_PLACE, Dtype.FLOATING, why_place=_output_place(call))
+    if not call.mode & Mode.ON:
         return result.having(dtype=Dtype.FLOATING | Dtype.INTEGRAL)
-    inputs = given.tensors()
     if module.grad == Grad.DETACHED and not inputs.may_require_grad:
         return result
-    local = bool(module.instance)
-    why = Reason("{code} is the output of a module with parameters", given.node, weak=not local)
+    why = Reason("{code} is the output of a module with parameters", call.given.node, weak=not module.instance)
     grad = Grad.ATTACHED
     if module.grad & Grad.DETACHED and inputs.grad != Grad.ATTACHED:
         grad = module.grad | inputs.grad
-    return result.having(grad=grad | (Grad.DETACHED if mode & Mode.OFF else Grad(0)), why_grad=why)
+    return result.having(grad=grad | (Grad.DETACHED if call.mode & Mode.OFF else Grad(0)), why_grad=why)
 
 
-def _output_place(module: Value, given: Arguments) -> Reason | None:
+def _output_place(call: Call) -> Reason | None:
+    module = call.receiver
     if module.place & Place.ACCELERATOR:
-        return Reason("{code} is computed where the module is", given.node, module.why_place, weak=True)
+        return Reason("{code} is computed where the module is", call.given.node, module.why_place, weak=True)
     return module.why_place
 
 
+# ---------------------------------------------------------------------- distributions
 def distribution(value: Value, name: str, given: Arguments, mode: Mode) -> Value | None:
-    """Give the result of a method or attribute of a ``torch.distributions`` object."""
-    inner = value.member or UNKNOWN
-    if name in ("sample", "sample_n"):
-        return tensor(Grad.DETACHED, inner.place or Place.HOST, why_place=inner.why_place)
-    if name in ("rsample", "log_prob", "cdf", "icdf"):
-        return computed(inner, mode, given.node)
-    if name in ("entropy", "mean", "stddev", "variance", "probs", "logits"):  # one of the arguments may not count
-        result = computed(inner, mode, given.node)
-        return result.having(grad=result.grad | Grad.DETACHED)
-    return None
+    """Return the result of a method or attribute of a ``torch.distributions`` object."""
+    effect = _DISTRIBUTION_TABLE.find(name)
+    return effect(Call(name, given, mode, value.member or UNKNOWN)) if effect is not None else None
+
+
+def _drawn(call: Call) -> Value:
+    inner = call.receiver
+    return tensor(Grad.DETACHED, inner.place or Place.HOST, why_place=inner.why_place)
+
+
+def _of_parameters(call: Call) -> Value:
+    return computed(call.receiver, call.mode)
+
+
+def _of_some_parameters(call: Call) -> Value:
+    result = _of_parameters(call)
+    return result.having(grad=result.grad | Grad.DETACHED)
+
+
+_CLASS_TABLE = functions(
+    _CLASSES,
+    [
+        *(_module, _sequential, _module_holder, _plain_object, _distribution_object),
+        *(_source_of_batches, _source_of_rows),
+    ],
+)
+_FORWARD_TABLE = functions(_FORWARD, [_passed, _pure, _attention])
+_METHOD_TABLE = functions(
+    _METHODS,
+    [
+        *(_parameter_list, _named_parameters, _buffers, _named_buffers, _state, _modules, _named_modules),
+        *(_itself, _on_host, _on_accelerator, _moved, _asked_for_grad),
+    ],
+)
+_ATTRIBUTE_TABLE = functions(_ATTRIBUTES, [_parameter, _statistic])
+_DISTRIBUTION_TABLE = functions(_DISTRIBUTIONS, [_drawn, _of_parameters, _of_some_parameters])

@@ -161,5 +161,5 @@ def _tuples(indices: dict[str, list[int]]) -> dict[str, tuple[int, ...]]:
 
 
 def leaf(name: str) -> str:
-    """Give the last word of a dotted name."""
+    """Return the last word of a dotted name."""
     return name.rpartition(".")[2]

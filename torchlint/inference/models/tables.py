@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from fnmatch import translate
 from typing import Generic, TypeVar
 
 from torchlint.inference.arguments import Arguments
@@ -39,38 +41,38 @@ Effect = Callable[[Call], Value | None]
 class Table(Generic[_Effect]):
     """Names and what each of them does.
 
-    A row reads ``name name -> effect``. A name that ends in ``*`` stands for all that begin so; the whole name comes
-    before these, and the longest of these first. ``meaning`` says what the word for an effect means, and None where
-    it means nothing.
+    A row reads ``name name -> effect``. A name may be a pattern as the shell knows them (``torch.backends.*``): the
+    whole name comes before patterns, and the longest of these first. ``meaning`` says what the word for an effect
+    means, and None where it means nothing.
     """
 
     def __init__(self, text: str, meaning: Callable[[str], _Effect | None]) -> None:
-        self._whole: dict[str, _Effect] = {}
-        self._beginnings: dict[str, _Effect] = {}
+        self._known: dict[str, _Effect] = {}
         for row, names, word in _rows(text):
             effect = meaning(word)
             if effect is None:
                 raise TableError(f"no effect is called {word!r}: {row}")
             for name in names:
-                self._add(name, effect, row)
-        self._longest_first = sorted(self._beginnings, key=len, reverse=True)
-
-    def _add(self, name: str, effect: _Effect, row: str) -> None:
-        beginning = name.removesuffix("*")
-        known = self._whole if beginning == name else self._beginnings
-        if beginning in known:
-            raise TableError(f"{name!r} has a row already: {row}")
-        known[beginning] = effect
+                if name in self._known:
+                    raise TableError(f"{name!r} has a row already: {row}")
+                self._known[name] = effect
+        patterns = sorted(filter(_PATTERN.search, self._known), key=len, reverse=True)
+        self._patterns = [(re.compile(translate(each)).match, self._known[each]) for each in patterns]
 
     def find(self, name: str) -> _Effect | None:
         """Return what a name does; None where the table does not say."""
-        if name in self._whole:
-            return self._whole[name]
-        return next((self._beginnings[each] for each in self._longest_first if name.startswith(each)), None)
+        if name in self._known:
+            return self._known[name]
+        return next((effect for matches, effect in self._patterns if matches(name)), None)
 
-    def items(self) -> Iterable[tuple[str, _Effect]]:
-        """Return the whole names with what they do."""
-        return self._whole.items()
+    def by_name(self) -> dict[str, _Effect]:
+        """Return what each name does, of a table in which a pattern has no place."""
+        if pattern := next(filter(_PATTERN.search, self._known), None):
+            raise TableError(f"a name is needed here, not a pattern: {pattern}")
+        return self._known
+
+
+_PATTERN = re.compile(r"[*?\[]")
 
 
 def _rows(text: str) -> Iterator[tuple[str, list[str], str]]:
@@ -87,7 +89,7 @@ def functions(text: str, effects: Iterable[Effect]) -> Table[Effect]:
     A word is the name of one of ``effects``, or a kind of value: ``array|scalar``, ``sequence of integer``.
     An effect that no row asks for is an error too.
     """
-    known = {each.__name__.strip("_"): each for each in effects}
+    known = {each.__name__.removeprefix("_"): each for each in effects}
     asked: set[str] = set()
 
     def meaning(word: str) -> Effect | None:

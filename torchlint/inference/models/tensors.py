@@ -16,6 +16,7 @@ from torchlint.inference.facts import (
     Reason,
     Value,
     join,
+    join_all,
     of_kind,
     tensor,
 )
@@ -33,7 +34,36 @@ from torchlint.inference.models.operations import (
     leaf,
     operations,
 )
-from torchlint.inference.models.tables import words
+from torchlint.inference.models.tables import Call, functions, words
+
+_METHODS = """
+detach detach_                                         -> cut_off
+cpu                                                    -> on_host
+cuda                                                   -> on_accelerator
+to                                                     -> to
+type                                                   -> type
+type_as                                                -> type_as
+numpy                                                  -> array
+tolist                                                 -> nested_list
+size                                                   -> size
+requires_grad_                                         -> requiring_grad
+new new_zeros new_ones new_empty new_full new_tensor   -> new
+view                                                   -> view
+clone                                                  -> clone
+backward retain_grad                                   -> none
+"""
+"""Methods of which more is known than what ``operations.json`` says."""
+
+_ATTRIBUTES = """
+data                                       -> cut_off
+grad                                       -> gradient
+shape                                      -> size of integer
+ndim                                       -> integer
+device                                     -> device
+dtype                                      -> dtype
+requires_grad is_cuda is_leaf is_sparse    -> scalar
+T mT H mH real imag                        -> part
+"""
 
 _FLAT: dict[str, object] = {
     "rank": None,
@@ -43,7 +73,7 @@ _FLAT: dict[str, object] = {
     "items": None,
     "member": None,
 }
-_VIEW_ATTRIBUTES = words("T mT H mH real imag")
+
 _SAME_RANK = words("""
     clone detach cpu cuda to float double half long int contiguous requires_grad_ abs exp log sqrt neg clamp type
     type_as item_ data sigmoid tanh add sub mul div pow add_ sub_ mul_ div_ round floor ceil log10 log2
@@ -51,7 +81,7 @@ _SAME_RANK = words("""
 
 
 def dtype_bits(name: str) -> Dtype:
-    """Give what the elements of a dtype are, by its name."""
+    """Return what the elements of a dtype are, by its name."""
     word = DTYPES.get(name)
     return {"floating": Dtype.FLOATING, "integral": Dtype.INTEGRAL, "bool": Dtype.BOOL}.get(word or "", ANY_DTYPE)
 
@@ -81,18 +111,18 @@ def _exact(name: str) -> str:
 
 
 def detached(value: Value) -> Value:
-    """Give the value without its gradient."""
+    """Return the value without its gradient."""
     return value.having(grad=Grad.DETACHED, why_grad=None)
 
 
 def on_host(value: Value) -> Value:
-    """Give the value after a copy to the host."""
+    """Return the value after a copy to the host."""
     return value.having(place=Place.HOST, why_place=None)
 
 
-def computed(value: Value, mode: Mode, node: ast.AST, dtype: Dtype | None = None) -> Value:
-    """Give the result of arithmetic on a value: it requires grad if the input does and grad mode is on."""
-    result = tensor(value.grad or Grad.DETACHED, value.place or Place.HOST, dtype or value.dtype or ANY_DTYPE)
+def computed(value: Value, mode: Mode) -> Value:
+    """Return the result of arithmetic on a value: it requires grad if the input does and grad mode is on."""
+    result = tensor(value.grad or Grad.DETACHED, value.place or Place.HOST, value.dtype or ANY_DTYPE)
     result = result.having(why_grad=value.why_grad, why_place=value.why_place)
     if not mode & Mode.ON or not value.dtype & Dtype.FLOATING:
         return detached(result)
@@ -102,49 +132,30 @@ def computed(value: Value, mode: Mode, node: ast.AST, dtype: Dtype | None = None
 
 
 def attribute(value: Value, name: str, node: ast.AST) -> Value | None:
-    """Give ``tensor.name``; None where it is no attribute that matters here."""
-    match name:
-        case "data":
-            return detached(value).having(names=frozenset(), instance=frozenset(), kind=Kind.TENSOR)
-        case "grad":
-            return tensor(Grad.DETACHED, value.place, Dtype.FLOATING, why_place=value.why_place)
-        case "shape":
-            return of_kind(Kind.SIZE, member=of_kind(Kind.INTEGER))
-        case "device":
-            return of_kind(Kind.DEVICE, place=value.place, why_place=value.why_place)
-        case "dtype":
-            return of_kind(Kind.DTYPE)
-        case "requires_grad" | "is_cuda" | "is_leaf" | "is_sparse":
-            return of_kind(Kind.SCALAR)
-        case "ndim":
-            return of_kind(Kind.INTEGER)
-        case "values" | "indices" | "grad_fn" | "_version" | "layout":
-            return None
-    if name in _VIEW_ATTRIBUTES:
-        return value.having(**_FLAT)
-    return None
+    """Return ``tensor.name``; None where it is no attribute that matters here."""
+    effect = _ATTRIBUTE_TABLE.find(name)
+    return effect(Call(name, Arguments(node), Mode.ON, value)) if effect is not None else None
 
 
 def method(value: Value, name: str, given: Arguments, mode: Mode) -> Value | None:
-    """Give the result of ``tensor.name(...)``; None where the method is not known."""
-    table, node = operations(), given.node
-    if name in _SPECIAL:
-        return _SPECIAL[name](value, given, mode)
+    """Return the result of ``tensor.name(...)``; None where the method is not known."""
+    table, call = operations(), Call(name, given, mode, value)
+    if (effect := _METHOD_TABLE.find(name)) is not None:
+        return effect(call)
     if name in CASTS:
-        return _with_rank(_cast(value, CASTS[name], mode), value, name)
+        return _with_rank(_cast(value, CASTS[name], mode), call)
     if name in table.no_tensor:
-        kind = table.no_tensor[name]
-        if name == "size" and given.every():
-            return of_kind(Kind.INTEGER)
-        if name == "tolist":
-            number = Kind.SCALAR | Kind.INTEGER
-            return of_kind(kind, member=of_kind(number | Kind.SEQUENCE, member=of_kind(number | Kind.SEQUENCE)))
-        return of_kind(kind, member=of_kind(Kind.INTEGER) if kind & Kind.SIZE else None)
-    if name.endswith("_") and not name.endswith("__") and name[:-1] in table.methods | {"zero", "fill", "copy"}:
-        return in_place(value, given, mode) if not _is_logic(name) else value
-    if name not in table.methods:
-        return None
-    return _ordinary(value, name, given, mode, node)
+        return _no_tensor(table.no_tensor[name])
+    if changes_in_place(name):
+        return value if _is_logic(name) else in_place(value, given, mode)
+    return _operation(call) if name in table.methods else None
+
+
+def changes_in_place(name: str) -> bool:
+    """Whether a method's name says that it changes the tensor: ``add_``, but not ``__add__``."""
+    if not name.endswith("_") or name.endswith("__"):
+        return False
+    return name[:-1] in operations().methods or name in ("zero_", "fill_", "copy_")
 
 
 def _is_logic(name: str) -> bool:
@@ -152,65 +163,90 @@ def _is_logic(name: str) -> bool:
     return name in operations().never or name.startswith("logical_")
 
 
-def _ordinary(value: Value, name: str, given: Arguments, mode: Mode, node: ast.AST) -> Value:
+def _no_tensor(kind: Kind) -> Value:
+    return of_kind(kind, member=of_kind(Kind.INTEGER) if kind & Kind.SIZE else None)
+
+
+# ---------------------------------------------------------------------- operations as they were measured
+def _operation(call: Call) -> Value:
     table = operations()
-    if name in table.never:
-        result = tensor(Grad.DETACHED, value.place, never_dtype(name), why_place=value.why_place)
-        return result.having(rank=0) if name in FULL_REDUCTIONS and not given.every() else result
-    if name in table.keeps_grad:
-        result = value.having(**_FLAT, kind=Kind.TENSOR)
-        if name in MAY_COPY and mode & Mode.OFF:
-            result = result.having(grad=result.grad | Grad.DETACHED)
-        return of_kind(Kind.SEQUENCE, member=result) if name in SEVERAL else result
-    if "scatter" in name:  # the first tensor's dtype decides whether a gradient is kept
-        result = computed(join(value, given.tensors()), mode, node)
-    else:
-        result = computed(joined_operands([value, given.operands()]) if given.every() else value, mode, node)
-    result = result.having(dtype=result_dtype(name, result.dtype))
-    if _casts(given):
-        result = with_dtype(result, _casts(given) or "")
+    if call.name in table.never:
+        return _without_grad(call)
+    if call.name in table.keeps_grad:
+        return _handed_on(call)
+    result = computed(_inputs(call), call.mode)
+    result = result.having(dtype=result_dtype(call.name, result.dtype))
+    dtype = call.given.keywords.get("dtype")
+    if dtype is not None and (cast := dtype_name(dtype)):
+        result = with_dtype(result, cast)
+    return _shaped(call, result)
+
+
+def _inputs(call: Call) -> Value:
+    if "scatter" in call.name:  # the first tensor's dtype decides whether a gradient is kept
+        return join(call.receiver, call.given.tensors())
+    return joined_operands([call.receiver, call.given.operands()]) if call.given.every() else call.receiver
+
+
+def _without_grad(call: Call) -> Value:
+    place, why = call.receiver.place, call.receiver.why_place
+    result = tensor(Grad.DETACHED, place, never_dtype(call.name), why_place=why)
+    return result.having(rank=0) if call.name in FULL_REDUCTIONS and not call.given.every() else result
+
+
+def _handed_on(call: Call) -> Value:
+    """Return the tensor itself, or a view of it."""
+    result = call.receiver.having(**_FLAT, kind=Kind.TENSOR)
+    if call.name in MAY_COPY and call.mode & Mode.OFF:
+        result = result.having(grad=result.grad | Grad.DETACHED)
+    return of_kind(Kind.SEQUENCE, member=result) if call.name in SEVERAL else result
+
+
+def _shaped(call: Call, result: Value) -> Value:
+    """Return a result in the form in which a method gives it: one tensor, a pair, any number of them."""
+    name, given = call.name, call.given
     if name in PAIRS or (name in PAIRS_WITH_DIM and _has_dim(given)):
-        return pair(result, table.partial.get(name, ()))
+        return pair(result, operations().partial.get(name, ()))
     if (asked := with_indices(result, given)) is not None:
         return asked
     if name in SEVERAL:
         return of_kind(Kind.SEQUENCE, member=result)
     if name in UNLIKE:
         return of_kind(Kind.SEQUENCE, member=unlike(result))
-    if name in FULL_REDUCTIONS and (not given.every() or name in ("dot", "vdot", "dist")):
+    if name in _ALWAYS_FULL or (name in FULL_REDUCTIONS and not given.every()):
         return result.having(rank=0)
-    return result if given.tensors().kind else _with_rank(result, value, name)
+    return result if given.tensors().kind else _with_rank(result, call)
 
 
-def _casts(given: Arguments) -> str | None:
-    dtype = given.keywords.get("dtype")
-    return dtype_name(dtype) if dtype else None
+_ALWAYS_FULL = words("dot vdot dist")
+"""Reductions of two tensors."""
+
+
+def _has_dim(given: Arguments) -> bool:
+    if given.starred or given.keywords.keys() & {"dim", "axis"}:
+        return True
+    return any(not each.may(Kind.TENSOR) or each.unknown for each in given.positional)
+
+
+def _with_rank(result: Value, call: Call) -> Value:
+    rank = call.receiver.rank
+    return result.having(rank=rank) if rank is not None and call.name in _SAME_RANK else result
 
 
 def dtype_name(value: Value) -> str | None:
-    """Give a dtype's name, as ``"float32"``; None where it is not one or not known."""
+    """Return a dtype's name, as ``"float32"``; None where it is not one or not known."""
     if is_dtype(value) and len(value.names) == 1:
         return leaf(next(iter(value.names)))
     return None
 
 
-def _has_dim(given: Arguments) -> bool:
-    return any(not each.may(Kind.TENSOR) or each.unknown for each in given.positional) or bool(
-        given.keywords.keys() & {"dim", "axis"} or given.starred
-    )
-
-
-def _with_rank(result: Value, source: Value, name: str) -> Value:
-    return result.having(rank=source.rank) if source.rank is not None and name in _SAME_RANK else result
-
-
 def unlike(result: Value) -> Value:
-    """Give one of several results of which some never require grad."""
+    """Return one of several results of which some never require grad."""
     return result.having(grad=result.grad | Grad.DETACHED, dtype=ANY_DTYPE, exact=None)
 
 
 def pair(result: Value, never: tuple[int, ...], length: int = 2) -> Value:
-    """Give a tuple of results, some of which never require grad."""
+    """Return a tuple of results, some of which never require grad."""
     index = tensor(Grad.DETACHED, result.place, Dtype.INTEGRAL, why_place=result.why_place)
     items = tuple(index if at in never else result for at in range(length))
     fields = (("values", items[0]), ("indices", items[1])) if len(items) == 2 else ()
@@ -218,7 +254,7 @@ def pair(result: Value, never: tuple[int, ...], length: int = 2) -> Value:
 
 
 def in_place(value: Value, given: Arguments, mode: Mode) -> Value:
-    """Give the tensor after an in-place operation: it requires grad once something that does was written into it."""
+    """Return the tensor after an in-place operation: it requires grad once something that does was written into it."""
     written = given.operands()
     if not written.kind or not written.may_require_grad or not mode & Mode.ON or not value.dtype & Dtype.FLOATING:
         return value.having(rank=value.rank)
@@ -227,45 +263,61 @@ def in_place(value: Value, given: Arguments, mode: Mode) -> Value:
     return value.having(grad=value.grad | written.grad & ~Grad.DETACHED, why_grad=written.why_grad or value.why_grad)
 
 
-# ---------------------------------------------------------------------- methods with a meaning of their own
-def _detach(value: Value, given: Arguments, mode: Mode) -> Value:
-    return detached(value).having(kind=Kind.TENSOR, instance=frozenset(), names=frozenset())
+# ---------------------------------------------------------------------- with a meaning of their own
+def _cut_off(call: Call) -> Value:
+    return detached(call.receiver).having(kind=Kind.TENSOR, instance=frozenset(), names=frozenset())
 
 
-def _cpu(value: Value, given: Arguments, mode: Mode) -> Value:
-    return on_host(value)
+def _gradient(call: Call) -> Value:
+    return tensor(Grad.DETACHED, call.receiver.place, Dtype.FLOATING, why_place=call.receiver.why_place)
 
 
-def _cuda(value: Value, given: Arguments, mode: Mode) -> Value:
-    why = Reason("{code} puts it on an accelerator", given.node)
-    return value.having(place=Place.ACCELERATOR, why_place=why)
+def _device(call: Call) -> Value:
+    return of_kind(Kind.DEVICE, place=call.receiver.place, why_place=call.receiver.why_place)
 
 
-def to(value: Value, given: Arguments, mode: Mode) -> Value:
-    """Give ``value.to(...)``: its dtype, its place, or both change."""
-    dtype = given.keywords.get("dtype")
-    device = given.keywords.get("device")
+def _part(call: Call) -> Value:
+    return call.receiver.having(**_FLAT)
+
+
+def _on_host(call: Call) -> Value:
+    return on_host(call.receiver)
+
+
+def _on_accelerator(call: Call) -> Value:
+    why = Reason("{code} puts it on an accelerator", call.given.node)
+    return call.receiver.having(place=Place.ACCELERATOR, why_place=why)
+
+
+def to(call: Call) -> Value:
+    """Return ``value.to(...)``: its dtype, its place, or both change."""
+    value, given = call.receiver, call.given
+    dtype, device = given.keywords.get("dtype"), given.keywords.get("device")
     for node, argument in zip(getattr(given.node, "args", []), given.positional, strict=False):
+        if argument.is_tensor:
+            return _like(value, argument, call.mode)
         if is_dtype(argument):
             dtype = argument
-        elif argument.is_tensor:
-            return _like(value, argument, mode)
-        elif argument.must(Kind.SCALAR):
-            continue  # non_blocking, copy
-        elif argument.unknown and not argument.names and seems_dtype(node) and not seems_device(node):
-            continue
-        elif device is None:
+        elif device is None and _may_be_device(argument, node):
             device = argument
     if dtype is not None and (name := dtype_name(dtype)):
-        value = _recast(value, name, mode)
-    if device is None:
-        return value
-    place, why = place_of(device, given.node)
+        value = _recast(value, name, call.mode)
+    return value if device is None else _placed(value, device, call)
+
+
+def _may_be_device(argument: Value, node: ast.AST) -> bool:
+    if argument.must(Kind.SCALAR):
+        return False  # non_blocking, copy
+    return not argument.unknown or bool(argument.names) or not seems_dtype(node) or seems_device(node)
+
+
+def _placed(value: Value, device: Value, call: Call) -> Value:
+    place, why = place_of(device, call.given.node)
     return value.having(place=place, why_place=why)
 
 
 def _like(value: Value, other: Value, mode: Mode) -> Value:
-    """Give a tensor with another one's dtype, where that one is."""
+    """Return a tensor with another one's dtype, where that one is."""
     result = value.having(place=other.place or value.place, why_place=other.why_place)
     result = result.having(dtype=other.dtype or ANY_DTYPE, exact=other.exact, kind=value.kind)
     if not other.dtype & Dtype.FLOATING or not value.dtype & Dtype.FLOATING:
@@ -274,18 +326,14 @@ def _like(value: Value, other: Value, mode: Mode) -> Value:
     return result if mode == Mode.ON or not new else result.having(grad=result.grad | Grad.DETACHED)
 
 
-def _type(value: Value, given: Arguments, mode: Mode) -> Value:
-    wanted = given.find(0, "dtype")
+def _type(call: Call) -> Value:
+    wanted, value = call.given.find(0, "dtype"), call.receiver
     if wanted is None:
         return of_kind(Kind.STRING)
     names = wanted.names or frozenset((wanted.const,) if isinstance(wanted.const, str) else ())
-    results = [_typed(value, name, mode) for name in sorted(names)]
-    if not results:
+    if not names:
         return value.having(place=value.place | Place.UNKNOWN, dtype=ANY_DTYPE, exact=None)
-    joined = results[0]
-    for each in results[1:]:
-        joined = join(joined, each)
-    return joined
+    return join_all(_typed(value, name, call.mode) for name in sorted(names))
 
 
 def _typed(value: Value, name: str, mode: Mode) -> Value:
@@ -296,64 +344,54 @@ def _typed(value: Value, name: str, mode: Mode) -> Value:
     return _recast(value, word, mode) if word in DTYPES else value
 
 
-def _type_as(value: Value, given: Arguments, mode: Mode) -> Value:
-    return _like(value, given.find(0, "other") or UNKNOWN, mode)
+def _type_as(call: Call) -> Value:
+    return _like(call.receiver, call.given.find(0, "other") or UNKNOWN, call.mode)
 
 
-def _numpy(value: Value, given: Arguments, mode: Mode) -> Value:
-    return of_kind(Kind.ARRAY)
+def _nested_list(_: Call) -> Value:
+    number = Kind.SCALAR | Kind.INTEGER
+    rows = of_kind(number | Kind.SEQUENCE, member=of_kind(number | Kind.SEQUENCE))
+    return of_kind(operations().no_tensor["tolist"], member=rows)
 
 
-def _requires_grad_(value: Value, given: Arguments, mode: Mode) -> Value:
-    wanted = given.find(0, "requires_grad")
+def _size(call: Call) -> Value:
+    return of_kind(Kind.INTEGER) if call.given.every() else _no_tensor(operations().no_tensor["size"])
+
+
+def _requiring_grad(call: Call) -> Value:
+    wanted, value = call.given.find(0, "requires_grad"), call.receiver
     if wanted is not None and wanted.const is False:
         return detached(value)
-    why = Reason("{code} makes it require grad", given.node)
+    why = Reason("{code} makes it require grad", call.given.node)
     if wanted is not None and wanted.const is not True:
         return value.having(grad=value.grad | Grad.UNKNOWN, why_grad=value.why_grad or why)
     return value.having(grad=Grad.ATTACHED, why_grad=why, kind=Kind.TENSOR)
 
 
-def _new(value: Value, given: Arguments, mode: Mode) -> Value:
+def _new(call: Call) -> Value:
+    value, keywords = call.receiver, call.given.keywords
     result = tensor(Grad.DETACHED, value.place, value.dtype, exact=value.exact, why_place=value.why_place)
-    if (device := given.keywords.get("device")) is not None:
-        place, why = place_of(device, given.node)
-        result = result.having(place=place, why_place=why)
-    return asked_for_grad(result, given, given.keywords.get("requires_grad"))
+    if (device := keywords.get("device")) is not None:
+        result = _placed(result, device, call)
+    return asked_for_grad(result, call.given, keywords.get("requires_grad"))
 
 
-def _view(value: Value, given: Arguments, mode: Mode) -> Value:
-    result = value.having(**_FLAT, kind=Kind.TENSOR)
-    first = given.find(0, "dtype")
+def _view(call: Call) -> Value:
+    result = call.receiver.having(**_FLAT, kind=Kind.TENSOR)
+    first = call.given.find(0, "dtype")
     return detached(result) if first is not None and is_dtype(first) else result
 
 
-def _clone(value: Value, given: Arguments, mode: Mode) -> Value:
-    return computed(value, mode, given.node).having(rank=value.rank, exact=value.exact)
+def _clone(call: Call) -> Value:
+    value = call.receiver
+    return computed(value, call.mode).having(rank=value.rank, exact=value.exact)
 
 
-def _nothing(value: Value, given: Arguments, mode: Mode) -> Value:
-    return of_kind(Kind.NONE)
-
-
-_SPECIAL = {
-    "detach": _detach,
-    "detach_": _detach,
-    "cpu": _cpu,
-    "cuda": _cuda,
-    "to": to,
-    "type": _type,
-    "type_as": _type_as,
-    "numpy": _numpy,
-    "requires_grad_": _requires_grad_,
-    "new": _new,
-    "new_zeros": _new,
-    "new_ones": _new,
-    "new_empty": _new,
-    "new_full": _new,
-    "new_tensor": _new,
-    "view": _view,
-    "clone": _clone,
-    "backward": _nothing,
-    "retain_grad": _nothing,
-}
+_METHOD_TABLE = functions(
+    _METHODS,
+    [
+        *(_cut_off, _on_host, _on_accelerator, to, _type, _type_as, _nested_list, _size, _requiring_grad, _new),
+        *(_view, _clone),
+    ],
+)
+_ATTRIBUTE_TABLE = functions(_ATTRIBUTES, [_cut_off, _gradient, _device, _part])
