@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 
@@ -15,12 +15,12 @@ import pytest
 import torch
 
 from torchlint.catalogue import CATALOGUE, Entry
+from torchlint.cli.arguments import parser_of
 from torchlint.config import Config
+from torchlint.config.options import IN_FILES, OUTPUT_FORMATS
+from torchlint.config.selectors import DEFAULT_CODES
 from torchlint.engine import check_bytes, fix_bytes
-from torchlint.flags import parser_of
-from torchlint.options import OUTPUT_FORMATS, Options
 from torchlint.pages import page, summary
-from torchlint.selectors import DEFAULT_CODES
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -254,7 +254,7 @@ def test_every_key_and_only_keys_stand_in_the_readmes_table() -> None:
     assert table
     cells = [row.split("|")[1] for row in table[0].splitlines()[2:]]
     said = {key for cell in cells for key in re.findall(r"`([a-z-]+)`", cell)}
-    assert said == {each.name.replace("_", "-") for each in fields(Options)}
+    assert said == {name.replace("_", "-") for name in IN_FILES}
 
 
 def test_the_output_formats_are_named() -> None:

@@ -12,8 +12,9 @@ import pytest
 from tests.conftest import ROOT, Program
 from torchlint.cache.documents import Documents
 from torchlint.config import CACHE as NAME
-from torchlint.config import ConfigError, Finder, _toml
-from torchlint.options import Options
+from torchlint.config import ConfigError, Finder
+from torchlint.config.files import parse_toml
+from torchlint.config.options import Options
 
 PLAIN = '[project]\nname = "p"\ndependencies = ["torch>=1.13"]\n\n[tool.torchlint]\nselect = ["TNS1"]\nstrict = true\n'
 HIT = "import torch\n\n\ndef f(x):\n    return torch.ones(3, requires_grad=True).numpy()\n"
@@ -30,15 +31,15 @@ def refusing(text: str) -> Mapping[str, object]:
 def test_a_document_is_read_once_for_its_text(tmp_path: Path) -> None:
     path = str(tmp_path / "pyproject.toml")
     first = documents()
-    said = first.of(path, PLAIN, _toml)
+    said = first.of(path, PLAIN, parse_toml)
     first.write(str(tmp_path / NAME))
-    assert documents().of(path, PLAIN, refusing) == said == _toml(PLAIN)
-    assert documents().of(path, f"{PLAIN}ignore = []\n", _toml) != said
+    assert documents().of(path, PLAIN, refusing) == said == parse_toml(PLAIN)
+    assert documents().of(path, f"{PLAIN}ignore = []\n", parse_toml) != said
 
 
 def test_a_document_is_kept_in_the_cache_of_the_run_and_nowhere_else(tmp_path: Path) -> None:
     first = documents()
-    first.of(str(tmp_path / "pyproject.toml"), PLAIN, _toml)
+    first.of(str(tmp_path / "pyproject.toml"), PLAIN, parse_toml)
     first.write(str(tmp_path / "elsewhere"))
     assert list(tmp_path.iterdir()) == []
 
@@ -46,9 +47,9 @@ def test_a_document_is_kept_in_the_cache_of_the_run_and_nowhere_else(tmp_path: P
 def test_a_folder_that_a_flag_names_holds_documents_of_all_places(tmp_path: Path) -> None:
     kept = str(tmp_path / "kept")
     first = documents(kept)
-    first.of("/one/pyproject.toml", PLAIN, _toml)
+    first.of("/one/pyproject.toml", PLAIN, parse_toml)
     first.write(kept)
-    assert documents(kept).of("/other/pyproject.toml", PLAIN, refusing) == _toml(PLAIN)
+    assert documents(kept).of("/other/pyproject.toml", PLAIN, refusing) == parse_toml(PLAIN)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,7 @@ def test_what_json_does_not_give_back_is_read_each_time(tmp_path: Path, text: st
     path = str(tmp_path / "pyproject.toml")
     for _ in range(2):
         each = documents()
-        assert each.of(path, text, _toml) == _toml(text)
+        assert each.of(path, text, parse_toml) == parse_toml(text)
         each.write(str(tmp_path / NAME))
     assert list(tmp_path.iterdir()) == []
 
@@ -82,11 +83,11 @@ def test_what_cannot_be_read_is_said_each_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize("damage", [b"", b"no cache", b"torchlint cache 1 0\n[]"])
 def test_a_damaged_entry_is_passed_over(tmp_path: Path, damage: bytes) -> None:
     first = documents()
-    first.of(str(tmp_path / "pyproject.toml"), PLAIN, _toml)
+    first.of(str(tmp_path / "pyproject.toml"), PLAIN, parse_toml)
     first.write(str(tmp_path / NAME))
     for path in (tmp_path / NAME).glob("*.cache"):
         path.write_bytes(damage)
-    assert documents().of(str(tmp_path / "pyproject.toml"), PLAIN, _toml) == _toml(PLAIN)
+    assert documents().of(str(tmp_path / "pyproject.toml"), PLAIN, parse_toml) == parse_toml(PLAIN)
 
 
 # ---------------------------------------------------------------------- in a run

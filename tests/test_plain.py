@@ -12,10 +12,10 @@ import pytest
 from tests.conftest import ROOT
 from torchlint import plain
 from torchlint.config import Config
+from torchlint.config.selectors import EVERY_CODE
 from torchlint.engine import check_bytes
 from torchlint.model import FileResult
 from torchlint.plain import is_plain
-from torchlint.selectors import EVERY_CODE
 
 EVERY = Config(select=tuple(sorted(EVERY_CODE)))
 

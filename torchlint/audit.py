@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from torchlint.catalogue import BY_CODE, BY_NAME
+from torchlint.config.selectors import nearest
 from torchlint.directives import Code, Directive, Scope
 from torchlint.model import Applicability, Confidence, Edit, Finding, Fix
-from torchlint.selectors import nearest
 from torchlint.source import Source
 from torchlint.suppress import ABOUT_SUPPRESSIONS, NEVER_SILENCED, Suppressions
 

@@ -1,4 +1,4 @@
-"""What configuration files hold, as earlier runs read it: that rests on their text alone."""
+"""What configuration files hold, as earlier runs read it: that rests on their text and on the program alone."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from torchlint.cache.shelf import Shelf
 from torchlint.config import CACHE, Document
+from torchlint.version import VERSION
 
 _LONGEST = 200_000
 """Characters of a configuration file that is kept."""
@@ -32,7 +33,7 @@ class Documents:
         What ``read`` raises is raised, and not kept.
         """
         shelf = Shelf(self._folder or os.path.join(os.path.dirname(path), CACHE), self._clock)
-        key = f"configuration {text}"
+        key = f"configuration {VERSION} {text}"
         found = shelf.take(key) if len(text) <= _LONGEST else None
         if isinstance(found, dict):
             return found
