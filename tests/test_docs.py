@@ -79,6 +79,20 @@ def test_the_check_names_what_is_stale_and_writes_nothing(
     assert generator.main(["--check"]) == 0
 
 
+@pytest.mark.parametrize(("page", "row"), [("usage.md", "`--strict`"), ("configuration.md", "`numpy-style`")])
+def test_an_option_that_is_missing_on_a_page_makes_it_stale(
+    page: str, row: str, generator: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    less = re.sub(rf"^\| {row}.*\n", "", text, flags=re.MULTILINE)
+    assert less != text
+    (tmp_path / "docs" / page).write_text(less, encoding="utf-8")
+    assert generator.main(["--check"]) == 1
+    assert f"docs/{page}: stale" in capsys.readouterr().out
+    assert generator.main([]) == 0
+    assert (tmp_path / "docs" / page).read_text(encoding="utf-8") == text
+
+
 def test_every_rule_stands_in_the_tables() -> None:
     for path in (ROOT / "README.md", ROOT / "docs" / "index.md", ROOT / "docs" / "rules" / "index.md"):
         text = path.read_text(encoding="utf-8")
