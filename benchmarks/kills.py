@@ -29,9 +29,9 @@ if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
 from torchlint.config import assemble  # noqa: E402
+from torchlint.config.options import Options  # noqa: E402
 from torchlint.engine import fix_bytes  # noqa: E402
 from torchlint.files import TEMPORARY  # noqa: E402
-from torchlint.options import Options  # noqa: E402
 
 _MODES = (0o644, 0o600, 0o755, 0o664, 0o640)
 _OTHER = 12345

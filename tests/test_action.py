@@ -46,7 +46,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def offline(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    return shelf(tmp_path_factory.mktemp("shelf"), "libcst", "pathspec", "rich", "hatchling")
+    return shelf(tmp_path_factory.mktemp("shelf"), "libcst", "packaging", "pathspec", "rich", "hatchling")
 
 
 _INSTALLED: dict[tuple[str, Path], dict[str, str]] = {}

@@ -29,7 +29,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def offline(tmp_path_factory: pytest.TempPathFactory, built: Path) -> dict[str, str]:
     """An environment in which pip finds this tree's wheel, and what it needs, without an index."""
-    packages = shelf(tmp_path_factory.mktemp("shelf"), "libcst", "pathspec", "rich")
+    packages = shelf(tmp_path_factory.mktemp("shelf"), "libcst", "packaging", "pathspec", "rich")
     return {**packages, "PIP_FIND_LINKS": f"{packages['PIP_FIND_LINKS']} {built.parent}"}
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from torchlint.config import Config, ConfigError, Finder, assemble
-from torchlint.metadata import oldest_torch
+from torchlint.config.options import Options, from_table
+from torchlint.config.selectors import DEFAULT_CODES, EVERY_CODE, UnknownSelector, codes_of
+from torchlint.config.torch_requirement import oldest_torch
+from torchlint.config.values import OptionError
 from torchlint.model import Confidence, Settings
-from torchlint.options import OptionError, Options, from_table
-from torchlint.selectors import DEFAULT_CODES, EVERY_CODE, UnknownSelector, codes_of
 
 
 def found(folder: Path, **flags: object) -> Config:
@@ -196,12 +197,12 @@ def test_the_nearest_file_wins_and_torchlint_toml_goes_before_pyproject(tmp_path
 def test_config_overrides_the_nearest_file_and_isolated_reads_none(tmp_path: Path) -> None:
     (tmp_path / "torchlint.toml").write_text('select = ["TNS1"]\n')
     (tmp_path / "other.toml").write_text('select = ["TNS2"]\n')
-    named = Finder(Options(), str(tmp_path), "other.toml").of_folder(str(tmp_path))
+    named = Finder(Options(config="other.toml"), str(tmp_path)).of_folder(str(tmp_path))
     assert {"TNS101", "TNS201"} & named.codes("x.py") == {"TNS201"}
-    isolated = Finder(Options(), str(tmp_path), None, True).of_folder(str(tmp_path))
+    isolated = Finder(Options(isolated=True), str(tmp_path)).of_folder(str(tmp_path))
     assert isolated.codes("x.py") == DEFAULT_CODES
     with pytest.raises(ConfigError, match=r"none\.toml: cannot be read: No such file"):
-        Finder(Options(), str(tmp_path), "none.toml")
+        Finder(Options(config="none.toml"), str(tmp_path))
 
 
 @pytest.mark.parametrize(

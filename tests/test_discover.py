@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from torchlint.config import Finder
+from torchlint.config.options import Options
 from torchlint.discover import Discovery, Found, Notice, Target
 from torchlint.model import Trouble
-from torchlint.options import Options
 
 
 def find(folder: Path, *paths: str, force: bool = False, gitignore: bool = True, **flags: object) -> list[Found]:

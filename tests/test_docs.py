@@ -8,21 +8,21 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 import torch
 
+from torchlint.cli.arguments import parser_of
 from torchlint.config import Config
+from torchlint.config.options import IN_FILES, OUTPUT_FORMATS
+from torchlint.config.selectors import DEFAULT_CODES
 from torchlint.engine import check_bytes, fix_bytes
-from torchlint.flags import parser_of
-from torchlint.options import OUTPUT_FORMATS, Options
 from torchlint.registry import RULES
 from torchlint.rule_docs import page, summary
 from torchlint.rule_metadata import RuleMetadata
-from torchlint.selectors import DEFAULT_CODES
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -95,6 +95,20 @@ def test_a_registry_that_lacks_a_rule_or_names_one_that_is_gone_is_written_anew(
     assert "torchlint/registry.py: stale" in stale.stdout
     subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
     assert registry.read_text(encoding="utf-8") == "".join(line for line in lines if '"TNS306"' not in line)
+
+
+@pytest.mark.parametrize(("page", "row"), [("usage.md", "`--strict`"), ("configuration.md", "`numpy-style`")])
+def test_an_option_that_is_missing_on_a_page_makes_it_stale(
+    page: str, row: str, generator: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    less = re.sub(rf"^\| {row}.*\n", "", text, flags=re.MULTILINE)
+    assert less != text
+    (tmp_path / "docs" / page).write_text(less, encoding="utf-8")
+    assert generator.main(["--check"]) == 1
+    assert f"docs/{page}: stale" in capsys.readouterr().out
+    assert generator.main([]) == 0
+    assert (tmp_path / "docs" / page).read_text(encoding="utf-8") == text
 
 
 def test_every_rule_stands_in_the_tables() -> None:
@@ -272,7 +286,7 @@ def test_every_key_and_only_keys_stand_in_the_readmes_table() -> None:
     assert table
     cells = [row.split("|")[1] for row in table[0].splitlines()[2:]]
     said = {key for cell in cells for key in re.findall(r"`([a-z-]+)`", cell)}
-    assert said == {each.name.replace("_", "-") for each in fields(Options)}
+    assert said == {name.replace("_", "-") for name in IN_FILES}
 
 
 def test_the_output_formats_are_named() -> None:

@@ -75,7 +75,7 @@ def test_the_command_of_the_page_starts_the_server(command, tmp_path: Path) -> N
 
 
 def test_the_kinds_and_flags_of_the_page_exist(tmp_path: Path) -> None:
-    from torchlint.flags import parser_of
+    from torchlint.cli.arguments import parser_of
 
     flags = {flag for action in parser_of("server")._actions for flag in action.option_strings}
     table = PAGE[PAGE.index("## Flags") :]

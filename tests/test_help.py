@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from torchlint.flags import SUBCOMMANDS, parser_of
-from torchlint.options import OUTPUT_FORMATS
+from torchlint.cli.arguments import COMMANDS, parser_of
+from torchlint.config.options import OUTPUT_FORMATS
 from torchlint.registry import BY_CODE, BY_NAME
 
 Program = Callable[..., Any]
@@ -117,7 +117,7 @@ def test_every_shell_gets_a_script_with_commands_and_flags(shell: str, torchlint
     pytest.importorskip("shtab", reason="shtab is not installed")
     done = torchlint("completion", shell)
     assert (done.status, done.stderr) == (0, "")
-    assert all(word in done.stdout for word in (*SUBCOMMANDS, "diff-base", "write-baseline", "TNS101"))
+    assert all(word in done.stdout for word in (*COMMANDS, "diff-base", "write-baseline", "TNS101"))
 
 
 def test_without_the_package_completion_says_what_to_install(tmp_path: Path, torchlint: Program) -> None:

@@ -53,7 +53,7 @@ def built(home: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def offline(home: Path) -> dict[str, str]:
-    return shelf(home / "shelf", "libcst", "pathspec", "rich", "hatchling", "pre-commit")
+    return shelf(home / "shelf", "libcst", "packaging", "pathspec", "rich", "hatchling", "pre-commit")
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from torchlint.selectors import EVERY_CODE
 
 from tests.conftest import ROOT
 from torchlint.config import Config
@@ -17,7 +18,6 @@ from torchlint.engine import check_bytes
 from torchlint.model import FileResult
 from torchlint.registry import RULES
 from torchlint.rule_metadata import RuleMetadata
-from torchlint.selectors import EVERY_CODE
 from torchlint.source import decode
 from torchlint.syntax.outline import outline
 from torchlint.syntax.prefilter import is_plain, triggered

@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
 from tests.conftest import Program  # noqa: E402
-from torchlint.flags import parser_of  # noqa: E402
+from torchlint.cli.arguments import parser_of  # noqa: E402
 from torchlint.inference.facts import tensor  # noqa: E402
 from torchlint.proof import simulated  # noqa: E402
 from torchlint.proof.binding import Choice, worlds  # noqa: E402

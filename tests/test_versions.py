@@ -11,9 +11,9 @@ MATRIX = (ROOT / ".github" / "workflows" / "versions.yml").read_text(encoding="u
 
 
 def test_the_oldest_releases_are_those_that_are_tested() -> None:
-    wanted = dict(re.findall(r'^    "(libcst|pathspec|rich|tomli)>=([\d.]+)', PROJECT, re.MULTILINE))
+    wanted = dict(re.findall(r'^    "(libcst|packaging|pathspec|rich|tomli)>=([\d.]+)', PROJECT, re.MULTILINE))
     wanted |= dict(re.findall(r'^flake8 = \["(flake8)>=([\d.]+)"\]', PROJECT, re.MULTILINE))
-    assert set(wanted) == {"libcst", "pathspec", "rich", "tomli", "flake8"}
+    assert set(wanted) == {"libcst", "packaging", "pathspec", "rich", "tomli", "flake8"}
     pinned = dict(re.findall(r"^([\w-]+)==([\d.]+)$", (ROOT / ".ci" / "oldest.txt").read_text(), re.MULTILINE))
     assert {name: version.split(".") for name, version in pinned.items()} == {
         name: [*version.split("."), *["0"] * (3 - len(version.split(".")))] for name, version in wanted.items()

@@ -9,8 +9,8 @@ from types import ModuleType
 
 import pytest
 
-from torchlint import baseline, globs
-from torchlint.config import Config
+from torchlint import baseline
+from torchlint.config import Config, globs
 from torchlint.engine import check_bytes, fix_bytes
 from torchlint.output import github, gitlab, renderer, uris
 from torchlint.output.report import Report

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from torchlint.config.selectors import nearest
 from torchlint.directives import Code, Directive, Scope
 from torchlint.model import Applicability, Confidence, Edit, Finding, Fix
 from torchlint.registry import BY_CODE, BY_NAME
 from torchlint.rule_metadata import RuleMetadata
-from torchlint.selectors import nearest
 from torchlint.source import Source
 from torchlint.suppress import ABOUT_SUPPRESSIONS, NEVER_SILENCED, Suppressions
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from torchlint.comments import Comment
-from torchlint.selectors import EVERY_CODE, codes_of
+from torchlint.config.selectors import EVERY_CODE, codes_of
 
 # As flake8 reads it: codes of any tool after the colon, and a colon without codes silences everything.
 _CODES = r"[A-Z]+[0-9]+(?:(?:\s*,\s*|\s+)[A-Z]+[0-9]+)*"

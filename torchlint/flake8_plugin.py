@@ -12,21 +12,20 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Protocol
 
 from torchlint.audit import audit
-from torchlint.config import Config, ConfigError, Finder
+from torchlint.config import Config, ConfigError, Finder, assemble
+from torchlint.config.option import Option
+from torchlint.config.options import OPTIONS, Options
+from torchlint.config.selectors import ALL, DEFAULT_CODES, EVERY_CODE
+from torchlint.config.values import SWITCH, OptionError
 from torchlint.model import Confidence, FileResult, Finding, Settings, in_order
-from torchlint.options import NUMPY_STYLES, OptionError, Options, confidence, one_of, version
-from torchlint.selectors import ALL, DEFAULT_CODES, EVERY_CODE
 from torchlint.suppress import ABOUT_SUPPRESSIONS, NEVER_SILENCED, split
 from torchlint.version import VERSION
 
 FAULT = "TNS999"
 """What could not be checked is reported under this code: neither silence nor the end of the flake8 run."""
 
-_OPTIONS = {
-    "torchlint-min-confidence": ("possible", "certain, likely or possible"),
-    "torchlint-numpy-style": ("chain", "write .detach().cpu().numpy() (chain) or .numpy(force=True) (force)"),
-    "torchlint-target-torch": ("", "oldest torch the code must run on, X.Y"),
-}
+_SHARED = {name: each for name, each in OPTIONS.items() if "flake8" in each.help}
+"""The options that flake8's command line and configuration take too, as ``torchlint-...``."""
 
 Row = tuple[int, int, str, type["Plugin"]]
 
@@ -52,10 +51,12 @@ class Plugin:
     @classmethod
     def add_options(cls, manager: _OptionManager) -> None:
         """Register the options, for the command line and for flake8's configuration file."""
-        for name, (default, text) in _OPTIONS.items():
-            manager.add_option(f"--{name}", default=default, parse_from_config=True, help=text)
-        strict = "report every .numpy() without its own .detach() and .cpu()"
-        manager.add_option("--torchlint-strict", action="store_true", parse_from_config=True, help=strict)
+        for name, option in _SHARED.items():
+            flag, text = _flag(name), option.help["flake8"]
+            if option.kind is SWITCH:
+                manager.add_option(flag, action="store_true", parse_from_config=True, help=text)
+            else:
+                manager.add_option(flag, default="", parse_from_config=True, help=text)
         manager.extend_default_ignore(sorted(EVERY_CODE - DEFAULT_CODES))
 
     @classmethod
@@ -65,16 +66,9 @@ class Plugin:
         :raises flake8.exceptions.ExecutionError: where a value is none that the option takes.
         """
         try:
-            cls.config = Config(
-                settings=Settings(
-                    strict=bool(options.torchlint_strict),
-                    numpy_style=_named("numpy-style", one_of(NUMPY_STYLES), options.torchlint_numpy_style),
-                    target_torch=_named("target-torch", version, options.torchlint_target_torch or None),
-                ),
-                min_confidence=_named("min-confidence", confidence, options.torchlint_min_confidence),
-                select=(ALL,),  # flake8 selects
-                cwd=os.getcwd(),
-            )
+            given: dict[str, Any] = {name: _read(name, option, options) for name, option in _SHARED.items()}
+            flags = Options(select=(ALL,), **given)  # flake8 selects
+            cls.config = assemble([flags], cwd=os.getcwd())
         except OptionError as error:
             from flake8.exceptions import ExecutionError
 
@@ -127,11 +121,18 @@ def _left_to_flake8(result: FileResult, least: Confidence) -> tuple[Finding, ...
     return split(result.source, wanted, noqa=False)[0]
 
 
-def _named(name: str, reader: Any, value: object) -> Any:
+def _flag(name: str) -> str:
+    return f"--torchlint-{name.replace('_', '-')}"
+
+
+def _read(name: str, option: Option, given: argparse.Namespace) -> object:
+    value = getattr(given, f"torchlint_{name}")
+    if option.kind.from_text is None:
+        return bool(value)
     try:
-        return None if value is None else reader(value)
+        return option.kind.from_text(value) if value else None
     except OptionError as error:
-        raise OptionError(f"torchlint-{name}: {error}") from None
+        raise OptionError(f"{_flag(name)[2:]}: {error}") from None
 
 
 def _encoded(text: str) -> bytes:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 from torchlint.comments import Reading, indentation, read
+from torchlint.config.selectors import codes_of
 from torchlint.directives import Code, Directive, Scope, directives
 from torchlint.model import Finding
-from torchlint.selectors import codes_of
 from torchlint.source import Source
 
 NEVER_SILENCED = frozenset({"TNS900"})

@@ -175,14 +175,9 @@ class ResultCache:
         return self._files.stamp(os.path.join(folder.path, name)) is not None
 
     def _config(self, config: Config) -> str:
-        """Return all that a result may depend on; the object is kept, so that its number is not used again."""
+        """Return what a result rests on of a configuration, which is kept, so that its number is not used again."""
         if id(config) not in self._configs:
-            settings = config.settings
-            parts: list[object] = [settings.strict, settings.numpy_style, settings.target_torch]
-            parts += [int(config.min_confidence), config.select, config.ignore, sorted(config.repaired)]
-            if config.per_file_ignores:
-                parts += [config.per_file_ignores, config.root, config.cwd]
-            self._configs[id(config)] = (config, json.dumps(parts))
+            self._configs[id(config)] = (config, json.dumps(config.cache_key()))
         return self._configs[id(config)][1]
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from torchlint.config import Config, Finder
+from torchlint.config.options import Options
 from torchlint.discover import Discovery
-from torchlint.options import Options
 
 CONFIGURATIONS = ("pyproject.toml", "torchlint.toml")
 IGNORES = ".gitignore"
@@ -16,11 +16,9 @@ IGNORES = ".gitignore"
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What the server was started with: options from flags, the one configuration to use, or none at all."""
+    """What the server was started with: its flags and its folder."""
 
     options: Options
-    config: str | None
-    isolated: bool
     cwd: str
 
 
@@ -51,7 +49,7 @@ class Folders:
         :raises ConfigError: where a configuration cannot be used.
         """
         given, cwd = self._given, self._folder(path)
-        finder = Finder(given.options, cwd, given.config, given.isolated)
+        finder = Finder(given.options, cwd)
         run = finder.of_folder(cwd)
         baseline = None
         if run.run.baseline is not None:
@@ -71,8 +69,8 @@ class Folders:
 
     def sources(self, path: str | None) -> Iterator[str]:
         """Give the files that have a say in what is wanted, there or not."""
-        if self._given.config is not None:
-            yield os.path.join(self._given.cwd, self._given.config)
+        if self._given.options.config is not None:
+            yield os.path.join(self._given.cwd, self._given.options.config)
         folder = os.path.dirname(path) if path is not None else self._folder(None)
         while True:
             yield from (os.path.join(folder, each) for each in (*CONFIGURATIONS, IGNORES))

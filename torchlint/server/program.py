@@ -136,8 +136,8 @@ class Server(LanguageServer):
         return [os.path.normpath(path) for uri in uris if uri and (path := to_fs_path(uri))]
 
 
-def run(given: Given, verbose: bool) -> int:
-    """Serve until the editor ends it or is gone; give the exit status: 0 where the editor asked for the end, else 1."""
+def serve(given: Given, verbose: bool) -> int:
+    """Serve until the editor ends it or is gone; return the exit status: 0 where it asked for the end, else 1."""
     logging.getLogger("pygls").setLevel(logging.ERROR)  # it warns of every message that it has no use for
     server = Server(given, verbose)
     # The library closes its output at the end, and nothing else may write there.

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from torchlint.cli.arguments import UsageError
 from torchlint.config import Config, ConfigError
+from torchlint.config.options import Options
 from torchlint.discover import Target
-from torchlint.flags import UsageError
 from torchlint.runner import Outcome, over
 
 TYPE_CHECKING = False
@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # most runs need none of it, and it takes long to import
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class Filters:
     """What the flags say about which findings count.
 
     ``changed`` holds the changed rows by real path; None where all rows count. ``reason`` is what ``--add-noqa`` says,
@@ -84,7 +84,7 @@ class Gate:
         return f"{self.baseline.name} holds {total}: {len(entries - old)} added, {len(old - entries)} gone."
 
 
-def gate(flags: argparse.Namespace, config: Config, cwd: str) -> Gate:
+def filters_for(flags: Options, config: Config, cwd: str) -> Filters:
     """Read what the run is measured by, before it begins.
 
     :raises UsageError: where flags contradict each other.
@@ -97,7 +97,7 @@ def gate(flags: argparse.Namespace, config: Config, cwd: str) -> Gate:
     places = {each if os.path.isdir(each) else os.path.dirname(each) for each in given if os.path.exists(each)}
     changed = _changed(flags.diff_base, places) if flags.diff_base is not None else None
     covered = folders if changed is None else ()
-    return Gate(cwd, baseline, flags.write_baseline, changed, flags.add_noqa, covered)
+    return Filters(cwd, baseline, flags.write_baseline, changed, flags.add_noqa, covered)
 
 
 def _changed(revision: str, places: set[str]) -> Mapping[str, Changed]:
@@ -109,9 +109,9 @@ def _changed(revision: str, places: set[str]) -> Mapping[str, Changed]:
         raise ConfigError(f"--diff-base: {error}") from None
 
 
-def _consistent(flags: argparse.Namespace) -> None:
+def _consistent(flags: Options) -> None:
     piped = "-" in flags.paths
-    clashes = {
+    clashes: dict[str, tuple[object, dict[str, object]]] = {
         "--write-baseline": (
             flags.write_baseline,
             {"--diff-base": flags.diff_base is not None, "--diff": flags.diff, "standard input": piped,
@@ -135,7 +135,7 @@ def _consistent(flags: argparse.Namespace) -> None:
         raise UsageError("--add-noqa: the reason must be one line of printable text")
 
 
-def _baseline(flags: argparse.Namespace, config: Config, cwd: str) -> Baseline | None:
+def _baseline(flags: Options, config: Config, cwd: str) -> Baseline | None:
     if flags.baseline is not None:
         name, path = flags.baseline, os.path.join(cwd, flags.baseline)
     elif config.run.baseline is not None and not flags.no_baseline:
@@ -164,7 +164,7 @@ def _baseline(flags: argparse.Namespace, config: Config, cwd: str) -> Baseline |
 
 
 def _ends(path: str, piped: bool) -> bool:
-    """Tell whether reading a path comes to an end; a pipe that the user gave is waited for."""
+    """Return whether reading a path comes to an end; a pipe that the user gave is waited for."""
     try:
         mode = os.stat(path).st_mode
     except OSError:

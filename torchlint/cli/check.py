@@ -2,73 +2,70 @@
 
 from __future__ import annotations
 
-import argparse
+import gc
 import os
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
-from torchlint import caching
+from torchlint.cli.arguments import COMMANDS, UsageError
+from torchlint.cli.cache_folder import result_cache_for
+from torchlint.cli.filters import Filters, filters_for
+from torchlint.cli.session import Session
 from torchlint.config import SYNTAX_ERROR, Config, Finder
+from torchlint.config.options import FORMATS_FOR_PEOPLE, Options
+from torchlint.config.selectors import nearest
 from torchlint.discover import Discovery, Notice, Target
-from torchlint.flags import SUBCOMMANDS, UsageError, options
-from torchlint.gate import Gate, gate
 from torchlint.model import Trouble
-from torchlint.options import FORMATS_FOR_PEOPLE
 from torchlint.output import renderer, summary
 from torchlint.output.report import Place, Report
 from torchlint.output.screen import Screen, printable
 from torchlint.progress import FILES, progress
-from torchlint.runner import Mode, Outcome, examine, run
-from torchlint.selectors import nearest
+from torchlint.runner import Mode, Outcome, examine
+from torchlint.runner import run as run_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import BinaryIO, TextIO
+    from typing import TextIO
 
     from torchlint.cache.results import ResultCache
-    from torchlint.verifying import Screening
+    from torchlint.cli.approval import Approval
 
 CLEAN, FINDINGS, FAILED = 0, 1, 2
 
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """All that a run may touch of the world around it."""
-
-    cwd: str
-    stdin: BinaryIO
-    stdout: TextIO
-    stderr: TextIO
-    screen: Screen
-    jobs: int
-    clock: Callable[[], int] = time.time_ns
-    """Nanoseconds since the epoch."""
-
-    def say(self, kind: str, message: str) -> None:
-        """Write a line for the person at the terminal."""
-        print(f"torchlint: {kind}: {printable(message)}", file=self.stderr)
+_BETWEEN_COLLECTIONS = 1_000_000
+"""A check leaves next to nothing in circles (``tests/test_letting_go.py``), and looking for them takes long."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What the flags and the current folder's configuration say about the run as a whole."""
+    """What a run does: by the flags and the current folder's configuration, as far as they concern the run as a whole.
 
-    flags: argparse.Namespace
+    ``approval`` decides on fixes where only verified ones are applied.
+    """
+
+    flags: Options
+    config: Config
     mode: Mode
-    report_findings: bool
-    unsafe_fixes: bool
-    show_fixes: bool
-    output_format: str
-    gate: Gate
-    screening: Screening | None = None
-    """What decides on fixes where only verified ones are applied."""
+    filters: Filters
+    approval: Approval | None = None
+
+    @property
+    def report_findings(self) -> bool:
+        """Whether what is found is printed, and not only what is repaired."""
+        return self.mode is Mode.CHECK or (self.mode is Mode.FIX and not self.config.run.fix_only)
+
+    @property
+    def output_format(self) -> str:
+        """The format of the report."""
+        chosen = self.config.run.output_format
+        assert chosen is not None  # it has a default
+        return chosen
 
     @property
     def writes(self) -> bool:
         """Whether the run changes files."""
-        return self.mode is Mode.FIX or self.gate.reason is not None
+        return self.mode is Mode.FIX or self.filters.reason is not None
 
     @property
     def rewrites_input(self) -> bool:
@@ -76,76 +73,69 @@ class _Plan:
         return "-" in self.flags.paths and self.writes
 
 
-def check(flags: argparse.Namespace, session: Session) -> int:
-    """Do the run and give its exit status.
+def run(flags: Options, session: Session) -> int:
+    """Do the run and return its exit status.
 
     :raises UsageError: where flags contradict each other.
     :raises ConfigError: where the configuration of the run cannot be used.
     """
+    gc.set_threshold(_BETWEEN_COLLECTIONS)
     _consistent(flags)
-    finder = Finder(options(flags), session.cwd, flags.config, flags.isolated)
+    finder = Finder(flags, session.cwd)
     config = finder.of_folder(session.cwd)
-    plan = _plan(flags, config, gate(flags, config, session.cwd))
+    filters = filters_for(flags, config, session.cwd)
     if flags.show_facts:
-        return _show_facts(flags.show_facts, finder, session)
+        from torchlint.cli.show_facts import show_facts
+
+        show_facts(flags.show_facts, finder, session)
+        return CLEAN
     if flags.show_settings:
-        return _show_settings(flags, config, session)
-    if flags.verify:
-        plan = replace(plan, screening=_screening(plan, session))
-    cache = None if "-" in flags.paths else caching.result_cache_for(flags, config, session.cwd, session.clock)
+        from torchlint.cli.show_settings import show_settings
+
+        show_settings(flags, config, session)
+        return CLEAN
+    plan = _plan(flags, config, filters, session)
+    cache = None if "-" in flags.paths else result_cache_for(flags, config, session.cwd, session.clock)
     discovery = Discovery.of_run(finder, config, session.cwd)
-    with _destination(flags, session) as out:
+    with _output(flags, session) as out:
         if "-" in flags.paths:
             return _standard_input(plan, finder, discovery, session, out)
         return _files(plan, discovery, cache, session, out)
 
 
-def _destination(flags: argparse.Namespace, session: Session) -> AbstractContextManager[TextIO]:
-    if flags.output_file is None:
-        return nullcontext(session.stdout)
-    from torchlint.destination import destination
-
-    return destination(flags.output_file, session.cwd)
-
-
-def _consistent(flags: argparse.Namespace) -> None:
+def _consistent(flags: Options) -> None:
     if "-" in flags.paths and len(flags.paths) > 1:
         raise UsageError("`-` reads standard input and cannot be given beside other paths")
-    if flags.isolated and flags.config:
-        raise UsageError("--isolated and --config cannot be used together")
     if flags.statistics and flags.output_format not in (None, *FORMATS_FOR_PEOPLE, "json"):
         raise UsageError(f"--statistics are text or json, not {flags.output_format}: leave out one of the two")
 
 
-def _screening(plan: _Plan, session: Session) -> Screening:
-    if plan.mode is Mode.CHECK:
+def _plan(flags: Options, config: Config, filters: Filters, session: Session) -> _Plan:
+    fixing = (config.run.fix or config.run.fix_only) and filters.reason is None
+    mode = Mode.DIFF if flags.diff else Mode.FIX if fixing else Mode.CHECK
+    if not flags.verify:
+        return _Plan(flags, config, mode, filters)
+    if mode is Mode.CHECK:
         raise UsageError(
             "--verify is used with --fix or --diff; `torchlint verify PATH` proves fixes without applying them"
         )
-    from torchlint.verifying import Screening
+    from torchlint.cli.approval import Approval
 
-    return Screening(session)
+    return _Plan(flags, config, mode, filters, Approval(session))
 
 
-def _plan(flags: argparse.Namespace, config: Config, gate: Gate) -> _Plan:
-    run_options = config.run
-    fixing = (run_options.fix or run_options.fix_only) and gate.reason is None
-    mode = Mode.DIFF if flags.diff else Mode.FIX if fixing else Mode.CHECK
-    return _Plan(
-        flags=flags,
-        mode=mode,
-        report_findings=mode is not Mode.DIFF and not (run_options.fix_only and fixing),
-        unsafe_fixes=config.unsafe_fixes,
-        show_fixes=bool(run_options.show_fixes),
-        output_format=run_options.output_format or "full",
-        gate=gate,
-    )
+def _output(flags: Options, session: Session) -> AbstractContextManager[TextIO]:
+    if flags.output_file is None:
+        return nullcontext(session.stdout)
+    from torchlint.cli.output_file import open_output
+
+    return open_output(flags.output_file, session.cwd)
 
 
 def _files(plan: _Plan, discovery: Discovery, cache: ResultCache | None, session: Session, out: TextIO) -> int:
     found = list(discovery.find(plan.flags.paths or ["."]))
     every = [each for each in found if isinstance(each, Target)]
-    targets = plan.gate.targets(every)
+    targets = plan.filters.targets(every)
     troubles = [_hinted(each) for each in found if isinstance(each, Trouble)]
     for notice in (each for each in found if isinstance(each, Notice)):
         session.say("warning", f"{notice.path}: {notice.message}")
@@ -157,13 +147,13 @@ def _files(plan: _Plan, discovery: Discovery, cache: ResultCache | None, session
         session.say("warning", "no Python files or notebooks found under the given paths")
     if plan.flags.verbose:
         _narrate(targets, session)
-    approve = plan.screening.approve if plan.screening else None
+    approve = plan.approval.approve if plan.approval else None
     manner = ("Verifying", 1) if approve else ("Checking", FILES)  # running fixes takes a second each
     with progress(len(targets), session.stderr, not plan.flags.quiet, *manner) as done:
-        outcomes = run(targets, plan.mode, session.jobs, done, approve, cache)
+        outcomes = run_files(targets, plan.mode, session.jobs, done, approve, cache)
     if cache and plan.flags.verbose:
         session.say("info", cache.fault or f"{sum(each.recalled for each in outcomes)} files known from earlier runs")
-    outcomes = plan.gate.silence(outcomes, {each.path: each for each in targets}, session.jobs)
+    outcomes = plan.filters.silence(outcomes, {each.path: each for each in targets}, session.jobs)
     if plan.writes:
         from torchlint.files import sweep
 
@@ -181,9 +171,9 @@ def _standard_input(plan: _Plan, finder: Finder, discovery: Discovery, session: 
         if plan.writes:
             _write_bytes(session.stdout, raw)
         return CLEAN
-    outcome = examine(name, raw, config, plan.mode, approve=plan.screening.approve if plan.screening else None)
-    if plan.gate.reason is not None:
-        (outcome,) = plan.gate.silence([outcome], {name: Target(name, "", config)}, 1)
+    outcome = examine(name, raw, config, plan.mode, approve=plan.approval.approve if plan.approval else None)
+    if plan.filters.reason is not None:
+        (outcome,) = plan.filters.silence([outcome], {name: Target(name, "", config)}, 1)
     elif plan.mode is not Mode.FIX:
         return _conclude(plan, [outcome], [], {name: config}, session, out)
     # The repaired source goes to standard output, so what there is to say goes beside it.
@@ -202,14 +192,14 @@ def _conclude(
 ) -> int:
     outcomes = sorted(outcomes, key=lambda each: each.path)
     known = 0
-    if plan.mode is not Mode.DIFF and not plan.gate.open:
+    if plan.mode is not Mode.DIFF and not plan.filters.open:
         outcomes, known = _sifted(plan, outcomes, configs, not troubles, session)
     troubles = [*troubles, *(trouble for each in outcomes for trouble in each.result.troubles)]
     for outcome in outcomes:
         if outcome.linked_out and not plan.flags.quiet:
             session.say("warning", f"{outcome.path}: a link out of the given folder, so not fixed")
-    if plan.screening and not plan.flags.quiet:
-        for line in plan.screening.report(bool(plan.flags.verbose)):
+    if plan.approval and not plan.flags.quiet:
+        for line in plan.approval.report(plan.flags.verbose):
             session.say("warning", line)
     for outcome in outcomes:
         if outcome.result.passed_over and plan.flags.verbose:
@@ -217,7 +207,7 @@ def _conclude(
     report = Report(
         results=tuple(each.result for each in outcomes),
         fixed=tuple((each.path, each.fixed) for each in outcomes if each.fixed and not each.linked_out),
-        unsafe_fixes=plan.unsafe_fixes,
+        unsafe_fixes=plan.config.unsafe_fixes,
         troubles=tuple(troubles),
         known=known,
     )
@@ -234,23 +224,23 @@ def _conclude(
 def _sifted(
     plan: _Plan, outcomes: list[Outcome], configs: Mapping[str, Config], complete: bool, session: Session
 ) -> tuple[list[Outcome], int]:
-    """Leave what counts, and say what became of the rest; give the number of known findings too."""
-    gate, quiet = plan.gate, plan.flags.quiet
-    sifted = gate.sift(outcomes, configs, complete)
+    """Leave what counts, and say what became of the rest; return the number of known findings too."""
+    filters, quiet = plan.filters, plan.flags.quiet
+    sifted = filters.sift(outcomes, configs, complete)
     outcomes, known = list(sifted.outcomes), sifted.known
-    if gate.reason is not None:
+    if filters.reason is not None:
         silenced = [len(each.fixed) for each in outcomes if each.fixed]
         outcomes = [replace(each, fixed=()) for each in outcomes]
         if not quiet:
             print(summary.silenced(sum(silenced), len(silenced)), file=session.stderr)
-    if gate.rewrite:
-        said = gate.write(sifted)
+    if filters.rewrite:
+        said = filters.write(sifted)
         outcomes = [replace(each, result=replace(each.result, findings=())) for each in outcomes]
         if not quiet:
             print(said, file=session.stderr)
         return outcomes, len(sifted.present)
-    if sifted.gone and gate.baseline and not quiet:
-        session.say("info", summary.gone(len(sifted.gone), gate.baseline.name, plan.flags.verbose))
+    if sifted.gone and filters.baseline and not quiet:
+        session.say("info", summary.gone(len(sifted.gone), filters.baseline.name, plan.flags.verbose))
         for entry in sifted.gone if plan.flags.verbose else ():
             session.say("info", f"gone: {entry.path}: {entry.code}" + f" in `{entry.scope}`" * bool(entry.scope))
     return outcomes, known
@@ -275,7 +265,7 @@ def _show_findings(plan: _Plan, report: Report, session: Session, out: TextIO) -
 
 
 def _closing(plan: _Plan, report: Report, screen: Screen) -> Iterator[str]:
-    if plan.show_fixes:
+    if plan.config.run.show_fixes:
         yield from summary.fixes(report, screen)
     if plan.flags.quiet:
         return
@@ -341,7 +331,7 @@ def _warn_unparsed(report: Report, session: Session) -> None:
 
 
 def _hinted(trouble: Trouble) -> Trouble:
-    hint = nearest(trouble.path, SUBCOMMANDS) if os.sep not in trouble.path and "." not in trouble.path else ""
+    hint = nearest(trouble.path, COMMANDS) if os.sep not in trouble.path and "." not in trouble.path else ""
     return replace(trouble, message=trouble.message + hint.replace("did you mean `", "did you mean `torchlint "))
 
 
@@ -350,40 +340,6 @@ def _narrate(targets: list[Target], session: Session) -> None:
     for path in sorted(each or "none" for each in configurations):
         session.say("info", f"configuration: {path}")
     session.say("info", f"{len(targets)} files, {session.jobs} processes at most")
-
-
-def _show_settings(flags: argparse.Namespace, config: Config, session: Session) -> int:
-    target = config.settings.target_torch
-    rows = {
-        "configuration": config.path or "none",
-        "rules": ", ".join(config.select or ()),
-        "fixable": ", ".join(sorted(config.repaired)),
-        "per-file-ignores": "; ".join(f"{each}: {', '.join(codes)}" for each, codes in config.per_file_ignores)
-        or "none",
-        "min-confidence": str(config.min_confidence),
-        "target-torch": "unknown" if target is None else f"{target[0]}.{target[1]}",
-        "numpy-style": config.settings.numpy_style,
-        "strict": str(config.settings.strict).lower(),
-        "unsafe-fixes": str(config.unsafe_fixes).lower(),
-        "exclude": ", ".join(config.exclude),
-        "respect-gitignore": str(config.run.respect_gitignore is not False).lower(),
-        "force-exclude": str(bool(config.run.force_exclude)).lower(),
-        "output-format": config.run.output_format or "full",
-        "baseline": config.run.baseline or "none",
-        "cache-dir": caching.place(flags, config, session.cwd) or "none",
-    }
-    for key, value in rows.items():
-        print(f"{key} = {printable(value)}", file=session.stdout)
-    return CLEAN
-
-
-def _show_facts(place: str, finder: Finder, session: Session) -> int:
-    from torchlint.asking import facts, file_of
-
-    folder = os.path.dirname(os.path.normpath(os.path.join(session.cwd, file_of(place))))
-    for line in facts(place, finder.of_folder(folder), session.cwd, session.screen):
-        print(line, file=session.stdout)
-    return CLEAN
 
 
 def _write_bytes(stream: TextIO, raw: bytes) -> None:

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-TEXT = """\
-usage: torchlint [check] [PATH ...] [FLAGS]
-       torchlint explain CODE|NAME|--all
-       torchlint rules
-       torchlint verify [PATH ...]
-       torchlint server
-       torchlint clean
-       torchlint completion SHELL
+from torchlint.cli.arguments import usage
 
+_TEXT = """\
 Find the places where PyTorch code converts tensors unsafely, say why, and
 repair them. Code is read, never run. PATH is a file or a folder (default: .);
 `-` reads standard input.
@@ -38,3 +32,8 @@ the flags that matter most:
 Exit status: 0 nothing left to report, 1 findings, 2 the run itself failed.
 `torchlint check --help` lists every flag.
 """
+
+
+def text() -> str:
+    """Return the help."""
+    return f"usage: {usage()}\n\n{_TEXT}"

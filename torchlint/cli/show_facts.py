@@ -1,4 +1,4 @@
-"""`--show-facts FILE:LINE`, in a notebook `FILE:CELL:LINE`: what is known of every expression on a line."""
+"""`check --show-facts FILE:LINE`, in a notebook `FILE:CELL:LINE`: what is known of every expression on a line."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 
 from torchlint import files
-from torchlint.config import Config
-from torchlint.flags import UsageError
+from torchlint.cli.arguments import UsageError
+from torchlint.cli.session import Session
+from torchlint.config import Config, Finder
 from torchlint.notebook import SUFFIX
 from torchlint.notebook.module import Notebook
 from torchlint.output.screen import Screen
@@ -19,11 +20,17 @@ _IN_A_NOTEBOOK = re.compile(r"(?P<path>.+\.ipynb):(?:cell )?(?P<cell>[0-9]+):(?P
 _IN_A_FILE = re.compile(r"(?P<path>.+):(?P<row>[0-9]+)", re.DOTALL)
 
 
-def facts(place: str, config: Config, cwd: str, screen: Screen) -> Iterator[str]:
-    """Give the lines to print for ``FILE:LINE`` or ``FILE:CELL:LINE``.
+def show_facts(place: str, finder: Finder, session: Session) -> None:
+    """Print what is known at ``FILE:LINE`` or ``FILE:CELL:LINE``.
 
     :raises UsageError: where the place is none: no such file, no such line, or text that is no Python.
     """
+    folder = os.path.dirname(os.path.normpath(os.path.join(session.cwd, _path_of(place))))
+    for line in _facts(place, finder.of_folder(folder), session.cwd, session.screen):
+        print(line, file=session.stdout)
+
+
+def _facts(place: str, config: Config, cwd: str, screen: Screen) -> Iterator[str]:
     from torchlint.engine import analysis
     from torchlint.output.facts import render
 
@@ -42,8 +49,7 @@ def facts(place: str, config: Config, cwd: str, screen: Screen) -> Iterator[str]
     return render(known, row, screen)
 
 
-def file_of(place: str) -> str:
-    """Give the path that a place begins with."""
+def _path_of(place: str) -> str:
     found = _IN_A_NOTEBOOK.fullmatch(place) or _IN_A_FILE.fullmatch(place)
     return found["path"] if found is not None else place
 
@@ -60,7 +66,7 @@ def _reading(path: str, cwd: str) -> Reading:
 
 
 def _row(place: str, found: re.Match[str], reading: Reading) -> int:
-    """Give the row of the text that a place means."""
+    """Return the row of the text that a place means."""
     source, row = reading.source, int(found["row"])
     if found["path"].endswith(SUFFIX):
         assert isinstance(source, Notebook)

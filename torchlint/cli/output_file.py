@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def destination(path: str, cwd: str) -> Iterator[TextIO]:
-    """Give the stream to print to; the file takes the place of an old one only when the run came to its end.
+def open_output(path: str, cwd: str) -> Iterator[TextIO]:
+    """Return the stream to print to; the file takes the place of an old one only when the run came to its end.
 
     :raises ConfigError: where the file cannot be written, before the run where that can be told.
     """

@@ -1,0 +1,128 @@
+"""The table of options: one entry an option, and all that follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import pytest
+
+from torchlint.cli.arguments import COMMANDS, UsageError, parse, parser_of
+from torchlint.config import Config, assemble
+from torchlint.config import values as kinds
+from torchlint.config.option import option
+from torchlint.config.options import IN_FILES, OPTIONS, Options
+from torchlint.model import Confidence
+
+OTHER_THAN_THE_DEFAULT: dict[kinds.Kind, object] = {
+    kinds.RULES: ("TNS101", "TNS104"),
+    kinds.GLOBS: ("old",),
+    kinds.RULES_BY_GLOB: (("tests/*", ("TNS1",)),),
+    kinds.CONFIDENCE: Confidence.CERTAIN,
+    kinds.VERSION: (1, 13),
+    kinds.FILE: "file",
+    kinds.FOLDER: "folder",
+}
+
+
+def other(name: str) -> object:
+    entry = OPTIONS[name]
+    if entry.kind is kinds.SWITCH:
+        return not entry.default
+    return OTHER_THAN_THE_DEFAULT.get(entry.kind) or next(each for each in entry.kind.words if each != entry.default)
+
+
+# ---------------------------------------------------------------------- the cache's key
+@pytest.mark.parametrize("name", IN_FILES)
+def test_the_caches_key_follows_the_options_that_results_rest_on(name: str) -> None:
+    changed = assemble([Options(**{name: other(name)})])  # type: ignore[arg-type]
+    assert (changed.cache_key() != assemble([]).cache_key()) is OPTIONS[name].in_cache_key
+
+
+def test_an_option_that_is_added_is_part_of_the_caches_key() -> None:
+    @dataclass(frozen=True)
+    class More(Options):
+        added: bool | None = option(kinds.SWITCH, "a rule reads this", per_file=True)
+        of_the_run: bool | None = option(kinds.SWITCH, "no rule reads this")
+
+    def key(**given: bool) -> tuple[object, ...]:
+        return Config(run=More(**given)).cache_key()  # type: ignore[arg-type]
+
+    assert key(added=True) != key(added=False)
+    assert key(of_the_run=True) == key(of_the_run=False)
+
+
+def test_the_folder_of_patterns_counts_where_there_are_some() -> None:
+    ignores = Options(per_file_ignores=(("tests/*", ("TNS1",)),))
+    assert assemble([ignores], "/a", "/a").cache_key() != assemble([ignores], "/b", "/b").cache_key()
+    assert assemble([], "/a", "/a").cache_key() == assemble([], "/b", "/b").cache_key()
+
+
+# ---------------------------------------------------------------------- layers
+def test_the_defaults_of_a_configuration_are_those_of_the_table() -> None:
+    bare, assembled = Config(), assemble([])
+    for name in ("settings", "min_confidence", "unsafe_fixes", "repaired", "per_file_ignores", "exclude"):
+        assert getattr(bare, name) == getattr(assembled, name), name
+    assert bare.codes("a.py") == assembled.codes("a.py")
+
+
+def test_what_adds_to_an_option_is_put_together_with_it() -> None:
+    run = assemble([Options(exclude=("a",), extend_exclude=("b",)), Options(extend_exclude=("c",))]).run
+    assert (run.exclude, run.extend_exclude) == (("a", "b", "c"), ())
+    run = assemble([Options(select=("TNS1",)), Options(ignore=("TNS101",), extend_select=("TNS201",))]).run
+    assert run.select is not None
+    assert {"TNS101", "TNS102", "TNS201"} & set(run.select) == {"TNS102", "TNS201"}
+    assert (run.ignore, run.extend_select) == ((), ())
+
+
+@pytest.mark.parametrize("name", IN_FILES)
+def test_the_strongest_source_that_says_something_wins(name: str) -> None:
+    said = other(name)
+    run = assemble([Options(**{name: said}), Options()]).run  # type: ignore[arg-type]
+    assert run == assemble([Options(**{name: said})]).run  # type: ignore[arg-type]
+    assert run != assemble([]).run
+
+
+# ---------------------------------------------------------------------- parsers
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_takes_what_the_table_says(command: str) -> None:
+    taken = {action.dest for action in parser_of(command)._actions} - {"help"}
+    assert taken == {name for name, each in OPTIONS.items() if command in each.help}
+    assert parse([], command) == Options()
+
+
+@pytest.mark.parametrize("name", IN_FILES)
+def test_what_files_may_hold_has_a_reader_and_a_flag_of_the_same_name(name: str) -> None:
+    assert OPTIONS[name].kind.from_toml is not None
+    flag = f"--{name.replace('_', '-')}"
+    assert flag in {each for action in parser_of("check")._actions for each in action.option_strings}
+
+
+def test_every_field_is_an_entry() -> None:
+    assert [each.name for each in fields(Options)] == list(OPTIONS)
+
+
+@pytest.mark.parametrize("name", [name for name in IN_FILES if OPTIONS[name].kind is kinds.SWITCH])
+def test_both_flags_of_a_switch_are_read(name: str) -> None:
+    flag = name.replace("_", "-")
+    assert getattr(parse([f"--{flag}"], "check"), name) is True
+    assert getattr(parse([f"--no-{flag}"], "check"), name) is False
+
+
+def test_flags_stand_between_paths_and_add_up() -> None:
+    found = parse(["a", "--select", "TNS1,TNS2", "b", "--add-noqa", "--select=ALL", "--exclude", "x, y", "c"], "check")
+    assert (found.paths, found.select) == (("a", "b", "c"), ("TNS1", "TNS2", "ALL"))
+    assert (found.exclude, found.add_noqa) == (("x", "y"), "")
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments", "message"),
+    [
+        ("rules", ["x"], "unexpected `x`"),
+        ("clean", ["--quite"], "unknown flag `--quite`; did you mean `--quiet`?"),
+        ("verify", ["--isolated", "--config", "x"], "--isolated and --config cannot be used together"),
+    ],
+)
+def test_what_a_command_does_not_take_is_an_error(command: str, arguments: list[str], message: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        parse(arguments, command)
+    assert str(raised.value) == message

@@ -1,0 +1,88 @@
+"""Fixes are run here before and after, and only then believed: what `verify` and `--fix --verify` share."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from torchlint.cli.arguments import UsageError
+from torchlint.cli.session import Session
+from torchlint.config.selectors import nearest
+from torchlint.model import Finding, Settings
+from torchlint.output.report import Place
+from torchlint.output.verdicts import Bench, Tried
+from torchlint.proof.verdicts import REFUTED
+from torchlint.source import Source
+
+_REMEDY = "pip install torchlint[verify]"
+
+
+def find_bench(device: str | None) -> Bench:
+    """Return what fixes are run with: the torch and the devices that are here, or the one that is asked for.
+
+    :raises UsageError: where torch, the device or what it takes to run fragments is not there.
+    """
+    # `python -m torchlint` looks in the current folder first: torch would run a `queue.py` there in place of its own.
+    sys.path[:] = [each for each in sys.path if each not in ("", os.getcwd())]
+    # Otherwise asking whether CUDA is there would start it, and a process that forked could not use it any more.
+    os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
+    for package in ("numpy", "torch"):
+        try:
+            imported = importlib.import_module(package)
+        except Exception as error:  # noqa: BLE001 - a broken installation may fail in any way
+            cause = "is not installed" if isinstance(error, ModuleNotFoundError) else f"cannot be imported ({error})"
+            raise UsageError(f"running fixes needs {package}, which {cause}: {_REMEDY}") from None
+    from torchlint.proof import confine
+    from torchlint.proof.examples import at_hand
+
+    if not confine.possible():
+        raise UsageError("running fixes needs a system on which processes fork: Linux, macOS or WSL")
+    here = at_hand()
+    if device is not None and device not in here:
+        raise UsageError(f"--device {device}: not on this machine, which has {', '.join(here)}{nearest(device, here)}")
+    return Bench(str(imported.__version__), (device,) if device else here)
+
+
+class Approval:
+    """Lets a fix through only where it is proven here, and remembers what it kept back.
+
+    :raises UsageError: as :func:`find_bench`.
+    """
+
+    def __init__(self, session: Session, seconds: float = 30.0) -> None:
+        bench = find_bench(None)
+        from torchlint.proof.trial import Court
+
+        self._court = Court(bench.devices, seconds, session.jobs)
+        self._kept_back: dict[str, list[Tried]] = {}
+
+    def approve(self, source: Source, findings: Sequence[Finding], settings: Settings) -> Sequence[Finding]:
+        """Return those whose fix may be applied; what is kept back in a file's last round is what is reported."""
+        asked = [(source, finding, settings) for finding in findings]
+        found = dict(self._court.verdicts(asked))
+        self._kept_back[source.path] = [
+            Tried(Place(source.path, source, finding), found[at])
+            for at, finding in enumerate(findings)
+            if not found[at].proven
+        ]
+        return [finding for at, finding in enumerate(findings) if found[at].proven]
+
+    def report(self, verbose: bool) -> Iterator[str]:
+        """Yield a line for each fix that was refuted, and for those not testable a line with their reasons."""
+        kept = [each for path in sorted(self._kept_back) for each in self._kept_back[path]]
+        for each in kept:
+            if each.verdict.outcome == REFUTED:
+                shown = str(each.verdict.differences[0])
+                yield f"{each.where}: fix of {each.place.finding.code} not applied, refuted in {shown}"
+        others = [each for each in kept if each.verdict.outcome != REFUTED]
+        if verbose:
+            for each in others:
+                yield f"{each.where}: fix of {each.place.finding.code} not applied, not testable: {each.verdict.reason}"
+        elif others:
+            reasons = Counter(each.verdict.reason for each in others).most_common()
+            listed = "; ".join(f"{reason} ({count})" if count > 1 else reason for reason, count in reasons)
+            fixes = f"{len(others)} fix{'es' * (len(others) != 1)}"
+            yield f"{fixes} not applied, not testable (--verbose names the places): {listed}"

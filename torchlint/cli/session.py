@@ -1,0 +1,75 @@
+"""All that a command may touch of the world around it: folder, streams, screen, processors, clock, environment."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from torchlint.output.screen import Screen, printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO, TextIO
+
+    from torchlint.config.options import Options
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """All that a command may touch of the world around it."""
+
+    cwd: str
+    stdin: BinaryIO
+    stdout: TextIO
+    stderr: TextIO
+    screen: Screen
+    jobs: int
+    clock: Callable[[], int] = time.time_ns
+    """Nanoseconds since the epoch."""
+
+    def say(self, kind: str, message: str) -> None:
+        """Write a line for the person at the terminal."""
+        print(f"torchlint: {kind}: {printable(message)}", file=self.stderr)
+
+
+def session_for(options: Options, environment: Mapping[str, str]) -> Session:
+    """Return the session of this process."""
+    screen = _screen(sys.stdout, options.color, environment)
+    jobs = options.jobs or _processors()
+    return Session(os.getcwd(), sys.stdin.buffer, sys.stdout, sys.stderr, screen, jobs)
+
+
+def with_environment(options: Options, command: str, environment: Mapping[str, str]) -> Options:
+    """Let environment variables say what no flag of the command says."""
+    if command == "check" and environment.get("PRE_COMMIT"):
+        options = replace(options, jobs=options.jobs or 1)
+    return replace(options, cache_dir=options.cache_dir or environment.get("TORCHLINT_CACHE_DIR") or None)
+
+
+def _screen(stream: TextIO, color: str, environment: Mapping[str, str]) -> Screen:
+    terminal = stream.isatty()
+    width = 80
+    if terminal:
+        from shutil import get_terminal_size
+
+        width = min(get_terminal_size().columns, 100)
+    return Screen(_colored(terminal, color, environment), max(width, 40))
+
+
+def _colored(terminal: bool, color: str, environment: Mapping[str, str]) -> bool:
+    if color != "auto":
+        return color == "always"
+    if environment.get("NO_COLOR"):
+        return False
+    if environment.get("FORCE_COLOR", "0") != "0":
+        return True
+    return terminal and environment.get("TERM") != "dumb"
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,9 @@
+"""What the user wants of a file: options from flags and from configuration files, laid over each other."""
+
+from __future__ import annotations
+
+from torchlint.config.files import ConfigError, Document, Finder
+from torchlint.config.layers import SYNTAX_ERROR, Config, assemble
+from torchlint.config.options import CACHE
+
+__all__ = ["CACHE", "SYNTAX_ERROR", "Config", "ConfigError", "Document", "Finder", "assemble"]

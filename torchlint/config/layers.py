@@ -1,0 +1,125 @@
+"""What holds for a file: the options of all sources, laid over each other."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
+
+from torchlint.config.globs import matches
+from torchlint.config.options import DEFAULT_EXCLUDE, DEFAULTS, OPTIONS, WORKED_IN, Options
+from torchlint.config.selectors import DEFAULT_CODES, EVERY_CODE, codes_meant, selection
+from torchlint.config.values import Patterns
+from torchlint.model import Confidence, Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+SYNTAX_ERROR = "TNS900"
+"""Reported whatever is selected: a file that was not understood must not pass in silence."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """What holds for one file, and for the run where it is the configuration of the current folder."""
+
+    settings: Settings = field(default_factory=Settings)
+    min_confidence: Confidence = Confidence.POSSIBLE
+    unsafe_fixes: bool = False
+    select: tuple[str, ...] | None = None
+    """The selectors of the rules that are on; None for those that are on by default."""
+    ignore: tuple[str, ...] = ()
+    repaired: frozenset[str] = EVERY_CODE
+    """The codes whose fixes may be applied."""
+    per_file_ignores: Patterns = ()
+    exclude: tuple[str, ...] = DEFAULT_EXCLUDE
+    root: str = ""
+    """The absolute folder of the configuration file, which anchors its patterns."""
+    cwd: str = ""
+    """The absolute folder that relative paths start from."""
+    path: str | None = None
+    """The configuration file, None where there is none."""
+    run: Options = DEFAULTS
+    """All sources laid over each other, with what they say of rules and excluded files put together."""
+
+    def codes(self, path: str) -> frozenset[str]:
+        """Return the rule codes that are on for a file: those selected, less its per-file ignores."""
+        chosen = _selected(self.select, self.ignore) | {SYNTAX_ERROR}
+        if not self.per_file_ignores:
+            return chosen
+        absolute = self._absolute(path)
+        for pattern, ignored in self.per_file_ignores:
+            negated = pattern.startswith("!")
+            if matches(absolute, [pattern[negated:]], self.root or self.cwd) != negated:
+                chosen = chosen.difference(*(codes_meant(each) for each in ignored))
+        return chosen | {SYNTAX_ERROR}
+
+    def cache_key(self) -> tuple[object, ...]:
+        """Return all that a result for a file of a folder rests on, beside the files and the program."""
+        entries = {each.name: each.metadata["option"] for each in fields(self.run)}
+        rests_on = tuple(getattr(self.run, name) for name, entry in entries.items() if entry.in_cache_key)
+        return (*rests_on, self.root, self.cwd) if self.per_file_ignores else rests_on
+
+    def fixable(self, code: str) -> bool:
+        """Tell whether fixes of this rule may be applied."""
+        return code in self.repaired
+
+    def excludes(self, path: str) -> bool:
+        """Tell whether ``exclude`` or ``extend-exclude`` names this file or folder itself."""
+        return matches(self._absolute(path), self.exclude, self.root or self.cwd)
+
+    def _absolute(self, path: str) -> str:
+        return os.path.normpath(os.path.join(self.cwd, path))
+
+
+def assemble(layers: Iterable[Options], root: str = "", cwd: str = "", path: str | None = None) -> Config:
+    """Lay options over each other, the strongest last.
+
+    :raises UnknownSelector: where a selector means no rule.
+    """
+    run = merged([DEFAULTS, *layers])
+    return Config(
+        settings=Settings(run.strict or False, run.numpy_style or "chain", run.target_torch),
+        min_confidence=run.min_confidence or Confidence.POSSIBLE,
+        unsafe_fixes=run.unsafe_fixes or False,
+        select=run.select,
+        repaired=frozenset(run.fixable or ()),
+        per_file_ignores=run.per_file_ignores or (),
+        exclude=run.exclude or (),
+        root=root,
+        cwd=cwd,
+        path=path,
+        run=run,
+    )
+
+
+def merged(layers: list[Options]) -> Options:
+    """Lay options over each other, the strongest last; what adds to other options is put together with them.
+
+    :raises UnknownSelector: where a selector means no rule.
+    """
+    selected, repaired = DEFAULT_CODES, EVERY_CODE
+    for layer in layers:
+        ignored = (*(layer.ignore or ()), *(layer.extend_ignore or ()))
+        selected = selection(selected, layer.select, layer.extend_select or (), ignored)
+        repaired = selection(repaired, layer.fixable, (), layer.unfixable or ())
+    strongest: dict[str, Any] = {name: _strongest(layers, name) for name in OPTIONS}
+    extended = (each.extend_exclude or () for each in layers)
+    together = {
+        "select": tuple(sorted(selected)),
+        "fixable": tuple(sorted(repaired)),
+        "exclude": sum(extended, strongest["exclude"]),
+    }
+    return Options(**{**strongest, **dict.fromkeys(WORKED_IN, ()), **together})
+
+
+@functools.lru_cache(maxsize=64)
+def _selected(select: tuple[str, ...] | None, ignore: tuple[str, ...]) -> frozenset[str]:
+    return selection(DEFAULT_CODES, select, (), ignore)
+
+
+def _strongest(layers: list[Options], name: str) -> object:
+    values = (getattr(layer, name) for layer in reversed(layers))
+    return next((value for value in values if value is not None), None)

@@ -1,0 +1,206 @@
+"""The kinds of values that options take, and how each is read from TOML and from the text behind a flag."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torchlint.config.selectors import ALL, UnknownSelector, codes_meant, nearest
+from torchlint.model import Confidence
+from torchlint.registry import BY_CODE, BY_NAME
+
+Patterns = tuple[tuple[str, tuple[str, ...]], ...]
+
+
+class OptionError(ValueError):
+    """A key that does not exist or a value of the wrong kind; the text says which and what to write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How values are written: in a configuration file, where it may hold them, and behind a flag that is no switch.
+
+    Where ``many`` is true, a flag may be given several times, and each adds to those before. A shell offers ``words``,
+    or files; where they are ``all_words``, the help lists them.
+    """
+
+    from_toml: Callable[[object], object] | None = None
+    from_text: Callable[[str], object] | None = None
+    many: bool = False
+    words: tuple[str, ...] = ()
+    all_words: bool = False
+    is_file: bool = False
+    optional: bool = False
+    """Whether the flag may stand alone, which says the empty text."""
+
+
+# ---------------------------------------------------------------------- from TOML
+def boolean(value: object) -> bool:
+    """Read ``true`` or ``false``.
+
+    :raises OptionError: where it is neither.
+    """
+    if not isinstance(value, bool):
+        raise OptionError(f"expected true or false, got {_shown(value)}")
+    return value
+
+
+def file_name(value: object) -> str:
+    """Read the name of a file.
+
+    :raises OptionError: where it is no text, or an empty one.
+    """
+    if not isinstance(value, str) or not value:
+        raise OptionError(f"expected the name of a file, got {_shown(value)}")
+    return value
+
+
+def version(text: object) -> tuple[int, int]:
+    """Read ``"1.13"``.
+
+    :raises OptionError: where it is no such text.
+    """
+    found = re.fullmatch(r"(\d+)\.(\d+)", text) if isinstance(text, str) else None
+    if found is None:
+        raise OptionError(f'expected a version such as "1.13", got {_shown(text)}')
+    return int(found[1]), int(found[2])
+
+
+def confidence(text: object) -> Confidence:
+    """Read a confidence by name.
+
+    :raises OptionError: where it is none.
+    """
+    names = {str(each): each for each in reversed(Confidence)}
+    return names[one_of(tuple(names))(text)]
+
+
+def one_of(choices: tuple[str, ...]) -> Callable[[object], str]:
+    """Return the reader of an option that takes one of a few words."""
+
+    def read(value: object) -> str:
+        if isinstance(value, str) and value in choices:
+            return value
+        near = nearest(value, choices) if isinstance(value, str) else ""
+        raise OptionError(f"expected one of {', '.join(choices)}, got {_shown(value)}{near}")
+
+    return read
+
+
+def selectors(value: object) -> tuple[str, ...]:
+    """Read a list of rule selectors.
+
+    :raises OptionError: where it is no list of texts or a selector means no rule.
+    """
+    found = texts(value)
+    try:
+        for selector in found:
+            codes_meant(selector)
+    except UnknownSelector as error:
+        raise OptionError(str(error)) from None
+    return found
+
+
+def texts(value: object) -> tuple[str, ...]:
+    """Read a list of texts.
+
+    :raises OptionError: where it is none.
+    """
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise OptionError(f"expected a list of strings, got {_shown(value)}")
+    return tuple(value)
+
+
+def patterns(value: object) -> Patterns:
+    """Read a table from globs to lists of rule selectors.
+
+    :raises OptionError: where it is none.
+    """
+    if not isinstance(value, dict):
+        raise OptionError(f"expected a table of lists, got {_shown(value)}")
+    found = []
+    for pattern, codes in value.items():
+        try:
+            found.append((pattern, selectors(codes)))
+        except OptionError as error:
+            raise OptionError(f"`{pattern}`: {error}") from None
+    return tuple(found)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+# ---------------------------------------------------------------------- from the text behind a flag
+def _split(text: str) -> list[str]:
+    return [each.strip() for each in text.split(",") if each.strip()]
+
+
+def _split_selectors(text: str) -> tuple[str, ...]:
+    return selectors(_split(text))
+
+
+def _split_patterns(text: str) -> Patterns:
+    pairs = []
+    for each in _split(text):
+        pattern, colon, selector = each.rpartition(":")
+        if not (pattern and colon):
+            raise OptionError(f"expected `GLOB:RULE`, got `{each}`")
+        pairs.append((pattern, _split_selectors(selector)))
+    return tuple(pairs)
+
+
+def _seconds(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0.0
+    if not 0 < found <= 86_400:
+        raise OptionError(f"expected a number of seconds above 0, got `{text}`")
+    return found
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise OptionError(f"expected a number from 1, got `{text}`")
+    return int(text)
+
+
+# ---------------------------------------------------------------------- to text
+def text_of(value: object) -> str:
+    """Return a value as people read it."""
+    if value is None or value == ():
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, tuple):
+        return str(value)
+    if isinstance(value[0], int):
+        return ".".join(map(str, value))
+    if isinstance(value[0], tuple):
+        return "; ".join(f"{pattern}: {', '.join(codes)}" for pattern, codes in value)
+    return ", ".join(value)
+
+
+# ---------------------------------------------------------------------- the kinds
+def choice(*words: str) -> Kind:
+    """Return the kind of an option that takes one of a few words."""
+    return Kind(one_of(words), one_of(words), words=words, all_words=True)
+
+
+SWITCH = Kind(boolean)
+RULES = Kind(selectors, _split_selectors, many=True, words=(*BY_CODE, *BY_NAME, ALL))
+GLOBS = Kind(texts, _split, many=True)
+RULES_BY_GLOB = Kind(patterns, _split_patterns, many=True)
+CONFIDENCE = Kind(confidence, confidence)
+VERSION = Kind(version, version)
+FILE = Kind(file_name, str, is_file=True)
+FOLDER = Kind(file_name, str)
+TEXT = Kind(from_text=str)
+OPTIONAL_TEXT = Kind(from_text=str, optional=True)
+NAMED_RULES = Kind(from_text=str, words=(*BY_CODE, *BY_NAME))
+SECONDS = Kind(from_text=_seconds)
+COUNT = Kind(from_text=_count)
