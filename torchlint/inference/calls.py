@@ -105,8 +105,6 @@ class Calls:
         return self._unknown(given, env, callee)
 
     def _named(self, name: str, callee: Value, given: Arguments, env: Env) -> Value:
-        if name == "functools.partial" and len(given.every()) == 1:
-            return given.positional[0]
         if name == "builtins.super":
             return self._super(given.node, env)
         if name in ("builtins.map", "itertools.starmap"):

@@ -16,6 +16,7 @@ _FUNCTIONS = """
 tqdm.tqdm tqdm.auto.tqdm tqdm.notebook.tqdm tqdm.autonotebook.tqdm tqdm.trange tqdm.tqdm_notebook  -> same_items
 rich.progress.track itertools.cycle itertools.islice                                               -> same_items
 copy.deepcopy copy.copy                                                                            -> copied
+functools.partial                                                                                  -> partial
 pytest.importorskip importlib.import_module                                                        -> imported
 
 torchvision.transforms.functional.to_tensor torchvision.transforms.functional.pil_to_tensor        -> host_tensor
@@ -95,6 +96,11 @@ def _copied(call: Call) -> Value | None:
     return call.given.find(0, "x")
 
 
+def _partial(call: Call) -> Value | None:
+    """Return the function itself where ``partial`` adds no argument."""
+    return call.given.find(0, "func") if len(call.given.every()) == 1 else None
+
+
 def _imported(call: Call) -> Value:
     module = call.given.positional[0].const if call.given.positional else None
     return named(module) if isinstance(module, str) else UNKNOWN
@@ -127,5 +133,5 @@ def _trainer(_: Call) -> Value:
 _NUMPY_TABLE = functions(_NUMPY, ())
 _TABLE = functions(
     _FUNCTIONS,
-    [_same_items, _copied, _imported, _host_tensor, _host_image, _drawn, _waveform, _transformed, _trainer],
+    [_same_items, _copied, _partial, _imported, _host_tensor, _host_image, _drawn, _waveform, _transformed, _trainer],
 )
