@@ -126,6 +126,6 @@ def _is_number(node: cst.Attribute, context: FileContext) -> bool:
         case cst.Subscript(
             value=indexed, slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Integer(value="0")))]
         ) if indexed is node:
-            place, rank = context.python(node.value), context.facts(node.value).rank
+            place, rank = context.python(node.value), context.value(node.value).rank
             return not rank and not (isinstance(place, ast.expr) and has_a_dimension(place, context))
     return False

@@ -89,7 +89,7 @@ def _choice(node: cst.Attribute, context: FileContext) -> Fix | None:
         return None
     match statement.body[0]:
         case cst.Assign(targets=[cst.AssignTarget(target=target)], value=value) if target is node:
-            start, end = context.definition.outer_span(node.value)[1], context.definition.outer_span(value)[0]
+            start, end = context.outer_span(node.value)[1], context.outer_span(value)[0]
             block = no_grad_edits([statement], context)
             if block is None or "#" in context.source.slice(start, end) or isinstance(value, cst.Tuple | cst.Yield):
                 return None
