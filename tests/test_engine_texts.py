@@ -13,7 +13,7 @@ import pytest
 from tests.plain_rules import Install, crashing, fixing, installer, said
 from torchlint.config import Config
 from torchlint.engine import check_bytes, fix_bytes
-from torchlint.model import Confidence
+from torchlint.model import Applicability, Confidence
 from torchlint.rule import Draft, FileContext
 
 
@@ -74,14 +74,32 @@ def test_code_newer_than_the_running_python_is_checked_all_the_same(rules: Insta
     assert fix_bytes("some.py", text, config).raw == text.replace(b".data", b".detach()")
 
 
-def test_real_rules_cope_without_the_stdlibs_tree() -> None:
-    text = (
-        b"import torch\nfrom torch.autograd import Variable\n\n\ndef f[T](x: T, net) -> T:\n"
-        b"    y = Variable(torch.FloatTensor([1]), volatile=True)\n    y.data.add_(1)\n"
-        b"    w = x.new(2).type(torch.Tensor)\n"
-        b"    isinstance(x, Variable)\n    return net(w).cpu().detach().numpy(), torch.tensor(y), loss.data[0]\n"
-    )
-    assert check_bytes("some.py", text, Config(select=("ALL",))).troubles == ()
+NEWER = (
+    b"import torch\nfrom torch.autograd import Variable\n\n\ndef f[T](x: T, net) -> T:\n"
+    b"    y = Variable(torch.FloatTensor([1]), volatile=True)\n    y.data.add_(1)\n"
+    b"    w = x.new(2).type(torch.Tensor).to('cpu', non_blocking=True)\n"
+    b"    isinstance(x, Variable)\n"
+    b"    try:\n        loss = net(w).cpu().detach().numpy().item(), loss.data[0]\n"
+    b"    except ValueError:\n        pass\n"
+    b"    with torch.no_grad():\n        w.weight.data.fill_(1)\n"
+    b"    return net(w).numpy(), net(w).data.cpu().numpy(), torch.tensor(y), y.data.shape\n"
+)
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python reads it")
+def test_real_rules_judge_newer_code_by_its_words_alone() -> None:
+    result = check_bytes("some.py", NEWER, Config(select=("ALL",)))
+    assert result.troubles == ()
+    assert said(result) == [
+        ("TNS202", 7, 7),
+        ("TNS104", 11, 23),
+        ("TNS107", 11, 38),
+        ("TNS204", 11, 59),
+        ("TNS202", 15, 18),
+        ("TNS103", 16, 19),
+    ]
+    assert {each.fix.applicability for each in result.findings if each.fix} == {Applicability.UNSAFE}
+    assert {each.confidence for each in result.findings} == {Confidence.LIKELY, Confidence.POSSIBLE}
 
 
 # ---------------------------------------------------------------------- deep code

@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from torchlint.changed import Changed
     from torchlint.config import Config
     from torchlint.inference.analysis import Analysis
-    from torchlint.rule import Draft, FileContext
+    from torchlint.rule import Draft
+    from torchlint.rule.context import Answers
+    from torchlint.syntax.definition import Definition
 
 ROUNDS = 10
 """Fixes are looped until nothing is left to fix, at most this often."""
@@ -258,30 +260,25 @@ def _audited(source: Source, codes: frozenset[str], config: Config, checked: _Ch
 def _check_stretches(
     known: Analysis, places: Sequence[Stretch], entries: Sequence[RuleMetadata]
 ) -> tuple[list[Finding], tuple[Trouble, ...]]:
-    from torchlint.rule import FileContext
     from torchlint.syntax.definition import Definition, NotParsed
 
-    made, source = known.outline, known.outline.source
+    source = known.outline.source
     try:
         definitions = [Definition(source, place) for place in places]
     except NotParsed:
         try:
-            definitions = [Definition(source, whole(made))]
+            definitions = [Definition(source, whole(known.outline))]
         except NotParsed as error:
             at = source.offset(min(error.row, len(source.line_starts)), 0)
             return [_syntax_error(at, f"LibCST cannot parse this file: {error.message}")], ()
-    findings: list[Finding] = []
-    troubles: list[Trouble] = []
-    for definition in definitions:
-        _run_rules(FileContext(made, definition, known, known.settings), entries, findings, troubles)
-    return findings, tuple(troubles)
+    return _run_rules(definitions, known, entries)
 
 
 def _check_without_outline(
     source: Source, error: SyntaxError | ValueError, entries: Sequence[RuleMetadata], config: Config
 ) -> _Checked:
     """Look with LibCST alone at code that the stdlib's parser refuses: it may be newer than this Python."""
-    from torchlint.rule import FileContext
+    from torchlint.inference.analysis import NothingKnown
     from torchlint.syntax.definition import Definition, NotParsed
 
     row, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
@@ -293,40 +290,45 @@ def _check_without_outline(
         definition = Definition(source, Stretch(0, len(source.utf8), ()))
     except NotParsed:
         return _Checked([failure])
-    findings: list[Finding] = []
-    troubles: list[Trouble] = []
-    _run_rules(FileContext(None, definition, None, config.settings), entries, findings, troubles)
-    return _Checked(findings, tuple(troubles))
+    with closing(NothingKnown(source, config.settings)) as known:
+        return _Checked(*_run_rules([definition], known, entries))
 
 
 def _run_rules(
-    context: FileContext, entries: Sequence[RuleMetadata], findings: list[Finding], troubles: list[Trouble]
-) -> None:
-    from torchlint.rule import load
+    definitions: Iterable[Definition], known: Analysis, entries: Sequence[RuleMetadata]
+) -> tuple[list[Finding], tuple[Trouble, ...]]:
+    from torchlint.rule import FileContext, load
 
-    for entry in entries:
-        try:
-            for kind, visit in load(entry.code).visit.items():
-                for node in context.definition.by_type.get(kind, ()):
-                    findings.extend(_finding(entry, draft, context) for draft in list(visit(node, context)))
-        except RecursionError:
-            raise
-        except Exception as error:  # noqa: BLE001 - one crashing rule never takes the run down
-            troubles.append(_crash(context, entry, error))
+    findings: list[Finding] = []
+    troubles: list[Trouble] = []
+    answers: Answers = {}
+    for definition in definitions:
+        context = FileContext(definition, known, answers)
+        for entry in entries:
+            try:
+                for kind, visit in load(entry.code).visit.items():
+                    for node in definition.by_type.get(kind, ()):
+                        findings += [_finding(entry, draft, definition) for draft in list(visit(node, context))]
+            except RecursionError:
+                raise
+            except Exception as error:  # noqa: BLE001 - one crashing rule never takes the run down
+                troubles.append(_crash(definition.source, entry, error))
+    answers.clear()  # some of them hold what asked for them
+    return findings, tuple(troubles)
 
 
-def _finding(entry: RuleMetadata, draft: Draft, context: FileContext) -> Finding:
-    start, end = context.definition.span(draft.at)
-    fix = draft.fix if context.definition.faithful else None
+def _finding(entry: RuleMetadata, draft: Draft, definition: Definition) -> Finding:
+    start, end = definition.span(draft.at)
+    fix = draft.fix if definition.faithful else None
     if fix is not None:
-        fix = fitted(fix, context.source)
-    why = tuple(context.source.cited(step) for step in draft.why)
+        fix = fitted(fix, definition.source)
+    why = tuple(definition.source.cited(step) for step in draft.why)
     return Finding(entry.code, entry.name, start, end, draft.message, draft.confidence, why, fix)
 
 
-def _crash(context: FileContext, entry: RuleMetadata, error: Exception) -> Trouble:
+def _crash(source: Source, entry: RuleMetadata, error: Exception) -> Trouble:
     cause = f"{type(error).__name__}: {error}"
-    return Trouble(context.source.path, f"rule {entry.code} ({entry.name}) failed here, please report it: {cause}")
+    return Trouble(source.path, f"rule {entry.code} ({entry.name}) failed here, please report it: {cause}")
 
 
 # ---------------------------------------------------------------------- text that is no Python

@@ -18,7 +18,8 @@ from torchlint.inference.project import Project
 from torchlint.inference.project_texts import ProjectView
 from torchlint.inference.scope import File
 from torchlint.model import Settings
-from torchlint.syntax.outline import Function, Outline
+from torchlint.source import Source
+from torchlint.syntax.outline import Function, Outline, empty
 
 _MOST_STEPS = 20
 """Of a longer chain of reasons the middle is left out: nobody would read it."""
@@ -42,6 +43,11 @@ class Analysis:
         self._project = Project(place, presuming)
         self._file = File(outline, self._project, place)
         self._project.begin(self._file)
+
+    @property
+    def is_parsed(self) -> bool:
+        """Whether the standard library's parser reads the file: else nothing is known of its values."""
+        return True
 
     @property
     def reads(self) -> dict[str, str | None]:
@@ -213,3 +219,31 @@ class Analysis:
         if not self.works_with_torch:
             return False
         return not frameworks.speaks_of_another(self.outline, node, self.uses_other_frameworks)
+
+
+class NothingKnown(Analysis):
+    """The analysis of a file that the standard library's parser refuses: its words alone say what it works with."""
+
+    def __init__(self, source: Source, settings: Settings) -> None:
+        """Begin, with an empty tree in the place of the file's."""
+        super().__init__(empty(source), settings)
+
+    @property
+    def is_parsed(self) -> bool:
+        """It is not."""
+        return False
+
+    @property
+    def works_with_torch(self) -> bool:
+        """Whether the text imports torch."""
+        return frameworks.text_imports_torch(self.outline.source.utf8)
+
+    @property
+    def uses_other_frameworks(self) -> bool:
+        """Whether it does is not told by words: it may."""
+        return True
+
+    @property
+    def is_test(self) -> bool:
+        """Nor is whether pytest runs the file: so it does not count as one."""
+        return False

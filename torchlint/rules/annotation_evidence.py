@@ -6,8 +6,7 @@ import ast
 
 import libcst as cst
 
-from torchlint.rule import FileContext
-from torchlint.syntax.outline import parameters
+from torchlint.rule import FileContext, parameters
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _OF_TENSORS_ALONE = frozenset({"data", "grad", "T", "mT", "H", "mH"})
@@ -15,10 +14,10 @@ _OF_TENSORS_ALONE = frozenset({"data", "grad", "T", "mT", "H", "mH"})
 
 def is_parameter(node: cst.BaseExpression, context: FileContext) -> bool:
     """Whether a node is the name of a parameter of a function around it: callers decide what it is."""
-    if not isinstance(node, cst.Name) or context.outline is None:
+    if not isinstance(node, cst.Name):
         return False
     found = context.python(node)
-    around = context.outline.ancestors(found) if found is not None else ()
+    around = context.ancestors(found) if found is not None else ()
     return any(node.value in parameters(each) for each in around if isinstance(each, _FUNCTIONS))
 
 
@@ -37,5 +36,5 @@ def rests_on_annotation(node: cst.BaseExpression, context: FileContext) -> bool:
         case cst.Subscript(value=inner) | cst.UnaryOperation(expression=inner):
             return rests_on_annotation(inner, context)
         case cst.BinaryOperation(left=left, right=right):
-            return all(rests_on_annotation(each, context) for each in (left, right) if context.facts(each).is_tensor)
+            return all(rests_on_annotation(each, context) for each in (left, right) if context.value(each).is_tensor)
     return True

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 
-from torchlint.inference.lexical import own
+from torchlint.rule import FileContext, Function
 from torchlint.rules.number_evidence import defaults
-from torchlint.syntax.outline import Function, Outline
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -25,16 +23,16 @@ def named_parameters(function: ast.AST) -> frozenset[str]:
     return frozenset(each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
 
 
-def shared_names(function: ast.AST, outline: Outline) -> frozenset[str]:
+def shared_names(function: ast.AST, context: FileContext) -> frozenset[str]:
     """Give the names of other scopes that a function binds: ``global x``."""
     others: tuple[type[ast.Global] | type[ast.Nonlocal], ...] = (ast.Global, ast.Nonlocal)
-    return frozenset(word for kind in others for each in outline.inside(function, kind) for word in each.names)
+    return frozenset(word for kind in others for each in context.inside(function, kind) for word in each.names)
 
 
-def stores(word: str, function: ast.AST, outline: Outline) -> list[ast.expr | None]:
+def stores(word: str, function: ast.AST, context: FileContext) -> list[ast.expr | None]:
     """Give what a function binds one of its names to; None for what is not understood."""
-    names = (each for each in own(outline, function, ast.Name) if each.id == word and isinstance(each.ctx, ast.Store))
-    return [bound_to(each, outline.parents) for each in names]
+    names = (each for each in context.own(function, ast.Name) if each.id == word and isinstance(each.ctx, ast.Store))
+    return [bound_to(each, context) for each in names]
 
 
 def bind(call: ast.Call, function: Function, method: bool) -> dict[str, ast.expr]:
@@ -52,15 +50,15 @@ def bind(call: ast.Call, function: Function, method: bool) -> dict[str, ast.expr
     return {word: default for word, default in defaults(function) if isinstance(default, ast.Constant)} | found
 
 
-def bound_to(name: ast.Name, parents: Mapping[ast.AST, ast.AST]) -> ast.expr | None:
+def bound_to(name: ast.Name, context: FileContext) -> ast.expr | None:
     """Give what a name is bound to at one place; of a loop, what it walks over."""
     below: ast.AST = name
-    while isinstance(parents.get(below), ast.Tuple | ast.List | ast.Starred):
-        below = parents[below]
-    match parents.get(below):
+    while isinstance(above := context.parent(below), ast.Tuple | ast.List | ast.Starred):
+        below = above
+    match above:
         case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value) if target is below:
             return value
-    match parents.get(name):
+    match context.parent(name):
         case ast.Assign(targets=targets, value=value) if name in targets:
             return value
         case (

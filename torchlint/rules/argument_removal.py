@@ -11,16 +11,16 @@ from torchlint.rule import FileContext
 def without(argument: cst.Arg, call: cst.Call, context: FileContext) -> Edit | None:
     """Make the edit; None where a comment would go with the argument."""
     at = call.args.index(argument)
-    start, end = _start(argument, context), context.definition.outer_span(argument.value)[1]
+    start, end = _start(argument, context), context.outer_span(argument.value)[1]
     if at + 1 < len(call.args):
         end = _start(call.args[at + 1], context)
     elif at:
-        start = context.definition.outer_span(call.args[at - 1].value)[1]
+        start = context.outer_span(call.args[at - 1].value)[1]
     return None if "#" in context.source.slice(start, end) else Edit(start, end, "")
 
 
 def _start(argument: cst.Arg, context: FileContext) -> int:
     if argument.star:
-        return context.definition.outer_span(argument.value)[0] - len(argument.star)
+        return context.outer_span(argument.value)[0] - len(argument.star)
     first = argument.keyword or argument.value
-    return context.definition.outer_span(first)[0]
+    return context.outer_span(first)[0]

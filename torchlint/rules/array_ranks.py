@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.inference.facts import Kind
-from torchlint.inference.lexical import own
-from torchlint.rule import FileContext
-from torchlint.syntax.outline import parameters
+from torchlint.rule import FileContext, Kind, parameters
 
 # fmt: off
 _DIMENSIONAL = frozenset({
@@ -56,26 +53,26 @@ def has_dimensions(node: ast.expr, context: FileContext, depth: int = 4) -> bool
         case ast.Attribute(value=inner, attr="T" | "real"):
             return has_dimensions(inner, context, depth - 1)
         case ast.Subscript(value=inner, slice=index) if _keeps_a_dimension(index):
-            return context.analysis is not None and context.analysis.value(inner).must(Kind.ARRAY)
+            return context.value(inner).must(Kind.ARRAY)
         case ast.BinOp(left=left, right=right):
             return has_dimensions(left, context, depth - 1) or has_dimensions(right, context, depth - 1)
     return False
 
 
 def _called(node: ast.Call, context: FileContext) -> str:
-    names = context.analysis.value(node.func).names if context.analysis else frozenset()
+    names = context.names(node.func)
     return next(iter(names)) if len(names) == 1 else ""
 
 
 def _is_object(node: ast.expr, context: FileContext) -> bool:
     """Whether a method is called on an object: ``np.copy`` is a function of a module."""
-    return context.analysis is not None and not context.analysis.value(node).names
+    return not context.value(node).names
 
 
 def _is_sequence(node: ast.expr, context: FileContext) -> bool:
     if isinstance(node, ast.List | ast.Tuple | ast.ListComp):
         return True
-    return context.analysis is not None and context.analysis.value(node).must(Kind.SEQUENCE)
+    return context.value(node).must(Kind.SEQUENCE)
 
 
 def _keeps_a_dimension(index: ast.expr) -> bool:
@@ -89,16 +86,15 @@ def _is_empty_tuple(node: ast.expr) -> bool:
 
 def bound_once(name: ast.Name, context: FileContext) -> ast.expr | None:
     """Give what a name is bound to where its scope binds it in one assignment only."""
-    assert context.outline is not None
     scope = scope_of(name, context)
     if scope is None:
         return None
     if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef) and name.id in parameters(scope):
         return None
-    stores = [each for each in own(context.outline, scope, ast.Name) if _binds(each, name.id)]
+    stores = [each for each in context.own(scope, ast.Name) if _binds(each, name.id)]
     if len(stores) != 1:
         return None
-    statement = context.outline.parents.get(stores[0])
+    statement = context.parent(stores[0])
     if isinstance(statement, ast.Assign) and stores[0] in statement.targets:
         return statement.value
     return None
@@ -106,8 +102,7 @@ def bound_once(name: ast.Name, context: FileContext) -> ast.expr | None:
 
 def scope_of(name: ast.Name, context: FileContext) -> ast.AST | None:
     """Give the function, class or module in which a name is looked up first; None in a ``lambda``."""
-    assert context.outline is not None
-    scope = next((each for each in context.outline.ancestors(name) if isinstance(each, _SCOPES)), None)
+    scope = next((each for each in context.ancestors(name) if isinstance(each, _SCOPES)), None)
     return None if isinstance(scope, ast.Lambda) else scope
 
 

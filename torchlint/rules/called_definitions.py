@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 
-from torchlint.inference.facts import Kind, Value
+from torchlint.rule import FileContext, Function, Kind
 from torchlint.rules.argument_binding import bind, stores
-from torchlint.rules.number_evidence import PLAIN, is_layer
-from torchlint.syntax.outline import Function, Outline
+from torchlint.rules.number_evidence import PLAIN, names_layer
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEEPEST = 8
@@ -40,7 +39,7 @@ class Frame:
         self,
         function: ast.AST,
         this: Building | None = None,
-        given: Given | None = None,
+        given: Arguments | None = None,
         trusted: frozenset[str] = frozenset(),
     ) -> None:
         self.function, self.this, self.given = function, this, given or {}
@@ -48,7 +47,7 @@ class Frame:
         """Names of what is new."""
 
 
-Given = Mapping[str, tuple[ast.expr, Frame]]
+Arguments = Mapping[str, tuple[ast.expr, Frame]]
 """Arguments by the names of parameters, each with the place where it is written."""
 
 
@@ -63,8 +62,8 @@ def is_self(node: ast.expr, frame: Frame) -> bool:
 class Definitions:
     """What the classes and functions of one file are called."""
 
-    def __init__(self, outline: Outline, value: Callable[[ast.expr], Value]) -> None:
-        self.outline, self.value = outline, value
+    def __init__(self, context: FileContext) -> None:
+        self.context = context
         self._depth = 0
 
     def classes(self, node: ast.expr, frame: Frame) -> list[ast.ClassDef | frozenset[str]] | None:
@@ -77,8 +76,8 @@ class Definitions:
         return found
 
     def _classes(self, node: ast.expr, frame: Frame) -> list[ast.ClassDef | frozenset[str]] | None:
-        names = self.value(node).names
-        if is_layer(names):
+        names = self.context.names(node)
+        if names_layer(names):
             return [names]
         match node:
             case ast.Name(id=word):
@@ -87,17 +86,17 @@ class Definitions:
                     return [here]
                 if word in frame.given:
                     return self.classes(*frame.given[word])
-                bound = stores(word, frame.function, self.outline) if isinstance(frame.function, _FUNCTIONS) else []
+                bound = stores(word, frame.function, self.context) if isinstance(frame.function, _FUNCTIONS) else []
                 if bound:
                     return self._joined([(each, frame) for each in bound])
-                return self._joined([(each, Frame(self.outline.tree)) for each in self._given(word, frame)])
+                return self._joined([(each, Frame(self.context.tree)) for each in self._given(word, frame)])
             case ast.Attribute(value=inner, attr=word) if frame.this is not None and is_self(inner, frame):
                 return self._joined(list(frame.this.values(word)))
         return None
 
     def class_here(self, node: ast.expr) -> ast.ClassDef | None:
         """Give the class of the file that a name stands for, where there is one of that name."""
-        classes = (each for each in self.outline.tree.body if isinstance(each, ast.ClassDef))
+        classes = (each for each in self.context.tree.body if isinstance(each, ast.ClassDef))
         found = [each for each in classes if isinstance(node, ast.Name) and each.name == node.id]
         return found[0] if len(found) == 1 else None
 
@@ -108,14 +107,14 @@ class Definitions:
 
     def are_given_numbers(self, word: str, frame: Frame) -> bool:
         """Whether the file's own calls of a constructor hand numbers or texts to one of its parameters."""
-        given = [self.value(each) if each else None for each in self._given(word, frame)]
+        given = [self.context.value(each) if each else None for each in self._given(word, frame)]
         return bool(given) and all(each is not None and each.must(PLAIN & ~Kind.NONE) for each in given)
 
     def _given(self, word: str, frame: Frame) -> Iterator[ast.expr | None]:
         """Give what the file's calls of a class hand to a parameter of its constructor, where nothing else is known."""
         if frame.this is None or not isinstance(frame.function, _FUNCTIONS) or frame.function.name != "__init__":
             return
-        for call in self.outline.nodes(ast.Call):
+        for call in self.context.nodes(ast.Call):
             if isinstance(call.func, ast.Name) and call.func.id == frame.this.owner.name:
                 yield bind(call, frame.function, method=True).get(word)
 
@@ -123,7 +122,7 @@ class Definitions:
         """Give the function or the method of the same object that is called, where the file has it."""
         match node:
             case ast.Name(id=word):
-                here: list[ast.stmt] = self.outline.tree.body
+                here: list[ast.stmt] = self.context.tree.body
                 this = None
             case ast.Attribute(value=inner, attr=word) if frame.this is not None and is_self(inner, frame):
                 here = [statement for each in frame.this.line for statement in each.body]

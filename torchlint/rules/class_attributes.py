@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.inference.lexical import spelled
-from torchlint.inference.models import grad_mode
-from torchlint.rule import FileContext
+from torchlint.rule import GRAD_MODES, FileContext, Function, remembered
 from torchlint.rules.imported_names import names_of
-from torchlint.syntax.outline import Function, Outline
 
 _REGISTERING = frozenset({"register_buffer", "register_parameter"})
 _OPTIMIZERS = frozenset({"torch.optim.Optimizer", "torch.optim.optimizer.Optimizer"})
@@ -21,17 +18,17 @@ def attribute_values(node: ast.Attribute, context: FileContext) -> list[ast.expr
 
     Its class and those below it must be the file's own, so that no constructor in another file takes part.
     """
-    outline, around = context.outline, _class_around(node, context)
-    if outline is None or around is None or not _is_in_sight(around, context, frozenset()):
+    around = _class_around(node, context)
+    if around is None or not _is_in_sight(around, context, frozenset()):
         return []
-    if node.attr in outline.told(_declared, outline.tree) or outline.told(_sets_by_any_name, outline.tree):
+    if node.attr in _declared(context.tree, context) or _sets_by_any_name(context.tree, context):
         return []
-    registered = outline.told(_registered, outline.tree).get(node.attr, ())
+    registered = _registered(context.tree, context).get(node.attr, ())
     found = [value for target, value in registered if not _is_of_another(target, around, context)]
-    for each in outline.told(spelled, outline.tree)[0].get(node.attr, ()):
+    for each in context.attributes_by_word().get(node.attr, ()):
         if isinstance(each.ctx, ast.Load) or _is_of_another(each, around, context):
             continue
-        match outline.parents.get(each):
+        match context.parent(each):
             case ast.Assign(value=value, targets=targets) if each in targets:
                 found.append(value)
             case ast.AnnAssign(value=ast.expr() as value):
@@ -51,15 +48,14 @@ def is_own_groups(node: ast.Attribute, context: FileContext) -> bool:
 
 def _class_around(node: ast.Attribute, context: FileContext) -> ast.ClassDef | None:
     """Return the class of the method whose first parameter an attribute is asked of."""
-    outline = context.outline
-    if outline is None or not isinstance(node.value, ast.Name):
+    if not isinstance(node.value, ast.Name):
         return None
-    function = outline.owner(node)
-    above = outline.parents.get(function) if function is not None else None
+    function = context.function_around(node)
+    above = context.parent(function) if function is not None else None
     if function is None or not isinstance(above, ast.ClassDef) or _changes_its_arguments(function, context):
         return None
     given = [*function.args.posonlyargs, *function.args.args]
-    stores = (each for each in outline.told(spelled, outline.tree)[1].get(node.value.id, ()))
+    stores = (each for each in context.names_by_word().get(node.value.id, ()))
     if any(isinstance(each.ctx, ast.Store) for each in stores):
         return None
     return above if given and given[0].arg == node.value.id else None
@@ -68,25 +64,23 @@ def _class_around(node: ast.Attribute, context: FileContext) -> ast.ClassDef | N
 def _changes_its_arguments(function: Function, context: FileContext) -> bool:
     """Whether a decorator that is not torch's own may give a method another first argument."""
     calls = (each.func if isinstance(each, ast.Call) else each for each in function.decorator_list)
-    return not all((names := names_of(each, context)) and names <= grad_mode.NAMES for each in calls)
+    return not all((names := names_of(each, context)) and names <= GRAD_MODES for each in calls)
 
 
 def _is_of_another(target: ast.Attribute, own: ast.ClassDef, context: FileContext) -> bool:
     """Whether an attribute is set on the object of a class that has nothing to do with another one."""
-    assert context.outline is not None
     other = _class_around(target, context)
     if other is None or other is own:
         return False
-    names = {ast.unparse(base) for each in context.outline.nodes(ast.ClassDef) for base in each.bases}
+    names = {ast.unparse(base) for each in context.nodes(ast.ClassDef) for base in each.bases}
     return not names & {own.name, other.name}
 
 
 def _is_in_sight(own: ast.ClassDef, context: FileContext, seen: frozenset[str]) -> bool:
     """Whether all bases of a class are torch's plain ones or classes of this file whose bases are such."""
-    assert context.outline is not None
     if own.keywords or own.decorator_list:
         return False
-    classes = {each.name: each for each in context.outline.nodes(ast.ClassDef)}
+    classes = {each.name: each for each in context.nodes(ast.ClassDef)}
     for base in own.bases:
         names = names_of(base, context)
         if names and names <= _OPEN_BASES:
@@ -97,22 +91,24 @@ def _is_in_sight(own: ast.ClassDef, context: FileContext, seen: frozenset[str]) 
     return True
 
 
-def _declared(outline: Outline, _: ast.Module) -> frozenset[str]:
+@remembered
+def _declared(_: ast.Module, context: FileContext) -> frozenset[str]:
     """Return the names that the bodies of classes bind: fields, properties, methods."""
     found: set[str] = set()
-    for each in outline.nodes(ast.ClassDef):
+    for each in context.nodes(ast.ClassDef):
         for statement in each.body:
             if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 found.add(statement.name)
             elif not isinstance(statement, ast.Expr):
-                found.update(one.id for one in outline.inside(statement, ast.Name) if isinstance(one.ctx, ast.Store))
+                found.update(one.id for one in context.inside(statement, ast.Name) if isinstance(one.ctx, ast.Store))
     return frozenset(found)
 
 
-def _registered(outline: Outline, _: ast.Module) -> dict[str, list[tuple[ast.Attribute, ast.expr]]]:
+@remembered
+def _registered(_: ast.Module, context: FileContext) -> dict[str, list[tuple[ast.Attribute, ast.expr]]]:
     """Return what buffers and parameters are registered as, by name, with what registers them."""
     found: dict[str, list[tuple[ast.Attribute, ast.expr]]] = {}
-    for node in outline.nodes(ast.Call):
+    for node in context.nodes(ast.Call):
         match node:
             case ast.Call(func=ast.Attribute() as function, args=[ast.Constant(value=str(name)), value, *_]):
                 if function.attr in _REGISTERING:
@@ -120,9 +116,10 @@ def _registered(outline: Outline, _: ast.Module) -> dict[str, list[tuple[ast.Att
     return found
 
 
-def _sets_by_any_name(outline: Outline, _: ast.Module) -> bool:
+@remembered
+def _sets_by_any_name(_: ast.Module, context: FileContext) -> bool:
     """Whether a file sets attributes by names that are not written there, or in other ways than an assignment."""
-    for node in outline.nodes(ast.Call):
+    for node in context.nodes(ast.Call):
         match node:
             case ast.Call(func=ast.Name(id="setattr" | "vars")):
                 return True
@@ -131,7 +128,7 @@ def _sets_by_any_name(outline: Outline, _: ast.Module) -> bool:
             case ast.Call(func=ast.Attribute(attr=word), args=[first, *_]):
                 if word in _REGISTERING and not isinstance(first, ast.Constant):
                     return True
-    words = outline.told(spelled, outline.tree)[0]
+    words = context.attributes_by_word()
     return "__dict__" in words or any(
-        each.name in ("__setattr__", "__getattr__", "__getattribute__") for each in outline.nodes(ast.FunctionDef)
+        each.name in ("__setattr__", "__getattr__", "__getattribute__") for each in context.nodes(ast.FunctionDef)
     )

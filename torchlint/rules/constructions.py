@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torchlint.model import Confidence
-from torchlint.rule import FileContext
-from torchlint.rule_metadata import Triggers
-from torchlint.rules.given_data import Given, Reading, given
+from torchlint.rule import FileContext, Triggers
+from torchlint.rules.given_data import ArgumentKind, Given, given
 from torchlint.rules.tensor_types import TensorType, name_node, type_of
 
 FROM_DATA = "TNS301"
@@ -32,7 +31,16 @@ _TYPED_ONLY = frozenset({TYPED})
 MODERN_KEYWORDS = frozenset({"dtype", "requires_grad", "pin_memory", "layout"})
 """Keywords of ``torch.tensor`` and ``torch.empty`` that every legacy constructor refuses with a TypeError."""
 _LEGACY_KEYWORDS = frozenset({"device", "data", "size"})
-_DATA = frozenset({Reading.DATA, Reading.ARRAY, Reading.MIXED, Reading.TENSOR, Reading.INVALID, Reading.STORAGE})
+_DATA = frozenset(
+    {
+        ArgumentKind.DATA,
+        ArgumentKind.ARRAY,
+        ArgumentKind.MIXED,
+        ArgumentKind.TENSOR,
+        ArgumentKind.INVALID,
+        ArgumentKind.STORAGE,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +60,7 @@ class Construction:
     @property
     def confidence(self) -> Confidence:
         """How sure the reading of the arguments is."""
-        if self.given.reading is Reading.UNKNOWN:
+        if self.given.kind is ArgumentKind.UNKNOWN:
             return Confidence.POSSIBLE
         return Confidence.CERTAIN if self.given.proven else Confidence.LIKELY
 
@@ -86,9 +94,9 @@ def _owner(kind: TensorType, found: Given, keywords: tuple[tuple[str, cst.Arg], 
         return KEYWORD
     if not kind.plain:
         return TYPED
-    if found.reading in _DATA:
+    if found.kind in _DATA:
         return FROM_DATA
-    return FROM_SIZE if found.reading in (Reading.SIZE, Reading.EMPTY) else AMBIGUOUS
+    return FROM_SIZE if found.kind in (ArgumentKind.SIZE, ArgumentKind.EMPTY) else AMBIGUOUS
 
 
 def _refused(kind: TensorType, device: cst.BaseExpression) -> bool:

@@ -9,10 +9,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from torchlint.inference.analysis import Analysis
-from torchlint.inference.facts import UNKNOWN, Grad, Kind, Mode, Place, Reason, Value
 from torchlint.model import Applicability, Confidence, Edit, Fix
-from torchlint.rule import Draft, FileContext
+from torchlint.rule import UNKNOWN, Draft, FileContext, Grad, Kind, Mode, Place, Reason, Value
 from torchlint.rules.data_edits import detached
 from torchlint.rules.detach_chains import detaching_end
 from torchlint.rules.expected_errors import unless_expected
@@ -62,14 +60,10 @@ def conversion(node: cst.Call, context: FileContext) -> Conversion | None:
             return None
     if any(not _is_force_false(arg) for arg in args):
         return None
-    value, place = context.facts(receiver), context.python(receiver)
-    detach = cpu = True
-    if context.analysis is not None:
-        if not isinstance(place, ast.expr) or not may_be_torch(place, value, context.analysis):
-            return None
-        detach, cpu = lacking(place, value, context.analysis)
-    elif not context.works_with_torch:
+    value = context.value(receiver)
+    if not _may_be_torch(node, receiver, value, context):
         return None
+    detach, cpu = _lacking(receiver, value, context)
     words = set(_chain_words(receiver))
     if context.settings.strict:
         detach |= "detach" not in words
@@ -113,40 +107,41 @@ def _to_cpu(node: cst.BaseExpression) -> bool:
     return False
 
 
-def may_be_torch(receiver: ast.expr, value: Value, analysis: Analysis) -> bool:
+def _may_be_torch(call: cst.Call, receiver: cst.BaseExpression, value: Value, context: FileContext) -> bool:
     """Whether the receiver of ``.numpy()`` may be a torch tensor: an unknown one only in code that works with torch."""
-    if not value.may(Kind.TENSOR):
+    if not context.is_parsed:
+        return context.works_with_torch
+    place = context.python(receiver)
+    if not isinstance(place, ast.expr) or not value.may(Kind.TENSOR):
         return False
     if value.must(CONVERTS):
         return True
-    parents = analysis.outline.parents
-    match parents.get(parents.get(parents.get(receiver, receiver), receiver)):
-        case ast.Attribute(attr="decode"):  # the bytes of a TensorFlow string
+    match context.parent(call):
+        case cst.Attribute(attr=cst.Name(value="decode")):  # the bytes of a TensorFlow string
             return False
-    return analysis.may_be_torch(receiver)
+    return context.may_be_torch(place)
 
 
-def lacking(receiver: ast.expr, value: Value, analysis: Analysis) -> tuple[bool, bool]:
+def _lacking(receiver: cst.BaseExpression, value: Value, context: FileContext) -> tuple[bool, bool]:
     """Tell whether ``.detach()`` and whether ``.cpu()`` may be missing where code is called as such code mostly is.
 
     In strict settings: where it is called in any way.
     """
-    detach = value.may_require_grad and bool(analysis.mode(receiver) & Mode.ON)
+    detach = value.may_require_grad and bool(context.mode(receiver) & Mode.ON)
     cpu = value.may_be_on_accelerator
-    if analysis.settings.strict or not (detach or cpu):
+    if context.settings.strict or not (detach or cpu):
         return detach, cpu
-    presuming = analysis.presuming
-    presumed = presuming.value(receiver)
-    detach &= presumed.may_require_grad and bool(presuming.mode(receiver) & Mode.ON)
+    presumed = context.presumed_value(receiver)
+    detach &= presumed.may_require_grad and bool(context.presumed_mode(receiver) & Mode.ON)
     cpu &= presumed.may_be_on_accelerator
-    if detach and analysis.is_test:  # it has run: one that always raises would not be kept
+    if detach and context.is_test:  # it has run: one that always raises would not be kept
         detach = _shows_grad(value)
     if cpu and not value.place & Place.ACCELERATOR:
-        cpu = analysis.speaks_of_accelerators(receiver)
+        cpu = context.speaks_of_accelerators(receiver)
     return detach, cpu
 
 
-def rests_on_others(reason: Reason) -> bool:
+def _rests_on_others(reason: Reason) -> bool:
     """Whether a reason has a step outside the function's own text."""
     return any(step.weak for step in reason.chain())
 
@@ -154,7 +149,7 @@ def rests_on_others(reason: Reason) -> bool:
 def _shows_grad(value: Value) -> bool:
     """Whether the function's own text shows that the value may require grad."""
     reason = value.why_grad
-    return bool(value.grad & Grad.ATTACHED) and reason is not None and not rests_on_others(reason)
+    return bool(value.grad & Grad.ATTACHED) and reason is not None and not _rests_on_others(reason)
 
 
 # ---------------------------------------------------------------------- what is said
@@ -183,12 +178,12 @@ def drafts(code: str, message: Callable[[Conversion, FileContext], str]) -> Call
 def confidence(found: Conversion, context: FileContext) -> Confidence:
     """Give how sure the fault is: certain only where this function's own text leaves no other reading."""
     value = found.value
-    mixed = context.analysis is not None and context.analysis.uses_other_frameworks
+    mixed = context.uses_other_frameworks
     if found.code == "TNS103" or (mixed and not value.is_tensor):
         return Confidence.POSSIBLE
     only = value.grad == Grad.ATTACHED if found.code == "TNS101" else value.place == Place.ACCELERATOR
     reason = value.why_grad if found.code == "TNS101" else value.why_place
-    if only and value.is_tensor and reason is not None and not rests_on_others(reason):
+    if only and value.is_tensor and reason is not None and not _rests_on_others(reason):
         return Confidence.CERTAIN
     return Confidence.LIKELY
 
@@ -220,7 +215,7 @@ def _repair(found: Conversion, context: FileContext) -> Fix:
     applicability = Applicability.SAFE if safe else Applicability.UNSAFE
     target = context.settings.target_torch
     if context.settings.numpy_style == "force" and (target is None or target >= FORCE_SINCE) and not found.call.args:
-        end = context.definition.span(found.call)[1]
+        end = context.span(found.call)[1]
         return Fix("Write `.numpy(force=True)`", (Edit(end - 1, end - 1, "force=True"),), applicability)
     if found.detach and (data := _data_behind(found.attribute.value, context)) is not None:
         return _in_place_of_data(data, found, applicability, context)
@@ -231,7 +226,7 @@ def _repair(found: Conversion, context: FileContext) -> Fix:
 def _data_behind(receiver: cst.BaseExpression, context: FileContext) -> cst.Attribute | None:
     """Give the `.data` of a tensor that detaches the chain already, so that only its spelling is asked for."""
     end = detaching_end(receiver)
-    if not isinstance(end, cst.Attribute) or is_packed(end.value, context.facts(end.value), context):
+    if not isinstance(end, cst.Attribute) or is_packed(end.value, context.value(end.value), context):
         return None
     return end
 

@@ -47,10 +47,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.inference.facts import Kind
 from torchlint.model import Applicability, Confidence, Edit, Fix
-from torchlint.rule import Draft, FileContext, Rule
-from torchlint.rule_metadata import Triggers
+from torchlint.rule import Draft, FileContext, Kind, Rule, Triggers
 from torchlint.rules.host_copies import is_host_copy, is_torch_tensor
 
 
@@ -70,7 +68,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
 
 def _reported(copied: cst.Call, detached: cst.Call, name: str | None, context: FileContext) -> Iterator[Draft]:
     method, last = cst.ensure_type(copied.func, cst.Attribute), cst.ensure_type(detached.func, cst.Attribute)
-    value = context.facts(method.value)
+    value = context.value(method.value)
     if not value.may(Kind.TENSOR) or not (value.is_tensor or context.works_with_torch):
         return
     shown = f".{context.code(method.attr)}({', '.join(context.code(each.value) for each in copied.args)})"
@@ -88,8 +86,8 @@ def _swapped(
     copied: cst.Call, method: cst.Attribute, detached: cst.Call, last: cst.Attribute, context: FileContext
 ) -> tuple[Edit, ...] | None:
     """Swap the two calls' own text, from the method's name to the closing parenthesis; what lies between stays."""
-    first = context.definition.span(method.attr)[0], context.definition.span(copied)[1]
-    second = context.definition.span(last.attr)[0], context.definition.span(detached)[1]
+    first = context.span(method.attr)[0], context.span(copied)[1]
+    second = context.span(last.attr)[0], context.span(detached)[1]
     one, other = context.source.slice(*first), context.source.slice(*second)
     if "#" in one or "#" in other:
         return None
@@ -140,7 +138,7 @@ def _assigns_only(statement: cst.Assign, name: str) -> bool:
 
 def _has_comment(copied: cst.Call, detached: cst.Call, context: FileContext) -> bool:
     """Whether a comment beside either statement may speak of the call that stands there."""
-    start, end = context.definition.span(copied)[1], context.definition.span(detached)[1]
+    start, end = context.span(copied)[1], context.span(detached)[1]
     row = context.source.position(end)[0]
     return "#" in context.source.slice(start, end) + context.source.line(row)
 

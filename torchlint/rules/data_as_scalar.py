@@ -57,10 +57,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.inference.facts import Dtype, Value
 from torchlint.model import Applicability, Confidence, Edit, Fix
-from torchlint.rule import Draft, FileContext, Rule
-from torchlint.rule_metadata import Triggers
+from torchlint.rule import Draft, Dtype, FileContext, Rule, Triggers, Value
 from torchlint.rules.data_edits import dropped
 from torchlint.rules.data_evidence import tensor_evidence
 from torchlint.rules.data_use import DataUse, Use, data_use
@@ -80,7 +78,7 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     confidence = tensor_evidence(node, context)
     if confidence is None:
         return
-    known = context.facts(node.value)
+    known = context.value(node.value)
     if use.word == "[0]" and known.rank != 0:
         confidence = min(confidence, Confidence.LIKELY)
     place = context.python(node.value)
@@ -120,7 +118,7 @@ def _fix(node: cst.Attribute, use: DataUse, safe: bool, context: FileContext) ->
     if use.word == "item":
         edits = [dropped(node, context)]
     elif use.word == "[0]":
-        start, end = context.definition.outer_span(node)[1], context.definition.span(use.top)[1]
+        start, end = context.outer_span(node)[1], context.span(use.top)[1]
         if "#" in context.source.slice(start, end):
             return None
         edits.append(Edit(start, end, ""))

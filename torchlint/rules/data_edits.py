@@ -15,8 +15,8 @@ def detached(node: cst.Attribute, context: FileContext) -> Edit:
 
 def dropped(node: cst.Attribute, context: FileContext, instead: str = "") -> Edit:
     """Write ``x`` for ``x.data``, with something behind it if asked for; a comment before the dot stays."""
-    start = context.definition.outer_span(node.value)[1]
-    end = context.definition.span(node.attr)[1]
+    start = context.outer_span(node.value)[1]
+    end = context.span(node.attr)[1]
     gap = context.source.slice(start, end)
     if "#" not in gap:
         return Edit(start, end, instead)

@@ -7,16 +7,12 @@ import re
 
 import libcst as cst
 
-from torchlint.inference.analysis import Analysis
-from torchlint.inference.facts import Kind, Value
-from torchlint.inference.models.operations import operations
 from torchlint.model import Confidence
-from torchlint.rule import FileContext
+from torchlint.rule import FileContext, Kind, Value, operations, remembered
 from torchlint.rules.data_use import DataUse, Use, Way, data_use, is_loss_name, last_word, method_call
 from torchlint.rules.network_outputs import is_tensor_word, network_output
 from torchlint.rules.own_data import has_own_data
 from torchlint.rules.packed_sequences import is_packed
-from torchlint.rules.remembered import remembered, says
 from torchlint.rules.tensor_parameters import is_given_tensor
 from torchlint.rules.tensor_partners import behind_methods, meets_tensor
 from torchlint.rules.tensor_uses import PARAMETER, TENSOR_ONLY, is_asked_for_shape, is_used
@@ -68,26 +64,30 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 @remembered
 def tensor_evidence(node: cst.Attribute, context: FileContext) -> Confidence | None:
     """Say how sure it is that ``node.value`` is a tensor; None where the code does not speak for it."""
-    known, use = context.facts(node.value), data_use(node, context)
+    known, use = context.value(node.value), data_use(node, context)
     if use is None or is_packed(node.value, known, context):
         return None
     if known.may(Kind.TENSOR) and known.must(_WITHOUT_DATA | Kind.TENSOR):
         return Confidence.CERTAIN if known.must(Kind.TENSOR | Kind.NONE) else Confidence.LIKELY
     if _is_mostly_tensor(known):
         # a list has no data; a packed sequence and other named tuples may have
-        is_plain = not says(_PACKED, context.source.utf8) and "data" not in dict(known.keys)
+        is_plain = not context.matches(_PACKED) and "data" not in dict(known.keys)
         return Confidence.LIKELY if is_plain else None
-    text = context.source.utf8
-    if not (context.works_with_torch if context.analysis is None else _speaks_of_tensors(context.analysis)):
+    if not _speaks_of_tensors(context):
         return None
     if not _may_be_tensor(known) or _NEVER.search(_root_word(node.value)):
         return None
-    own = says(_OWN_TENSORS, text)
+    own = context.matches(_OWN_TENSORS)
     if _BUFFER.search(_root_word(node.value)):
         return Confidence.LIKELY if not own and is_used(node.value, context, records=True) else None
     if known.instance or _says_the_name(node, use) or (not own and is_used(node.value, context, records=True)):
         return Confidence.LIKELY
-    if says(_RECORDS, text) or says(_PACKED, text) or has_own_data(context) or _is_annotated(node.value, context):
+    if (
+        context.matches(_RECORDS)
+        or context.matches(_PACKED)
+        or has_own_data(context)
+        or _is_annotated(node.value, context)
+    ):
         return None
     spoken = (
         (not own and is_used(node.value, context, records=False))
@@ -110,9 +110,9 @@ def _may_be_tensor(known: Value) -> bool:
     return known.may(Kind.TENSOR) and not known.names and not known.instance - _TENSOR_CLASSES
 
 
-def _speaks_of_tensors(analysis: Analysis) -> bool:
+def _speaks_of_tensors(context: FileContext) -> bool:
     """Whether a file works with torch, and with no library whose tensors have ``data`` too."""
-    return analysis.works_with_torch and not analysis.packages & _OTHER_TENSORS
+    return context.works_with_torch and not context.imported_packages & _OTHER_TENSORS
 
 
 def _of_a_network(node: cst.Attribute, use: DataUse, context: FileContext) -> Confidence | None:
@@ -141,9 +141,9 @@ def _root_word(node: cst.BaseExpression) -> str:
 def _is_annotated(receiver: cst.BaseExpression, context: FileContext) -> bool:
     """Whether an object is a parameter, or goes through one, that is annotated as something else than a tensor."""
     place = context.python(receiver)
-    if context.outline is None or place is None:
+    if place is None:
         return False
-    around = list(context.outline.ancestors(place))
+    around = list(context.ancestors(place))
     if not any(isinstance(above, _FUNCTIONS) for above in around):
         return False
     words = set(_names(place, context))
@@ -190,7 +190,7 @@ def _is_given_a_tensor(node: cst.Attribute, context: FileContext) -> bool:
     """Whether a name that the function asks for its shape is given a tensor for its ``data``: copied into place."""
     target = context.parent(node)
     statement = context.parent(target) if target is not None else None
-    if not isinstance(statement, cst.Assign) or not context.facts(statement.value).is_tensor:
+    if not isinstance(statement, cst.Assign) or not context.value(statement.value).is_tensor:
         return False
     return is_asked_for_shape(node.value, context)
 

@@ -53,8 +53,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.model import Applicability, Confidence, Fix
-from torchlint.rule import Draft, FileContext, Rule
-from torchlint.rule_metadata import Triggers
+from torchlint.rule import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data_edits import dropped
 from torchlint.rules.data_evidence import tensor_evidence
 from torchlint.rules.data_use import Use, data_use

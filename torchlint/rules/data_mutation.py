@@ -100,8 +100,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.rule import Draft, FileContext, Rule
-from torchlint.rule_metadata import Triggers
+from torchlint.rule import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data_evidence import tensor_evidence
 from torchlint.rules.data_use import DataUse, Use, Way, data_use
 from torchlint.rules.data_write_repair import repair

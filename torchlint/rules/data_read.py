@@ -72,8 +72,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.model import Applicability, Confidence, Fix
-from torchlint.rule import Draft, FileContext, Rule
-from torchlint.rule_metadata import Triggers
+from torchlint.rule import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data_edits import detached, dropped
 from torchlint.rules.data_evidence import tensor_evidence
 from torchlint.rules.data_use import Use, data_use
@@ -127,6 +126,6 @@ def _is_number(node: cst.Attribute, context: FileContext) -> bool:
         case cst.Subscript(
             value=indexed, slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Integer(value="0")))]
         ) if indexed is node:
-            place, rank = context.python(node.value), context.facts(node.value).rank
+            place, rank = context.python(node.value), context.value(node.value).rank
             return not rank and not (isinstance(place, ast.expr) and has_a_dimension(place, context))
     return False

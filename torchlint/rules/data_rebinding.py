@@ -55,8 +55,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.model import Applicability, Edit, Fix
-from torchlint.rule import Draft, FileContext, Rule
-from torchlint.rule_metadata import Triggers
+from torchlint.rule import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data_evidence import tensor_evidence
 from torchlint.rules.data_use import Use, data_use
 from torchlint.rules.no_grad_block import no_grad_edits, statement_of
@@ -90,7 +89,7 @@ def _choice(node: cst.Attribute, context: FileContext) -> Fix | None:
         return None
     match statement.body[0]:
         case cst.Assign(targets=[cst.AssignTarget(target=target)], value=value) if target is node:
-            start, end = context.definition.outer_span(node.value)[1], context.definition.outer_span(value)[0]
+            start, end = context.outer_span(node.value)[1], context.outer_span(value)[0]
             block = no_grad_edits([statement], context)
             if block is None or "#" in context.source.slice(start, end) or isinstance(value, cst.Tuple | cst.Yield):
                 return None

@@ -9,9 +9,7 @@ from enum import Enum, auto
 
 import libcst as cst
 
-from torchlint.inference.models.operations import operations
-from torchlint.rule import FileContext
-from torchlint.rules.remembered import remembered
+from torchlint.rule import FileContext, operations, remembered
 
 VIEWS = frozenset(
     "view view_as t transpose narrow select squeeze unsqueeze permute diagonal expand expand_as swapaxes swapdims "
@@ -224,7 +222,7 @@ def _is_one_element(node: cst.Attribute, index: cst.Subscript, context: FileCont
     """``loss.data[0]``; not ``x.data[0]``, as often a batch index, nor ``loss.data[0].cpu()``, which wants a tensor."""
     if isinstance(context.parent(index), cst.Attribute | cst.Subscript):
         return False
-    rank = context.facts(node.value).rank
+    rank = context.value(node.value).rank
     if rank is not None:
         return rank == 0
     return is_loss_name(last_word(node.value)) or _is_derived_from(node.value, context)
@@ -233,10 +231,10 @@ def _is_one_element(node: cst.Attribute, index: cst.Subscript, context: FileCont
 def _is_derived_from(node: cst.BaseExpression, context: FileContext) -> bool:
     """Whether the function around calls ``x.backward()``, which only a tensor of one element can answer."""
     place = context.python(node)
-    if not isinstance(place, ast.Name) or context.outline is None:
+    if not isinstance(place, ast.Name):
         return False
-    around = context.outline.owner(place) or context.outline.tree
-    asked = (each.func for each in context.outline.inside(around, ast.Call) if not each.args and not each.keywords)
+    around = context.function_around(place) or context.tree
+    asked = (each.func for each in context.inside(around, ast.Call) if not each.args and not each.keywords)
     return any(
         isinstance(each, ast.Attribute) and each.attr == "backward" and ast.unparse(each.value) == place.id
         for each in asked

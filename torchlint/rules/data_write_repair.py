@@ -8,19 +8,16 @@ from weakref import WeakKeyDictionary
 
 import libcst as cst
 
-from torchlint.inference.facts import Mode
 from torchlint.model import Applicability, Confidence, Edit, Fix
-from torchlint.rule import FileContext
+from torchlint.rule import FileContext, Mode, remembered, semantic_children
 from torchlint.rules.data_edits import detached, dropped
 from torchlint.rules.data_evidence import tensor_evidence
 from torchlint.rules.data_use import DataUse, Use, Way, data_use
 from torchlint.rules.detach_chains import is_detaching
 from torchlint.rules.inplace_methods import ALIKE, CALLING_BACK, RESIZING
 from torchlint.rules.no_grad_block import Statement, neighbours, no_grad_edits, statement_of
-from torchlint.rules.remembered import remembered
 from torchlint.rules.tensor_proof import doubt_of_tensor
 from torchlint.rules.write_safety import is_new, is_safe
-from torchlint.syntax.definition import semantic_children
 
 _TITLE = "Write under `torch.no_grad()`"
 _SUSPENDING = (cst.Await, cst.Yield, cst.NamedExpr, cst.Lambda, cst.GeneratorExp)
@@ -35,9 +32,9 @@ def repair(node: cst.Attribute, use: DataUse, confidence: Confidence, context: F
     if use.way is Way.INIT:
         safe = is_safe(node, use, confidence, context) and _is_unused(use.top, context)
         return _made("Drop `.data`", (dropped(node, context),), safe).doubted(_doubt_of(node, context))
-    if use.word in RESIZING and context.facts(node.value).may_require_grad:
+    if use.word in RESIZING and context.value(node.value).may_require_grad:
         return None
-    if use.word in CALLING_BACK and context.facts(node.value).may_require_grad:
+    if use.word in CALLING_BACK and context.value(node.value).may_require_grad:
         return _replaced(node, context, safe=False)
     statement = statement_of(node, context)
     if statement is None or not _is_direct(node, use, statement, context):
@@ -147,7 +144,7 @@ def _find_sites(line: cst.SimpleStatementLine, context: FileContext) -> Iterator
             continue
         if not _is_direct(node, use, line, context) or _grad_is_off(node, context):
             continue
-        if use.word in RESIZING and context.facts(node.value).may_require_grad:
+        if use.word in RESIZING and context.value(node.value).may_require_grad:
             continue
         confidence = tensor_evidence(node, context)
         if confidence is not None:
@@ -234,8 +231,7 @@ def _may_be_rebound(receiver: cst.BaseExpression, context: FileContext) -> bool:
 
 
 def _is_local(name: ast.Name, context: FileContext) -> bool:
-    assert context.outline is not None
-    for above in context.outline.ancestors(name):
+    for above in context.ancestors(name):
         if isinstance(above, ast.ClassDef | ast.Lambda):
             return False
         if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -253,14 +249,14 @@ def _as_method(node: cst.Attribute, use: DataUse, context: FileContext) -> tuple
     statement = use.top
     assert isinstance(statement, cst.AugAssign)
     method = _METHODS.get(type(statement.operator))
-    start, end = context.definition.outer_span(node.value)[1], context.definition.outer_span(statement.value)[0]
+    start, end = context.outer_span(node.value)[1], context.outer_span(statement.value)[0]
     if method is None or "#" in context.source.slice(start, end) or isinstance(statement.value, cst.Tuple):
         return None
     return Edit(start, end, f".{method}("), context.insert_after(statement.value, ")")
 
 
 def _grad_is_off(node: cst.Attribute, context: FileContext) -> bool:
-    if context.outline is not None:
+    if context.is_parsed:
         return context.mode(node) == Mode.OFF
     for above in context.ancestors(node):  # without facts, by the words of the block around
         if isinstance(above, cst.FunctionDef):

@@ -10,13 +10,8 @@ import ast
 
 import libcst as cst
 
-from torchlint.inference.binders import binder
-from torchlint.inference.facts import Dtype
-from torchlint.inference.lexical import Loop
-from torchlint.inference.models.operations import CASTS, PAIRS, PAIRS_WITH_DIM, leaf, operations
-from torchlint.rule import FileContext
+from torchlint.rule import CASTS, PAIRS, PAIRS_WITH_DIM, Dtype, FileContext, Loop, leaf, operations, remembered
 from torchlint.rules.imported_names import names_of
-from torchlint.rules.remembered import remembered
 from torchlint.rules.tensor_objects import INTEGRAL, SAME_OR_NEW_METHODS, is_read, uses
 from torchlint.rules.tensor_proof import is_proven, is_torch_maker
 from torchlint.rules.value_bindings import Binding, bindings_of, places_of
@@ -41,13 +36,13 @@ _DEEPEST, _MOST = 60, 1000
 @remembered
 def is_never_live(node: ast.expr, context: FileContext) -> bool:
     """Whether an expression is a number or a tensor that does not require grad, beyond doubt."""
-    return context.outline is not None and context.analysis is not None and _Detached(context).holds(node)
+    return _Detached(context).holds(node)
 
 
 def never_requires_grad_here(node: cst.BaseExpression, context: FileContext) -> bool:
     """Whether an expression is a tensor that does not require grad, beyond doubt."""
     place = context.python(node)
-    known = context.facts(node)
+    known = context.value(node)
     if not isinstance(place, ast.expr) or not known.is_tensor or known.may_require_grad:
         return False
     return is_proven(place, context) and is_never_live(place, context)
@@ -151,8 +146,7 @@ class _Detached:
             return True
         if not bound or not is_proven(name, self._context) or not all(map(self._binds_such, bound)):
             return False
-        assert self._context.analysis is not None
-        counts = not self._context.analysis.value(name).dtype & Dtype.FLOATING
+        counts = not self._context.value(name).dtype & Dtype.FLOATING
         return counts or self._is_only_read(name)  # into whole numbers no gradient can be written
 
     def _binds_such(self, binding: Binding) -> bool:
@@ -165,10 +159,8 @@ class _Detached:
 
     def _is_only_read(self, name: ast.Name) -> bool:
         """Whether nothing that may run before a name's use does more with the same object than to read it."""
-        outline = self._context.outline
-        assert outline is not None
-        scope = binder(name, outline)
-        if scope is None or (isinstance(scope, ast.Module) and outline.owner(name) is not None):
+        scope = self._context.scope_that_binds(name)
+        if scope is None or (isinstance(scope, ast.Module) and self._context.function_around(name) is not None):
             return False
         here = set(places_of(name, self._context))
         return all(
@@ -181,29 +173,30 @@ class _Detached:
         )
 
     def _reads(self, use: ast.Name) -> bool:
-        assert self._context.outline is not None
-        match self._context.outline.parents.get(use):
+        match self._context.parent(use):
             case ast.Call(func=function, args=[first, *_]) if first is use and self._names(function):
                 if self._names(function) <= NAMES:  # makes an alias that is apart from the graph
                     return True
             case ast.List() | ast.Tuple() as several:
-                match self._context.outline.parents.get(several):
+                match self._context.parent(several):
                     case ast.Call(func=function, args=[first, *_]) if first is several and self._names(function):
                         return self._names(function) <= _JOINING
         return is_read(use, self._context)
 
     def _may_run_before(self, use: ast.Name, name: ast.Name) -> bool:
-        outline = self._context.outline
-        assert outline is not None
-        around = list(outline.ancestors(name))
+        context = self._context
+        around = list(context.ancestors(name))
         whole: ast.expr = name
         for each in around:  # the whole expression, whose other parts may be evaluated first
             if isinstance(each, ast.stmt):
                 break
             whole = each if isinstance(each, ast.expr) else whole
-        if outline.owner(use) is not outline.owner(name) or outline.start(use) < outline.end(whole):
+        if (
+            context.function_around(use) is not context.function_around(name)
+            or context.span(use)[0] < context.span(whole)[1]
+        ):
             return True
-        return any(isinstance(each, Loop) and each in around for each in outline.ancestors(use))
+        return any(isinstance(each, Loop) and each in around for each in context.ancestors(use))
 
     def _names(self, node: ast.expr) -> frozenset[str]:
         return names_of(node, self._context)

@@ -8,11 +8,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.inference.handled_errors import UNRELATED
 from torchlint.model import Applicability, Fix
-from torchlint.rule import FileContext
-from torchlint.rules.remembered import says
-from torchlint.syntax.outline import Outline
+from torchlint.rule import UNRELATED, FileContext, remembered
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -33,65 +30,64 @@ def _expected_here(node: cst.CSTNode, context: FileContext) -> str | None:
 
     A handler or a test that expects errors may stand around the node, or around what names its function in this file.
     """
-    outline = context.outline
-    if outline is None:
-        return "an error may be expected here" if says(_HANDLES, context.source.utf8) else None
-    if says(_EXPECTS_ALL, context.source.utf8):
+    if not context.is_parsed:
+        return "an error may be expected here" if context.matches(_HANDLES) else None
+    if context.matches(_EXPECTS_ALL):
         return "the tests of this file are expected to fail"
     places = (context.python(each) for each in (node, *context.ancestors(node)))
-    place = next((each for each in places if each is not None), outline.tree)
-    if _is_caught(place, outline):
+    place = next((each for each in places if each is not None), context.tree)
+    if _is_caught(place, context):
         return "the code around may expect the error"
-    for function in _functions_around(place, outline):
-        if any(_is_caught(each, outline) for each in outline.told(_mentions, function)):
+    for function in _functions_around(place, context):
+        if any(_is_caught(each, context) for each in _mentions(function, context)):
             return f"a caller of `{function.name}` may expect the error"
     return None
 
 
 def _expected_elsewhere(node: cst.CSTNode, context: FileContext) -> str | None:
     """Return which other file of the project may expect an error of the functions around a node; None for none."""
-    outline = context.outline
     places = (context.python(each) for each in (node, *context.ancestors(node)))
     place = next((each for each in places if each is not None), None)
-    if outline is None or place is None:
+    if place is None:
         return None
-    names = (_called_by(each, outline) for each in _functions_around(place, outline))
+    names = (_called_by(each, context) for each in _functions_around(place, context))
     return next((found for name in names if (found := context.other_texts.handles(name)) is not None), None)
 
 
-def _called_by(function: Function, outline: Outline) -> str:
+def _called_by(function: Function, context: FileContext) -> str:
     """Return the name by which other code calls a function: that of its class for a constructor."""
-    above = outline.parents.get(function)
+    above = context.parent(function)
     return above.name if isinstance(above, ast.ClassDef) and function.name == "__init__" else function.name
 
 
-def _functions_around(place: ast.AST, outline: Outline) -> Iterator[Function]:
+def _functions_around(place: ast.AST, context: FileContext) -> Iterator[Function]:
     """Give the function that a place stands in, and those around it: all of these run before the place does."""
-    for above in outline.ancestors(place):
+    for above in context.ancestors(place):
         if isinstance(above, _FUNCTIONS):
             yield above
 
 
-def _mentions(outline: Outline, function: Function) -> tuple[ast.AST, ...]:
+@remembered
+def _mentions(function: Function, context: FileContext) -> tuple[ast.AST, ...]:
     """Give where the file names a function, or the class that it makes objects of."""
-    above = outline.parents.get(function)
+    above = context.parent(function)
     made = above.name if isinstance(above, ast.ClassDef) and function.name == "__init__" else None
     words = {function.name, made or function.name}
-    names = (each for each in outline.nodes(ast.Name) if each.id in words)
-    return (*names, *(each for each in outline.nodes(ast.Attribute) if each.attr in words))
+    names = (each for each in context.nodes(ast.Name) if each.id in words)
+    return (*names, *(each for each in context.nodes(ast.Attribute) if each.attr in words))
 
 
-def _is_caught(place: ast.AST, outline: Outline) -> bool:
+def _is_caught(place: ast.AST, context: FileContext) -> bool:
     """Whether something around a place, up to the function that it stands in, takes errors or expects them."""
     below = place
-    for above in outline.ancestors(place):
+    for above in context.ancestors(place):
         match above:
             case ast.With(body=body, items=items) | ast.AsyncWith(body=body, items=items):
                 caught = below in body and any(_expects(each.context_expr) for each in items)
             case ast.Call(func=function):
                 caught = below is not function and _expects(above)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                return _is_marked(above, outline)
+                return _is_marked(above, context)
             case _:
                 handlers = getattr(above, "handlers", ())
                 caught = bool(handlers) and below in getattr(above, "body", ()) and any(map(_takes, handlers))
@@ -101,9 +97,9 @@ def _is_caught(place: ast.AST, outline: Outline) -> bool:
     return False
 
 
-def _is_marked(function: Function, outline: Outline) -> bool:
+def _is_marked(function: Function, context: FileContext) -> bool:
     """Whether a decorator of a function, or of a class around it, takes errors or expects them."""
-    around = (each for each in outline.ancestors(function) if isinstance(each, ast.ClassDef))
+    around = (each for each in context.ancestors(function) if isinstance(each, ast.ClassDef))
     return any(_CATCHES.search(ast.unparse(mark)) for each in (function, *around) for mark in each.decorator_list)
 
 

@@ -9,8 +9,7 @@ from enum import Enum
 
 import libcst as cst
 
-from torchlint.inference.facts import Kind
-from torchlint.rule import FileContext
+from torchlint.rule import FileContext, Kind
 from torchlint.rules.annotation_evidence import is_parameter, rests_on_annotation
 from torchlint.rules.array_ranks import bound_once, has_dimensions
 from torchlint.rules.sequence_uses import Shape, has_parts, is_checked, shape_by_use
@@ -18,7 +17,7 @@ from torchlint.rules.size_words import holds_integers_only, names_size, names_si
 from torchlint.rules.storages import makes_storage, may_hold_storage, names_storage
 
 
-class Reading(Enum):
+class ArgumentKind(Enum):
     """How ``torch.Tensor(...)`` takes its arguments; the value is a word for messages."""
 
     EMPTY = "nothing"
@@ -34,9 +33,9 @@ class Reading(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The reading of a call's arguments, and whether the code proves it."""
+    """What a call is given, and whether the code proves it."""
 
-    reading: Reading
+    kind: ArgumentKind
     proven: bool
     what: str
     """The argument for a message: ``a list``, ```sizes```."""
@@ -49,7 +48,7 @@ class Given:
 
 
 EMPTY_STORAGE = "an empty storage"
-_EMPTY = Given(Reading.EMPTY, True, "nothing")
+_EMPTY = Given(ArgumentKind.EMPTY, True, "nothing")
 _SIZE = Kind.INTEGER | Kind.SIZE
 _ALWAYS_REFUSED = Kind.NONE | Kind.STRING
 """Where the call ran, the value was none of these: ``size: int | None`` was an integer."""
@@ -107,26 +106,26 @@ def given(node: cst.Call, positional: Sequence[cst.Arg], context: FileContext) -
     if any(each.star == "**" for each in positional):
         return _unknown(positional[0].value, context)
     if positional[0].keyword is not None and positional[0].keyword.value == "size":
-        return Given(Reading.SIZE, True, "a size")
+        return Given(ArgumentKind.SIZE, True, "a size")
     plain = [each for each in positional if not each.star]
     if len(plain) >= 2:
-        return Given(Reading.SIZE, True, "a size")
+        return Given(ArgumentKind.SIZE, True, "a size")
     if len(plain) == len(positional):
         return _one(node, plain[0].value, context)
     if plain:
         first = _one(node, plain[0].value, context)
-        return Given(Reading.SIZE, first.proven and first.reading is Reading.SIZE, "a size")
+        return Given(ArgumentKind.SIZE, first.proven and first.kind is ArgumentKind.SIZE, "a size")
     return _starred(positional[0].value, context)
 
 
 def _starred(node: cst.BaseExpression, context: FileContext) -> Given:
-    facts = context.facts(node)
+    facts = context.value(node)
     shown = f"`*{brief(node, context)}`"
     if facts.items and all(each.must(Kind.INTEGER) for each in facts.items):
-        return Given(Reading.SIZE, True, shown)
+        return Given(ArgumentKind.SIZE, True, shown)
     if facts.must(_SIZE) or _calls_size(node) or names_sizes(node):
-        return Given(Reading.SIZE, facts.must(_SIZE) and _is_torch_size(node, context), shown, may_be_empty=True)
-    return Given(Reading.UNKNOWN, False, shown)
+        return Given(ArgumentKind.SIZE, facts.must(_SIZE) and _is_torch_size(node, context), shown, may_be_empty=True)
+    return Given(ArgumentKind.UNKNOWN, False, shown)
 
 
 def _one(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> Given:
@@ -136,20 +135,20 @@ def _one(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> 
 def _by_shape(node: cst.BaseExpression, context: FileContext) -> Given | None:
     """Read the text alone."""
     if (word := _LITERALS.get(type(node))) is not None:
-        return Given(Reading.DATA, True, word, floats=_holds_a_float(node))
+        return Given(ArgumentKind.DATA, True, word, floats=_holds_a_float(node))
     if (word := _REFUSED.get(type(node))) is not None:
-        return Given(Reading.INVALID, True, word)
+        return Given(ArgumentKind.INVALID, True, word)
     match node:
         case cst.Integer():
-            return Given(Reading.SIZE, True, "a size")
+            return Given(ArgumentKind.SIZE, True, "a size")
         case cst.Name(value="True" | "False" | "None" as word):
-            return Given(Reading.INVALID, True, f"`{word}`")
+            return Given(ArgumentKind.INVALID, True, f"`{word}`")
         case cst.Float() | cst.UnaryOperation(operator=cst.Minus(), expression=cst.Float()):
-            return Given(Reading.INVALID, True, "a float", floats=True)
+            return Given(ArgumentKind.INVALID, True, "a float", floats=True)
         case cst.Call(func=cst.Name(value=word)) if not word.endswith("Storage"):
             return _by_builtin(node, context)
         case cst.Call(func=cst.Attribute(attr=cst.Name(value="tolist")), args=[]):
-            return None if context.facts(node).must(Kind.SEQUENCE) else Given(Reading.DATA, False, "a list")
+            return None if context.value(node).must(Kind.SEQUENCE) else Given(ArgumentKind.DATA, False, "a list")
     return _by_storage(node, context) or _by_product(node, context) or _by_shape_of(node, context)
 
 
@@ -159,16 +158,16 @@ def _by_storage(node: cst.BaseExpression, context: FileContext) -> Given | None:
     if not isinstance(found, ast.expr):
         return None
     if isinstance(found, ast.Name) and may_hold_storage(found, context):
-        return Given(Reading.STORAGE, makes_storage(_bound(found, context)), f"the storage `{found.id}`")
+        return Given(ArgumentKind.STORAGE, makes_storage(_bound(found, context)), f"the storage `{found.id}`")
     if not makes_storage(found):
         return None
     empty = isinstance(found, ast.Call) and not (found.args or found.keywords) and names_storage(found.func)
-    return Given(Reading.STORAGE, True, EMPTY_STORAGE if empty else "a storage")
+    return Given(ArgumentKind.STORAGE, True, EMPTY_STORAGE if empty else "a storage")
 
 
 def _bound(node: ast.expr, context: FileContext) -> ast.expr:
     """Give what a name is bound to, where it is bound once; other expressions as they are."""
-    if not isinstance(node, ast.Name) or context.outline is None:
+    if not isinstance(node, ast.Name):
         return node
     return bound_once(node, context) or node
 
@@ -183,13 +182,13 @@ def _by_shape_of(node: cst.BaseExpression, context: FileContext) -> Given | None
             pass
         case _:
             return None
-    if context.analysis is None or _is_owner_of_new(owner, node, context):
+    if _is_owner_of_new(owner, node, context):
         return None
-    known = context.analysis.value(owner)
+    known = context.value(owner)
     if known.must(Kind.TENSOR):
         return None
     if known.must(Kind.ARRAY):
-        return Given(Reading.DATA, False, f"`{brief(node, context)}`, the shape of an array,")
+        return Given(ArgumentKind.DATA, False, f"`{brief(node, context)}`, the shape of an array,")
     return _unknown(node, context)
 
 
@@ -206,15 +205,15 @@ def _by_product(node: cst.BaseExpression, context: FileContext) -> Given | None:
     """``np.prod(shape)`` is a number, and where the legacy call took it a size; with an axis it may be an array."""
     found = context.python(node)
     bound = _bound(found, context) if isinstance(found, ast.expr) else None
-    if not isinstance(bound, ast.Call) or context.analysis is None or not isinstance(bound.func, ast.Attribute):
+    if not isinstance(bound, ast.Call) or not isinstance(bound.func, ast.Attribute):
         return None
-    known = context.analysis.value(bound)
+    known = context.value(bound)
     if bound.func.attr not in _REDUCTIONS or known.may(Kind.TENSOR) or not known.may(Kind.ARRAY):
         return None
     if any(each.arg != "dtype" for each in bound.keywords):
         return None
-    if context.analysis.value(bound.func).names == {"numpy.prod"} and len(bound.args) == 1:
-        return Given(Reading.SIZE, False, f"`{brief(node, context)}`")
+    if context.value(bound.func).names == {"numpy.prod"} and len(bound.args) == 1:
+        return Given(ArgumentKind.SIZE, False, f"`{brief(node, context)}`")
     return _unknown(node, context)
 
 
@@ -222,29 +221,29 @@ def _by_builtin(node: cst.Call, context: FileContext) -> Given | None:
     names = context.names(node.func)
     word = next(iter(names)).removeprefix("builtins.") if len(names) == 1 else ""
     if word in _SEQUENCE_MAKERS:
-        return Given(Reading.DATA, True, f"a {word.replace('sorted', 'list')}")
+        return Given(ArgumentKind.DATA, True, f"a {word.replace('sorted', 'list')}")
     if word in _REFUSED_MAKERS:
-        return Given(Reading.INVALID, True, f"a `{word}`", floats=word == "float")
+        return Given(ArgumentKind.INVALID, True, f"a `{word}`", floats=word == "float")
     return None
 
 
 def _by_facts(node: cst.BaseExpression, context: FileContext) -> Given | None:
     """Ask the inference."""
-    facts = context.facts(node)
+    facts = context.value(node)
     facts = facts.having(kind=facts.kind & ~_ALWAYS_REFUSED)
     if not facts.kind:
         return None
     shown = f"`{brief(node, context)}`"
     if facts.must(_SIZE):
-        return Given(Reading.SIZE, facts.must(Kind.INTEGER) or _is_torch_size(node, context), shown)
+        return Given(ArgumentKind.SIZE, facts.must(Kind.INTEGER) or _is_torch_size(node, context), shown)
     if facts.must(Kind.SEQUENCE):
         return _sequence(node, shown, context)
     if facts.must(Kind.ARRAY | Kind.SCALAR) and facts.may(Kind.ARRAY):
-        return Given(Reading.ARRAY, _is_data(node, context), f"{shown}, an array,")
+        return Given(ArgumentKind.ARRAY, _is_data(node, context), f"{shown}, an array,")
     if facts.must(Kind.ARRAY | Kind.SCALAR | Kind.SEQUENCE) and facts.may(Kind.ARRAY):
-        return Given(Reading.MIXED, False, shown)
+        return Given(ArgumentKind.MIXED, False, shown)
     if facts.must(Kind.TENSOR):
-        return Given(Reading.TENSOR, True, f"{shown}, a tensor,")
+        return Given(ArgumentKind.TENSOR, True, f"{shown}, a tensor,")
     return None
 
 
@@ -255,16 +254,16 @@ def _sequence(node: cst.BaseExpression, shown: str, context: FileContext) -> Giv
     """
     local = isinstance(node, cst.Name) and not is_parameter(node, context)
     if not local and names_size(node):
-        return Given(Reading.UNKNOWN, False, shown, seems_size=True)
+        return Given(ArgumentKind.UNKNOWN, False, shown, seems_size=True)
     made_here = local or isinstance(node, cst.BinaryOperation)
-    return Given(Reading.DATA if made_here else Reading.MIXED, True, f"{shown}, a sequence,")
+    return Given(ArgumentKind.DATA if made_here else ArgumentKind.MIXED, True, f"{shown}, a sequence,")
 
 
 def _is_torch_size(node: cst.BaseExpression, context: FileContext) -> bool:
     """Whether a size is a ``torch.Size`` beyond doubt: a tuple is data, and so is an array's shape."""
     match node:
         case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value="size"))):
-            return context.facts(inner).is_tensor
+            return context.value(inner).is_tensor
         case cst.Attribute(value=inner, attr=cst.Name(value="shape")):
             return not rests_on_annotation(inner, context)
     return not rests_on_annotation(node, context)
@@ -280,57 +279,57 @@ def _by_words(node: cst.Call, argument: cst.BaseExpression, context: FileContext
     """Read names, and what is done with the result."""
     match argument:
         case cst.BinaryOperation(left=cst.List(), operator=cst.Multiply()):
-            return Given(Reading.DATA, False, "a list")
+            return Given(ArgumentKind.DATA, False, "a list")
         case cst.BinaryOperation(left=cst.List()) | cst.BinaryOperation(right=cst.List()):
-            return Given(Reading.MIXED, False, f"`{brief(argument, context)}`")
+            return Given(ArgumentKind.MIXED, False, f"`{brief(argument, context)}`")
     by_guard = _by_guard(argument, context)
     if by_guard is not None:
         return by_guard
     place = context.python(argument)
     plain = not isinstance(place, ast.expr) or not has_parts(place, context)
-    plain = plain and context.facts(argument).may(Kind.INTEGER)
+    plain = plain and context.value(argument).may(Kind.INTEGER)
     if plain and (reads_as_size(argument) or _is_filled_at_once(node, context)):
-        return Given(Reading.SIZE, False, f"`{brief(argument, context)}`")
+        return Given(ArgumentKind.SIZE, False, f"`{brief(argument, context)}`")
     by_use = _by_use(argument, context)
     if by_use is not None:
         return by_use
     whole = isinstance(argument, cst.BinaryOperation) and holds_integers_only(argument)
-    return Given(Reading.UNKNOWN, False, f"`{brief(argument, context)}`", seems_size=whole)
+    return Given(ArgumentKind.UNKNOWN, False, f"`{brief(argument, context)}`", seems_size=whole)
 
 
 def _by_guard(node: cst.BaseExpression, context: FileContext) -> Given | None:
     """Read what ``isinstance`` leaves of a value that the function tests: no integer, or neither sequence nor array."""
-    place, facts = context.python(node), context.facts(node)
+    place, facts = context.python(node), context.value(node)
     if not isinstance(place, ast.expr) or not is_checked(place, context):
         return None
     shown = f"`{brief(node, context)}`"
     data = facts.may(Kind.SEQUENCE | Kind.ARRAY)
     if facts.may(Kind.INTEGER) is data:
         return _unknown(node, context)
-    return Given(Reading.MIXED if data else Reading.SIZE, False, shown)
+    return Given(ArgumentKind.MIXED if data else ArgumentKind.SIZE, False, shown)
 
 
 def _by_use(node: cst.BaseExpression, context: FileContext) -> Given | None:
     """Read what the function around does with a value of unknown kind; shapes and sizes have a length too."""
     place, shown = context.python(node), f"`{brief(node, context)}`"
-    if not isinstance(place, ast.expr) or not context.facts(node).unknown or names_sizes(node):
+    if not isinstance(place, ast.expr) or not context.value(node).unknown or names_sizes(node):
         return None
     if isinstance(node, cst.Attribute) and node.attr.value in _FITTED and b"sklearn" in context.source.utf8:
-        return Given(Reading.ARRAY, False, f"{shown}, an array,")
+        return Given(ArgumentKind.ARRAY, False, f"{shown}, an array,")
     match shape_by_use(place, context):
         case Shape.LIST:
-            return Given(Reading.DATA, False, shown)
+            return Given(ArgumentKind.DATA, False, shown)
         case Shape.ARRAY:
-            return Given(Reading.ARRAY, False, f"{shown}, an array,")
+            return Given(ArgumentKind.ARRAY, False, f"{shown}, an array,")
         case Shape.TENSOR:
-            return Given(Reading.TENSOR, False, f"{shown}, a tensor,")
+            return Given(ArgumentKind.TENSOR, False, f"{shown}, a tensor,")
         case Shape.SIZED:
-            return Given(Reading.MIXED, False, shown)
+            return Given(ArgumentKind.MIXED, False, shown)
     return None
 
 
 def _unknown(node: cst.BaseExpression, context: FileContext) -> Given:
-    return Given(Reading.UNKNOWN, False, f"`{brief(node, context)}`")
+    return Given(ArgumentKind.UNKNOWN, False, f"`{brief(node, context)}`")
 
 
 def _calls_size(node: cst.BaseExpression) -> bool:

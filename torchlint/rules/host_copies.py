@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from torchlint.inference.facts import Kind, Place
-from torchlint.rule import FileContext
+from torchlint.rule import FileContext, Kind, Place
 
 
 def is_host_copy(call: cst.Call, context: FileContext) -> bool:
@@ -23,10 +22,10 @@ def is_torch_tensor(node: cst.BaseExpression, used: cst.BaseExpression, context:
 
     ``used`` is the call on the value, or one further on in the chain.
     """
-    if context.facts(node).is_tensor:
+    if context.value(node).is_tensor:
         return True
-    known = context.analysis is not None and not context.analysis.uses_other_frameworks
-    return known and context.facts(used).is_tensor
+    known = not context.uses_other_frameworks
+    return known and context.value(used).is_tensor
 
 
 def is_host(argument: cst.Arg, context: FileContext) -> bool:
@@ -35,5 +34,5 @@ def is_host(argument: cst.Arg, context: FileContext) -> bool:
         return False
     if isinstance(argument.value, cst.SimpleString):
         return argument.value.evaluated_value in ("cpu", "cpu:0")
-    known = context.facts(argument.value)
+    known = context.value(argument.value)
     return known.must(Kind.DEVICE | Kind.STRING) and known.place == Place.HOST

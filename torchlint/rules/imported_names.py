@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.inference.lexical import bound_otherwise
 from torchlint.rule import FileContext
 
 
 def names_of(node: ast.expr, context: FileContext) -> frozenset[str]:
     """Return what a dotted name of a library or a built-in means; nothing where the file binds its first word."""
-    if context.analysis is None or context.outline is None:
-        return frozenset()
-    known = context.analysis.names_of(node)
+    known = context.qualified_names(node)
     root = node
     while isinstance(root, ast.Attribute):
         root = root.value
-    if (
-        known
-        or not isinstance(root, ast.Name)
-        or root.id in context.outline.told(bound_otherwise, context.outline.tree)
-    ):
+    if known or not isinstance(root, ast.Name) or root.id in context.bound_otherwise:
         return known
-    return context.analysis.value(node).names
+    return context.value(node).names

@@ -50,10 +50,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.inference.project_texts import SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE
 from torchlint.model import Applicability, Confidence, Edit, Fix
-from torchlint.rule import Draft, FileContext, Rule
-from torchlint.rule_metadata import Triggers
+from torchlint.rule import SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE, Draft, FileContext, Rule, Triggers
 from torchlint.rules.tensor_types import TensorType, name_node, spelled_like, tensor_type, type_of
 
 _FLOATING = frozenset({"float32", "float64", "float16", "bfloat16"})
@@ -80,7 +78,7 @@ def _fix(node: cst.Call, context: FileContext) -> Fix | None:
     if setting is None or named is None:
         return None
     (setter, imports), (dtype, more) = setting, named
-    span = context.definition.outer_span(argument)
+    span = context.outer_span(argument)
     edits = (context.replace(node.func, setter), Edit(*span, dtype), *imports, *more)
     if not _SETS_CUDA.search(context.source.utf8):
         fix = Fix(f"Use `{setter}({dtype})`", tuple(dict.fromkeys(edits)), Applicability.SAFE)
@@ -111,7 +109,7 @@ def _with_device(node: cst.Call, kind: TensorType, edits: tuple[Edit, ...], cont
         return None
     setter, imports = spelled
     call = f'{setter}("{kind.device}")'
-    start, end = context.definition.span(node)
+    start, end = context.span(node)
     text = f"; {call}"
     if isinstance(line, cst.SimpleStatementLine):
         row = context.source.slice(context.source.line_starts[context.row(node) - 1], start)

@@ -53,10 +53,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.inference.facts import Kind, Place
 from torchlint.model import Applicability, Confidence, Edit, Fix
-from torchlint.rule import Draft, FileContext, Rule
-from torchlint.rule_metadata import Triggers
+from torchlint.rule import Draft, FileContext, Kind, Place, Rule, Triggers
 from torchlint.rules.modern_constructors import in_fstring
 from torchlint.rules.spelling import Spelled, torch_name
 from torchlint.rules.tensor_types import TensorType, spelled_like, tensor_type, type_of
@@ -71,7 +69,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     kind = _type(wanted.value, context) if wanted is not None else None
     if wanted is None or kind is None:
         return
-    facts = context.facts(node.func.value)
+    facts = context.value(node.func.value)
     if facts.kind and not facts.may(Kind.TENSOR | Kind.MODULE):
         return
     if not facts.must(Kind.TENSOR | Kind.MODULE) and not context.works_with_torch:
@@ -108,12 +106,12 @@ def _message(kind: TensorType) -> str:
 
 
 def _fix(node: cst.Call, func: cst.Attribute, wanted: cst.Arg, kind: TensorType, context: FileContext) -> Fix | None:
-    known = defaults(context.source)
+    known = defaults(context)
     name = "get_default_dtype" if kind.plain and known.dtype else kind.dtype
     name = name or ("float32" if kind.plain else None)
     if name is None or in_fstring(node, context) or _comment_in(wanted, context):
         return None
-    facts = context.facts(func.value)
+    facts = context.value(func.value)
     on_host = facts.is_tensor and facts.place == Place.HOST and not known.device and not known.tensor_type
     spelled = _spelled(wanted.value, name, context)
     if spelled is None:
@@ -122,8 +120,8 @@ def _fix(node: cst.Call, func: cst.Attribute, wanted: cst.Arg, kind: TensorType,
     dtype += "()" if name == "get_default_dtype" else ""
     stays = on_host and kind.device == "cpu"
     text = dtype if stays else f"{_device(kind, wanted)}, {dtype}"
-    keyword = context.definition.outer_span(wanted.keyword)[0] if wanted.keyword else None
-    start, end = context.definition.outer_span(wanted.value)
+    keyword = context.outer_span(wanted.keyword)[0] if wanted.keyword else None
+    start, end = context.outer_span(wanted.value)
     edits = (context.replace(func.attr, "to"), Edit(keyword if keyword is not None else start, end, text), *imports)
     applicability, caveat = _judged(kind, facts.is_tensor, on_host)
     fix = Fix(f"Use `.to({text})`{caveat}", edits, applicability)

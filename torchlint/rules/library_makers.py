@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.inference.models.operations import LEGACY_DTYPES, leaf, operations
-from torchlint.rules.number_evidence import is_layer
+from torchlint.rule import LEGACY_DTYPES, leaf, operations
+from torchlint.rules.number_evidence import names_layer
 
 _COPYING = frozenset({"copy.deepcopy", "torch.tensor", "torch.from_numpy"})
 """Functions whose result is new, whatever they are given."""
@@ -26,7 +26,7 @@ def kept_arguments(names: frozenset[str], node: ast.Call) -> tuple[ast.expr, ...
     None where nothing is known of the function: it may hand out what it keeps somewhere.
     """
     given = (*node.args, *(each.value for each in node.keywords))
-    if is_layer(names):
+    if names_layer(names):
         return tuple(each.value for each in node.keywords if each.arg and "weight" in each.arg)
     if names <= _COPYING or all(each in _NUMBERS or each.startswith(_PURE) for each in names):
         return ()

@@ -5,17 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchlint.inference.facts import Kind
-from torchlint.inference.lexical import own
-from torchlint.inference.models.nn import MODEL_WORD
-from torchlint.inference.models.operations import leaf, operations
-from torchlint.rule import FileContext
+from torchlint.rule import MODEL_WORD, FileContext, Function, Kind, leaf, operations, parameters
 from torchlint.rules.argument_binding import bind, constructor, is_kept_by_class, named_parameters, shared_names, stores
-from torchlint.rules.called_definitions import Building, Definitions, Frame, Given, is_self
+from torchlint.rules.called_definitions import Arguments, Building, Definitions, Frame, is_self
 from torchlint.rules.library_makers import kept_arguments
-from torchlint.rules.number_evidence import PLAIN, has_plain_default, is_counted_with, is_layer, is_settings
+from torchlint.rules.number_evidence import PLAIN, has_plain_default, is_counted_with, is_settings, names_layer
 from torchlint.rules.settings_of_self import Setting, in_force, path_word, settings
-from torchlint.syntax.outline import Function, parameters
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _PARTS = frozenset(
@@ -39,11 +34,8 @@ class Judge:
     """Follows expressions of one file to what they are made of."""
 
     def __init__(self, context: FileContext) -> None:
-        assert context.outline is not None
-        assert context.analysis is not None
-        self.outline = context.outline
-        self.value = context.analysis.value
-        self.definitions = Definitions(self.outline, self.value)
+        self.context = context
+        self.definitions = Definitions(context)
         self._left, self._depth = _MOST, 0
         self._asked: set[tuple[Frame, str]] = set()
         """Names that are looked into: a name that is made of itself adds nothing."""
@@ -104,7 +96,7 @@ class Judge:
             this = frame.this
             if this is not None and isinstance(node, ast.Attribute) and is_self(inner, frame):
                 return this.owns(node.attr)
-            return not self.value(node).names and not is_self(inner, frame) and self._is_new_object(inner, frame)
+            return not self.context.names(node) and not is_self(inner, frame) and self._is_new_object(inner, frame)
         return False
 
     def _is_new_object(self, node: ast.expr, frame: Frame) -> bool:
@@ -122,7 +114,7 @@ class Judge:
             return False
         if not given and node.id in parameters(frame.function):
             return False
-        if node.id in shared_names(frame.function, self.outline):
+        if node.id in shared_names(frame.function, self.context):
             return False
         if (frame, node.id) in self._asked:
             return True
@@ -134,19 +126,19 @@ class Judge:
 
     def origins(self, word: str, frame: Frame) -> Iterator[ast.expr | None]:
         """Give all that a local name is bound to, and what is put into it; None for what is not understood."""
-        yield from stores(word, frame.function, self.outline)
-        for call in own(self.outline, frame.function, ast.Call):
+        yield from stores(word, frame.function, self.context)
+        for call in self.context.own(frame.function, ast.Call):
             match call.func:
                 case ast.Attribute(value=ast.Name(id=name), attr=method) if name == word and method in _STORING:
                     yield from (*call.args, *(each.value for each in call.keywords))
-        for one in own(self.outline, frame.function, ast.Assign):
+        for one in self.context.own(frame.function, ast.Assign):
             if any(isinstance(each, ast.Subscript | ast.Attribute) and path_word(each, word, "") is not None
                    for each in one.targets):  # fmt: skip
                 yield one.value
 
     def _is_plain(self, node: ast.expr, frame: Frame) -> bool:
         """Whether an expression gives a number, a text, a class, a function or settings."""
-        known = self.value(node)
+        known = self.context.value(node)
         if known.kind and (known.must(PLAIN) or (bool(known.names) and known.must(Kind.OTHER))):
             return True
         match node:
@@ -179,11 +171,11 @@ class Judge:
             if frame.this is None or not is_self(node.value, frame):
                 return False
             around = frame.this.owner
-        return is_counted_with(ast.unparse(node), around, self.outline, self.value)
+        return is_counted_with(ast.unparse(node), around, self.context)
 
     # ------------------------------------------------------------------ calls
     def _is_new_call(self, node: ast.Call, frame: Frame) -> bool:
-        names = self.value(node.func).names
+        names = self.context.names(node.func)
         kept = kept_arguments(names, node) if names else None
         if kept is not None:
             return self._all(kept, frame)
@@ -208,8 +200,8 @@ class Judge:
     def _returns_new(self, function: Function, this: Building | None, node: ast.Call, frame: Frame) -> bool:
         bound = bind(node, function, method=this is not None)
         inside = Frame(function, this, {word: (each, frame) for word, each in bound.items()})
-        results = own(self.outline, function, ast.Return)
-        if own(self.outline, function, ast.Yield):
+        results = self.context.own(function, ast.Return)
+        if self.context.own(function, ast.Yield):
             return False
         return bool(results) and all(self.is_new(each.value, inside) for each in results if each.value is not None)
 
@@ -217,7 +209,7 @@ class Judge:
 class Made:
     """An object of a class of this file while it is built: what the arguments are, and so what its parts are."""
 
-    def __init__(self, judge: Judge, owner: ast.ClassDef, given: Given, until: ast.expr | None = None) -> None:
+    def __init__(self, judge: Judge, owner: ast.ClassDef, given: Arguments, until: ast.expr | None = None) -> None:
         judge.made.append(self)
         self.judge, self.owner, self.until = judge, owner, until
         """A write before which everything counts that may have happened."""
@@ -245,7 +237,7 @@ class Made:
             made._open |= not all(judge.is_new(each, frame) for each in given)
         return made
 
-    def _add(self, owner: ast.ClassDef, given: Given) -> None:
+    def _add(self, owner: ast.ClassDef, given: Arguments) -> None:
         if owner in self.line or len(self.line) > _LONGEST:
             self.is_closed = False
             return
@@ -258,7 +250,7 @@ class Made:
         for base in owner.bases:
             self._add_base(base, frame, given)
 
-    def _add_base(self, base: ast.expr, start: Frame | None, given: Given) -> None:
+    def _add_base(self, base: ast.expr, start: Frame | None, given: Arguments) -> None:
         """Look at a base class with what the constructor hands to it, or with all that it is given itself."""
         judge = self.judge
         calls = list(self._base_calls(start))
@@ -270,19 +262,19 @@ class Made:
                 given = {word: (each, start) for word, each in bound.items()}
             self._add(here, given)
             return
-        names = judge.value(base).names
+        names = judge.context.value(base).names
         if not names or not all(each.startswith("torch.nn.") or leaf(each) in _BARE for each in names):
             self.is_closed = False
-        elif start is not None and not is_layer(names):
+        elif start is not None and not names_layer(names):
             handed = [each for call in calls for each in (*call.args, *(word.value for word in call.keywords))]
             self._open |= not all(is_self(each, start) or judge.is_new(each, start) for each in handed)
 
     def _add_methods(self) -> None:
         """Add the methods that the constructors run, and those that these name, and so on."""
-        outline = self.judge.outline
+        context = self.judge.context
         known = {frame.function for frame in self._frames}
         for frame in self._frames:  # which grows meanwhile
-            words = {each.attr for each in outline.inside(frame.function, ast.Attribute)}
+            words = {each.attr for each in context.inside(frame.function, ast.Attribute)}
             for owner in self.line:
                 for each in owner.body:
                     if isinstance(each, _FUNCTIONS) and each.name in words and each not in known:
@@ -290,7 +282,7 @@ class Made:
                         self._frames.append(Frame(each, self))
 
     def _base_calls(self, start: Frame | None) -> Iterator[ast.Call]:
-        for call in own(self.judge.outline, start.function, ast.Call) if start is not None else ():
+        for call in self.judge.context.own(start.function, ast.Call) if start is not None else ():
             if isinstance(call.func, ast.Attribute) and call.func.attr == "__init__":
                 yield call
 
@@ -322,7 +314,7 @@ class Made:
         """Whether an attribute is used as a number all over the class."""
         code = f"self.{setting.word}"
         judge = self.judge
-        return setting.whole and any(is_counted_with(code, each, judge.outline, judge.value) for each in self.line)
+        return setting.whole and any(is_counted_with(code, each, judge.context) for each in self.line)
 
     def values(self, word: str) -> Iterator[tuple[ast.expr | None, Frame]]:
         """Give what an attribute is set to, each with the place where it is written."""
@@ -331,14 +323,14 @@ class Made:
     def _settings(self, word: str | None) -> Iterator[tuple[Setting, Frame]]:
         for frame in self._frames:
             assert isinstance(frame.function, _FUNCTIONS)
-            every = self.judge.outline.told(settings, frame.function)
+            every = settings(frame.function, self.judge.context)
             found = [each for each in every if word is None or each.word in (None, word)]
-            if self.until is not None and frame.function is self.judge.outline.owner(self.until):
-                found = in_force(found, word, self.until, self.judge.outline)
+            if self.until is not None and frame.function is self.judge.context.function_around(self.until):
+                found = in_force(found, word, self.until, self.judge.context)
             yield from ((each, frame) for each in found)
 
     def _is_of_layer(self, word: str) -> bool:
         """Whether a layer of torch that the class derives from has made the attribute: ``self.weight``."""
-        names = [self.judge.value(base).names for each in self.line for base in each.bases]
+        names = [self.judge.context.value(base).names for each in self.line for base in each.bases]
         methods = {each.name for owner in self.line for each in owner.body if isinstance(each, _FUNCTIONS)}
-        return word not in methods and self.is_closed and any(is_layer(each) for each in names)
+        return word not in methods and self.is_closed and any(names_layer(each) for each in names)

@@ -8,19 +8,19 @@ from torchlint.model import Applicability, Edit, Fix
 from torchlint.rule import FileContext
 from torchlint.rules.constructions import KEYWORD, MODERN_KEYWORDS, Construction
 from torchlint.rules.expected_errors import unless_expected
-from torchlint.rules.given_data import EMPTY_STORAGE, Reading
+from torchlint.rules.given_data import EMPTY_STORAGE, ArgumentKind
 from torchlint.rules.spelling import Spelled
 from torchlint.rules.tensor_types import spelled_like
 from torchlint.rules.torch_defaults import default_set, defaults
 
 _FUNCTION = {
-    Reading.EMPTY: "empty",
-    Reading.SIZE: "empty",
-    Reading.DATA: "tensor",
-    Reading.INVALID: "tensor",
-    Reading.ARRAY: "as_tensor",
-    Reading.MIXED: "as_tensor",
-    Reading.UNKNOWN: "as_tensor",
+    ArgumentKind.EMPTY: "empty",
+    ArgumentKind.SIZE: "empty",
+    ArgumentKind.DATA: "tensor",
+    ArgumentKind.INVALID: "tensor",
+    ArgumentKind.ARRAY: "as_tensor",
+    ArgumentKind.MIXED: "as_tensor",
+    ArgumentKind.UNKNOWN: "as_tensor",
 }
 
 
@@ -28,11 +28,11 @@ def modern(call: Construction, context: FileContext) -> Fix | None:
     """Build the repair of a legacy constructor's call; None where none can be written."""
     if in_fstring(call.node, context):
         return None
-    if call.given.reading is Reading.TENSOR:
+    if call.given.kind is ArgumentKind.TENSOR:
         return _tensor_itself(call, context)
-    if call.given.reading is Reading.STORAGE:
+    if call.given.kind is ArgumentKind.STORAGE:
         return _of_storage(call, context)
-    if call.given.reading is Reading.INVALID and not _is_number(call):
+    if call.given.kind is ArgumentKind.INVALID and not _is_number(call):
         return None
     function = function_for(call)
     spelled, keywords = spelled_like(call.node.func, function, context), _keywords(call, function, context)
@@ -47,13 +47,13 @@ def modern(call: Construction, context: FileContext) -> Fix | None:
 
 def _may_raise(call: Construction) -> bool:
     """Whether the legacy call raises where the modern one does not, or raises something else."""
-    refused = call.code == KEYWORD or call.given.reading is Reading.INVALID
+    refused = call.code == KEYWORD or call.given.kind is ArgumentKind.INVALID
     return refused or call.type.device == "cuda"
 
 
 def function_for(call: Construction) -> str:
     """Give the function of torch that stands in for the constructor."""
-    function = "empty" if call.given.seems_size else _FUNCTION.get(call.given.reading, "as_tensor")
+    function = "empty" if call.given.seems_size else _FUNCTION.get(call.given.kind, "as_tensor")
     # as_tensor knows no requires_grad; where such a keyword was given the call never ran, so no memory was shared
     return "tensor" if function == "as_tensor" and call.words & MODERN_KEYWORDS else function
 
@@ -88,7 +88,7 @@ def _dtype(call: Construction, function: str, context: FileContext) -> str | Non
         return call.type.dtype
     if function == "empty" or call.given.floats:
         return None  # both follow the default dtype by themselves
-    return "get_default_dtype" if defaults(context.source).dtype else "float32"
+    return "get_default_dtype" if defaults(context).dtype else "float32"
 
 
 def _device(call: Construction, context: FileContext) -> str | None:
@@ -98,18 +98,18 @@ def _device(call: Construction, context: FileContext) -> str | None:
         return "device"
     if call.type.device == "cuda":
         return '"cuda"'
-    known = defaults(context.source)
+    known = defaults(context)
     if known.tensor_type:
         return None if call.type.plain else '"cpu"'
     return '"cpu"' if known.device else None
 
 
 def _insertions(call: Construction, suffix: str, context: FileContext) -> tuple[Edit, ...]:
-    if call.given.reading is not Reading.EMPTY:
+    if call.given.kind is not ArgumentKind.EMPTY:
         return (context.insert_after(call.positional[-1].value, suffix),) if suffix else ()
     if call.node.args:
         return (context.insert_before(call.node.args[0], f"0{suffix}, "),)
-    end = context.definition.span(call.node)[1] - 1
+    end = context.span(call.node)[1] - 1
     return (Edit(end, end, f"0{suffix}"),)
 
 
@@ -125,9 +125,9 @@ def _applicability(call: Construction) -> Applicability:
     if _device_is_open(call) or (call.type.dtype is None and not call.type.plain):
         return Applicability.DISPLAY
     never_ran = bool(call.words & MODERN_KEYWORDS)
-    if call.given.reading is Reading.UNKNOWN:
+    if call.given.kind is ArgumentKind.UNKNOWN:
         return Applicability.UNSAFE if never_ran else Applicability.DISPLAY
-    if call.given.reading is Reading.INVALID:
+    if call.given.kind is ArgumentKind.INVALID:
         return Applicability.SAFE if never_ran else Applicability.DISPLAY
     if not call.given.proven or call.given.may_be_empty:
         return Applicability.UNSAFE
@@ -144,11 +144,11 @@ def _caveat(call: Construction) -> str:
         return " and say on which device"
     if call.given.seems_size:
         return f" if {call.given.what} is a size, `torch.as_tensor` if it holds values"
-    if call.given.reading is Reading.UNKNOWN:
+    if call.given.kind is ArgumentKind.UNKNOWN:
         return f" if {call.given.what} holds values, `torch.empty` if it is a size"
     if call.given.may_be_empty:
         return "; without any size it raises, where the legacy call gave an empty tensor"
-    if call.given.reading is Reading.ARRAY and not call.given.proven:
+    if call.given.kind is ArgumentKind.ARRAY and not call.given.proven:
         return "; the legacy call took a 0-d integer array as a size"
     return ""
 

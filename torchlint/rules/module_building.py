@@ -9,14 +9,10 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import cached_property
 
-from torchlint.inference.facts import Kind, Value
-from torchlint.inference.lexical import bound_otherwise
-from torchlint.rule import FileContext
+from torchlint.rule import FileContext, Kind, Value, remembered
 from torchlint.rules.called_definitions import Frame
 from torchlint.rules.made_here import Judge, Made
-from torchlint.rules.remembered import remembered
 from torchlint.rules.settings_of_self import path_word
-from torchlint.syntax.outline import Outline
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -51,17 +47,16 @@ def made_elsewhere(node: ast.expr, context: FileContext) -> str | None:
 
 
 def _around(node: ast.expr, context: FileContext) -> _Building | None:
-    if context.outline is None or context.analysis is None:
-        return None
     kinds = (*_FUNCTIONS, ast.Lambda)
-    inside = next((each for each in context.outline.ancestors(node) if isinstance(each, kinds)), None)
+    inside = next((each for each in context.ancestors(node) if isinstance(each, kinds)), None)
     return _building(inside, context) if isinstance(inside, _FUNCTIONS) else None
 
 
-def _mentions(outline: Outline, _: ast.Module) -> dict[str, list[ast.AST]]:
+@remembered
+def _mentions(_: ast.Module, context: FileContext) -> dict[str, list[ast.AST]]:
     """Give where a file reads each word, as a name or as an attribute."""
     found: dict[str, list[ast.AST]] = defaultdict(list)
-    for node in (*outline.nodes(ast.Name), *outline.nodes(ast.Attribute)):
+    for node in (*context.nodes(ast.Name), *context.nodes(ast.Attribute)):
         match node:
             case ast.Name(id=word, ctx=ast.Load()) | ast.Attribute(attr=word):
                 found[word].append(node)
@@ -71,13 +66,14 @@ def _mentions(outline: Outline, _: ast.Module) -> dict[str, list[ast.AST]]:
 _ANY_NAME = "*"
 
 
-def _reached_as_text(outline: Outline, tree: ast.Module) -> frozenset[str]:
+@remembered
+def _reached_as_text(_: ast.Module, context: FileContext) -> frozenset[str]:
     """Return the methods that a file may take from an object as text; `*` where a name is built at run time."""
     found: set[str] = set()
-    for call in outline.nodes(ast.Call):
+    for call in context.nodes(ast.Call):
         match call:
-            case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id=word), _, *_]) if word not in outline.told(
-                bound_otherwise, tree
+            case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id=word), _, *_]) if (
+                word not in context.bound_otherwise
             ):
                 continue  # something of a module that is imported
             case ast.Call(func=ast.Name(id="getattr"), args=[_, key, *_]):
@@ -99,9 +95,8 @@ class _Building:
     """What is asked about one function."""
 
     def __init__(self, context: FileContext, function: Function) -> None:
-        assert context.outline is not None
-        self._context, self._outline, self._function = context, context.outline, function
-        above = self._outline.parents.get(function)
+        self._context, self._function = context, function
+        above = self._context.parent(function)
         self._owner = above if isinstance(above, ast.ClassDef) else None
 
     def holds(self, node: ast.expr) -> bool:
@@ -167,7 +162,7 @@ class _Building:
     @cached_property
     def _is_called_on(self) -> bool:
         """Whether the function itself runs the module: ``self(x)``, ``self.forward(x)``, ``self.net(x)``."""
-        return any(self._runs(each.func) for each in self._outline.inside(self._function, ast.Call))
+        return any(self._runs(each.func) for each in self._context.inside(self._function, ast.Call))
 
     def _runs(self, function: ast.expr) -> bool:
         if not _is_rooted(function, self._self):
@@ -180,31 +175,31 @@ class _Building:
 
     def _is_called_by_constructor_alone(self, name: str, owner: ast.ClassDef) -> bool:
         called = False
-        for each in self._outline.told(_mentions, self._outline.tree).get(name, ()):
+        for each in _mentions(self._context.tree, self._context).get(name, ()):
             if isinstance(each, ast.Attribute):
-                around = next((up for up in self._outline.ancestors(each) if isinstance(up, _FUNCTIONS)), None)
-                if around is None or around.name != "__init__" or self._outline.parents.get(around) is not owner:
+                around = next((up for up in self._context.ancestors(each) if isinstance(up, _FUNCTIONS)), None)
+                if around is None or around.name != "__init__" or self._context.parent(around) is not owner:
                     return False
                 called = True
-        return called and not self._outline.told(_reached_as_text, self._outline.tree) & {name, _ANY_NAME}
+        return called and not _reached_as_text(self._context.tree, self._context) & {name, _ANY_NAME}
 
     # ------------------------------------------------------------------ functions given to apply
     @cached_property
     def _is_applied(self) -> bool:
         """Whether all that the file does with the function is to apply it to modules that were just made."""
-        uses = self._outline.told(_mentions, self._outline.tree).get(self._function.name, [])
+        uses = _mentions(self._context.tree, self._context).get(self._function.name, [])
         return bool(uses) and all(self._applies_to_new(use) for use in uses)
 
     def _applies_to_new(self, use: ast.AST) -> bool:
-        match call := self._outline.parents.get(use):
+        match call := self._context.parent(use):
             case ast.Call(func=ast.Attribute(value=ast.Name(id=word), attr="apply"), args=[argument]) if (
                 argument is use
             ):
                 around = next(
-                    (up for up in self._outline.ancestors(call) if isinstance(up, (*_FUNCTIONS, ast.Module))), None
+                    (up for up in self._context.ancestors(call) if isinstance(up, (*_FUNCTIONS, ast.Module))), None
                 )
                 if isinstance(around, _FUNCTIONS) and around.name == "__init__" and word == "self":
-                    owner = self._outline.parents.get(around)
+                    owner = self._context.parent(around)
                     if not isinstance(owner, ast.ClassDef) or not self._is_module(owner):
                         return False
                     return self._is_all_new(owner, None) or self._is_all_new(owner, call)
@@ -213,7 +208,7 @@ class _Building:
 
     def _was_just_made(self, word: str, call: ast.Call, around: ast.AST) -> bool:
         """Whether ``net = Net(...)`` stands before in the same block and the name was not used in between."""
-        statement = next((up for up in (call, *self._outline.ancestors(call)) if isinstance(up, ast.stmt)), None)
+        statement = next((up for up in (call, *self._context.ancestors(call)) if isinstance(up, ast.stmt)), None)
         for block in _blocks(around):
             if statement in block:
                 for before in reversed(block[: block.index(statement)]):
@@ -235,8 +230,7 @@ class _Building:
         )
 
     def _value(self, node: ast.expr) -> Value:
-        assert self._context.analysis is not None
-        return self._context.analysis.value(node)
+        return self._context.value(node)
 
 
 def _root(node: ast.expr) -> ast.Name | None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.inference.facts import Kind
-from torchlint.rule import FileContext
+from torchlint.rule import FileContext, Kind, remembered
 from torchlint.rules.class_attributes import attribute_values
 from torchlint.rules.imported_names import names_of
-from torchlint.rules.remembered import remembered
 from torchlint.rules.type_guards import is_instance
 from torchlint.rules.value_bindings import bindings_of
 
@@ -42,22 +40,19 @@ def layer_gives_a_tensor(node: ast.expr, context: FileContext) -> bool:
 
 def is_module(node: ast.expr, context: FileContext) -> bool:
     """Whether an expression is a module beyond doubt, whose ``parameters()`` are those of ``nn.Module``."""
-    assert context.outline is not None
-    assert context.analysis is not None
-    if any(each.name in ("parameters", "buffers") for each in context.outline.nodes(ast.FunctionDef)):
+    if any(each.name in ("parameters", "buffers") for each in context.nodes(ast.FunctionDef)):
         return False
-    if not context.analysis.value(node).must(Kind.MODULE):
+    if not context.value(node).must(Kind.MODULE):
         return False
-    own = context.analysis.own_object(node)
+    own = context.value_of_self(node)
     return (own is not None and own.must(Kind.MODULE)) or _is_constructed(node, context)
 
 
 def _is_constructed(node: ast.expr, context: FileContext) -> bool:
     """Whether all that an expression may be is made by calling a class of modules, as far as its text shows."""
-    assert context.analysis is not None
     match node:
         case ast.Call(func=function):
-            names, made = context.analysis.value(function).names, context.analysis.value(node)
+            names, made = context.value(function).names, context.value(node)
             return made.must(Kind.MODULE) and bool(names) and names == made.instance
         case ast.Name():
             bound = bindings_of(node, context)
@@ -75,8 +70,6 @@ def _is_constructed(node: ast.expr, context: FileContext) -> bool:
 @remembered
 def _made_as(node: ast.expr, context: FileContext) -> frozenset[str]:
     """Return the classes of torch that an expression may be an object of; nothing where another may be meant."""
-    if context.analysis is None:
-        return frozenset()
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Call() as inner, attr=word)) if word in _GIVING_ITSELF:
             return _made_as(inner, context)
@@ -84,7 +77,7 @@ def _made_as(node: ast.expr, context: FileContext) -> frozenset[str]:
             names = names_of(function, context)
             return names if names <= _LAYERS else frozenset()
         case ast.Name() if is_instance(node, lambda names: names <= _LAYERS, context):
-            return context.analysis.value(node).instance & _LAYERS or _LAYERS
+            return context.value(node).instance & _LAYERS or _LAYERS
         case ast.Name():
             bound = bindings_of(node, context)
             values = [each.value for each in bound if not each.depth and not each.is_augmented]

@@ -6,15 +6,9 @@ import ast
 import re
 from collections.abc import Iterator
 
-from torchlint.inference.analysis import Analysis
-from torchlint.inference.binders import binder, reaching
-from torchlint.inference.facts import Kind
-from torchlint.inference.models.devices import last_word
-from torchlint.inference.models.operations import operations
 from torchlint.model import Confidence
-from torchlint.rule import FileContext
+from torchlint.rule import FileContext, Kind, last_word, operations
 from torchlint.rules.data_use import FORM_ATTRIBUTES, FORM_METHODS, VIEW_ATTRIBUTES
-from torchlint.syntax.outline import Outline
 
 _OUTPUT = Kind.TENSOR | Kind.SEQUENCE | Kind.OTHER
 """What inference says of the result of a call that reads as one of a network, and of nothing else."""
@@ -31,32 +25,30 @@ _DEEPEST = 4
 
 def network_output(receiver: ast.expr, context: FileContext) -> Confidence | None:
     """Say how sure it is that an expression comes from calling a network; None where nothing shows that."""
-    if context.outline is None or context.analysis is None:
+    if _is_asked_for_more(_root(receiver), context):
         return None
-    if _is_asked_for_more(_root(receiver), context.outline):
-        return None
-    calls = list(_sources(receiver, context.outline, _DEEPEST))
-    judged = [_called(each, context.analysis) if isinstance(each, ast.Call) else None for each in calls]
+    calls = list(_sources(receiver, context, _DEEPEST))
+    judged = [_called(each, context) if isinstance(each, ast.Call) else None for each in calls]
     sure = [each for each in judged if each is not None]
     return min(sure) if sure and len(sure) == len(judged) else None
 
 
-def _sources(node: ast.expr, outline: Outline, depth: int) -> Iterator[ast.expr | None]:
+def _sources(node: ast.expr, context: FileContext, depth: int) -> Iterator[ast.expr | None]:
     """Give what an expression is made of, by all ways that lead to it; None for a way that is not followed."""
     root = _root(node)
     if isinstance(root, ast.Call):
         yield root
         return
-    scope = binder(root, outline) if isinstance(root, ast.Name) else None
+    scope = context.scope_that_binds(root) if isinstance(root, ast.Name) else None
     if not isinstance(root, ast.Name) or scope is None or depth == 0:
         yield None
         return
-    for place in reaching(root, scope, outline):
-        value = _bound_to(place, outline) if isinstance(place, ast.Name) else None
+    for place in context.reaching(root):
+        value = _bound_to(place, context) if isinstance(place, ast.Name) else None
         if value is None:
             yield None
         elif value is not place:
-            yield from _sources(value, outline, depth - 1)
+            yield from _sources(value, context, depth - 1)
 
 
 def _root(node: ast.expr) -> ast.expr:
@@ -80,11 +72,11 @@ def _is_number(index: ast.Constant) -> bool:
     return isinstance(index.value, int)
 
 
-def _bound_to(place: ast.Name, outline: Outline) -> ast.expr | None:
+def _bound_to(place: ast.Name, context: FileContext) -> ast.expr | None:
     """Give what a name is assigned or unpacked from, and the name itself where it is only changed in place."""
-    above = outline.parents[place]
+    above = context.parent(place)
     while isinstance(above, ast.Tuple | ast.List):
-        above = outline.parents[above]
+        above = context.parent(above)
     match above:
         case ast.Assign(value=value) | ast.NamedExpr(value=value):
             return value
@@ -95,12 +87,12 @@ def _bound_to(place: ast.Name, outline: Outline) -> ast.expr | None:
     return None
 
 
-def _is_asked_for_more(node: ast.expr, outline: Outline) -> bool:
+def _is_asked_for_more(node: ast.expr, context: FileContext) -> bool:
     """Whether the function around asks a name for something that no tensor has: ``world.shutdown()``."""
     if not isinstance(node, ast.Name):
         return False
-    around = outline.owner(node) or outline.tree
-    asked = (each for each in outline.inside(around, ast.Attribute) if not is_tensor_word(each.attr))
+    around = context.function_around(node) or context.tree
+    asked = (each for each in context.inside(around, ast.Attribute) if not is_tensor_word(each.attr))
     return any(isinstance(each.value, ast.Name) and each.value.id == node.id for each in asked)
 
 
@@ -109,12 +101,12 @@ def is_tensor_word(word: str) -> bool:
     return word in operations().methods | FORM_ATTRIBUTES | FORM_METHODS | _HELD and word != "values"
 
 
-def _called(call: ast.Call, analysis: Analysis) -> Confidence | None:
+def _called(call: ast.Call, context: FileContext) -> Confidence | None:
     """Say how sure it is that a call is one of a network: by what is called, or by its name.
 
     A name that means other things too must be given a tensor.
     """
-    called, given = analysis.value(call.func), analysis.value(call)
+    called, given = context.value(call.func), context.value(call)
     if not given.may(Kind.TENSOR) or given.instance:
         return None
     if called.must(Kind.MODULE):
@@ -122,4 +114,4 @@ def _called(call: ast.Call, analysis: Analysis) -> Confidence | None:
     if given.kind != _OUTPUT:
         return None
     doubtful = _OTHER_MEANING.search(last_word(call.func))
-    return None if doubtful and not any(analysis.value(each).is_tensor for each in call.args) else Confidence.POSSIBLE
+    return None if doubtful and not any(context.value(each).is_tensor for each in call.args) else Confidence.POSSIBLE

@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 import libcst as cst
 
 from torchlint.model import Edit
-from torchlint.rule import FileContext
-from torchlint.rules.remembered import remembered
+from torchlint.rule import FileContext, remembered
 from torchlint.rules.spelling import Spelled, torch_name
 
 Statement = cst.SimpleStatementLine | cst.If
@@ -49,11 +48,11 @@ def neighbours(statement: cst.SimpleStatementLine, belongs: Belongs, context: Fi
 
 def no_grad_edits(run: Sequence[Statement], context: FileContext) -> tuple[Edit, ...] | None:
     """Make the edits for the block; None where indenting would change a string, or mix tabs and blanks wrongly."""
-    if not _around_strings(context.definition.module, context).isdisjoint(run):
+    if not _around_strings(context.module, context).isdisjoint(run):
         return None
     source = context.source
-    first = source.position(context.definition.span(_first_part(run[0]))[0])[0]
-    last = source.position(max(context.definition.span(run[-1])[0], _end(run[-1], context) - 1))[0]
+    first = source.position(context.span(_first_part(run[0]))[0])[0]
+    last = source.position(max(context.span(run[-1])[0], _end(run[-1], context) - 1))[0]
     unit = _indent_unit(run[0], context)
     head = source.line(first)
     indent = head[: len(head) - len(head.lstrip())]
@@ -152,18 +151,18 @@ def _first_part(statement: Statement) -> cst.CSTNode:
 def _end(statement: cst.BaseStatement | cst.Else, context: FileContext) -> int:
     """Give the offset behind the last word of a statement, whatever follows on its line not counted."""
     if isinstance(statement, cst.SimpleStatementLine):
-        return context.definition.outer_span(statement.body[-1])[1]
+        return context.outer_span(statement.body[-1])[1]
     assert isinstance(statement, cst.If | cst.Else)
     if isinstance(statement, cst.If) and statement.orelse is not None:
         return _end(statement.orelse, context)
     last = statement.body.body[-1]
-    return _end(last, context) if isinstance(last, cst.BaseStatement) else context.definition.outer_span(last)[1]
+    return _end(last, context) if isinstance(last, cst.BaseStatement) else context.outer_span(last)[1]
 
 
 @remembered
 def _around_strings(_: cst.Module, context: FileContext) -> frozenset[cst.CSTNode]:
     """Give all that stands around strings of several rows."""
-    strings = (each for kind in _STRINGS for each in context.definition.by_type.get(kind, ()))
+    strings = (each for kind in _STRINGS for each in context.concrete_nodes(kind))
     return frozenset(above for each in strings if "\n" in context.code(each) for above in context.ancestors(each))
 
 
@@ -171,6 +170,6 @@ def _indent_unit(statement: Statement, context: FileContext) -> str:
     """Give one level of indentation as the file writes it around here."""
     above = context.parent(statement)
     if isinstance(above, cst.IndentedBlock):
-        return above.indent or context.definition.module.default_indent
+        return above.indent or context.module.default_indent
     found = _FIRST_INDENT.search(context.source.text)
     return found.group(1) if found else "    "

@@ -57,10 +57,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.inference.facts import Kind, Place, Value
 from torchlint.model import Applicability, Confidence, Fix
-from torchlint.rule import Draft, FileContext, Rule
-from torchlint.rule_metadata import Triggers
+from torchlint.rule import Draft, FileContext, Kind, Place, Rule, Triggers, Value
 from torchlint.rules.argument_removal import without
 from torchlint.rules.host_copies import is_host
 from torchlint.rules.variable_calls import is_literal
@@ -78,7 +76,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     source = _copied(node, node.func, context)
     if source is None:
         return
-    value = context.facts(source)
+    value = context.value(source)
     if (value.place == Place.HOST and value.is_tensor) or not value.may(Kind.TENSOR | Kind.MODULE | Kind.OTHER):
         return
     if not value.must(Kind.TENSOR | Kind.MODULE) and not context.works_with_torch:
@@ -96,7 +94,7 @@ def _copied(node: cst.Call, method: cst.Attribute, context: FileContext) -> cst.
         case "cpu":
             return method.value
         case "copy_":
-            target = context.facts(method.value)
+            target = context.value(method.value)
             if target.is_tensor and target.place == Place.HOST and node.args and not node.args[0].keyword:
                 return node.args[0].value
     return None
@@ -111,7 +109,7 @@ def _destination(node: cst.Call) -> Iterator[cst.Arg]:
 def _judged(
     node: cst.Call, method: cst.Attribute, flag: cst.Arg, value: Value, context: FileContext
 ) -> tuple[str, Confidence, tuple[str, ...], Fix | None]:
-    receiver = value if method.attr.value != "copy_" else context.facts(method.value)
+    receiver = value if method.attr.value != "copy_" else context.value(method.value)
     known = receiver.must(Kind.TENSOR | Kind.MODULE)
     edit = without(flag, node, context)
     fix = Fix(f"Drop `non_blocking=True`; {_doubt(method)}", (edit,), Applicability.UNSAFE) if edit else None
@@ -143,7 +141,7 @@ def _confidence(node: cst.Call, value: Value, context: FileContext) -> Confidenc
 def _read_by_name(node: cst.Call, context: FileContext) -> bool:
     """Whether the copy gets a name in its function and the host reads it there: ``y.numpy()``, ``y.item()``."""
     found = context.python(node)
-    assignment = context.outline.parents.get(found) if context.outline and found else None
+    assignment = context.parent(found) if found else None
     match assignment:
         case ast.Assign(targets=[ast.Name(id=name)]):
             return any(_reads(each, name) for each in ast.walk(_around(node, context)))
@@ -159,20 +157,19 @@ def _reads(node: ast.AST, name: str) -> bool:
 
 def _around(node: cst.Call, context: FileContext) -> ast.AST:
     """Give the function that a call stands in, or else the file."""
-    assert context.outline is not None
     found = context.python(node)
-    above = context.outline.ancestors(found) if found else iter(())
+    above = context.ancestors(found) if found else iter(())
     functions = (each for each in above if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
-    return next(functions, context.outline.tree)
+    return next(functions, context.tree)
 
 
 def _calls(node: cst.Call, words: frozenset[str], context: FileContext, whole_file: bool) -> bool:
     """Whether methods of these names are called in the function around a call, or anywhere in the file."""
-    if context.outline is None:
+    if not context.is_parsed:
         return True
     return any(
         isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in words
-        for each in ast.walk(context.outline.tree if whole_file else _around(node, context))
+        for each in ast.walk(context.tree if whole_file else _around(node, context))
     )
 
 

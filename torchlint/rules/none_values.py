@@ -6,14 +6,10 @@ import ast
 
 import libcst as cst
 
-from torchlint.inference.facts import Kind
-from torchlint.inference.lexical import spelled
-from torchlint.rule import FileContext
+from torchlint.rule import FileContext, Function, Kind, remembered
 from torchlint.rules.given_data import brief
-from torchlint.rules.remembered import remembered
 from torchlint.rules.type_guards import is_guarded
 from torchlint.rules.value_bindings import places_of
-from torchlint.syntax.outline import Function, Outline
 
 _DEEPEST = 4
 """Names are followed to what they are bound to this far."""
@@ -29,9 +25,7 @@ def doubt_of_none(node: cst.BaseExpression, context: FileContext) -> str | None:
 
 def _may_be(node: ast.expr, context: FileContext) -> bool:
     """Whether an expression may be `None` by what the file shows, and no test around it says otherwise."""
-    if context.outline is None or context.analysis is None:
-        return False
-    known = context.analysis.value(node)
+    known = context.value(node)
     if known.may(Kind.NONE):
         return not known.unknown or _shows(node, context, _DEEPEST)
     if isinstance(node, ast.Attribute) and node.attr == "grad":
@@ -72,12 +66,11 @@ def _asks_for_none(test: ast.expr, code: str) -> bool | None:
 
 def _is_replaced(name: ast.Name, context: FileContext) -> bool:
     """Whether an earlier ``if x is None: x = ...`` puts something in the place of `None`."""
-    assert context.outline is not None
-    for above in context.outline.ancestors(name):
+    for above in context.ancestors(name):
         for each in getattr(above, "body", []) if isinstance(above, ast.stmt) else []:
             match each:
                 case ast.If(test=test, body=[*_, ast.Assign(targets=[ast.Name(id=word)])]) if word == name.id:
-                    if _asks_for_none(test, word) and context.outline.end(each) <= context.outline.start(name):
+                    if _asks_for_none(test, word) and context.span(each)[1] <= context.span(name)[0]:
                         return True
     return False
 
@@ -95,7 +88,7 @@ def _shows(node: ast.expr, context: FileContext, depth: int) -> bool:
         case ast.Attribute(attr="grad"):
             return True
         case ast.Attribute(attr=word):
-            return word in _attributes_set_to_none(context.outline.tree, context) if context.outline else False
+            return word in _attributes_set_to_none(context.tree, context)
         case ast.Call(func=ast.Attribute(attr="get"), args=[_]):
             return True
         case ast.Call(func=ast.Attribute(attr="get") | ast.Name(id="getattr"), args=[*_, last]):
@@ -108,14 +101,13 @@ def _shows(node: ast.expr, context: FileContext, depth: int) -> bool:
 
 
 def _binds_none(place: ast.Name | ast.arg, context: FileContext, depth: int) -> bool:
-    assert context.outline is not None
     if isinstance(place, ast.arg):
-        function = context.outline.owner(place)
-        return function is not None and place.arg in context.outline.told(_given_none, function)
-    above = context.outline.parents[place]
+        function = context.function_around(place)
+        return function is not None and place.arg in _given_none(function, context)
+    above = context.parent(place)
     is_member = isinstance(above, ast.Tuple | ast.List)
     while isinstance(above, ast.Tuple | ast.List | ast.Starred):
-        above = context.outline.parents[above]
+        above = context.parent(above)
     match above:
         case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value) | ast.NamedExpr(value=value):
             return _holds_none(value, context, depth) if is_member else _shows(value, context, depth)
@@ -143,26 +135,25 @@ def _holds_none(node: ast.expr, context: FileContext, depth: int) -> bool:
 
 
 def _is_given_such(place: ast.Name | ast.arg, context: FileContext, depth: int) -> bool:
-    assert context.outline is not None
-    match context.outline.parents.get(place):
+    match context.parent(place):
         case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
             return _holds_none(value, context, depth)
     return False
 
 
 @remembered
-def _attributes_set_to_none(tree: ast.Module, context: FileContext) -> frozenset[str]:
+def _attributes_set_to_none(_: ast.Module, context: FileContext) -> frozenset[str]:
     """Return the attributes that a file sets to `None`, or to a parameter that may be."""
-    assert context.outline is not None
     found: set[str] = set()
-    for word, attributes in context.outline.told(spelled, tree)[0].items():
-        stores = (context.outline.parents.get(each) for each in attributes if isinstance(each.ctx, ast.Store))
+    for word, attributes in context.attributes_by_word().items():
+        stores = (context.parent(each) for each in attributes if isinstance(each.ctx, ast.Store))
         if any(isinstance(each, ast.Assign) and _shows(each.value, context, 1) for each in stores):
             found.add(word)
     return frozenset(found)
 
 
-def _given_none(outline: Outline, function: Function) -> frozenset[str]:
+@remembered
+def _given_none(function: Function, context: FileContext) -> frozenset[str]:
     """Return the parameters of a function that are `None` by default, or in a call by this name in the file."""
     given = function.args
     positional = [*given.posonlyargs, *given.args]
@@ -174,10 +165,10 @@ def _given_none(outline: Outline, function: Function) -> frozenset[str]:
         )
         if isinstance(default, ast.expr) and _is_none_somewhere(default)
     }
-    above = outline.parents.get(function)
+    above = context.parent(function)
     is_method = isinstance(above, ast.ClassDef)
     word = above.name if isinstance(above, ast.ClassDef) and function.name == "__init__" else function.name
-    for call in outline.nodes(ast.Call):
+    for call in context.nodes(ast.Call):
         if isinstance(call.func, ast.Name | ast.Attribute) and _called_by(call.func) == word:
             found.update(each.arg for each in call.keywords if each.arg and _is_none_somewhere(each.value))
             shown = positional[1:] if is_method else positional

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from torchlint.inference.facts import Kind, Value
-from torchlint.syntax.outline import Function, Outline
+from torchlint.rule import FileContext, Function, Kind
 
 PLAIN = Kind.INTEGER | Kind.SCALAR | Kind.STRING | Kind.NONE | Kind.SIZE | Kind.DEVICE | Kind.DTYPE | Kind.ARRAY
 """What holds no module and no tensor."""
@@ -50,23 +49,23 @@ def _is_plain(node: ast.expr) -> bool:
     return False
 
 
-def is_counted_with(code: str, around: ast.AST, outline: Outline, value: Callable[[ast.expr], Value]) -> bool:
+def is_counted_with(code: str, around: ast.AST, context: FileContext) -> bool:
     """Whether code reckons with an expression as only a number allows: a layer's width, ``range(n)``."""
-    return any(ast.unparse(each) == code for node in outline.within(around) for each in _numbers(node, value))
+    return any(ast.unparse(each) == code for node in context.within(around) for each in _numbers(node, context))
 
 
-def _numbers(node: ast.AST, value: Callable[[ast.expr], Value]) -> Iterator[ast.expr]:
+def _numbers(node: ast.AST, context: FileContext) -> Iterator[ast.expr]:
     match node:
         case ast.Call(func=ast.Name(id="range"), args=args):
             for each in args:
                 yield from _terms(each)
-        case ast.Call(func=function, args=args) if _takes_numbers(value(function).names, len(args)):
+        case ast.Call(func=function, args=args) if _takes_numbers(context.names(function), len(args)):
             for each in args:
                 yield from _terms(each)
 
 
 def _takes_numbers(names: frozenset[str], count: int) -> bool:
-    return is_layer(names) or (bool(names) and (names <= _SIZED or (count > 1 and names <= _LEGACY)))
+    return names_layer(names) or (bool(names) and (names <= _SIZED or (count > 1 and names <= _LEGACY)))
 
 
 def _terms(node: ast.expr) -> Iterator[ast.expr]:
@@ -82,7 +81,7 @@ _KEEPING = frozenset(
 )
 
 
-def is_layer(names: frozenset[str]) -> bool:
+def names_layer(names: frozenset[str]) -> bool:
     """Whether names are those of layers of torch, which take numbers and keep no module that they are given."""
     return bool(names) and all(
         re.fullmatch(r"torch\.nn\.(?:modules\.\w+\.)?[A-Z]\w*", each) and each.rpartition(".")[2] not in _KEEPING

@@ -43,9 +43,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from torchlint.inference.facts import Place
-from torchlint.rule import FileContext, Rule
-from torchlint.rule_metadata import Triggers
+from torchlint.rule import FileContext, Place, Rule, Triggers
 from torchlint.rules.conversions import Conversion, drafts, half
 
 

@@ -46,8 +46,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from torchlint.rule import FileContext, Rule
-from torchlint.rule_metadata import Triggers
+from torchlint.rule import FileContext, Rule, Triggers
 from torchlint.rules.conversions import Conversion, drafts, half
 
 _EXCLUDED = {

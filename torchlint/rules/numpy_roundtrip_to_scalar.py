@@ -56,10 +56,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.inference.facts import Dtype, Kind
 from torchlint.model import Applicability, Confidence, Edit, Fix
-from torchlint.rule import Draft, FileContext, Rule
-from torchlint.rule_metadata import Triggers
+from torchlint.rule import Draft, Dtype, FileContext, Kind, Rule, Triggers
 from torchlint.rules.expected_errors import unless_expected
 from torchlint.rules.host_copies import is_host_copy, is_torch_tensor
 
@@ -82,7 +80,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
             if isinstance(used, cst.Call) and len(used.args) == 1:
                 yield from _converted(node, used, context)
         case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Integer(value="0")))]):
-            if context.facts(_source(node, context)).rank == 0:
+            if context.value(_source(node, context)).rank == 0:
                 yield from _reported(node, above, "item", "", context)
 
 
@@ -95,7 +93,7 @@ def _converted(node: cst.Call, used: cst.Call, context: FileContext) -> Iterator
     word = used.func.value if isinstance(used.func, cst.Name) else ""
     if word not in _NUMBERS or context.names(used.func) != {f"builtins.{word}"}:
         return
-    value = context.facts(_source(node, context))
+    value = context.value(_source(node, context))
     fits = value.is_tensor and value.dtype == _NUMBERS[word]
     yield from _reported(node, used, "item", "" if fits else word, context)
 
@@ -104,7 +102,7 @@ def _reported(
     node: cst.Call, used: cst.BaseExpression, word: str, around: str, context: FileContext
 ) -> Iterator[Draft]:
     source = _source(node, context)
-    value = context.facts(source)
+    value = context.value(source)
     if not value.may(Kind.TENSOR) or (not value.is_tensor and not _speaks_for_torch(node, context)):
         return
     message = f"NumPy is a detour here: `.{word}()` gives the Python {_WHAT[word]} directly, on every device"
@@ -119,8 +117,8 @@ def _repair(node: cst.Call, used: cst.BaseExpression, word: str, around: str, co
     """Cut the chain behind its source, and the conversion around it where the number's type is known."""
     source, chain = _source(node, context), cst.ensure_type(node.func, cst.Attribute).value
     trust = Applicability.SAFE if is_torch_tensor(source, chain, context) else Applicability.UNSAFE
-    start, end = context.definition.outer_span(node) if around else context.definition.span(used)
-    first, last = context.definition.outer_span(source)
+    start, end = context.outer_span(node) if around else context.span(used)
+    first, last = context.outer_span(source)
     edits = [Edit(last, end, f".{word}()")]
     if start < first:
         edits.append(Edit(start, first, ""))
@@ -142,7 +140,7 @@ def _is_step(node: cst.BaseExpression, context: FileContext) -> bool:
         case cst.Call(func=cst.Attribute(attr=cst.Name(value="detach")), args=[]):
             return True
         case cst.Attribute(attr=cst.Name(value="data"), value=owner):
-            return context.facts(owner).is_tensor
+            return context.value(owner).is_tensor
         case cst.Call():
             return is_host_copy(node, context)
     return False
@@ -157,7 +155,7 @@ def _speaks_for_torch(node: cst.Call, context: FileContext) -> bool:
     """Whether ``.detach()`` or ``.cpu()`` stands before ``.numpy()``: TensorFlow's tensors have ``.numpy()`` alone."""
     if not context.works_with_torch:
         return False
-    mixed = context.analysis is None or context.analysis.uses_other_frameworks
+    mixed = context.uses_other_frameworks
     match cst.ensure_type(node.func, cst.Attribute).value:
         case cst.Call(func=cst.Attribute(attr=cst.Name(value=word))):
             return word == "detach" or (word == "cpu" and not mixed)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from torchlint.rule import FileContext
-from torchlint.syntax.outline import Outline
+from torchlint.rule import FileContext, remembered
 
 _WORD = re.compile(r"\bdata\b")
 _TENSORS = frozenset({"Parameter", "Variable", "Tensor", "DataFrame", "Series"})
@@ -15,11 +14,12 @@ _TENSORS = frozenset({"Parameter", "Variable", "Tensor", "DataFrame", "Series"})
 
 def has_own_data(context: FileContext) -> bool:
     """Whether a class of the file has a field, property or attribute ``data``, or an object is made with ``data=``."""
-    return context.outline is not None and context.outline.told(_has_own_data, context.outline.tree)
+    return _has_own_data(context.tree, context)
 
 
-def _has_own_data(outline: Outline, _: ast.Module) -> bool:
-    nodes = (*outline.nodes(ast.ClassDef), *outline.nodes(ast.Attribute), *outline.nodes(ast.Call))
+@remembered
+def _has_own_data(_: ast.Module, context: FileContext) -> bool:
+    nodes = (*context.nodes(ast.ClassDef), *context.nodes(ast.Attribute), *context.nodes(ast.Call))
     return any(_speaks(node) for node in nodes)
 
 

@@ -7,9 +7,7 @@ from bisect import bisect_left
 
 import libcst as cst
 
-from torchlint.inference.facts import Value
-from torchlint.rule import FileContext
-from torchlint.syntax.outline import Outline
+from torchlint.rule import FileContext, Value, remembered
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -19,21 +17,22 @@ def is_packed(receiver: cst.BaseExpression, known: Value, context: FileContext) 
     if any("PackedSequence" in name for name in known.instance):
         return True
     place = context.python(receiver)
-    if isinstance(place, ast.Name) and context.outline is not None:
-        around = next((each for each in context.outline.ancestors(place) if isinstance(each, _FUNCTIONS)), None)
-        rows, packed = context.outline.told(_changes, context.outline.tree if around is None else around)
+    if isinstance(place, ast.Name):
+        around = next((each for each in context.ancestors(place) if isinstance(each, _FUNCTIONS)), None)
+        rows, packed = _changes(context.tree if around is None else around, context)
         return place.id in packed[bisect_left(rows, place.lineno)]
     return isinstance(place, ast.Call) and _is_packing(place)
 
 
-def _changes(outline: Outline, around: ast.AST) -> tuple[list[int], list[frozenset[str]]]:
+@remembered
+def _changes(around: ast.AST, context: FileContext) -> tuple[list[int], list[frozenset[str]]]:
     """Give the rows after which other names hold packed sequences; the names above the first row, then from each on.
 
     A function is read from top to bottom.
     """
     rows: list[int] = []
     packed = [frozenset[str]()]
-    for assignment in sorted(outline.inside(around, ast.Assign), key=lambda node: node.lineno):
+    for assignment in sorted(context.inside(around, ast.Assign), key=lambda node: node.lineno):
         names = {each.id for target in assignment.targets for each in _first(target)}
         before = packed[-1]
         after = before | names if _gives_packed(assignment.value, before) else before - names

@@ -53,7 +53,7 @@ def _binds_itself(target: cst.BaseExpression, value: cst.BaseExpression, context
     if wrapper.requires_grad and not is_literal(wrapper.requires_grad, "False"):
         return False
     name = context.python(data.value)
-    if not never_requires_grad_here(data.value, context) or not isinstance(name, ast.Name) or context.outline is None:
+    if not never_requires_grad_here(data.value, context) or not isinstance(name, ast.Name):
         return False
-    statement = next((each for each in context.outline.ancestors(name) if isinstance(each, ast.stmt)), None)
+    statement = next((each for each in context.ancestors(name) if isinstance(each, ast.stmt)), None)
     return statement is not None and only_here(name, statement, context)

@@ -6,9 +6,8 @@ import ast
 from collections.abc import Iterator
 from enum import Enum
 
-from torchlint.rule import FileContext
+from torchlint.rule import FileContext, remembered
 from torchlint.rules.tensor_uses import uses_around
-from torchlint.syntax.outline import Outline
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _RECEIVERS = (ast.Name, ast.Attribute, ast.Subscript)
@@ -51,18 +50,19 @@ def has_parts(place: ast.expr, context: FileContext) -> bool:
 
 def _found(place: ast.expr, context: FileContext) -> set[Shape] | None:
     """Give what the function around does with an expression up to its row; None outside functions."""
-    if context.outline is None or not isinstance(place, _RECEIVERS):
+    if not isinstance(place, _RECEIVERS):
         return None
-    around = next((each for each in context.outline.ancestors(place) if isinstance(each, _FUNCTIONS)), None)
+    around = next((each for each in context.ancestors(place) if isinstance(each, _FUNCTIONS)), None)
     if around is None:
         return None
     code = ast.unparse(place)
-    shapes = context.outline.told(_shapes, around)
+    shapes = _shapes(around, context)
     return {shape for shape, value, row in shapes if value == code and row <= place.lineno}
 
 
-def _shapes(outline: Outline, around: ast.AST) -> tuple[tuple[Shape, str, int], ...]:
-    found = ((shape, value) for node in outline.within(around) for shape, value in _evidence(node))
+@remembered
+def _shapes(around: ast.AST, context: FileContext) -> tuple[tuple[Shape, str, int], ...]:
+    found = ((shape, value) for node in context.within(around) for shape, value in _evidence(node))
     return tuple((shape, ast.unparse(value), value.lineno) for shape, value in found if isinstance(value, _RECEIVERS))
 
 

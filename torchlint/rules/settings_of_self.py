@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from torchlint.syntax.outline import Function, Outline
+from torchlint.rule import FileContext, Function, remembered
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _ADDING = frozenset("append extend insert add_module update setdefault register_module __setitem__ __setattr__".split())
@@ -30,14 +30,15 @@ class Setting:
     """Whether the attribute itself is set; else something is put into what it holds."""
 
 
-def settings(outline: Outline, function: Function) -> tuple[Setting, ...]:
+@remembered
+def settings(function: Function, context: FileContext) -> tuple[Setting, ...]:
     """Give what a method puts into its object, in the order of the text."""
     given = [*function.args.posonlyargs, *function.args.args]
-    return tuple(_found(outline, function, given[0].arg)) if given else ()
+    return tuple(_found(context, function, given[0].arg)) if given else ()
 
 
-def _found(outline: Outline, function: Function, self: str) -> Iterator[Setting]:
-    for node in outline.within(function):
+def _found(context: FileContext, function: Function, self: str) -> Iterator[Setting]:
+    for node in context.within(function):
         match node:
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
@@ -115,41 +116,41 @@ def path_word(node: ast.expr, source: str | None, empty: str | None = None) -> s
                 return None
 
 
-def in_force(found: list[Setting], word: str | None, until: ast.AST, outline: Outline) -> list[Setting]:
+def in_force(found: list[Setting], word: str | None, until: ast.AST, context: FileContext) -> list[Setting]:
     """Give those settings of one function that may still hold where a write stands.
 
     What stands behind the write, in no loop with it, has not happened, and an assignment that always comes before the
     write undoes all that was set before it.
     """
-    around = list(outline.ancestors(until))
+    around = list(context.ancestors(until))
     loops = {each for each in around if isinstance(each, ast.For | ast.While)}
-    found = [each for each in found if _row(each.at) <= _row(until) or not loops.isdisjoint(outline.ancestors(each.at))]
-    blocks = {outline.parents.get(each) for each in around if isinstance(each, ast.stmt)}
-    sure = [each for each in found if each.whole and each.word == word and _is_sure(each.at, until, blocks, outline)]
+    found = [each for each in found if _row(each.at) <= _row(until) or not loops.isdisjoint(context.ancestors(each.at))]
+    blocks = {context.parent(each) for each in around if isinstance(each, ast.stmt)}
+    sure = [each for each in found if each.whole and each.word == word and _is_sure(each.at, until, blocks, context)]
     last = max((_row(each.at) for each in sure), default=0)
-    return [each for each in found if any(row >= last for row in _rows(each.at, until, outline))]
+    return [each for each in found if any(row >= last for row in _rows(each.at, until, context))]
 
 
-def _is_sure(at: ast.AST, until: ast.AST, blocks: set[ast.AST | None], outline: Outline) -> bool:
+def _is_sure(at: ast.AST, until: ast.AST, blocks: set[ast.AST | None], context: FileContext) -> bool:
     """Whether an assignment is a statement of a block around the write, and comes before it."""
     if not isinstance(at, ast.Assign) or _row(at) >= _row(until):
         return False
-    block = outline.parents.get(at)
+    block = context.parent(at)
     if block not in blocks or isinstance(block, ast.Try):
         return False
-    path = [until, *outline.ancestors(until)]
+    path = [until, *context.ancestors(until)]
     below = path[path.index(block) - 1] if block in path else None
     names = ("body", "orelse", "finalbody")
     return any(at in lines and below in lines for lines in (getattr(block, each, None) or () for each in names))
 
 
-def _rows(at: ast.AST, until: ast.AST, outline: Outline) -> list[float]:
+def _rows(at: ast.AST, until: ast.AST, context: FileContext) -> list[float]:
     """Give the rows on which a setting may happen: one in a function inside the function, where that is called."""
-    inner, outer = outline.owner(at), outline.owner(until)
+    inner, outer = context.function_around(at), context.function_around(until)
     if inner is outer or inner is None or outer is None:
         return [_row(at)]
-    uses = [each for each in outline.inside(outer, ast.Name) if each.id == inner.name]
-    calls = [outline.parents.get(each) for each in uses]
+    uses = [each for each in context.inside(outer, ast.Name) if each.id == inner.name]
+    calls = [context.parent(each) for each in uses]
     if all(isinstance(call, ast.Call) and call.func is each for call, each in zip(calls, uses, strict=True)):
         return [_row(each) for each in uses if _row(each) <= _row(until)]
     return [float("inf")]

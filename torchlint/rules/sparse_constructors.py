@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.inference.facts import Kind
 from torchlint.model import Applicability, Confidence, Fix
-from torchlint.rule import Draft, FileContext
+from torchlint.rule import Draft, FileContext, Kind
 from torchlint.rules.modern_constructors import in_fstring
 from torchlint.rules.spelling import Spelled, torch_name
 from torchlint.rules.tensor_types import DTYPES, name_node, type_aliases
@@ -27,9 +26,9 @@ def sparse_construction(node: cst.Call, context: FileContext) -> Iterator[Draft]
     (that of the values, whatever the name says), sharing of memory, gradient and coalescing.
     """
     at = name_node(node.func)
-    if at is None or context.outline is None:
+    if at is None:
         return
-    if not at.value.endswith("Tensor") and at.value not in type_aliases(context.outline):
+    if not at.value.endswith("Tensor") and at.value not in type_aliases(context):
         return
     names = [_NAME.fullmatch(name) for name in context.names(node.func)]
     found = [each for each in names if each is not None]
@@ -45,7 +44,7 @@ def _fix(node: cst.Call, name: re.Match[str], context: FileContext) -> Fix | Non
     arguments = [each.value for each in node.args]
     if not arguments or any(each.star or each.keyword for each in node.args) or in_fstring(node, context):
         return None
-    kinds = [context.facts(each) for each in arguments]
+    kinds = [context.value(each) for each in arguments]
     if all(each.must(Kind.INTEGER) for each in kinds):
         return _of_size(node, name, context)
     if not 2 <= len(arguments) <= 3 or any(each.must(Kind.INTEGER | Kind.NONE) for each in kinds):
@@ -81,7 +80,7 @@ def _of_size(node: cst.Call, name: re.Match[str], context: FileContext) -> Fix |
 
 def _follows_default(name: re.Match[str], context: FileContext) -> bool:
     """Whether a default device, which legacy constructors ignore, would move what the modern function makes."""
-    known = defaults(context.source)
+    known = defaults(context)
     return not name["cuda"] and bool(known.device or known.tensor_type)
 
 

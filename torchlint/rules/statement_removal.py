@@ -11,7 +11,7 @@ from torchlint.rule import FileContext
 def without_statement(statement: cst.BaseSmallStatement, context: FileContext) -> Edit | None:
     """Make the edit; None where a comment inside the statement would go with it or its block would be empty."""
     line = context.parent(statement)
-    start, end = context.definition.span(statement)
+    start, end = context.span(statement)
     if not isinstance(line, cst.SimpleStatementLine) or "#" in context.source.slice(start, end):
         return None
     if len(line.body) > 1:
@@ -29,7 +29,7 @@ def without_statement(statement: cst.BaseSmallStatement, context: FileContext) -
 
 def _one_of_several(statement: cst.BaseSmallStatement, line: cst.SimpleStatementLine, context: FileContext) -> Edit:
     at = next(index for index, each in enumerate(line.body) if each is statement)
-    start, end = context.definition.span(statement)
+    start, end = context.span(statement)
     if at + 1 < len(line.body):
-        return Edit(start, context.definition.span(line.body[at + 1])[0], "")
-    return Edit(context.definition.span(line.body[at - 1])[1], end, "")
+        return Edit(start, context.span(line.body[at + 1])[0], "")
+    return Edit(context.span(line.body[at - 1])[1], end, "")

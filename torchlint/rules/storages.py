@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from torchlint.inference.facts import Kind
-from torchlint.inference.lexical import own
-from torchlint.rule import FileContext
+from torchlint.rule import FileContext, Kind
 from torchlint.rules.array_ranks import scope_of
 
 _OF_TENSORS = frozenset({"storage", "untyped_storage", "_typed_storage", "_storage"})
@@ -46,17 +44,17 @@ def may_hold_storage(name: ast.Name, context: FileContext) -> bool:
     """Whether a name is bound to a storage somewhere in its scope, or is called one and nothing says otherwise."""
     if any(makes_storage(each) for each in _values(name, context)):
         return True
-    known = context.analysis is not None and context.analysis.value(name).must(_OTHERS)
+    known = context.value(name).must(_OTHERS)
     return bool(_WORD.fullmatch(name.id)) and not known
 
 
 def _values(name: ast.Name, context: FileContext) -> list[ast.expr]:
     """Give what assignments in a name's scope bind it to."""
-    scope = scope_of(name, context) if context.outline is not None else None
-    if context.outline is None or scope is None:
+    scope = scope_of(name, context)
+    if scope is None:
         return []
     return [
         each.value
-        for each in own(context.outline, scope, ast.Assign)
+        for each in context.own(scope, ast.Assign)
         if any(isinstance(target, ast.Name) and target.id == name.id for target in each.targets)
     ]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.inference.models.operations import FULL_REDUCTIONS, LOSSES, leaf
-from torchlint.rule import FileContext
+from torchlint.rule import FULL_REDUCTIONS, LOSSES, FileContext, leaf
 from torchlint.rules.class_attributes import attribute_values
 from torchlint.rules.module_proof import is_layer
 from torchlint.rules.tensor_objects import SAME_OR_NEW_METHODS
@@ -25,7 +24,7 @@ _DEEPEST = 6
 
 def has_a_dimension(node: ast.expr, context: FileContext, depth: int = _DEEPEST) -> bool:
     """Whether a tensor has a dimension; False where the code does not tell."""
-    if context.analysis is None or depth == 0:
+    if depth == 0:
         return False
     match node:
         case ast.Name():
@@ -48,8 +47,7 @@ def _all(values: list[ast.expr], context: FileContext, depth: int) -> bool:
 
 
 def _call(call: ast.Call, context: FileContext, depth: int) -> bool:
-    assert context.analysis is not None
-    names = context.analysis.names_of(call.func)
+    names = context.qualified_names(call.func)
     words = {leaf(name) for name in names}
     if names and all(name.startswith("torch.") for name in names):
         if words <= _DIMENSIONAL:
@@ -80,7 +78,7 @@ def _is_size_or_data(call: ast.Call, words: set[str], context: FileContext, dept
 # ---------------------------------------------------------------------- tensors without
 def has_no_dimension(node: ast.expr, context: FileContext, depth: int = _DEEPEST) -> bool:
     """Whether a tensor has no dimensions beyond doubt: a full reduction, a loss, and what is computed of these."""
-    if context.analysis is None or depth == 0:
+    if depth == 0:
         return False
     match node:
         case ast.Name():
@@ -109,8 +107,7 @@ def _is_number(node: ast.expr) -> bool:
 
 def _gives_a_number(function: ast.expr, given: int, keywords: set[str | None], context: FileContext) -> bool:
     """Whether a function reduces all that it is given to one number, as it is called."""
-    assert context.analysis is not None
-    names = context.analysis.names_of(function)
+    names = context.qualified_names(function)
     if names:
         if all(name.startswith("torch.nn.functional.") and leaf(name) in LOSSES for name in names):
             return given <= 2 and keywords <= _PLAIN_OPTIONS
@@ -140,10 +137,9 @@ def _is_plain_loss(function: ast.expr, context: FileContext) -> bool:
 
 
 def _makes_a_plain_loss(node: ast.expr, context: FileContext) -> bool:
-    assert context.analysis is not None
     match node:
         case ast.Call(func=function, args=[], keywords=keywords):
-            names = context.analysis.names_of(function)
+            names = context.qualified_names(function)
             are_losses = all(name.startswith("torch.nn.") and name.endswith("Loss") for name in names)
             return bool(names) and are_losses and {each.arg for each in keywords} <= _PLAIN_OPTIONS
     return False

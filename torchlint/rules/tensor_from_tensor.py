@@ -58,8 +58,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.model import Applicability, Confidence, Edit, Fix
-from torchlint.rule import Draft, FileContext, Rule
-from torchlint.rule_metadata import Triggers
+from torchlint.rule import Draft, FileContext, Rule, Triggers
 from torchlint.rules.annotation_evidence import rests_on_annotation
 from torchlint.rules.detach_chains import detaching_end, is_detached_behind
 from torchlint.rules.given_data import brief
@@ -81,7 +80,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     source = _source(node)
     if source is None or isinstance(source.value, cst.List | cst.Tuple | cst.ListComp | cst.Integer | cst.Float):
         return
-    if context.names(node.func) != {"torch.tensor"} or not context.facts(source.value).is_tensor:
+    if context.names(node.func) != {"torch.tensor"} or not context.value(source.value).is_tensor:
         return
     doubt = doubt_of_tensor(source.value, context)
     annotated = doubt is not None and rests_on_annotation(source.value, context)
@@ -110,8 +109,8 @@ def _fix(node: cst.Call, source: cst.Arg, annotated: bool, context: FileContext)
     others = [each for each in node.args if each is not source]
     if any(each.keyword is None or each.keyword.value not in _KNOWN for each in others) or in_fstring(node, context):
         return None
-    inner = context.definition.outer_span(source.value)
-    outer = context.definition.span(node)
+    inner = context.outer_span(source.value)
+    outer = context.span(node)
     behind = context.source.slice(inner[1], outer[1])
     if "#" in context.source.slice(outer[0], inner[0]) + behind:
         return None

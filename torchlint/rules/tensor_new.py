@@ -52,24 +52,22 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.inference.facts import Kind
 from torchlint.model import Applicability, Confidence, Edit, Fix
-from torchlint.rule import Draft, FileContext, Rule
-from torchlint.rule_metadata import Triggers
-from torchlint.rules.given_data import FILLS, Given, Reading, brief, given
+from torchlint.rule import Draft, FileContext, Kind, Rule, Triggers
+from torchlint.rules.given_data import FILLS, ArgumentKind, Given, brief, given
 from torchlint.rules.modern_constructors import in_fstring
 
 _METHOD = {
-    Reading.EMPTY: "new_empty",
-    Reading.SIZE: "new_empty",
-    Reading.DATA: "new_tensor",
-    Reading.ARRAY: "new_tensor",
-    Reading.MIXED: "new_tensor",
-    Reading.INVALID: "new_tensor",
-    Reading.UNKNOWN: "new_tensor",
+    ArgumentKind.EMPTY: "new_empty",
+    ArgumentKind.SIZE: "new_empty",
+    ArgumentKind.DATA: "new_tensor",
+    ArgumentKind.ARRAY: "new_tensor",
+    ArgumentKind.MIXED: "new_tensor",
+    ArgumentKind.INVALID: "new_tensor",
+    ArgumentKind.UNKNOWN: "new_tensor",
 }
-_NEVER_SAFE = frozenset({Reading.ARRAY, Reading.MIXED})
-_SHOWN_ONLY = frozenset({Reading.INVALID, Reading.UNKNOWN})
+_NEVER_SAFE = frozenset({ArgumentKind.ARRAY, ArgumentKind.MIXED})
+_SHOWN_ONLY = frozenset({ArgumentKind.INVALID, ArgumentKind.UNKNOWN})
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -79,14 +77,14 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if any(each.keyword or each.star == "**" for each in node.args):
         return
     receiver = node.func.value
-    proven = context.facts(receiver).is_tensor
+    proven = context.value(receiver).is_tensor
     if not proven and not (context.works_with_torch and _reads_as_tensor(node, receiver, context)):
         return
     found = given(node, node.args, context)
-    if found.reading is Reading.STORAGE or (found.reading is Reading.UNKNOWN and not proven):
+    if found.kind is ArgumentKind.STORAGE or (found.kind is ArgumentKind.UNKNOWN and not proven):
         return
     confidence = Confidence.CERTAIN if proven else Confidence.LIKELY
-    if found.reading is Reading.UNKNOWN:
+    if found.kind is ArgumentKind.UNKNOWN:
         confidence = Confidence.POSSIBLE
     message = _message(brief(receiver, context), found)
     yield Draft(node.func.attr, message, confidence, fix=_fix(node, node.func, found, proven, context))
@@ -94,7 +92,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
 
 def _reads_as_tensor(node: cst.Call, receiver: cst.BaseExpression, context: FileContext) -> bool:
     """Whether an unknown object's `new` is treated as only a tensor's is: given a tensor's size, or filled at once."""
-    if (isinstance(receiver, cst.Name) and receiver.value in _OTHERS) or not context.facts(receiver).may(Kind.TENSOR):
+    if (isinstance(receiver, cst.Name) and receiver.value in _OTHERS) or not context.value(receiver).may(Kind.TENSOR):
         return False
     above = context.parent(node)
     filled = isinstance(above, cst.Attribute) and above.attr.value in FILLS
@@ -118,39 +116,39 @@ def _takes_size(node: cst.BaseExpression) -> bool:
 
 
 def _message(receiver: str, found: Given) -> str:
-    match found.reading:
-        case Reading.EMPTY | Reading.SIZE:
+    match found.kind:
+        case ArgumentKind.EMPTY | ArgumentKind.SIZE:
             return f"`{receiver}.new` given a size leaves its memory uninitialised: use `new_empty`"
-        case Reading.DATA:
+        case ArgumentKind.DATA:
             return f"`{receiver}.new` takes {found.what} as data, an integer as a size: use `new_tensor`"
-        case Reading.ARRAY | Reading.MIXED:
+        case ArgumentKind.ARRAY | ArgumentKind.MIXED:
             return f"`{receiver}.new` shares or copies {found.what} depending on its dtype: use `torch.as_tensor`"
-        case Reading.TENSOR:
+        case ArgumentKind.TENSOR:
             return f"`{receiver}.new` makes an alias of {found.what} or refuses its dtype: use the tensor itself"
-        case Reading.INVALID:
+        case ArgumentKind.INVALID:
             return f"`{receiver}.new` always raises `TypeError` for {found.what}: use `new_tensor`"
     return f"`{receiver}.new` takes {found.what} as a size or as data: use `new_empty` or `new_tensor`"
 
 
 def _fix(node: cst.Call, func: cst.Attribute, found: Given, proven: bool, context: FileContext) -> Fix | None:
-    method = _METHOD.get(found.reading)
+    method = _METHOD.get(found.kind)
     if method is None or in_fstring(node, context):
         return None
     edits: tuple[Edit, ...] = (context.replace(func.attr, method),)
-    if found.reading is Reading.EMPTY:
-        end = context.definition.span(node)[1] - 1
+    if found.kind is ArgumentKind.EMPTY:
+        end = context.span(node)[1] - 1
         edits = (*edits, Edit(end, end, "0"))
-    safe = proven and found.proven and not found.may_be_empty and found.reading not in _NEVER_SAFE
+    safe = proven and found.proven and not found.may_be_empty and found.kind not in _NEVER_SAFE
     applicability = Applicability.SAFE if safe else Applicability.UNSAFE
-    if found.reading in _SHOWN_ONLY:
+    if found.kind in _SHOWN_ONLY:
         applicability = Applicability.DISPLAY
     return Fix(f"Use `{method}`{_caveat(found, proven)}", edits, applicability)
 
 
 def _caveat(found: Given, proven: bool) -> str:
-    if found.reading in _NEVER_SAFE:
+    if found.kind in _NEVER_SAFE:
         return "; it copies where the legacy call may have shared memory"
-    if found.reading is Reading.UNKNOWN:
+    if found.kind is ArgumentKind.UNKNOWN:
         return f" if {found.what} holds values, `new_empty` if it is a size"
     if found.may_be_empty:
         return "; without any size it raises, where the legacy call gave an empty tensor"

@@ -9,10 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchlint.inference.facts import Kind, Value
-from torchlint.inference.lexical import Loop
-from torchlint.rule import FileContext
-from torchlint.syntax.outline import parameters
+from torchlint.rule import FileContext, Kind, Loop, Value, parameters
 
 _NEW_METHODS = frozenset(
     "detach clone new new_tensor new_empty new_full new_ones new_zeros sum mean prod std var norm exp log sqrt abs "
@@ -135,8 +132,7 @@ def never_changed(made: ast.expr, source: ast.expr, context: FileContext) -> boo
 
 def is_read(node: ast.expr, context: FileContext, seen: frozenset[str] = frozenset()) -> bool:
     """Whether all that is done with the object an expression gives is reading its elements or its metadata."""
-    assert context.outline is not None
-    above = context.outline.parents.get(node)
+    above = context.parent(node)
     match above:
         case ast.BinOp() | ast.UnaryOp(op=ast.USub() | ast.Invert() | ast.Not()) | ast.FormattedValue() | ast.Expr():
             return True
@@ -155,7 +151,7 @@ def is_read(node: ast.expr, context: FileContext, seen: frozenset[str] = frozens
         case ast.AugAssign(value=value) if value is node:
             return True
         case ast.keyword(arg=word) if word != "out":
-            call = context.outline.parents[above]
+            call = context.parent(above)
             return isinstance(call, ast.Call) and _only_reads_arguments(call.func, context)
         case ast.Assign(targets=[ast.Name() as target]):
             return _name_is_read(target, context, seen)
@@ -165,8 +161,7 @@ def is_read(node: ast.expr, context: FileContext, seen: frozenset[str] = frozens
 
 
 def _attribute_reads(above: ast.Attribute, word: str, context: FileContext, seen: frozenset[str]) -> bool:
-    assert context.outline is not None
-    call = context.outline.parents.get(above)
+    call = context.parent(above)
     if word in _TOUCHY or word.endswith("_"):
         return False
     if not (isinstance(call, ast.Call) and call.func is above):
@@ -177,8 +172,7 @@ def _attribute_reads(above: ast.Attribute, word: str, context: FileContext, seen
 
 
 def _member_is_read(pair: ast.Tuple, at: int, context: FileContext, seen: frozenset[str]) -> bool:
-    assert context.outline is not None
-    match context.outline.parents.get(pair):
+    match context.parent(pair):
         case ast.Assign(targets=[ast.Tuple(elts=targets)]) if len(targets) == len(pair.elts):
             target = targets[at]
             return isinstance(target, ast.Name) and _name_is_read(target, context, seen)
@@ -219,17 +213,15 @@ def _is_builtin(name: str) -> bool:
 
 def _once(binding: ast.Name, wrapping: ast.stmt, context: FileContext) -> bool:
     """Whether a binding runs again before a statement does: the innermost loop around the statement holds both."""
-    assert context.outline is not None
-    around = list(context.outline.ancestors(binding))
-    loops = (each for each in context.outline.ancestors(wrapping) if isinstance(each, Loop))
+    around = list(context.ancestors(binding))
+    loops = (each for each in context.ancestors(wrapping) if isinstance(each, Loop))
     innermost = next(loops, None)
     return innermost is None or innermost in around
 
 
 def _bound_to_new(target: ast.Name, context: FileContext) -> bool:
-    assert context.outline is not None
     above: ast.AST = target
-    for above in context.outline.ancestors(target):
+    for above in context.ancestors(target):
         if not isinstance(above, ast.Tuple | ast.List):
             break
     match above:
@@ -248,13 +240,11 @@ def _gives_batches(source: ast.expr, context: FileContext) -> bool:
 
 
 def _value(node: ast.expr, context: FileContext) -> Value:
-    return context.analysis.value(node) if context.analysis else Value()
+    return context.value(node)
 
 
 def _scope(node: ast.AST, context: FileContext) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Module | None:
-    if context.outline is None:
-        return None
-    for above in context.outline.ancestors(node):
+    for above in context.ancestors(node):
         if isinstance(above, _SCOPES):
             return above
         if isinstance(above, ast.Lambda | ast.ClassDef | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
@@ -293,5 +283,4 @@ def _shared_scope(name: str, scope: ast.AST) -> bool:
 
 
 def _within(node: ast.AST, statement: ast.stmt, context: FileContext) -> bool:
-    assert context.outline is not None
-    return node is statement or statement in context.outline.ancestors(node)
+    return node is statement or statement in context.ancestors(node)

@@ -8,9 +8,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.inference.facts import Kind
-from torchlint.rule import FileContext
-from torchlint.syntax.outline import Outline, parameters
+from torchlint.rule import FileContext, Kind, parameters, remembered
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
@@ -26,7 +24,7 @@ _TAKING_TENSORS = frozenset({"Module", "LightningModule", "Function"})
 def is_given_tensor(node: cst.Attribute, context: FileContext) -> bool:
     """Whether an attribute is asked of a parameter that is a tensor, or of a member of a tuple of tensors."""
     place = context.python(node.value)
-    if context.outline is None or context.analysis is None or place is None:
+    if place is None:
         return False
     member = isinstance(place, ast.Subscript) and isinstance(place.slice, ast.Constant)
     root = place.value if isinstance(place, ast.Subscript) and member else place
@@ -42,8 +40,7 @@ def is_given_tensor(node: cst.Attribute, context: FileContext) -> bool:
 
 def _iterated(name: ast.Name, context: FileContext) -> str | None:
     """Give the name over which a comprehension that binds a name goes."""
-    assert context.outline is not None
-    for above in context.outline.ancestors(name):
+    for above in context.ancestors(name):
         if isinstance(above, _COMPREHENSIONS):
             for each in above.generators:
                 match each:
@@ -56,8 +53,7 @@ def _iterated(name: ast.Name, context: FileContext) -> str | None:
 
 def _functions_with(word: str, name: ast.Name, context: FileContext) -> Iterator[ast.AST]:
     """Give the functions around a name that have a parameter of this name, innermost first."""
-    assert context.outline is not None
-    for above in context.outline.ancestors(name):
+    for above in context.ancestors(name):
         if isinstance(above, _FUNCTIONS) and word in parameters(above):
             yield above
 
@@ -75,32 +71,30 @@ def _is_forward(function: ast.FunctionDef, word: str, context: FileContext) -> b
 
 def _is_module(method: ast.FunctionDef, context: FileContext) -> bool:
     """Whether a method belongs to a module or to a function of autograd: by what ``self`` is, or by the bases."""
-    assert context.outline is not None
-    assert context.analysis is not None
-    above = context.outline.parents.get(method)
+    above = context.parent(method)
     if not isinstance(above, ast.ClassDef):
         return False
     if any(ast.unparse(base).rpartition(".")[2] in _TAKING_TENSORS for base in above.bases):
         return True
     first = method.args.args[0].arg
     own = next((each for each in ast.walk(method) if isinstance(each, ast.Name) and each.id == first), None)
-    return own is not None and context.analysis.value(own).must(Kind.MODULE)
+    return own is not None and context.value(own).must(Kind.MODULE)
 
 
 def _is_hook(function: ast.FunctionDef, word: str, context: FileContext) -> bool:
     """Whether a function is a hook by its name or by where the file hands it, and the parameter not the module."""
-    assert context.outline is not None
     if "hook" in function.name and _HOOKED.fullmatch(word):
         return True
     given = [each.arg for each in function.args.args if each.arg not in ("self", "cls")]
-    kinds = context.outline.told(_handed_over, context.outline.tree).get(function.name, frozenset())
+    kinds = _handed_over(context.tree, context).get(function.name, frozenset())
     return bool(kinds) and word in given[1 if "module" in kinds else 0 :]
 
 
-def _handed_over(outline: Outline, _: ast.Module) -> dict[str, frozenset[str]]:
+@remembered
+def _handed_over(_: ast.Module, context: FileContext) -> dict[str, frozenset[str]]:
     """Give the functions that a file registers as hooks, and whether on a ``"tensor"`` or a ``"module"``."""
     found: dict[str, frozenset[str]] = {}
-    for node in outline.nodes(ast.Call):
+    for node in context.nodes(ast.Call):
         match node:
             case ast.Call(func=ast.Attribute(attr=word), args=[ast.Name(id=name) | ast.Attribute(attr=name), *_]):
                 if word == "register_hook":

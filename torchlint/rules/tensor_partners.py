@@ -7,10 +7,8 @@ from itertools import islice
 
 import libcst as cst
 
-from torchlint.inference.models.operations import operations
-from torchlint.rule import FileContext
+from torchlint.rule import FileContext, operations, remembered
 from torchlint.rules.data_use import last_word, method_call
-from torchlint.rules.remembered import remembered
 from torchlint.rules.tensor_uses import PARAMETER, is_used
 
 _MOST_PARTNERS = 16
@@ -82,10 +80,10 @@ def _data_only(node: cst.BaseAssignTargetExpression | cst.BaseExpression) -> Ite
 @remembered
 def _is_tensor(node: cst.BaseExpression, context: FileContext) -> bool:
     """Whether an expression is a tensor, or the ``data`` of something whose name or function says that it is one."""
-    if context.facts(node).is_tensor:
+    if context.value(node).is_tensor:
         return True
     if not isinstance(node, cst.Attribute) or node.attr.value != "data":
         return False
-    if context.facts(node.value).is_tensor or PARAMETER.search(last_word(node.value)):
+    if context.value(node.value).is_tensor or PARAMETER.search(last_word(node.value)):
         return True
     return is_used(node.value, context, records=True)

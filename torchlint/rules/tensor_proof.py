@@ -11,14 +11,11 @@ import ast
 
 import libcst as cst
 
-from torchlint.inference.facts import UNKNOWN, Kind, Value
-from torchlint.inference.models.operations import UNLIKE, leaf, operations
-from torchlint.rule import FileContext
+from torchlint.rule import UNLIKE, FileContext, Kind, Value, leaf, operations, remembered
 from torchlint.rules.class_attributes import attribute_values, is_own_groups
 from torchlint.rules.given_data import brief
 from torchlint.rules.imported_names import names_of
 from torchlint.rules.module_proof import is_layer, is_module, layer_gives_a_tensor
-from torchlint.rules.remembered import remembered
 from torchlint.rules.tensor_uses import PARAMETER
 from torchlint.rules.type_guards import is_instance
 from torchlint.rules.value_bindings import bindings_of
@@ -53,7 +50,7 @@ def doubt_of_tensor(node: cst.BaseExpression, context: FileContext) -> str | Non
 @remembered
 def is_proven(node: ast.expr, context: FileContext) -> bool:
     """Whether an expression is a tensor, or `None`, beyond doubt."""
-    return context.outline is not None and context.analysis is not None and _Proof(context).holds(node)
+    return _Proof(context).holds(node)
 
 
 def is_tensor_class(names: frozenset[str]) -> bool:
@@ -230,4 +227,4 @@ class _Proof:
         return bool(values) and all(self.holds(each, depth, is_held=True) for each in values)
 
     def _value(self, node: ast.expr) -> Value:
-        return self._context.analysis.value(node) if self._context.analysis is not None else UNKNOWN
+        return self._context.value(node)

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from torchlint.rule import FileContext
+from torchlint.rule import FileContext, remembered
 from torchlint.rules.spelling import Spelled, torch_name
-from torchlint.syntax.outline import Outline
 
 DTYPES = {
     "Float": "float32",
@@ -71,18 +70,19 @@ def _agreed(values: set[str]) -> str | None:
     return next(iter(values)) if len(values) == 1 else None
 
 
-def is_type_word(word: str, outline: Outline) -> bool:
+def is_type_word(word: str, context: FileContext) -> bool:
     """Whether a word names a legacy tensor type, or stands for one in a file."""
-    return bool(_WORD.fullmatch(word)) or word in type_aliases(outline)
+    return bool(_WORD.fullmatch(word)) or word in type_aliases(context)
 
 
-def type_aliases(outline: Outline) -> frozenset[str]:
+def type_aliases(context: FileContext) -> frozenset[str]:
     """Give the words of a file that an import or an assignment made of a legacy tensor type's name."""
-    return outline.told(_type_aliases, outline.tree)
+    return _type_aliases(context.tree, context)
 
 
-def _type_aliases(outline: Outline, _: ast.Module) -> frozenset[str]:
-    nodes = (*outline.nodes(ast.ImportFrom), *outline.nodes(ast.Assign), *outline.nodes(ast.AnnAssign))
+@remembered
+def _type_aliases(_: ast.Module, context: FileContext) -> frozenset[str]:
+    nodes = (*context.nodes(ast.ImportFrom), *context.nodes(ast.Assign), *context.nodes(ast.AnnAssign))
     return frozenset(word for node in nodes for word in _aliases(node))
 
 
@@ -115,9 +115,9 @@ def _word(target: ast.expr) -> Iterator[str]:
 def type_of(node: cst.BaseExpression, context: FileContext) -> TensorType | None:
     """Give the legacy tensor type that a name or an attribute stands for; None where it stands for anything else."""
     word = name_node(node)
-    if word is None or context.outline is None:
+    if word is None:
         return None
-    if not is_type_word(word.value, context.outline):
+    if not is_type_word(word.value, context):
         return None
     return tensor_type(context.names(node))
 

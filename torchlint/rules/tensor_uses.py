@@ -11,11 +11,8 @@ from functools import cache
 
 import libcst as cst
 
-from torchlint.inference.models.operations import DISTINCTIVE, leaf, operations
-from torchlint.rule import FileContext
+from torchlint.rule import DISTINCTIVE, FileContext, children, leaf, operations, parameters, remembered
 from torchlint.rules.inplace_methods import ALIKE
-from torchlint.rules.remembered import remembered
-from torchlint.syntax.outline import children, parameters
 
 GRADED = frozenset({"grad", "requires_grad", "requires_grad_", "backward", "retain_grad", "grad_fn", "volatile"})
 """Attributes and methods that only tensors have: the name that is asked for one is a tensor."""
@@ -96,13 +93,11 @@ def is_asked_for_shape(node: cst.BaseExpression, context: FileContext) -> bool:
 
 def uses_around(place: ast.expr, context: FileContext) -> TensorUses | None:
     """Give what the function around an expression, or else the module, uses as tensors; None where nothing is known."""
-    if context.outline is None:
-        return None
     word = _root(place)
-    for above in context.outline.ancestors(place):
+    for above in context.ancestors(place):
         if isinstance(above, _SCOPES) or (isinstance(above, ast.Lambda) and word in parameters(above)):
             return _uses(above, context)
-    return _uses(context.outline.tree, context)
+    return _uses(context.tree, context)
 
 
 @remembered
@@ -126,10 +121,9 @@ def _uses(around: ast.AST, context: FileContext) -> TensorUses:
 
 def _loops(around: ast.AST, context: FileContext) -> Iterator[tuple[str, str]]:
     """Give the names that loops bind, outer loops before inner ones, and the code of what they go over."""
-    assert context.outline is not None
     loops: list[ast.For | ast.comprehension] = [
-        *context.outline.inside(around, ast.For),
-        *context.outline.inside(around, ast.comprehension),
+        *context.inside(around, ast.For),
+        *context.inside(around, ast.comprehension),
     ]
     for node in loops:
         match node.target, node.iter:
@@ -228,8 +222,8 @@ def _is_data(value: ast.expr) -> bool:
 def _asks_for_a_tensor(function: ast.expr, context: FileContext) -> bool:
     """Whether a function is one of torch's that takes nothing but a tensor as its first argument."""
     match function:
-        case ast.Attribute(attr=word) | ast.Name(id=word) if word in _taking_tensors() and context.analysis is not None:
-            names = context.analysis.value(function).names
+        case ast.Attribute(attr=word) | ast.Name(id=word) if word in _taking_tensors():
+            names = context.value(function).names
             return bool(names) and names <= operations().functions | _WRAPPERS
     return False
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
-from torchlint.inference.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
-from torchlint.inference.project_texts import SETS_DEFAULT_DEVICE, SETS_DEFAULT_DTYPE, SETS_TENSOR_TYPE
-from torchlint.rule import FileContext
-from torchlint.source import Source
-from torchlint.syntax.outline import Outline, outline
+from torchlint.rule import (
+    DEVICE,
+    DTYPE,
+    SETS_DEFAULT_DEVICE,
+    SETS_DEFAULT_DTYPE,
+    SETS_TENSOR_TYPE,
+    TENSOR_TYPE,
+    FileContext,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ def default_set(context: FileContext, dtype: bool) -> str | None:
 
     The default device matters to every constructor; ``dtype`` says whether the default dtype does, too.
     """
-    known = defaults(context.source)
+    known = defaults(context)
     if known.device or known.tensor_type:
         return "this file may set the default device"
     if dtype and known.dtype:
@@ -38,20 +41,11 @@ def default_set(context: FileContext, dtype: bool) -> str | None:
     return context.other_texts.sets(*kinds, SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE)
 
 
-@lru_cache(maxsize=8)
-def defaults(source: Source) -> Defaults:
-    """Look for the calls and blocks that change a default."""
-    text = source.utf8
-    found = defaults_set(text, lambda: _outline(source))
+def defaults(context: FileContext) -> Defaults:
+    """Return what a file does to torch's defaults."""
+    found = context.defaults_set
     return Defaults(
         dtype=bool(found & {DTYPE, TENSOR_TYPE}),
         device=DEVICE in found,
-        tensor_type=TENSOR_TYPE in found and b"cuda" in text,
+        tensor_type=TENSOR_TYPE in found and b"cuda" in context.source.utf8,
     )
-
-
-def _outline(source: Source) -> Outline | None:
-    try:
-        return outline(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # newer than this Python
-        return None

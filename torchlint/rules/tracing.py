@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from torchlint.inference.project_texts import traces_or_scripts
 from torchlint.model import Applicability, Fix
-from torchlint.rule import FileContext
+from torchlint.rule import FileContext, traces_or_scripts
 
 _DOUBT = "a trace keeps what `.data` gives as a constant"
 

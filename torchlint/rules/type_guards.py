@@ -5,11 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 
-from torchlint.inference.binders import binder
-from torchlint.inference.lexical import SCOPES, Loop, bound
-from torchlint.rule import FileContext
+from torchlint.rule import SCOPES, FileContext, Loop, remembered
 from torchlint.rules.imported_names import names_of
-from torchlint.syntax.outline import Outline
 
 Tells = Callable[[ast.expr, bool], bool]
 """Whether a test without `not`, `and` and `or` says what is asked, if it holds or does not."""
@@ -20,11 +17,10 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 
 def is_guarded(name: ast.Name, tells: Tells, context: FileContext) -> bool:
     """Whether a test that tells what is asked is in force wherever a name is evaluated."""
-    outline = context.outline
-    if outline is None or binder(name, outline) is None:
+    if context.scope_that_binds(name) is None:
         return False
     below: ast.AST = name
-    for above in outline.ancestors(name):
+    for above in context.ancestors(name):
         for test, holds, region in _tests(below, above):
             if _says(test, holds, tells) and not _is_rebound(name, region, context):
                 return True
@@ -92,28 +88,27 @@ def _says(test: ast.expr, holds: bool, tells: Tells) -> bool:
 
 def _is_rebound(name: ast.Name, region: Sequence[ast.AST], context: FileContext) -> bool:
     """Whether a name may be bound anew between a test and where it stands, by what stands behind the test."""
-    outline = context.outline
-    assert outline is not None
-    scope = binder(name, outline)
-    around = list(outline.ancestors(name))
+    scope = context.scope_that_binds(name)
+    around = list(context.ancestors(name))
     inside = [each for each in region if each is name or each in around] or list(region)
     begins = region.index(inside[0])
-    closer = [each for each in around if any(each in outline.within(one) for one in inside)]
-    if any(name.id in outline.told(_of_clauses, each) for each in closer if isinstance(each, _COMPREHENSIONS)):
+    closer = [each for each in around if any(each in context.within(one) for one in inside)]
+    if any(name.id in _of_clauses(each, context) for each in closer if isinstance(each, _COMPREHENSIONS)):
         return True
     loops = [each for each in closer if isinstance(each, Loop)]
-    for place in outline.told(bound, scope).get(name.id, []) if scope is not None else []:
-        if any(place in outline.within(each) for each in loops):
+    for place in context.stores(scope).get(name.id, []) if scope is not None else []:
+        if any(place in context.within(each) for each in loops):
             return True
-        if not any(place in outline.within(each) for each in region[: begins + 1]):
+        if not any(place in context.within(each) for each in region[: begins + 1]):
             continue
-        if outline.start(place) < outline.start(name) and outline.parents[place] not in around:
+        if context.span(place)[0] < context.span(name)[0] and context.parent(place) not in around:
             return True
     return False
 
 
-def _of_clauses(outline: Outline, node: ast.AST) -> frozenset[str]:
+@remembered
+def _of_clauses(node: ast.AST, context: FileContext) -> frozenset[str]:
     """Return the names that the clauses of a comprehension bind."""
     clauses: list[ast.comprehension] = getattr(node, "generators", [])
-    targets = (one for each in clauses for one in outline.within(each.target))
+    targets = (one for each in clauses for one in context.within(each.target))
     return frozenset(each.id for each in targets if isinstance(each, ast.Name))

@@ -23,8 +23,8 @@ def unwrap(call: cst.Call, inner: cst.Arg, behind: str, context: FileContext) ->
     """Make the edits; None where a comment would be lost or the argument does not come first."""
     if call.args[0] is not inner:
         return None
-    start, end = context.definition.span(call)
-    first, last = context.definition.outer_span(inner.value)
+    start, end = context.span(call)
+    first, last = context.outer_span(inner.value)
     head, tail = context.source.slice(start, first), context.source.slice(last, end)
     if "#" in tail and len(call.args) > 1:
         return None
@@ -34,12 +34,12 @@ def unwrap(call: cst.Call, inner: cst.Arg, behind: str, context: FileContext) ->
 
 
 def _keeping_parentheses(call: cst.Call, inner: cst.Arg, behind: str, context: FileContext) -> tuple[Edit, ...]:
-    start, end = context.definition.span(call)
-    first, last = context.definition.outer_span(inner.value)
-    opening = context.definition.outer_span(call.func)[1] + len(_code(call.whitespace_after_func))
+    start, end = context.span(call)
+    first, last = context.outer_span(inner.value)
+    opening = context.outer_span(call.func)[1] + len(_code(call.whitespace_after_func))
     edits = [Edit(start, opening, "")]
     if inner.keyword is not None:
-        edits.append(Edit(context.definition.span(inner.keyword)[0], first, ""))
+        edits.append(Edit(context.span(inner.keyword)[0], first, ""))
     if len(call.args) > 1:
         edits.append(Edit(last, end - 1, ""))
     elif isinstance(inner.comma, cst.Comma):

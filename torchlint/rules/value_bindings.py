@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from torchlint.inference.binders import binder, reaching
 from torchlint.rule import FileContext
 from torchlint.rules.imported_names import names_of
 
@@ -27,11 +26,9 @@ _PASSING_ON = frozenset({"builtins.reversed", "builtins.list", "builtins.tuple",
 
 def places_of(name: ast.Name, context: FileContext) -> list[ast.Name | ast.arg]:
     """Return where a name may have been bound to what it is where it stands; nothing where that is not known."""
-    if context.outline is None:
-        return []
-    scope = binder(name, context.outline)
-    found = reaching(name, scope, context.outline) if scope is not None else []
-    stars = (each for each in context.outline.nodes(ast.ImportFrom) if each.names[0].name == "*")
+    scope = context.scope_that_binds(name)
+    found = context.reaching(name) if scope is not None else []
+    stars = (each for each in context.nodes(ast.ImportFrom) if each.names[0].name == "*")
     if found and isinstance(scope, ast.Module) and any(each.lineno > found[0].lineno for each in stars):
         return []  # `from module import *` may bind anything
     return found
@@ -49,15 +46,14 @@ def bindings_of(name: ast.Name, context: FileContext) -> list[Binding]:
 
 
 def _bound(place: ast.Name, context: FileContext) -> list[Binding]:
-    assert context.outline is not None
     target: ast.AST = place
-    above = context.outline.parents[place]
+    above = context.parent(place)
     path: list[int] = []
     while isinstance(above, ast.Tuple | ast.List):
         if any(isinstance(each, ast.Starred) for each in above.elts):
             return []
         path.insert(0, next(at for at, each in enumerate(above.elts) if each is target))
-        target, above = above, context.outline.parents[above]
+        target, above = above, context.parent(above)
     match above:
         case ast.Assign(value=value) | ast.NamedExpr(value=value) | ast.AnnAssign(value=ast.expr() as value):
             return _member(value, path)

@@ -9,10 +9,7 @@ from functools import lru_cache
 
 import libcst as cst
 
-from torchlint.inference.lexical import bound_otherwise
-from torchlint.inference.names import bindings, canonical
-from torchlint.rule import FileContext
-from torchlint.syntax.outline import Outline
+from torchlint.rule import FileContext, bindings, canonical, remembered
 
 NAMES = frozenset({"torch.autograd.Variable", "torch.autograd.variable.Variable"})
 """The class has these two addresses and no other."""
@@ -39,7 +36,7 @@ def names_variable(node: cst.BaseExpression, context: FileContext) -> bool:
     word = _last_word(node)
     if word is None or word not in _spellings(context.source.utf8):
         return False
-    known = context.facts(node)
+    known = context.value(node)
     if known.unknown and not known.names:  # an annotation that is not evaluated
         return _imported(node, context)
     return bool(known.names) and known.names <= NAMES
@@ -80,17 +77,16 @@ def brief(node: cst.CSTNode, context: FileContext, instead: str) -> str:
 
 def _imported(node: cst.BaseExpression, context: FileContext) -> bool:
     """Whether imports alone, and only those of torch's ``Variable``, bind what an expression spells."""
-    if context.outline is None:
-        return False
     root, _, rest = context.code(node).partition(".")
-    meant = context.outline.told(_imports_alone, context.outline.tree).get(root, frozenset())
+    meant = _imports_alone(context.tree, context).get(root, frozenset())
     return bool(meant) and all(canonical(f"{name}.{rest}" if rest else name) in NAMES for name in meant)
 
 
-def _imports_alone(outline: Outline, tree: ast.Module) -> dict[str, frozenset[str]]:
+@remembered
+def _imports_alone(_: ast.Module, context: FileContext) -> dict[str, frozenset[str]]:
     """Give what each name means that imports bind and nothing else."""
-    other = outline.told(bound_otherwise, tree)
-    imports: list[ast.Import | ast.ImportFrom] = [*outline.nodes(ast.Import), *outline.nodes(ast.ImportFrom)]
+    other = context.bound_otherwise
+    imports: list[ast.Import | ast.ImportFrom] = [*context.nodes(ast.Import), *context.nodes(ast.ImportFrom)]
     meant: dict[str, frozenset[str]] = {}
     for bound, value in (each for node in imports for each in bindings(node) if each[0] not in other):
         meant[bound] = meant.get(bound, frozenset()) | value.names

@@ -86,13 +86,10 @@ from pathlib import PurePath
 
 import libcst as cst
 
-from torchlint.inference.names import bindings
 from torchlint.model import Applicability, Confidence, Edit, Fix
-from torchlint.rule import Draft, FileContext, Rule
-from torchlint.rule_metadata import Triggers
+from torchlint.rule import Draft, FileContext, Rule, Triggers, bindings
 from torchlint.rules.statement_removal import without_statement
 from torchlint.rules.variable_calls import NAMES
-from torchlint.syntax.outline import Outline
 
 _LEFT_BEHIND = NAMES | {"torch.autograd"}
 _HABIT = 3
@@ -106,7 +103,7 @@ def check(node: cst.ImportFrom, context: FileContext) -> Iterator[Draft]:
     """Report ``Variable`` among the names that a statement imports from ``torch.autograd``."""
     if node.relative or node.module is None or isinstance(node.names, cst.ImportStar):
         return
-    if context.outline is None or _dotted(node.module) not in _HOMES:
+    if not context.is_parsed or _dotted(node.module) not in _HOMES:
         return
     for alias in node.names:
         if alias.evaluated_name == "Variable" and not _is_for_others(alias, node, context):
@@ -124,8 +121,7 @@ def _is_for_others(alias: cst.ImportAlias, node: cst.ImportFrom, context: FileCo
         return True
     if any(isinstance(each, cst.Try | cst.TryStar) for each in context.ancestors(node)):
         return True
-    assert context.outline is not None
-    body = context.outline.tree.body
+    body = context.tree.body
     if any(_imports_all(each) for each in body):
         return not any(_is_script_part(each) for each in body)
     return all(_only_imports(each) for each in body)
@@ -157,19 +153,18 @@ def _only_imports(statement: ast.stmt) -> bool:
 
 def _doubt(name: str, node: cst.ImportFrom, context: FileContext) -> str | None:
     """Return why somebody may still need a name that nothing in the file uses; None where nobody can."""
-    assert context.outline is not None
     return (
         _said_in_comment(node, context)
-        or _reached_at_run_time(context.outline)
-        or _is_habit(context.outline)
+        or _reached_at_run_time(context)
+        or _is_habit(context)
         or context.other_texts.exports
-        or context.other_texts.takes(name, by_star=not _lists_its_names(context.outline))
+        or context.other_texts.takes(name, by_star=not _lists_its_names(context))
     )
 
 
 def _said_in_comment(node: cst.ImportFrom, context: FileContext) -> str | None:
     """``# noqa: F401`` beside an import says that it is there for others."""
-    first, last = (context.source.position(at)[0] for at in context.definition.span(node))
+    first, last = (context.source.position(at)[0] for at in context.span(node))
     if any(_KEPT.search(context.source.line(at)) for at in range(first, last + 1)):
         return "a comment says that it is there for others"
     if _ALL_KEPT.search(context.source.text):
@@ -177,9 +172,9 @@ def _said_in_comment(node: cst.ImportFrom, context: FileContext) -> str | None:
     return None
 
 
-def _reached_at_run_time(outline: Outline) -> str | None:
+def _reached_at_run_time(context: FileContext) -> str | None:
     """``globals()``, ``eval`` and an ``__all__`` that is put together reach names that are not written."""
-    for node in outline.order:
+    for node in context.within(context.tree):
         match node:
             case ast.Name(id="globals" | "locals" | "vars" | "eval" | "exec" | "dir" as word):
                 return f"`{word}` may reach it"
@@ -187,7 +182,7 @@ def _reached_at_run_time(outline: Outline) -> str | None:
                 return "`sys.modules` may reach it"
             case ast.Name(id="__all__", ctx=ast.Load()):
                 return "`__all__` is put together at run time"
-            case ast.Name(id="__all__") if not _is_list_of_names(outline.parents.get(node)):
+            case ast.Name(id="__all__") if not _is_list_of_names(context.parent(node)):
                 return "`__all__` is put together at run time"
     return None
 
@@ -202,32 +197,31 @@ def _is_list_of_names(statement: ast.AST | None) -> bool:
     return False
 
 
-def _lists_its_names(outline: Outline) -> bool:
+def _lists_its_names(context: FileContext) -> bool:
     """Whether the file has an ``__all__``, which does not name the import: else it would be used."""
-    return any(isinstance(node, ast.Name) and node.id == "__all__" for node in outline.order)
+    return any(isinstance(node, ast.Name) and node.id == "__all__" for node in context.within(context.tree))
 
 
-def _is_habit(outline: Outline) -> str | None:
+def _is_habit(context: FileContext) -> str | None:
     """Several imports that nothing uses may be there for ``from this_file import *``."""
-    if any(_imports_all(each) for each in outline.tree.body):
+    if any(_imports_all(each) for each in context.tree.body):
         return "the file itself imports `*`, and may be imported so"
     bound: set[str] = set()
     used: set[str] = set()
-    for node in outline.order:
+    for node in context.within(context.tree):
         match node:
             case ast.Import() | ast.ImportFrom():
                 bound.update(name for name, value in bindings(node) if not value.names <= _LEFT_BEHIND)
             case ast.Name(id=name):
                 used.add(name)
-    if len(bound - used) < _HABIT or _lists_its_names(outline):
+    if len(bound - used) < _HABIT or _lists_its_names(context):
         return None
     return "other imports are unused too, so the file may be there for its names"
 
 
 def _is_used(name: str, context: FileContext) -> bool:
-    assert context.outline is not None
     word = re.compile(rf"\b{re.escape(name)}\b")
-    for node in context.outline.order:
+    for node in context.within(context.tree):
         match node:
             case ast.Name(id=found) if found == name:
                 return True
@@ -248,9 +242,8 @@ def _says(node: ast.Constant, text: str, word: re.Pattern[str], context: FileCon
         return True
     if any(word.search(line) for line in text.splitlines() if line.lstrip().startswith((">>>", "..."))):
         return True
-    assert context.outline is not None
     below: ast.AST = node
-    for above in context.outline.ancestors(node):
+    for above in context.ancestors(node):
         match above:
             case ast.arg() | ast.AnnAssign() if getattr(above, "annotation", None) is below:
                 return True
@@ -299,9 +292,9 @@ def _own_rows(alias: cst.ImportAlias, context: FileContext) -> Edit | None:
 
 
 def _alias_span(alias: cst.ImportAlias, context: FileContext) -> tuple[int, int]:
-    start = context.definition.outer_span(alias.name)[0]
+    start = context.outer_span(alias.name)[0]
     last = alias.asname.name if alias.asname else alias.name
-    return start, context.definition.outer_span(last)[1]
+    return start, context.outer_span(last)[1]
 
 
 def _dotted(node: cst.BaseExpression) -> str:

@@ -74,11 +74,8 @@ from enum import Enum
 
 import libcst as cst
 
-from torchlint.inference.models import grad_mode
 from torchlint.model import Applicability, Confidence, Edit, Fix
-from torchlint.rule import Draft, FileContext, Rule
-from torchlint.rule_metadata import Triggers
-from torchlint.rules.remembered import says
+from torchlint.rule import GRAD_MODE_DECORATORS, Draft, FileContext, Rule, Triggers
 from torchlint.rules.spelling import torch_name
 from torchlint.rules.variable_calls import brief, last_name, names_variable
 
@@ -187,12 +184,12 @@ def _decorating(decorator: cst.BaseExpression, context: FileContext) -> str | No
     """Return the code of a decorator that is neither one of Python's for methods nor one of torch's grad modes."""
     function = decorator.func if isinstance(decorator, cst.Call) else decorator
     code = context.code(function)
-    known = code.rpartition(".")[2] in _BLIND or context.names(function) & grad_mode.DECORATING
+    known = code.rpartition(".")[2] in _BLIND or context.names(function) & GRAD_MODE_DECORATORS
     return None if known else code
 
 
 def _asked_for(context: FileContext) -> str | None:
-    return "the file asks for annotations" if says(_ANNOTATIONS, context.source.utf8) else None
+    return "the file asks for annotations" if context.matches(_ANNOTATIONS) else None
 
 
 def _without_duplicate(node: cst.BaseExpression, context: FileContext) -> Edit | None:
@@ -201,16 +198,16 @@ def _without_duplicate(node: cst.BaseExpression, context: FileContext) -> Edit |
     others = [each for each in members if each is not node]
     if whole is None or not any(_is_tensor_class(each, context) for each in others):
         return None
-    start, end = context.definition.outer_span(whole)
+    start, end = context.outer_span(whole)
     if "#" in context.source.slice(start, end):
         return None
     if len(others) == 1:
         return Edit(start, end, context.code_with_parentheses(others[0]))
     at = next(index for index, each in enumerate(members) if each is node)
-    first, last = context.definition.outer_span(node)
+    first, last = context.outer_span(node)
     if at + 1 < len(members):
-        return Edit(first, context.definition.outer_span(members[at + 1])[0], "")
-    return Edit(context.definition.outer_span(members[at - 1])[1], last, "")
+        return Edit(first, context.outer_span(members[at + 1])[0], "")
+    return Edit(context.outer_span(members[at - 1])[1], last, "")
 
 
 def _alternatives(

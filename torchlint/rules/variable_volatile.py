@@ -72,10 +72,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.inference.facts import Mode
 from torchlint.model import Applicability, Confidence, Edit, Fix
-from torchlint.rule import Draft, FileContext, Rule
-from torchlint.rule_metadata import Triggers
+from torchlint.rule import Draft, FileContext, Mode, Rule, Triggers
 from torchlint.rules.argument_removal import without
 from torchlint.rules.spelling import torch_name
 from torchlint.rules.variable_calls import VariableCall, brief, is_literal, read
@@ -98,7 +96,7 @@ def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
 
 def check_attribute(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     """Report the attribute ``volatile`` of a tensor."""
-    if node.attr.value != "volatile" or not context.facts(node.value).is_tensor:
+    if node.attr.value != "volatile" or not context.value(node.value).is_tensor:
         return
     code = brief(node, context, "volatile")
     if isinstance(context.parent(node), cst.AssignTarget):
@@ -140,11 +138,9 @@ def _fix(title: str, edits: tuple[Edit, ...], applicability: Applicability) -> F
 def _methods_called(within: cst.CSTNode, context: FileContext) -> set[str]:
     """Give the methods called in a function, or in the whole file for a call outside functions."""
     found = context.python(within) if isinstance(within, cst.BaseExpression) else None
-    if context.outline is None:
-        return set()
     if isinstance(within, cst.FunctionDef):
         found = _function(within, context)
-    tree: ast.AST = context.outline.tree if found is None or isinstance(found, ast.expr) else found
+    tree: ast.AST = context.tree if found is None or isinstance(found, ast.expr) else found
     return {
         node.func.attr for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
     }
@@ -152,8 +148,7 @@ def _methods_called(within: cst.CSTNode, context: FileContext) -> set[str]:
 
 def _function(node: cst.FunctionDef, context: FileContext) -> ast.AST | None:
     row = context.row(node.name)
-    assert context.outline is not None
-    for each in ast.walk(context.outline.tree):
+    for each in ast.walk(context.tree):
         if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) and each.lineno == row:
             return each
     return None
@@ -165,7 +160,7 @@ def _decoration(function: cst.FunctionDef, context: FileContext) -> tuple[Edit, 
     if found is None:
         return None
     spelled, imports = found
-    start = context.definition.span(function)[0]
+    start = context.span(function)[0]
     row = context.source.position(start)[0]
     indent = context.source.slice(context.source.line_starts[row - 1], start)
     return (Edit(start, start, f"@{spelled}()\n{indent}"), *imports)

@@ -89,10 +89,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.inference.facts import Grad, Kind, Value
 from torchlint.model import Applicability, Confidence, Edit, Fix
-from torchlint.rule import Draft, FileContext, Rule
-from torchlint.rule_metadata import Triggers
+from torchlint.rule import Draft, FileContext, Grad, Kind, Rule, Triggers, Value
 from torchlint.rules.detach_chains import is_detached_behind, is_detaching
 from torchlint.rules.detached_proof import never_requires_grad_here
 from torchlint.rules.given_data import brief as given_brief
@@ -145,7 +143,7 @@ def _judged(wrapper: VariableCall, context: FileContext) -> tuple[str, Fix | Non
     code = brief(wrapper.call, context, "Variable(...)")
     if wrapper.data is None or not wrapper.plain:
         return f"`{code}` is a detached alias of its tensor since torch 0.4: use tensors directly", None
-    value = context.facts(wrapper.data.value)
+    value = context.value(wrapper.data.value)
     if value.must(_REFUSED):
         what = next((word for kind, word in _NEVER.items() if value.may(kind)), "something else")
         return _NO_TENSOR.format(code=code, what=what), None
@@ -264,7 +262,7 @@ def _moved(wrapper: VariableCall, data: cst.Arg, context: FileContext) -> tuple[
 def _is_bool(flag: cst.Arg, context: FileContext) -> bool:
     if isinstance(flag.value, cst.UnaryOperation) and isinstance(flag.value.operator, cst.Not):
         return True
-    return isinstance(context.facts(flag.value).const, bool) or is_literal(flag, "True")
+    return isinstance(context.value(flag.value).const, bool) or is_literal(flag, "True")
 
 
 RULE = Rule("TNS401", "variable-wrapper", Triggers(names=("Variable",)), visit={cst.Call: check})

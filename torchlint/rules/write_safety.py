@@ -8,11 +8,10 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.model import Confidence
-from torchlint.rule import FileContext
+from torchlint.rule import FileContext, semantic_children
 from torchlint.rules.data_use import DataUse, Way
 from torchlint.rules.inplace_methods import ALIKE
 from torchlint.rules.module_building import is_being_built
-from torchlint.syntax.definition import semantic_children
 
 _HARMLESS_CALLS = frozenset("float int len min max abs round range tuple list sum isinstance bool".split())
 _HARMLESS_MODULES = ("torch.", "math.", "numpy.", "random.")
@@ -54,7 +53,7 @@ def _is_harmless(call: cst.Call, context: FileContext) -> bool:
         case cst.Name(value=word):
             return word in _HARMLESS_CALLS
         case cst.Attribute(value=receiver):
-            return context.facts(receiver).is_tensor or _is_on_data(receiver)
+            return context.value(receiver).is_tensor or _is_on_data(receiver)
     return False
 
 

@@ -9,11 +9,8 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 
-from torchlint.inference.facts import Kind, Mode, Value
-from torchlint.inference.models.operations import operations
-from torchlint.rule import FileContext
+from torchlint.rule import FileContext, Kind, Mode, Value, children, operations, remembered
 from torchlint.rules.data_use import FORM_ATTRIBUTES, FORM_FUNCTIONS, FORM_METHODS, VIEW_ATTRIBUTES
-from torchlint.syntax.outline import Outline, children
 
 _READERS = frozenset("print float int bool len str repr isinstance type id hash range round all any complex".split())
 _NUMBERS = frozenset("item tolist numpy __array__ storage untyped_storage type".split())
@@ -75,19 +72,17 @@ _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 def only_read(node: ast.expr, context: FileContext) -> bool:
     """Whether the value of an expression is only read, as far as the function's own text shows."""
-    return context.outline is not None and _Reader(context).reads(node)
+    return _Reader(context).reads(node)
 
 
 class _Reader:
     def __init__(self, context: FileContext) -> None:
-        assert context.outline is not None
         self._context = context
-        self._outline = context.outline
         self._asked: set[tuple[ast.AST, str]] = set()
 
     def reads(self, node: ast.expr) -> bool:
         """Whether what stands around an expression only reads its value."""
-        match above := self._outline.parents.get(node):
+        match above := self._context.parent(node):
             case ast.Attribute():
                 return self._attribute(above)
             case ast.Subscript(value=value):
@@ -107,7 +102,7 @@ class _Reader:
             case ast.BoolOp():
                 return self.reads(above)
             case ast.keyword(arg=word):
-                call = self._outline.parents.get(above)
+                call = self._context.parent(above)
                 return word not in (None, "out") and isinstance(call, ast.Call) and self._argument(node, call)
             case ast.Call():
                 return self._argument(node, above)
@@ -125,7 +120,7 @@ class _Reader:
 
     # ------------------------------------------------------------------ what is done with it
     def _attribute(self, above: ast.Attribute) -> bool:
-        call = self._outline.parents.get(above)
+        call = self._context.parent(above)
         if not (isinstance(call, ast.Call) and call.func is above):
             if not isinstance(above.ctx, ast.Load):
                 return False
@@ -181,7 +176,7 @@ class _Reader:
         return self._are_quiet(call, node)
 
     def _member(self, node: ast.expr, above: ast.Tuple | ast.List) -> bool:
-        match outer := self._outline.parents.get(above):
+        match outer := self._context.parent(above):
             case ast.Call(func=function) if self._value(function).names & {"torch.cat", "torch.stack"}:
                 return True
             case ast.BinOp(op=ast.Mod(), left=ast.Constant(value=str())) | ast.FormattedValue():
@@ -213,21 +208,21 @@ class _Reader:
     def _name(self, word: str, above: ast.AST) -> bool:
         """Whether every use of the name in the function only reads; a name seen from elsewhere is not followed."""
         scope = next(
-            (each for each in self._outline.ancestors(above) if isinstance(each, (*_NESTED, ast.Module))), None
+            (each for each in self._context.ancestors(above) if isinstance(each, (*_NESTED, ast.Module))), None
         )
         if not isinstance(scope, _SCOPES):
             return False
         if (scope, word) in self._asked:
             return True
         self._asked.add((scope, word))
-        return all(self._use(use) for use in self._outline.told(_uses, scope).get(word, ()))
+        return all(self._use(use) for use in _uses(scope, self._context).get(word, ()))
 
     def _use(self, use: ast.AST | None) -> bool:
         match use:
             case ast.Name(ctx=ast.Load()):
                 return self.reads(use)
             case ast.Name(ctx=ast.Store()):
-                return not isinstance(self._outline.parents.get(use), ast.AugAssign)
+                return not isinstance(self._context.parent(use), ast.AugAssign)
         return isinstance(use, ast.Name)
 
     # ------------------------------------------------------------------ what stands beside it
@@ -252,12 +247,10 @@ class _Reader:
             return not known.may(Kind.SEQUENCE | Kind.OTHER) or isinstance(node, ast.Slice)
         if known.kind and known.must(Kind.TENSOR) and not known.may_require_grad:
             return True
-        analysis = self._context.analysis
-        return analysis is not None and analysis.mode(node) == Mode.OFF
+        return self._context.mode(node) == Mode.OFF
 
     def _value(self, node: ast.expr) -> Value:
-        assert self._context.analysis is not None
-        return self._context.analysis.value(node)
+        return self._context.value(node)
 
 
 def _is_inplace(name: str, call: ast.Call) -> bool:
@@ -269,7 +262,8 @@ def _is_inplace(name: str, call: ast.Call) -> bool:
     return any(not (isinstance(each, ast.Constant) and each.value is False) for each in said)
 
 
-def _uses(_: Outline, scope: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, list[ast.AST | None]]:
+@remembered
+def _uses(scope: ast.FunctionDef | ast.AsyncFunctionDef, _: FileContext) -> dict[str, list[ast.AST | None]]:
     """Give the uses of each name in a function; None for one in a nested scope or where it is declared elsewhere's."""
     found: dict[str, list[ast.AST | None]] = defaultdict(list)
     stack: list[tuple[ast.AST, bool]] = [(each, False) for each in scope.body]

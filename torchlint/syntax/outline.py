@@ -201,6 +201,12 @@ def outline(source: Source) -> Outline:
     return made
 
 
+def empty(source: Source) -> Outline:
+    """Return the outline of a file of which the stdlib's parser sees nothing."""
+    tree = ast.Module(body=[], type_ignores=[])
+    return Outline(source, tree, by_type=defaultdict(list, {ast.Module: [tree]}), order=[tree], depths=[0])
+
+
 def parse(source: Source) -> ast.Module:
     """Parse a file with the stdlib's parser.
 
