@@ -60,7 +60,6 @@ def test_every_block_of_the_page_is_followed() -> None:
     ]
 
 
-@pytest.mark.slow
 def test_the_walk_leads_to_a_rule_that_is_found_fixed_proven_and_documented(shell: Shell) -> None:
     pytest.importorskip("torch", reason="the proof of a fix runs torch, which is not installed")
     said: dict[str, str] = {}
