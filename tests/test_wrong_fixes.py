@@ -54,7 +54,9 @@ def test_a_tempting_rewriting_is_refuted(rewriting: Rewriting) -> None:
 def test_each_rule_has_three_wrong_fixes_that_are_refuted() -> None:
     counted = Counter(each.code for each in (*MUTANTS, *REWRITINGS))
     codes = {entry.code for entry in CATALOGUE}
-    assert set(counted) | set(FEWER) == codes
+    missing = sorted(codes - {*counted, *FEWER})
+    assert missing == [], f"write three wrong fixes of {missing} into tests/wrong_fixes.py, see docs/adding-a-rule.md"
+    assert {*counted, *FEWER} == codes
     assert {code: count for code, count in counted.items() if count < 3 and code not in FEWER} == {}
     assert not set(FEWER) & {code for code, count in counted.items() if count >= 3}
     assert all(FEWER.values())
