@@ -255,7 +255,7 @@ def proven(entry: RuleMetadata) -> Iterator[str]:
         counts = f"{len(found)} | {sum(row.worlds for row in found)} | {sum(row.ran for row in found)}"
         claimed, held = _counted(row.claims for row in found), _counted(row.allows for row in found)
         yield f"| {name} | {torch} | {counts} | {claimed} | {held} |"
-    yield from _not_run_again(rows)
+    yield from _not_run(rows, {series(row) for row in ledger.rows if row.kind == "cpu"})
     if all(row.kind in ("cpu", "simulated") for row in rows):
         yield from (
             "",
@@ -266,14 +266,14 @@ def proven(entry: RuleMetadata) -> Iterator[str]:
     yield from _rare_rows(rare) if rare else ("", "No rare world that was tried shows a difference.")
 
 
-def _not_run_again(rows: list[Row]) -> Iterator[str]:
-    """Give the line that says which examples have changed since an older torch ran them."""
+def _not_run(rows: list[Row], versions: set[tuple[int, int]]) -> Iterator[str]:
+    """Give the line that says which examples an older torch has not run: they are new, or have changed since."""
     counts = Counter(series(row) for row in rows if row.kind == "cpu")
-    today = counts.pop(max(counts))
-    missing = {version: today - count for version, count in sorted(counts.items()) if count < today}
+    today = counts[max(counts)]
+    missing = {version: today - counts[version] for version in sorted(versions) if counts[version] < today}
     if missing:
         said = ", ".join(f"{count} of {today} on torch {major}.{minor}" for (major, minor), count in missing.items())
-        yield from ("", f"Not run again since they changed: {said}.")
+        yield from ("", f"Not run yet: {said}.")
 
 
 def _rare_rows(rare: list[Rare]) -> Iterator[str]:

@@ -1,4 +1,13 @@
-"""How tests run the program: in a process of its own, with exact streams and exit status."""
+"""How tests run the program, what marks they bear, and what a run says at its end.
+
+A test is marked by what it needs, read off the code that it reaches (:mod:`tests.needs`): its own function, the
+fixtures that it asks for, and every name of its module or of a module of tests beside it that these use. It is marked
+
+- ``process`` where that leads to ``subprocess`` or ``multiprocessing``: it starts a program, a server or a pool;
+- ``torch`` where that leads to ``torch``, or where it or its module skips itself without torch.
+
+No test needs a package index. What a run leaves to the nightly one (:mod:`tests.nightly`) is counted at its end.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +16,27 @@ import io
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests import proven
+from tests import installing, nightly
+from tests.forked import Forked
+from tests.needs import needs
+
+if TYPE_CHECKING:
+    from tests import action
 
 ROOT = Path(__file__).parents[1]
 HEAVY = f"#{'-' * 8_000}\n"
 """A comment at the end of a file, so that a few files are enough for a pool of processes."""
+PATIENCE = 300.0
 STAND_IN = Path(__file__).parent / "fixtures" / "stand_in.py"
+
+_LEFT_OUT = ("NO_COLOR", "FORCE_COLOR", "PRE_COMMIT")
 
 
 @dataclass(frozen=True)
@@ -37,25 +55,28 @@ class Ran:
 Program = Callable[..., Ran]
 
 
+def _environment(cache: str, given: Mapping[str, str]) -> dict[str, str]:
+    kept = {key: value for key, value in os.environ.items() if key not in _LEFT_OUT}
+    return {
+        **kept,
+        "PYTHONPATH": str(ROOT),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "TORCHLINT_CACHE_DIR": cache,
+        **given,
+    }
+
+
 def _runner(folder: Path, *command: str) -> Program:
     def run(*arguments: str, stdin: bytes = b"", **environment: str) -> Ran:
-        # Beside the folder, not in it: tests list what is there. The stand-in has other rules of the same version.
-        cache = f"{folder}.cache{len(command)}"
-        kept = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR", "PRE_COMMIT")}
         done = subprocess.run(
             [sys.executable, *command, *arguments],
             cwd=folder,
             input=stdin,
             capture_output=True,
-            env={
-                **kept,
-                "PYTHONPATH": str(ROOT),
-                "PYTHONDONTWRITEBYTECODE": "1",
-                "TORCHLINT_CACHE_DIR": cache,
-                **environment,
-            },
+            # Beside the folder, not in it: tests list what is there. The stand-in has other rules of the same version.
+            env=_environment(f"{folder}.cache{len(command)}", environment),
             check=False,
-            timeout=300,
+            timeout=PATIENCE,
         )
         return Ran(done.returncode, done.stdout, done.stderr.decode())
 
@@ -63,9 +84,28 @@ def _runner(folder: Path, *command: str) -> Program:
 
 
 @pytest.fixture
-def torchlint(tmp_path: Path) -> Program:
-    """The real program, started in the test's own folder."""
+def torchlint(request: pytest.FixtureRequest) -> Program:
+    """The real program in the test's own folder: a call of its ``main``, and in the nightly run a process."""
+    wanted: Program = request.getfixturevalue("program" if nightly.RUNS else "in_process")
+    return wanted
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    """The real program in a process of its own, started in the test's own folder."""
     return _runner(tmp_path, "-m", "torchlint")
+
+
+@pytest.fixture
+def forked(tmp_path: Path, program: Program) -> Program:
+    """The real program in a process of its own, forked from one that has imported torch; without that at night."""
+
+    def run(*arguments: str, stdin: bytes = b"", **environment: str) -> Ran:
+        process = Forked(tmp_path, arguments, _environment(f"{tmp_path}.cache2", environment))
+        out, err = process.communicate(stdin)
+        return Ran(process.wait(PATIENCE), out, err.decode())
+
+    return program if nightly.RUNS else run
 
 
 @pytest.fixture
@@ -81,23 +121,78 @@ def in_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pyt
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TORCHLINT_CACHE_DIR", f"{tmp_path}.cache2")
-    for name in ("NO_COLOR", "FORCE_COLOR", "PRE_COMMIT"):
+    for name in _LEFT_OUT:
         monkeypatch.delenv(name, raising=False)
 
-    def run(*arguments: str, stdin: bytes = b"") -> Ran:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+    def run(*arguments: str, stdin: bytes = b"", **environment: str) -> Ran:
         capfdbinary.readouterr()
-        status = main(arguments)
+        with monkeypatch.context() as during:
+            during.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+            for name, value in environment.items():
+                during.setenv(name, value)
+            status = main(arguments)
         out, err = capfdbinary.readouterr()
         return Ran(status, out, err.decode())
 
     return run
 
 
+# ---------------------------------------------------------------------- made once by all processes that run tests
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """The folder for what is made once in a session."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / "shared"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def built(shared: Path) -> Path:
+    """This tree's wheel."""
+    (wheel,) = installing.once(shared / "wheel", installing.wheel).glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="session")
+def offline(shared: Path, built: Path) -> dict[str, str]:
+    """An environment in which pip finds this tree's wheel and all that it needs, without an index."""
+    return installing.without_index(installing.once(shared / "shelf", installing.shelf), built.parent)
+
+
+@pytest.fixture(scope="session")
+def hooks(shared: Path, offline: dict[str, str]) -> dict[str, str]:
+    """An environment in which pre-commit finds the published repository, and installs its hooks once."""
+    published = installing.once(shared / "published", installing.publish)
+    return {**offline, **installing.served_by(published), "PRE_COMMIT_HOME": str(shared / "hooks")}
+
+
+@pytest.fixture
+def runner(tmp_path: Path, shared: Path, offline: dict[str, str], built: Path) -> action.Runner:
+    """A runner of GitHub's, with an empty repository checked out."""
+    from tests import action
+
+    return action.Runner(tmp_path, shared, offline, built)
+
+
+# ---------------------------------------------------------------------- what pytest calls
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test by what it needs."""
+    for item in items:
+        if isinstance(item, pytest.Function):
+            for need in needs(item.path, item.originalname, item.fixturenames):
+                item.add_marker(need)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say which proofs were run."""
-    chosen = "all" if proven.ALL else f"what has changed, and the eighth that the tree {proven.turn()} chooses"
-    terminalreporter.write_line(f"proofs: {chosen}")
+    """Say what was left to the nightly run."""
+    reports = [each for kind in ("passed", "failed", "skipped") for each in terminalreporter.stats.get(kind, ())]
+    left = nightly.counted(reports)
+    terminalreporter.write_line(f"left to the nightly run (the digest of torchlint/ is {nightly.tree()[:12]}):")
+    for reason, count in sorted(left.items(), key=lambda each: (-each[1], each[0])):
+        terminalreporter.write_line(f"{count:6} {reason}")
+    if not left:
+        terminalreporter.write_line("     - nothing")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

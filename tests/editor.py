@@ -8,12 +8,16 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from tests import nightly
+from tests.forked import Forked
+
 ROOT = Path(__file__).parents[1]
+PROGRAM = (sys.executable, "-m", "torchlint")
 PATIENCE = 120.0
 
 Message = dict[str, Any]
@@ -34,19 +38,21 @@ ABLE: Message = {
 """What a modern editor says that it can do."""
 
 
+def _started(folder: Path, command: Sequence[str], env: Mapping[str, str]) -> subprocess.Popen[bytes] | Forked:
+    """Start the server as an editor does, by a command; without one, forked, and in the nightly run by its own."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", **env}
+    if not command and not nightly.RUNS:
+        return Forked(folder, ("server", "-v"), environment)
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen(command or (*PROGRAM, "server", "-v"), cwd=folder, env=environment, **streams)
+
+
 class Editor:
     """Starts the server as an editor does, and keeps what it says."""
 
     def __init__(self, folder: Path, *command: str, env: dict[str, str] | None = None) -> None:
         self.folder = folder
-        self._process = subprocess.Popen(
-            command or (sys.executable, "-m", "torchlint", "server", "-v"),
-            cwd=folder,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", **(env or {})},
-        )
+        self._process = _started(folder, command, env or {})
         self._incoming: queue.Queue[Message | None] = queue.Queue()
         self._ids = 0
         self.told: list[Message] = []

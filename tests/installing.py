@@ -1,4 +1,7 @@
-"""Installing torchlint from this tree with the real pip: from a wheel, and without a package index."""
+"""Installing torchlint from this tree with the real pip: from a wheel, and without a package index.
+
+What is costly is made once in a session, by the first of the processes that run tests.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,35 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from zipfile import ZipFile
+
+from filelock import FileLock
+
+from tests.shells import Shell
+from torchlint.version import VERSION
 
 ROOT = Path(__file__).parents[1]
 SHIPPED = ("torchlint", "docs", "tools", "pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE")
 _INSTALLED = frozenset({"INSTALLER", "REQUESTED", "direct_url.json"})
 """What pip adds to a package when it installs it."""
 HOOKS = (*SHIPPED, ".pre-commit-hooks.yaml", "action.yml")
+ADDRESS = "https://github.com/torchlint/torchlint"
+TAG = f"v{VERSION}"
+
+
+def once(folder: Path, make: Callable[[Path], object]) -> Path:
+    """Return a folder that all processes of a session share; the first to ask for it fills it."""
+    done = folder.with_name(f"{folder.name}.done")
+    with FileLock(f"{folder}.lock"):
+        if not done.exists():
+            shutil.rmtree(folder, ignore_errors=True)  # a process that failed may have left a part
+            folder.mkdir(parents=True)
+            make(folder)
+            done.touch()
+    return folder
 
 
 def copied(folder: Path, names: tuple[str, ...] = HOOKS) -> Path:
@@ -28,29 +51,45 @@ def copied(folder: Path, names: tuple[str, ...] = HOOKS) -> Path:
     return folder
 
 
-def wheel(folder: Path) -> Path:
+def wheel(folder: Path) -> None:
     """Build this tree's wheel into a folder, as a release is built."""
-    tree = copied(folder / "tree")
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder / "dist")]
+    tree = copied(folder.with_name(f"{folder.name}.tree"))
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     done = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
-    (built,) = (folder / "dist").glob("*.whl")
-    return built
 
 
-def shelf(folder: Path, *names: str) -> dict[str, str]:
-    """Pack packages that are installed here, and what they need, as wheels.
-
-    Gives an environment in which the real pip installs these into anything, and asks no index.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    for each in _needed(names):
+def shelf(folder: Path) -> None:
+    """Pack, as wheels, what torchlint needs to be built, to be installed, and to run as a hook of pre-commit."""
+    for each in _needed(("libcst", "pathspec", "rich", "hatchling", "pre-commit")):
         _packed(each, folder)
+
+
+def without_index(*folders: Path) -> dict[str, str]:
+    """Return an environment in which the real pip installs the wheels of some folders, and asks no index."""
     return {
         "PIP_NO_INDEX": "1",
-        "PIP_FIND_LINKS": str(folder),
+        "PIP_FIND_LINKS": " ".join(map(str, folders)),
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "PIP_COMPILE": "0",  # only a few of the modules are imported
+    }
+
+
+def publish(folder: Path) -> None:
+    """Make the published repository: a clone of this tree with the tag of its release."""
+    published = Shell(copied(folder / "repository"))
+    published.git("init", "-qb", "main")
+    published.git("add", "-A")
+    published.git("commit", "-qm", "release")
+    published.git("tag", TAG)
+
+
+def served_by(folder: Path) -> dict[str, str]:
+    """Return an environment in which git finds the project's address in a published repository."""
+    return {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"url.file://{folder / 'repository'}.insteadOf",
+        "GIT_CONFIG_VALUE_0": ADDRESS,
     }
 
 

@@ -210,12 +210,12 @@ def test_only_changed_lines_are_silenced(tmp_path: Path, torchlint: Program) -> 
     assert (tmp_path / "a.py").read_text() == HEAD + "a = w.numpy()\nb = w.numpy()  # noqa: TNS101\n"
 
 
-def test_many_files_in_a_pool(tmp_path: Path, torchlint: Program) -> None:
+def test_many_files_in_a_pool(tmp_path: Path, program: Program) -> None:
     for number in range(20):
         (tmp_path / f"m{number}.py").write_text(HEAD + "a = w.numpy()\n" + HEAVY)
-    done = add(torchlint, "--add-noqa", "--jobs", "2")
+    done = add(program, "--add-noqa", "--jobs", "2")
     assert done.stderr == "Silenced 20 findings in 20 files.\n"
-    assert json.loads(torchlint("--isolated", "--output-format", "json").stdout) == []
+    assert json.loads(program("--isolated", "--output-format", "json").stdout) == []
 
 
 def test_the_example_project_is_silent_afterwards_for_torchlint_and_flake8(tmp_path: Path, torchlint: Program) -> None:

@@ -68,8 +68,8 @@ def test_an_odd_name_is_shown_escaped(tmp_path: Path, torchlint: Program) -> Non
     assert done.stdout.startswith("a\\x1b[2J\\x0ab.py:1:7: TNS900 ")
 
 
-def test_a_terminal_of_another_encoding_is_no_crash(tmp_path: Path, torchlint: Program) -> None:
+def test_a_terminal_of_another_encoding_is_no_crash(tmp_path: Path, program: Program) -> None:
     (tmp_path / "é.py").write_text("def f(:  # ü\n", encoding="utf-8")
-    done = torchlint("-q", PYTHONIOENCODING="ascii")
+    done = program("-q", PYTHONIOENCODING="ascii")
     assert done.status == 1
     assert b"\\xe9.py:1:7" in done.raw

@@ -223,11 +223,11 @@ def test_odd_names_survive(tmp_path: Path, torchlint: Program) -> None:
     assert len((tmp_path / FILE).read_text().splitlines()) == 2
 
 
-def test_a_pool_knows_the_same(tmp_path: Path, torchlint: Program) -> None:
+def test_a_pool_knows_the_same(tmp_path: Path, program: Program) -> None:
     for number in range(20):
         (tmp_path / f"m{number}.py").write_text("import torch\ntorch.ones(1, requires_grad=True).numpy()\n" + HEAVY)
-    concise(torchlint, "--write-baseline", "--jobs", "2")
-    done = concise(torchlint, "--jobs", "2", "--no-cache")
+    concise(program, "--write-baseline", "--jobs", "2")
+    done = concise(program, "--jobs", "2", "--no-cache")
     assert (done.status, done.stdout) == (0, "All checks passed! 20 known.\n")
 
 

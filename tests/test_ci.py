@@ -9,28 +9,15 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.action import ACTION, Runner
 from tests.blocks import ROOT, Block, of
 from tests.documents import read
-from tests.installing import shelf, wheel
 from tests.shells import Shell, commands
-from tests.test_action import ACTION, Runner
 
 PAGE = of("docs/ci.md")
 BAD = "import torch\n\nw = torch.ones(3, requires_grad=True)\nprint(w.numpy())\n"
 GOOD = BAD.replace("w.numpy()", "w.detach().numpy()")
 WORKFLOWS = [each for each in PAGE if each.marked("workflow")]
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return wheel(tmp_path_factory.mktemp("built"))
-
-
-@pytest.fixture(scope="module")
-def offline(tmp_path_factory: pytest.TempPathFactory, built: Path) -> dict[str, str]:
-    """An environment in which pip finds this tree's wheel, and what it needs, without an index."""
-    packages = shelf(tmp_path_factory.mktemp("shelf"), "libcst", "packaging", "pathspec", "rich")
-    return {**packages, "PIP_FIND_LINKS": f"{packages['PIP_FIND_LINKS']} {built.parent}"}
 
 
 def fileof(name: str) -> Block:
@@ -39,7 +26,6 @@ def fileof(name: str) -> Block:
 
 
 # ---------------------------------------------------------------------- tox and nox
-@pytest.mark.slow
 @pytest.mark.parametrize(("tool", "file"), [("tox", "tox.ini"), ("nox", "noxfile.py")])
 def test_the_session_reports_and_passes(tool: str, file: str, tmp_path: Path, offline: dict[str, str]) -> None:
     if find_spec(tool) is None:
@@ -95,12 +81,10 @@ def test_a_workflow_uses_what_there_is(block: Block) -> None:
     assert rights == {"contents": "read", **({"security-events": "write"} if sarif else {})}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("block", [each for each in WORKFLOWS if "uses: torchlint/" in each.text], ids=str)
-def test_the_action_runs_as_a_workflow_asks(block: Block, tmp_path: Path, built: Path, offline: dict[str, str]) -> None:
+def test_the_action_runs_as_a_workflow_asks(block: Block, tmp_path: Path, runner: Runner) -> None:
     (job,) = yaml.safe_load(block.text)["jobs"].values()
     (step,) = (each for each in job["steps"] if each.get("uses", "").startswith("torchlint/"))
-    runner = Runner(tmp_path, offline, built)
     shell = Shell(runner.workspace)
     (shell.folder / "src").mkdir()
     (shell.folder / "src" / "old.py").write_text(BAD)

@@ -176,10 +176,10 @@ def test_explain_prints_pages_and_rules_lists_them(torchlint: Program) -> None:
     assert any(line.startswith("TNS104  cpu-before-detach") and " off " in line for line in table)
 
 
-def test_version_and_help_import_neither_torch_nor_libcst(tmp_path: Path, torchlint: Program) -> None:
+def test_version_and_help_import_neither_torch_nor_libcst(tmp_path: Path, program: Program) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
-    assert torchlint("--version").stdout == "torchlint 0.1.0\n"
-    assert torchlint("--help").stdout.startswith("usage: torchlint [check] [PATH ...] [FLAGS]\n")
+    assert program("--version").stdout == "torchlint 0.1.0\n"
+    assert program("--help").stdout.startswith("usage: torchlint [check] [PATH ...] [FLAGS]\n")
     for arguments in (["--version"], ["--help"], ["rules"], ["explain", "--all"], ["a.py"]):
         code = (
             "import sys; from torchlint.cli import main; status = main(sys.argv[1:]);"

@@ -6,7 +6,6 @@ every piece that unsafe fixes change, in ``unsafe.txt`` beside it. ``python -m t
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
-from tests import fixture_runs  # noqa: E402
+from tests import fixture_runs, nightly  # noqa: E402
 from tests.fixture_runs import Outcome, Unit  # noqa: E402
 from tests.proven import PROVEN, is_due  # noqa: E402
 from torchlint.proof import simulated  # noqa: E402
@@ -71,8 +70,8 @@ def test_the_safe_fixes_of_a_fixture_hold_where_it_runs(path: Path, device: str)
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("path", fixture_runs.unsafe_fixtures(), ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_what_the_unsafe_fixes_of_a_fixture_do_is_stated(path: Path, device: str) -> None:
-    if device != "cpu" and "ALL_WORLDS" not in os.environ:
-        pytest.skip("takes minutes: set ALL_WORLDS=1 to run unsafe fixes on other devices than the host too")
+    if device != "cpu" and not nightly.RUNS:
+        pytest.skip(f"{nightly.LEFT}unsafe fixes of fixtures on other devices than the host")
     if not is_due(f"unsafe fixture {device}", *_texts(path)):
         pytest.skip(PROVEN)
     found = fixture_runs.unsafe_outcomes(path, device)

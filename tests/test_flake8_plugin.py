@@ -7,9 +7,12 @@ import os
 import subprocess
 import sys
 from importlib.metadata import entry_points
+from itertools import product
 from pathlib import Path
 
 import pytest
+
+from tests.nightly import in_turn
 
 pytest.importorskip("flake8", reason="flake8 is not installed")
 
@@ -62,8 +65,10 @@ def places(done: subprocess.CompletedProcess[str]) -> list[str]:
     return [" ".join(line.split(" ")[:2]).removeprefix("./") for line in done.stdout.splitlines()]
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1"])
+@pytest.mark.parametrize(
+    ("newline", "encoding"),
+    in_turn(product(("\n", "\r\n"), ("utf-8", "utf-8-sig", "latin-1")), 3, "encodings in flake8"),
+)
 def test_codes_and_places_are_those_of_the_command_line(newline: str, encoding: str, tmp_path: Path) -> None:
     head = f"# coding: {encoding}\n" if encoding == "latin-1" else "#\n"
     (tmp_path / "a.py").write_bytes((head + CODE).replace("\n", newline).encode(encoding))

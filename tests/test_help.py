@@ -120,8 +120,8 @@ def test_every_shell_gets_a_script_with_commands_and_flags(shell: str, torchlint
     assert all(word in done.stdout for word in (*COMMANDS, "diff-base", "write-baseline", "TNS101"))
 
 
-def test_without_the_package_completion_says_what_to_install(tmp_path: Path, torchlint: Program) -> None:
+def test_without_the_package_completion_says_what_to_install(tmp_path: Path, program: Program) -> None:
     (tmp_path / "shtab.py").write_text("raise ImportError\n")
-    done = torchlint("completion", "bash")
+    done = program("completion", "bash")
     assert (done.status, done.stdout) == (2, "")
     assert done.stderr == 'torchlint: error: completion needs a package: pip install "torchlint[completion]"\n'

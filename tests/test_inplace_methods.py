@@ -8,9 +8,13 @@ from typing import Any
 
 import pytest
 
+from tests import nightly
 from torchlint.rules.inplace_methods import ALIKE, CALLING_BACK, REFORMING
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    nightly.only("measuring the in-place methods of torch again"),
+]
 
 torch = pytest.importorskip("torch")
 

@@ -15,12 +15,6 @@ HIT = "w.numpy()"
 MESSAGE = "TNS101 `.numpy()` on a tensor that requires grad: `.detach()` is missing"
 
 
-@pytest.fixture
-def torchlint(in_process: Program) -> Program:
-    """The program in the test's own process: there are many runs here."""
-    return in_process
-
-
 def concise(torchlint: Program, *arguments: str, stdin: bytes = b"") -> list[str]:
     ran = torchlint("--output-format", "concise", "-q", *arguments, stdin=stdin)
     assert ran.stderr == ""

@@ -19,12 +19,6 @@ MESSAGE = "TNS101 `.numpy()` on a tensor that requires grad: `.detach()` is miss
 FAULTY = notebook(text("# Title"), code(SETUP), code(f"%matplotlib inline\né = 1; {HIT}"))
 
 
-@pytest.fixture
-def torchlint(in_process: Program) -> Program:
-    """The program in the test's own process: there are many runs here."""
-    return in_process
-
-
 def refused(torchlint: Program, folder: Path, raw: bytes) -> str:
     """Check bytes as a notebook beside a sound one; hold that only they are reported and kept, and give the report."""
     (folder / "bad.ipynb").write_bytes(raw)
@@ -134,7 +128,6 @@ def test_a_cell_in_another_language_is_passed_over(torchlint: Program, tmp_path:
     assert torchlint("--output-format", "concise", "-q", ".").stdout == f"a.ipynb:cell 3:1:3: {MESSAGE}\n"
 
 
-@pytest.mark.slow
 def test_a_hundred_megabytes_are_read_and_fixed(torchlint: Program, tmp_path: Path) -> None:
     image = {"output_type": "display_data", "metadata": {}, "data": {"image/png": "iVBORw0KGgo" * 900_000}}
     before = notebook(code(SETUP), *(code(f"x = {number}", outputs=[image]) for number in range(10)), code(HIT))

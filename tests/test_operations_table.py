@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests import proven
+from tests import nightly
 from torchlint.inference.facts import Kind
 from torchlint.inference.models.functions import WITH_INPLACE
 from torchlint.inference.models.operations import _ASKED_ELSEWHERE as ASKED_ELSEWHERE
@@ -146,8 +146,7 @@ DECIDED_BY_ARGUMENTS = {
 
 
 # ---------------------------------------------------------------------- measured again
-@pytest.mark.skipif(not proven.ALL, reason="measures torch, not this program: `PROOFS=all` and .ci/nightly run it")
-@pytest.mark.slow
+@nightly.only("measuring a sample of the operations of torch again")
 @needs_torch
 def test_a_sample_measured_again_agrees() -> None:
     status, said = run("--sample", str(SAMPLE), "--seed", str(SEED))
@@ -166,7 +165,6 @@ FALSIFIED = {
 """A thing that is put into the table, or taken out of it where it is there."""
 
 
-@pytest.mark.slow
 @needs_torch
 def test_a_falsified_table_is_noticed(tmp_path: Path) -> None:
     whole = table()

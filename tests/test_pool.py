@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import HEAVY, ROOT, Program
+from tests.nightly import in_turn
 from torchlint.pool import chunks
 
 HIT = "import torch\n\nw = torch.ones(3, requires_grad=True)\nprint(w.numpy())\n"
@@ -53,15 +54,13 @@ def test_a_pool_is_made_where_there_is_enough_to_do_and_not_inside_a_hook(tmp_pa
     assert processes(tmp_path, "--jobs", "3", "m1.py", "m2.py") == 0
 
 
-@pytest.mark.parametrize("arguments", [(), ("--fix",), ("--diff",)])
-def test_any_number_of_processes_says_and_writes_the_same(
-    tmp_path: Path, torchlint: Program, arguments: tuple[str, ...]
-) -> None:
+@pytest.mark.parametrize("flag", in_turn(["--output-format=full", "--fix", "--diff"], 3, "ways to run in pools"))
+def test_any_number_of_processes_says_and_writes_the_same(tmp_path: Path, program: Program, flag: str) -> None:
     seen = set()
     for jobs in ("1", "2", "5"):
         for number in range(30):
             (tmp_path / f"m{number}.py").write_text(HIT * (number % 4) + HEAVY * (number % 5))
-        done = torchlint("--no-cache", "--isolated", "--jobs", jobs, *arguments)
+        done = program("--no-cache", "--isolated", "--jobs", jobs, flag)
         files = tuple(path.read_bytes() for path in sorted(tmp_path.glob("*.py")))
         seen.add((done.status, done.raw, done.stderr, files))
     assert len(seen) == 1

@@ -128,9 +128,9 @@ def test_wrong_flags_are_answered_before_it_begins(
     assert done.stderr.startswith(f"torchlint: error: {message.partition(';')[0]}")
 
 
-def test_without_the_library_it_says_what_to_install(tmp_path: Path, torchlint: Callable[..., Any]) -> None:
+def test_without_the_library_it_says_what_to_install(tmp_path: Path, program: Callable[..., Any]) -> None:
     (tmp_path / "pygls.py").write_text("raise ImportError\n")
-    done = torchlint("server")
+    done = program("server")
     assert (done.status, done.stdout) == (2, "")
     assert done.stderr == 'torchlint: error: the server needs a package: pip install "torchlint[lsp]"\n'
 

@@ -10,8 +10,7 @@ import os
 import sysconfig
 from pathlib import Path
 
-import pytest
-
+from tests import nightly
 from torchlint.config import Config
 from torchlint.engine import check_bytes, fix_bytes
 
@@ -31,7 +30,7 @@ def files() -> list[Path]:
     return sorted(small[:SAMPLE])
 
 
-@pytest.mark.slow
+@nightly.only("files of installed packages")
 def test_no_crash_and_no_false_alarm_over_installed_packages() -> None:
     looked_at = files()
     assert len(looked_at) >= 100

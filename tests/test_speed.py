@@ -7,15 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.conftest import ROOT
 
 PAGE = ROOT / "docs" / "cost.md"
 SPEED = ROOT / "benchmarks" / "speed.py"
 
 
-@pytest.mark.slow
 def test_the_ratios_are_measured_over_any_folder_of_code(tmp_path: Path) -> None:
     release = tmp_path / "some==1.0"
     release.mkdir()

@@ -110,9 +110,9 @@ def fixes(program: Program, *arguments: str, status: int = 0) -> list[dict[str, 
 
 
 # ---------------------------------------------------------------------- verdicts on fixes
-def test_a_proven_fix_is_reported_with_its_runs_and_exits_with_0(torchlint: Program, tmp_path: Path) -> None:
+def test_a_proven_fix_is_reported_with_its_runs_and_exits_with_0(forked: Program, tmp_path: Path) -> None:
     write(tmp_path, good=GOOD)
-    ran = torchlint("verify", "good.py", "--isolated")
+    ran = forked("verify", "good.py", "--isolated")
     assert (ran.status, ran.stderr) == (0, "")
     first, second, closing = ran.stdout.splitlines()
     assert first.startswith("good.py:6:18: TNS301 (safe fix) proven in ")
@@ -121,16 +121,16 @@ def test_a_proven_fix_is_reported_with_its_runs_and_exits_with_0(torchlint: Prog
 
 
 @pytest.mark.skipif(simulated.missing() is not None, reason=str(simulated.missing()))
-def test_devices_modules_and_indices_are_made_on_the_simulated_device(torchlint: Program, tmp_path: Path) -> None:
+def test_devices_modules_and_indices_are_made_on_the_simulated_device(forked: Program, tmp_path: Path) -> None:
     write(tmp_path, placed=PLACED)
-    ran = torchlint("verify", "placed.py", "--isolated", "--device", "simulated")
+    ran = forked("verify", "placed.py", "--isolated", "--device", "simulated")
     assert (ran.status, ran.stderr) == (0, "")
     assert ran.stdout.splitlines()[-1] == "2 fixes: 2 proven, 0 refuted, 0 not testable."
 
 
-def test_a_refuted_fix_names_the_world_and_both_values_and_exits_with_1(torchlint: Program, tmp_path: Path) -> None:
+def test_a_refuted_fix_names_the_world_and_both_values_and_exits_with_1(forked: Program, tmp_path: Path) -> None:
     write(tmp_path, wrong=WRONG)
-    ran = torchlint("verify", "wrong.py", "--isolated")
+    ran = forked("verify", "wrong.py", "--isolated")
     assert (ran.status, ran.stderr) == (1, "")
     lines = ran.stdout.splitlines()
     assert lines[0].startswith("wrong.py:5:7: TNS202 (unsafe fix) refuted in ")
@@ -141,9 +141,9 @@ def test_a_refuted_fix_names_the_world_and_both_values_and_exits_with_1(torchlin
     assert lines[-1] == "1 fix: 0 proven, 1 refuted, 0 not testable."
 
 
-def test_a_write_to_a_module_that_is_being_built_is_run_on_new_tensors(torchlint: Program, tmp_path: Path) -> None:
+def test_a_write_to_a_module_that_is_being_built_is_run_on_new_tensors(forked: Program, tmp_path: Path) -> None:
     write(tmp_path, built=BUILT)
-    found = fixes(torchlint, "built.py")
+    found = fixes(forked, "built.py")
     assert [(each["code"], each["applicability"], each["verdict"]) for each in found] == [
         ("TNS202", "safe", "proven")
     ] * 4
@@ -152,31 +152,31 @@ def test_a_write_to_a_module_that_is_being_built_is_run_on_new_tensors(torchlint
     assert [each["reason"] for each in found] == [together, together, together, alone]
 
 
-def test_the_base_of_what_was_just_made_counts_no_writes_either(torchlint: Program, tmp_path: Path) -> None:
+def test_the_base_of_what_was_just_made_counts_no_writes_either(forked: Program, tmp_path: Path) -> None:
     write(tmp_path, frozen=FROZEN)
-    (found,) = fixes(torchlint, "frozen.py")
+    (found,) = fixes(forked, "frozen.py")
     assert (found["code"], found["applicability"], found["verdict"]) == ("TNS202", "safe", "proven")
     assert found["reason"] == "no graph holds `self.conv.weight` yet, as the rule found"
 
 
-def test_lists_hold_what_inference_says_that_they_hold(torchlint: Program, tmp_path: Path) -> None:
+def test_lists_hold_what_inference_says_that_they_hold(forked: Program, tmp_path: Path) -> None:
     write(tmp_path, rows=ROWS)
-    (found,) = fixes(torchlint, "rows.py")
+    (found,) = fixes(forked, "rows.py")
     assert (found["code"], found["applicability"], found["verdict"]) == ("TNS304", "safe", "proven")
     assert found["fragment"]["given"] == [  # type: ignore[index]
         {"name": "rows", "stands_for": "rows", "kind": "list [[1, 0.5], [2, 3]] or list []", "assumed": False}
     ]
 
 
-def test_a_write_that_is_safe_by_nothing_is_run_on_tensors_that_graphs_hold(torchlint: Program, tmp_path: Path) -> None:
+def test_a_write_that_is_safe_by_nothing_is_run_on_tensors_that_graphs_hold(forked: Program, tmp_path: Path) -> None:
     write(tmp_path, wrong=WRONG.replace("wipe", "reset_parameters"))
-    (found,) = fixes(torchlint, "wrong.py", status=1)
+    (found,) = fixes(forked, "wrong.py", status=1)
     assert (found["applicability"], found["verdict"]) == ("unsafe", "refuted")
 
 
-def test_what_cannot_be_tested_says_why_and_exits_with_0(torchlint: Program, tmp_path: Path) -> None:
+def test_what_cannot_be_tested_says_why_and_exits_with_0(forked: Program, tmp_path: Path) -> None:
     write(tmp_path, foreign=FOREIGN)
-    ran = torchlint("verify", "foreign.py", "--isolated")
+    ran = forked("verify", "foreign.py", "--isolated")
     assert (ran.status, ran.stderr) == (0, "")
     assert ran.stdout.splitlines() == [
         "foreign.py:6:12: TNS201 (unsafe fix) not testable: code that is not run may write what it makes (row 6), "
@@ -185,9 +185,9 @@ def test_what_cannot_be_tested_says_why_and_exits_with_0(torchlint: Program, tmp
     ]
 
 
-def test_the_json_tells_what_was_run(torchlint: Program, tmp_path: Path) -> None:
+def test_the_json_tells_what_was_run(forked: Program, tmp_path: Path) -> None:
     write(tmp_path, wrong=WRONG)
-    (found,) = fixes(torchlint, "wrong.py", status=1)
+    (found,) = fixes(forked, "wrong.py", status=1)
     assert {
         key: found[key] for key in ("filename", "location", "code", "name", "applicability", "verdict", "reason")
     } == {
@@ -215,20 +215,20 @@ def test_the_json_tells_what_was_run(torchlint: Program, tmp_path: Path) -> None
     }
 
 
-def test_codes_are_chosen(torchlint: Program, tmp_path: Path) -> None:
+def test_codes_are_chosen(forked: Program, tmp_path: Path) -> None:
     write(tmp_path, good=GOOD, wrong=WRONG)
-    assert {each["code"] for each in fixes(torchlint, ".", "--codes", "TNS3,TNS103")} == {"TNS301", "TNS103"}
+    assert {each["code"] for each in fixes(forked, ".", "--codes", "TNS3,TNS103")} == {"TNS301", "TNS103"}
 
 
-def test_a_fragment_that_takes_too_long_is_stopped(torchlint: Program, tmp_path: Path) -> None:
+def test_a_fragment_that_takes_too_long_is_stopped(forked: Program, tmp_path: Path) -> None:
     write(tmp_path, slow="import torch\n\n\ndef f(x: torch.Tensor):\n    return x.data + sum(range(10**11))\n")
-    (found,) = fixes(torchlint, "slow.py", "--time-limit", "2")
+    (found,) = fixes(forked, "slow.py", "--time-limit", "2")
     assert (found["verdict"], found["reason"]) == ("not testable", "stopped: it took longer than 2 s")
 
 
 # ---------------------------------------------------------------------- the rules' own examples
-def test_without_a_path_the_rules_are_proven(torchlint: Program) -> None:
-    ran = torchlint("verify", "--codes", "TNS104,data-rebinding", "--output-format", "json")
+def test_without_a_path_the_rules_are_proven(forked: Program) -> None:
+    ran = forked("verify", "--codes", "TNS104,data-rebinding", "--output-format", "json")
     assert (ran.status, ran.stderr) == (0, "")
     document = json.loads(ran.stdout)
     first, second = document["rules"]
@@ -237,7 +237,7 @@ def test_without_a_path_the_rules_are_proven(torchlint: Program) -> None:
     )  # fmt: skip
     assert first["examples"] == 5
     assert document["counts"] == {"proven": 1, "refuted": 0, "not testable": 1}
-    lines = torchlint("verify", "--codes", "TNS203").stdout.splitlines()
+    lines = forked("verify", "--codes", "TNS203").stdout.splitlines()
     assert lines[-1].startswith(f"Run with torch {torch.__version__} on cpu")
 
 
@@ -263,26 +263,26 @@ def test_a_run_that_makes_no_sense_exits_with_2(torchlint: Program, arguments: l
 
 
 @pytest.mark.parametrize("arguments", [["verify"], ["verify", "good.py"], ["--fix", "--verify", "good.py"]])
-def test_without_torch_one_line_says_what_to_install(torchlint: Program, tmp_path: Path, arguments: list[str]) -> None:
+def test_without_torch_one_line_says_what_to_install(program: Program, tmp_path: Path, arguments: list[str]) -> None:
     write(tmp_path, good=GOOD, sitecustomize="import sys\n\nsys.modules['torch'] = None\n")
     root = Path(__file__).parents[1]
-    ran = torchlint(*arguments, PYTHONPATH=f"{tmp_path}:{root}")
+    ran = program(*arguments, PYTHONPATH=f"{tmp_path}:{root}")
     assert (ran.status, ran.stdout, ran.stderr) == (
         2, "", "torchlint: error: running fixes needs torch, which is not installed: pip install torchlint[verify]\n",
     )  # fmt: skip
     assert (tmp_path / "good.py").read_text() == GOOD.lstrip()
 
 
-def test_files_named_like_modules_that_torch_wants_are_not_run(torchlint: Program, tmp_path: Path) -> None:
+def test_files_named_like_modules_that_torch_wants_are_not_run(program: Program, tmp_path: Path) -> None:
     trap = f"open({str(tmp_path / 'canary')!r}, 'w').close()\n"
     write(tmp_path, good=GOOD, numpy=trap, torch=trap, queue=trap, cProfile=trap)
-    assert [each["verdict"] for each in fixes(torchlint, "good.py")] == ["proven", "proven"]
+    assert [each["verdict"] for each in fixes(program, "good.py")] == ["proven", "proven"]
     assert not (tmp_path / "canary").exists()
 
 
-def test_a_file_that_cannot_be_read_does_not_hide_the_others(torchlint: Program, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_does_not_hide_the_others(forked: Program, tmp_path: Path) -> None:
     write(tmp_path, good=GOOD)
-    ran = torchlint("verify", "good.py", "missing.py", "--isolated")
+    ran = forked("verify", "good.py", "missing.py", "--isolated")
     assert ran.status == 2
     assert "missing.py" in ran.stderr
     assert ran.stdout.splitlines()[-1] == "2 fixes: 2 proven, 0 refuted, 0 not testable."
@@ -297,9 +297,9 @@ def test_every_flag_stands_on_the_page_and_no_other() -> None:
 
 
 # ---------------------------------------------------------------------- --fix --verify
-def test_only_proven_fixes_are_applied(torchlint: Program, tmp_path: Path) -> None:
+def test_only_proven_fixes_are_applied(forked: Program, tmp_path: Path) -> None:
     write(tmp_path, good=GOOD, wrong=WRONG, foreign=FOREIGN)
-    ran = torchlint("--fix", "--verify", "--unsafe-fixes", "--isolated", ".", "--output-format", "concise")
+    ran = forked("--fix", "--verify", "--unsafe-fixes", "--isolated", ".", "--output-format", "concise")
     assert ran.status == 1
     assert "torch.tensor([1, 2, 3], dtype=torch.float32)" in (tmp_path / "good.py").read_text()
     assert (tmp_path / "wrong.py").read_text() == WRONG.lstrip()
@@ -313,7 +313,7 @@ def test_only_proven_fixes_are_applied(torchlint: Program, tmp_path: Path) -> No
     assert [line.split(" ")[0] for line in ran.stdout.splitlines()[:2]] == ["foreign.py:6:12:", "wrong.py:5:7:"]
 
 
-def test_each_round_is_verified_before_it_is_applied(torchlint: Program, tmp_path: Path) -> None:
+def test_each_round_is_verified_before_it_is_applied(forked: Program, tmp_path: Path) -> None:
     text = """
     import torch
     from torch.autograd import Variable
@@ -323,30 +323,30 @@ def test_each_round_is_verified_before_it_is_applied(torchlint: Program, tmp_pat
         return Variable(torch.Tensor([1, 2]))
     """
     write(tmp_path, rounds=textwrap.dedent(text))
-    ran = torchlint("--fix", "--verify", "--isolated", "rounds.py")
+    ran = forked("--fix", "--verify", "--isolated", "rounds.py")
     assert (ran.status, ran.stderr) == (0, "")
     assert (tmp_path / "rounds.py").read_text() == (
         "import torch\n\n\ndef f():\n    return torch.tensor([1, 2], dtype=torch.float32)\n"
     )
 
 
-def test_a_diff_shows_proven_fixes_only(torchlint: Program, tmp_path: Path) -> None:
+def test_a_diff_shows_proven_fixes_only(forked: Program, tmp_path: Path) -> None:
     write(tmp_path, both=GOOD + WRONG.removeprefix("\nimport torch\n"))
-    ran = torchlint("--diff", "--verify", "--unsafe-fixes", "--isolated", "both.py", "--quiet")
+    ran = forked("--diff", "--verify", "--unsafe-fixes", "--isolated", "both.py", "--quiet")
     assert (ran.status, ran.stderr) == (1, "")
     changed = [line for line in ran.stdout.splitlines() if line[:1] in "+-"]
     assert len(changed) == 4
     assert not any("zero_" in line for line in changed)
 
 
-def test_standard_input_is_screened_too(torchlint: Program) -> None:
-    ran = torchlint("--fix", "--verify", "--unsafe-fixes", "--isolated", "-", stdin=WRONG.lstrip().encode())
+def test_standard_input_is_screened_too(forked: Program) -> None:
+    ran = forked("--fix", "--verify", "--unsafe-fixes", "--isolated", "-", stdin=WRONG.lstrip().encode())
     assert ran.raw == WRONG.lstrip().encode()
     assert "-:5:7: fix of TNS202 not applied, refuted in" in ran.stderr
 
 
-def test_verifying_without_fixing_is_another_command(torchlint: Program, tmp_path: Path) -> None:
+def test_verifying_without_fixing_is_another_command(forked: Program, tmp_path: Path) -> None:
     write(tmp_path, good=GOOD)
-    ran = torchlint("--verify", "good.py")
+    ran = forked("--verify", "good.py")
     assert ran.status == 2
     assert "torchlint verify PATH" in ran.stderr

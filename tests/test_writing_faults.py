@@ -36,7 +36,6 @@ def held(folder: Path) -> dict[str, bytes]:
 
 
 # ---------------------------------------------------------------------- kills
-@pytest.mark.slow
 def test_a_kill_at_any_moment_leaves_every_file_old_or_new(tmp_path: Path) -> None:
     tally, wrong = kill_often(tmp_path / "work", 40, 15, random.Random(1))
     assert wrong == []
