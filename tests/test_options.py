@@ -126,3 +126,7 @@ def test_what_a_command_does_not_take_is_an_error(command: str, arguments: list[
     with pytest.raises(UsageError) as raised:
         parse(arguments, command)
     assert str(raised.value) == message
+
+
+def test_what_only_the_command_line_says_does_not_go_with_every_file() -> None:
+    assert assemble([Options(paths=("a.py",), quiet=True, strict=True)]).run == assemble([Options(strict=True)]).run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import time
@@ -38,8 +39,8 @@ class Session:
 def session_for(options: Options, environment: Mapping[str, str]) -> Session:
     """Return the session of this process."""
     screen = _screen(sys.stdout, options.color, environment)
-    jobs = options.jobs or _processors()
-    return Session(os.getcwd(), sys.stdin.buffer, sys.stdout, sys.stderr, screen, jobs)
+    stdin = sys.stdin.buffer if sys.stdin is not None else io.BytesIO()  # none where it was closed
+    return Session(os.getcwd(), stdin, sys.stdout, sys.stderr, screen, options.jobs or _processors())
 
 
 def with_environment(options: Options, command: str, environment: Mapping[str, str]) -> Options:

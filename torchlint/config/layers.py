@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 
 from torchlint.config.globs import matches
-from torchlint.config.options import DEFAULT_EXCLUDE, DEFAULTS, OPTIONS, WORKED_IN, Options
+from torchlint.config.options import DEFAULT_EXCLUDE, DEFAULTS, IN_FILES, WORKED_IN, Options
 from torchlint.config.selectors import DEFAULT_CODES, EVERY_CODE, codes_meant, selection
 from torchlint.config.values import Patterns
 from torchlint.model import Confidence, Settings
@@ -42,7 +42,10 @@ class Config:
     path: str | None = None
     """The configuration file, None where there is none."""
     run: Options = DEFAULTS
-    """All sources laid over each other, with what they say of rules and excluded files put together."""
+    """All sources laid over each other, with what they say of rules and excluded files put together.
+
+    What only the command line says is not there: a run's paths would go with every file to every process.
+    """
 
     def codes(self, path: str) -> frozenset[str]:
         """Return the rule codes that are on for a file: those selected, less its per-file ignores."""
@@ -57,7 +60,10 @@ class Config:
         return chosen | {SYNTAX_ERROR}
 
     def cache_key(self) -> tuple[object, ...]:
-        """Return all that a result for a file of a folder rests on, beside the files and the program."""
+        """Return all that a result for a file of a folder rests on, beside the files and the program.
+
+        It is asked of :attr:`run`, so of a configuration that :func:`assemble` has made.
+        """
         entries = {each.name: each.metadata["option"] for each in fields(self.run)}
         rests_on = tuple(getattr(self.run, name) for name, entry in entries.items() if entry.in_cache_key)
         return (*rests_on, self.root, self.cwd) if self.per_file_ignores else rests_on
@@ -96,7 +102,7 @@ def assemble(layers: Iterable[Options], root: str = "", cwd: str = "", path: str
 
 
 def merged(layers: list[Options]) -> Options:
-    """Lay options over each other, the strongest last; what adds to other options is put together with them.
+    """Lay what files may hold over each other, the strongest last; what adds to options is put together with them.
 
     :raises UnknownSelector: where a selector means no rule.
     """
@@ -105,7 +111,7 @@ def merged(layers: list[Options]) -> Options:
         ignored = (*(layer.ignore or ()), *(layer.extend_ignore or ()))
         selected = selection(selected, layer.select, layer.extend_select or (), ignored)
         repaired = selection(repaired, layer.fixable, (), layer.unfixable or ())
-    strongest: dict[str, Any] = {name: _strongest(layers, name) for name in OPTIONS}
+    strongest: dict[str, Any] = {name: _strongest(layers, name) for name in IN_FILES}
     extended = (each.extend_exclude or () for each in layers)
     together = {
         "select": tuple(sorted(selected)),

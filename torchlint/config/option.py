@@ -29,7 +29,7 @@ class Option:
     group: str = ""
     metavar: str = ""
     flags: tuple[str, ...] = ()
-    """Its flags, where they are not its name; none where it is given by its position."""
+    """Its flags, where they are not just its name."""
     default: object = None
     shown_default: str = ""
     doc: str = ""

@@ -4,7 +4,7 @@ To add an option, add a field: :func:`option` for one that a configuration file 
 the command line alone. The field's name is the TOML key and the flag, with dashes. From the entry come the reading of
 configuration files, the parsers of the commands, their help and completion, the tables of the documentation
 (``python docs/generate.py`` writes them) and the cache's key. What is left to write is the code that uses the value:
-``config.run.<name>``.
+``config.run.<name>``, or ``flags.<name>`` for what only the command line says.
 """
 
 from __future__ import annotations
