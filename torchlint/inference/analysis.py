@@ -8,7 +8,6 @@ from functools import cached_property
 
 from torchlint.inference import testing
 from torchlint.inference.assumptions import assumed_at
-from torchlint.inference.docstrings import argument_types
 from torchlint.inference.facts import UNKNOWN, Mode, Reason, Value
 from torchlint.inference.imports import Place
 from torchlint.inference.lexical import bound, never_bound
@@ -19,7 +18,7 @@ from torchlint.inference.project_texts import ProjectView
 from torchlint.inference.scope import File
 from torchlint.model import Settings
 from torchlint.source import Source
-from torchlint.syntax.outline import Function, Outline, empty
+from torchlint.syntax.outline import Outline, empty
 
 _MOST_STEPS = 20
 """Of a longer chain of reasons the middle is left out: nobody would read it."""
@@ -104,24 +103,6 @@ class Analysis:
         """Give the grad modes in which an expression may be evaluated."""
         self._project.begin_question()
         return self._file.flow_of(node).modes.get(node, Mode.ON | Mode.OFF)
-
-    def is_private(self, function: Function) -> bool:
-        """Whether what a function is called with may be known: it counts for more than what the function says."""
-        return self._file.is_tested_by_pytest or self._file.callers.of(function) is not None
-
-    def is_said_to_be_tensor(self, argument: ast.arg) -> bool:
-        """Whether an argument is a tensor beyond doubt by its annotation, a comment or the docstring, without a walk.
-
-        What a private function's calls say is left out (:meth:`is_private`). A method's object may always be one.
-        """
-        function = self.outline.owner(argument)
-        if function is None or self._file.self_name(function) == argument.arg:
-            return True
-        if argument.type_comment is not None or function.type_comment is not None:
-            return True  # not looked at: hardly anybody writes them
-        said = self._file.toplevel.annotated(argument.annotation) if argument.annotation is not None else None
-        said = said or self.outline.told(argument_types, function).get(argument.arg)
-        return said is not None and said.is_tensor
 
     @cached_property
     def presuming(self) -> Analysis:

@@ -79,9 +79,9 @@ class FileContext:
 
     def span(self, node: cst.CSTNode | ast.expr | ast.stmt) -> tuple[int, int]:
         """Return where a node begins and ends, parentheses around it not counted."""
-        if isinstance(node, cst.CSTNode):
-            return self._definition.span(node)
-        return self._outline.start(node), self._outline.end(node)
+        if isinstance(node, ast.AST):
+            return self._outline.start(node), self._outline.end(node)
+        return self._definition.span(node)
 
     # ------------------------------------------------------------------ LibCST's tree, of the stretch
     def outer_span(self, node: cst.CSTNode) -> tuple[int, int]:
@@ -228,7 +228,7 @@ class FileContext:
         return self._analysis.why(reason)
 
     def _expression(self, node: Expression) -> ast.expr | None:
-        found = self.python(node) if isinstance(node, cst.CSTNode) else node
+        found = node if node is None or isinstance(node, ast.AST) else self.python(node)
         return found if isinstance(found, ast.expr) else None
 
     # ------------------------------------------------------------------ the file and its project
