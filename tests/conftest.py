@@ -180,7 +180,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark each test by what it needs."""
     for item in items:
         if isinstance(item, pytest.Function):
-            for need in needs(item.path, item.originalname, item.fixturenames):
+            for need in needs(item.path, item.originalname, tuple(item.fixturenames)):
                 item.add_marker(need)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -20,7 +20,8 @@ Place = tuple[Path, str]
 """A name at the top of a module of tests."""
 
 
-def needs(path: Path, function: str, fixtures: Collection[str]) -> set[str]:
+@cache
+def needs(path: Path, function: str, fixtures: tuple[str, ...]) -> frozenset[str]:
     """Return the needs of one test: some of ``process`` and ``torch``."""
     starts = [*((path, each) for each in (function, "pytestmark", *fixtures)), *((CONFTEST, each) for each in fixtures)]
     found, seen = set(_demanded(path)), set(starts)
@@ -32,7 +33,7 @@ def needs(path: Path, function: str, fixtures: Collection[str]) -> set[str]:
             elif used not in seen:
                 seen.add(used)
                 starts.append(used)
-    return found
+    return frozenset(found)
 
 
 @cache

@@ -27,6 +27,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
         + f"    def m{n}(self, x):\n        return x.numpy()\n"
     ),
     "reads of data": lambda n: "def f(x):\n    x.backward()\n" + each(n, "    y{0} = x.data\n"),
+    "data of data": lambda n: each(n, "x{1} = x{0}.data\n"),
     "arrays": lambda n: "def f(x):\n" + each(n, "    y{0} = torch.relu(x).numpy()\n"),
     "constructors": lambda n: "def f(x):\n" + each(n, "    y{0} = torch.Tensor([x])\n"),
     "wrappers": lambda n: "from torch.autograd import Variable\ndef f(x):\n" + each(n, "    y{0} = Variable(x)\n"),
@@ -100,6 +101,12 @@ def test_work_grows_with_the_code(shape: str) -> None:
     work(shape, 3)  # modules are imported and tables read
     once, fourfold = work(shape, 40), work(shape, 160)
     assert fourfold < 5 * once
+
+
+def test_work_grows_with_a_chain_of_data_of_which_all_names_are_looked_through() -> None:
+    work("data of data", 3)
+    once, fourfold = work("data of data", 160), work("data of data", 640)
+    assert fourfold < 4.5 * once
 
 
 def test_work_grows_with_the_files_of_a_circle(tmp_path: Path) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from torchlint.model import Confidence
-from torchlint.rule import FileContext, Kind, last_word, operations
+from torchlint.rule import FileContext, Kind, last_word, operations, remembered
 from torchlint.rules.data_use import FORM_ATTRIBUTES, FORM_METHODS, VIEW_ATTRIBUTES
 
 _OUTPUT = Kind.TENSOR | Kind.SEQUENCE | Kind.OTHER
@@ -92,13 +93,24 @@ def _is_asked_for_more(node: ast.expr, context: FileContext) -> bool:
     if not isinstance(node, ast.Name):
         return False
     around = context.function_around(node) or context.tree
-    asked = (each for each in context.inside(around, ast.Attribute) if not is_tensor_word(each.attr))
-    return any(isinstance(each.value, ast.Name) and each.value.id == node.id for each in asked)
+    return node.id in _asked_for_more(around, context)
+
+
+@remembered
+def _asked_for_more(around: ast.AST, context: FileContext) -> frozenset[str]:
+    """Return the names that a function or module asks for something that no tensor has."""
+    objects = (each.value for each in context.inside(around, ast.Attribute) if not is_tensor_word(each.attr))
+    return frozenset(each.id for each in objects if isinstance(each, ast.Name))
 
 
 def is_tensor_word(word: str) -> bool:
     """Whether tensors have an attribute or method, and records and containers hardly do."""
-    return word in operations().methods | FORM_ATTRIBUTES | FORM_METHODS | _HELD and word != "values"
+    return word in _tensor_words()
+
+
+@cache
+def _tensor_words() -> frozenset[str]:
+    return (operations().methods | FORM_ATTRIBUTES | FORM_METHODS | _HELD) - {"values"}
 
 
 def _called(call: ast.Call, context: FileContext) -> Confidence | None:
