@@ -30,9 +30,9 @@ if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
 from torchlint.config import Config  # noqa: E402
-from torchlint.engine import check_bytes, fix_bytes  # noqa: E402
-from torchlint.model import Confidence, Finding  # noqa: E402
-from torchlint.registry import RULES  # noqa: E402
+from torchlint.diagnostics.model import Confidence, Finding  # noqa: E402
+from torchlint.diagnostics.registry import RULES  # noqa: E402
+from torchlint.linter.engine import check_bytes, fix_bytes  # noqa: E402
 from torchlint.version import VERSION  # noqa: E402
 
 LIST = Path(__file__).with_name("corpus.txt")
@@ -66,13 +66,13 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def listed() -> list[str]:
-    """Give the releases of the corpus as ``name==version``."""
+    """Return the releases of the corpus as ``name==version``."""
     lines = LIST.read_text(encoding="utf-8").splitlines()
     return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
 
 def cache() -> Path:
-    """Give the folder in which releases are kept between runs."""
+    """Return the folder in which releases are kept between runs."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "torchlint-corpus"
 
@@ -122,7 +122,7 @@ def unpack(archive: Path, into: Path) -> None:
 
 
 def _members(archive: Path) -> Iterator[tuple[str, bytes]]:
-    """Give the plain files of an archive; links and devices are left out."""
+    """Yield the plain files of an archive; links and devices are left out."""
     if archive.suffix in (".whl", ".zip"):
         with zipfile.ZipFile(archive) as bundle:
             for each in bundle.infolist():
@@ -219,7 +219,7 @@ def _problems(path: str, before: bytes, after: bytes, fixed: tuple[Finding, ...]
 
 # ---------------------------------------------------------------------- the page
 def page(tallies: Iterable[Tally]) -> str:
-    """Give docs/corpus.md."""
+    """Return docs/corpus.md."""
     each = list(tallies)
     total = Tally("all")
     for one in each:

@@ -25,7 +25,7 @@ if __name__ == "__main__":
 
 from benchmarks.fuzz.watchdog import Hung, limit  # noqa: E402
 from torchlint.config import Config  # noqa: E402
-from torchlint.engine import check_bytes, fix_bytes  # noqa: E402
+from torchlint.linter.engine import check_bytes, fix_bytes  # noqa: E402
 
 EVERYTHING = Config(select=("ALL",), unsafe_fixes=True)
 SECONDS = 120.0

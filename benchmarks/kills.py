@@ -30,8 +30,8 @@ if __name__ == "__main__":
 
 from torchlint.config import assemble  # noqa: E402
 from torchlint.config.options import Options  # noqa: E402
-from torchlint.engine import fix_bytes  # noqa: E402
-from torchlint.files import TEMPORARY  # noqa: E402
+from torchlint.linter.engine import fix_bytes  # noqa: E402
+from torchlint.source.files import TEMPORARY  # noqa: E402
 
 _MODES = (0o644, 0o600, 0o755, 0o664, 0o640)
 _OTHER = 12345
@@ -49,7 +49,7 @@ class File:
 
 
 def text(number: int) -> bytes:
-    """Give a file in which there is something to repair."""
+    """Return a file in which there is something to repair."""
     lines = [f"# {number} {'é' * (number % 7)}", "import torch", "", "w = torch.ones(3, requires_grad=True)"]
     lines += ["print(w.numpy())"] * (1 + number % 3) + ["# padding " + "x" * 50] * (number % 40)
     return ("\r\n" if number % 5 == 0 else "\n").join([*lines, ""]).encode()
@@ -106,11 +106,11 @@ class Tree:
             yield f"strange files: {sorted(strange)}"
 
     def names(self) -> Iterator[str]:
-        """Give the paths of all that lies in the tree."""
+        """Return the paths of all that lies in the tree."""
         return (str(path) for path in self.top.rglob("*") if path.is_symlink() or not path.is_dir())
 
     def expected(self) -> set[str]:
-        """Give the paths of what belongs there."""
+        """Return the paths of what belongs there."""
         others = ("in.py", "out.py", "p1/second name")
         return {str(path) for path in self.tree_files} | {str(self.top / each) for each in others}
 
@@ -183,7 +183,7 @@ def kill_often(top: Path, count: int, kills: int, chance: random.Random) -> tupl
 
 
 def _measured(tree: Tree) -> tuple[float, float]:
-    """Give the seconds that a run takes, and those in which it writes."""
+    """Return the seconds that a run takes, and those in which it writes."""
     begun = time.monotonic()
     running = fix(tree, 1)
     _until_written(tree, running)

@@ -137,13 +137,13 @@ def _by_claim(found: Iterable[tuple[str, Fix]]) -> Iterator[str]:
 
 
 def _plain(reason: str) -> str:
-    """Give a reason without what is different in each place."""
+    """Return a reason without what is different in each place."""
     head = re.sub(r"^(the old code ran in no world): .*", r"\1", reason)
     return re.sub(r"`[^`]*`", "`...`", re.sub(r" \(row \w+\)", "", head)).replace("|", "\\|")
 
 
 def _observable(name: str) -> str:
-    """Give what was observed without the names of the code."""
+    """Return what was observed without the names of the code."""
     return name.rpartition(": ")[2]
 
 

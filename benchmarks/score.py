@@ -27,8 +27,8 @@ if __name__ == "__main__":
 import corpus  # noqa: E402
 
 from torchlint.config import Config  # noqa: E402
-from torchlint.engine import check_bytes  # noqa: E402
-from torchlint.model import Finding  # noqa: E402
+from torchlint.diagnostics.model import Finding  # noqa: E402
+from torchlint.linter.engine import check_bytes  # noqa: E402
 
 LABELS = Path(__file__).with_name("labels")
 PAGE = ROOT / "docs" / "labels.md"
@@ -53,7 +53,7 @@ class Site:
         return PARTS[hashlib.sha256(key).digest()[0] % 3 == 0]
 
     def found(self, prefix: str) -> Finding | None:
-        """Give the finding of a rule, or of a family of rules, at this place."""
+        """Return the finding of a rule, or of a family of rules, at this place."""
         return next((each for each in self.findings if each.code.startswith(prefix)), None)
 
 
@@ -87,7 +87,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def labelled() -> Iterator[tuple[str, dict[str, object]]]:
-    """Give every label with its family."""
+    """Yield every label with its family."""
     for family in FAMILIES:
         for line in (LABELS / f"{family}.jsonl").read_text(encoding="utf-8").splitlines():
             yield family, json.loads(line)
@@ -210,7 +210,7 @@ def shown(verdict: Verdict) -> str:
 
 
 def table(verdicts: list[Verdict]) -> str:
-    """Give a Markdown table: for each question how often torchlint is right, in both parts."""
+    """Return a Markdown table: for each question how often torchlint is right, in both parts."""
     counts: Counter[tuple[str, str, bool]] = Counter((v.question, v.site.part, v.right) for v in verdicts)
     lines = ["| question | tuning part | held-out third |", "|---|---|---|"]
     for question in sorted({each.question for each in verdicts}):
@@ -233,7 +233,7 @@ _HELD_OUT = (
 
 
 def page(sites: list[Site], text: str) -> str:
-    """Give the page that records the scores."""
+    """Return the page that records the scores."""
     parts = Counter(site.part for site in sites)
     families = Counter(site.family for site in sites)
     return (

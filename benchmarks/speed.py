@@ -32,8 +32,8 @@ if __name__ == "__main__":
 
 from benchmarks.corpus import cache  # noqa: E402
 from torchlint.config import Config  # noqa: E402
-from torchlint.engine import check_bytes  # noqa: E402
-from torchlint.registry import RULES  # noqa: E402
+from torchlint.diagnostics.registry import RULES  # noqa: E402
+from torchlint.linter.engine import check_bytes  # noqa: E402
 from torchlint.version import VERSION  # noqa: E402
 
 PAGE = ROOT / "docs" / "cost.md"
@@ -127,7 +127,7 @@ class Bench:
 
 
 def head() -> Iterator[str]:
-    """Give the lines that say what was measured, and with what."""
+    """Yield the lines that say what was measured, and with what."""
     versions = f"Python {platform.python_version()}, LibCST {version('libcst')}"
     yield f"torchlint {VERSION}, {versions}, {platform.system()} on {platform.machine()}, {os.cpu_count()} processors."
     yield ""
@@ -151,7 +151,7 @@ class Row:
 
 
 def ratios(bench: Bench, corpus: Path, count: int, torchfix: str | None = None) -> Iterator[str]:
-    """Give the table of ratios over files of the corpus."""
+    """Yield the table of ratios over files of the corpus."""
     tree = bench.place / "corpus"
     files = copied(corpus, tree, count)
     if not files:
@@ -269,7 +269,7 @@ def hook(bench: Bench, path: Path) -> Cost:
 
 # ---------------------------------------------------------------------- growth
 def growth(bench: Bench) -> Iterator[str]:
-    """Give the table of what ten and a hundred times as much costs."""
+    """Yield the table of what ten and a hundred times as much costs."""
     kinds: dict[str, tuple[tuple[int, ...], Callable[[Path, int], None]]] = {
         "files": ((200, 2000, 20000), many_files),
         "findings in one file": ((50, 500, 5000), many_findings),

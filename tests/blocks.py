@@ -30,7 +30,7 @@ class Block:
         return f"{self.page}:{self.row}"
 
     def marked(self, word: str) -> str:
-        """Give what the mark says behind a word and a colon; empty where it is another mark or none."""
+        """Return what the mark says behind a word and a colon; empty where it is another mark or none."""
         key, _, value = self.mark.partition(": ")
         return value if key == word else ""
 
@@ -41,7 +41,7 @@ class Block:
 
 
 def blocks(path: Path) -> list[Block]:
-    """Give the blocks of a page, top to bottom.
+    """Return the blocks of a page, top to bottom.
 
     :raises AssertionError: where a fence is left open.
     """
@@ -55,5 +55,5 @@ def blocks(path: Path) -> list[Block]:
 
 
 def of(page: str) -> list[Block]:
-    """Give the blocks of a page by its path from the repository's root."""
+    """Return the blocks of a page by its path from the repository's root."""
     return blocks(ROOT / page)

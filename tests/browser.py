@@ -98,7 +98,7 @@ class Page:
             )
 
     def fetched(self) -> list[str]:
-        """Give the addresses that the document asked for, data in addresses left out."""
+        """Return the addresses that the document asked for, data in addresses left out."""
         asked = (
             event["params"]["request"]["url"]
             for event in self.events
@@ -107,7 +107,7 @@ class Page:
         return [url for url in asked if not url.startswith("data:")]
 
     def complaints(self) -> list[str]:
-        """Give what the console has: errors, and what the page's policy refused."""
+        """Return what the console has: errors, and what the page's policy refused."""
         return [
             json.dumps(event["params"])
             for event in self.events

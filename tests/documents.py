@@ -47,7 +47,7 @@ def _strict(text: str) -> Any:
 
 
 def texts(document: Any) -> Iterator[str]:
-    """Give every text in a JSON document."""
+    """Yield every text in a JSON document."""
     if isinstance(document, str):
         yield document
     elif isinstance(document, dict):

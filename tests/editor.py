@@ -188,7 +188,7 @@ class Editor:
         return found
 
     def settled(self) -> list[Message]:
-        """Give what was told, once the server has come to rest: a question goes through the same queue as notices."""
+        """Return what was told, once the server has come to rest: a question goes through the same queue as notices."""
         self.refused("torchlint/none", {})
         return self.told
 

@@ -16,15 +16,15 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
-from torchlint.inference.analysis import Analysis
-from torchlint.inference.facts import Dtype, Kind, Value
-from torchlint.model import Settings
-from torchlint.proof.judge import Refutation, judge
-from torchlint.proof.observe import observe
-from torchlint.proof.snippet import Snippet
-from torchlint.proof.worlds import World, covering, telling
-from torchlint.source import decode
-from torchlint.syntax.outline import outline
+from torchlint.diagnostics.model import Settings
+from torchlint.inference.lattice import Dtype, Kind, Value
+from torchlint.inference.query import Analysis
+from torchlint.source.text import decode
+from torchlint.syntax.ast_index import outline
+from torchlint.verify.compare import Refutation, judge
+from torchlint.verify.observe import observe
+from torchlint.verify.snippet import Snippet
+from torchlint.verify.worlds import World, covering, telling
 
 MODULE = "(module)"
 ANYTHING = (
@@ -80,7 +80,7 @@ class Outcome:
 
 # ---------------------------------------------------------------------- pieces
 def units(path: Path, before: str, after: str) -> Iterator[Unit]:
-    """Give the pieces of a module that differ between two texts."""
+    """Yield the pieces of a module that differ between two texts."""
     old, new = _pieces(ast.parse(before)), _pieces(ast.parse(after))
     for name, dumped in old.items():
         if name in new and new[name] != dumped:
@@ -103,7 +103,7 @@ def _pieces(tree: ast.Module) -> dict[str, str]:
 
 
 def lean(text: str) -> str:
-    """Give a module without the statements that run when it is imported, for functions that do not need them."""
+    """Return a module without the statements that run when it is imported, for functions that do not need them."""
     kept = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     return ast.unparse(ast.Module([node for node in ast.parse(text).body if isinstance(node, kept)], []))
 
@@ -115,7 +115,7 @@ def _analysis(path: Path, text: str) -> Analysis:
 
 
 def ways(unit: Unit) -> list[tuple[tuple[str, str], ...]]:
-    """Give the ways to call a unit: a kind for each parameter, by what inference knows of it."""
+    """Return the ways to call a unit: a kind for each parameter, by what inference knows of it."""
     asked = _parameters(unit)
     choices = [_kinds(value) if value else ANYTHING for _, value in asked]
     names = [name for name, _ in asked]
@@ -269,7 +269,7 @@ def surviving(before: str, after: str, entry: str, way: Way, world: World) -> tu
 
 
 def _place(tree: ast.Module, line: int | None) -> tuple[tuple[str, int], ...] | None:
-    """Give the way to the simple statement on a line: fields and positions, imports at the top not counted."""
+    """Return the way to the simple statement on a line: fields and positions, imports at the top not counted."""
     found: tuple[tuple[str, int], ...] = ()
     node: ast.AST = tree
     while line is not None:
@@ -318,24 +318,24 @@ HOSTED = ("cpu", "simulated")
 
 
 def repaired_fixtures() -> list[Path]:
-    """Give the fixtures that safe fixes change."""
+    """Return the fixtures that safe fixes change."""
     return sorted(path for path in RULES.glob("*/*.py") if path.with_suffix(".safe.txt").exists())
 
 
 def outcomes(path: Path, device: str) -> dict[str, Outcome]:
-    """Give what became of each changed piece of a fixture."""
+    """Return what became of each changed piece of a fixture."""
     after = path.with_suffix(".safe.txt").read_text()
     return {unit.label: run(unit, device) for unit in units(path, path.read_text(), after)}
 
 
 def unsafe_fixtures() -> list[Path]:
-    """Give the fixtures of whose code unsafe fixes change something."""
+    """Return the fixtures of whose code unsafe fixes change something."""
     found = (path for path in RULES.glob("*/*.py") if path.with_suffix(".unsafe.txt").exists())
     return sorted(path for path in found if next(_changed_by_unsafe(path), None))
 
 
 def unsafe_outcomes(path: Path, device: str) -> dict[str, Outcome]:
-    """Give what became of each piece that unsafe fixes change, after the safe ones did their part."""
+    """Return what became of each piece that unsafe fixes change, after the safe ones did their part."""
     return {unit.label: run(unit, device) for unit in _changed_by_unsafe(path)}
 
 
@@ -346,7 +346,10 @@ def _changed_by_unsafe(path: Path) -> Iterator[Unit]:
 
 
 def stated(found: dict[str, Outcome], device: str) -> list[str]:
-    """Give a line for each piece that unsafe fixes change: what became of it, and of which kind the differences are."""
+    """Return a line for each piece that unsafe fixes change.
+
+    What became of it, and of which kind the differences are.
+    """
     return [f"{device}: {label}: {_stated(each)}" for label, each in found.items()]
 
 
@@ -359,7 +362,7 @@ def _stated(outcome: Outcome) -> str:
 
 
 def untested(found: dict[str, Outcome], device: str) -> list[str]:
-    """Give a line for each piece that could not be run, with the reason."""
+    """Return a line for each piece that could not be run, with the reason."""
     return [f"{device}: {label}: {each.detail}" for label, each in found.items() if each.verdict == "untested"]
 
 

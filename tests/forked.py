@@ -12,7 +12,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 _CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["torchlint.cli", "torchlint.server.program", "torchlint.engine", "torch"])
+_CONTEXT.set_forkserver_preload(
+    ["torchlint.cli", "torchlint.server.language_server", "torchlint.linter.engine", "torch"]
+)
 
 
 class Forked:

@@ -45,5 +45,5 @@ def old_notebook(*sources: str) -> bytes:
 
 
 def sources(raw: bytes) -> list[str]:
-    """Give the source of every cell of a notebook of format 4, in order."""
+    """Return the source of every cell of a notebook of format 4, in order."""
     return ["".join(cell["source"]) for cell in json.loads(raw.decode("utf-8-sig"))["cells"]]

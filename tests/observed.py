@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from torchlint.inference.facts import Dtype, Grad, Kind, Place, Value
+from torchlint.inference.lattice import Device, Dtype, Grad, Kind, Value
 
 torch = pytest.importorskip("torch")
 np = pytest.importorskip("numpy")
 
 
 def kind_of(thing: object) -> Kind:
-    """Give the kinds under which the inference may speak of a thing."""
+    """Return the kinds under which the inference may speak of a thing."""
     for types, kind in _KINDS:
         if isinstance(thing, types):
             return kind
@@ -43,7 +43,7 @@ _KINDS: tuple[tuple[Any, Kind], ...] = (
 
 
 def faults(thing: object, value: Value, depth: int = 2) -> list[str]:
-    """Give what is observed of a thing but was excluded."""
+    """Return what is observed of a thing but was excluded."""
     if not value.kind & kind_of(thing):
         return [f"a {type(thing).__name__} is none of {value.kind!r}"]
     if isinstance(thing, torch.Tensor):
@@ -87,7 +87,7 @@ def elements(thing: Any) -> Dtype:
 
 
 def _place_faults(device: Any, value: Value) -> list[str]:
-    allowed = Place.UNKNOWN | (Place.HOST if device.type == "cpu" else Place.ACCELERATOR)
+    allowed = Device.UNKNOWN | (Device.HOST if device.type == "cpu" else Device.ACCELERATOR)
     return [] if value.place & allowed else [f"it is on {device}, not {value.place!r}"]
 
 
@@ -102,7 +102,7 @@ def _member_faults(things: list[object], value: Value, depth: int) -> list[str]:
 
 
 def revealed(tree: ast.Module) -> dict[int, ast.expr]:
-    """Give the expressions that are revealed, by row."""
+    """Return the expressions that are revealed, by row."""
     found = {}
     for node in ast.walk(tree):
         match node:
@@ -131,5 +131,5 @@ class Rows(ast.NodeTransformer):
 
 
 def lacks_accelerator(error: Exception) -> bool:
-    """Tell whether code failed because it needs an accelerator and there is none."""
+    """Return whether code failed because it needs an accelerator and there is none."""
     return bool(re.search(r"CUDA|NVIDIA|xpu|XPU|not compiled|not available|not linked", str(error)))

@@ -8,8 +8,9 @@ import libcst as cst
 import pytest
 
 from torchlint.config import Config
-from torchlint.model import Applicability, Confidence, FileResult, Fix
-from torchlint.rule import Check, Draft, FileContext, Rule
+from torchlint.diagnostics.model import Applicability, Confidence, FileResult, Fix
+from torchlint.diagnostics.registry import BY_CODE
+from torchlint.rules.api import Check, Draft, FileContext, Rule
 
 SAFE, UNSAFE, DISPLAY = Applicability.SAFE, Applicability.UNSAFE, Applicability.DISPLAY
 
@@ -39,10 +40,10 @@ def installer(monkeypatch: pytest.MonkeyPatch) -> Install:
 
     def install(**checks: Check) -> Config:
         def load(code: str) -> Rule:
-            return Rule(code, {cst.Attribute: checks[code]})
+            return Rule(code, BY_CODE[code].name, visit={cst.Attribute: checks[code]})
 
-        monkeypatch.setattr("torchlint.rule.load", load)
-        monkeypatch.setattr("torchlint.engine.ABOUT_TENSORS", ())
+        monkeypatch.setattr("torchlint.rules.api.load", load)
+        monkeypatch.setattr("torchlint.linter.engine.ABOUT_TENSORS", ())
         return Config(select=tuple(checks))
 
     return install

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from tests.observed import revealed as rows_of
 from tests.test_inference import disagreements, spelled
-from torchlint.inference.analysis import Analysis
-from torchlint.model import Settings
-from torchlint.source import decode
-from torchlint.syntax.outline import outline
+from torchlint.diagnostics.model import Settings
+from torchlint.inference.query import Analysis
+from torchlint.source.text import decode
+from torchlint.syntax.ast_index import outline
 
 
 def analysed(path: Path) -> Analysis:

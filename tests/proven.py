@@ -47,7 +47,7 @@ def _prover() -> str:
     from importlib.metadata import version
 
     names = ["tests/fixture_runs.py", *PROVING]
-    files = [*sorted((ROOT / "torchlint" / "proof").rglob("*.py")), *(ROOT / name for name in names)]
+    files = [*sorted((ROOT / "torchlint" / "verify").rglob("*.py")), *(ROOT / name for name in names)]
     return f"{version('torch')} {version('numpy')} {nightly.of_files(files)}"
 
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.documents import MACHINE
-from torchlint.model import Applicability, Confidence, Edit, FileResult, Finding, Fix, Trouble
+from torchlint.diagnostics.model import Applicability, Confidence, Edit, FileResult, Finding, Fix, Trouble
+from torchlint.diagnostics.registry import RULES
 from torchlint.output import renderer
 from torchlint.output.report import Report
 from torchlint.output.screen import Screen
-from torchlint.registry import RULES
-from torchlint.source import Source, decode
+from torchlint.source.text import Source, decode
 
 HOSTILE = (
     "a\n\r\t\x1b[31m\x07\x85 %41 ::error::x]]> </script><!-- & \"quoted\" 'é日𝒳' "

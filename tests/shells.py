@@ -89,7 +89,7 @@ class Shell:
 
 
 def prompts(block: Block) -> Iterator[tuple[str, str]]:
-    """Give each command of a block with the lines shown below it."""
+    """Yield each command of a block with the lines shown below it."""
     parts = re.split(r"^\$ (.*)\n", block.text, flags=re.MULTILINE)
     assert parts[0] == "", f"{block}: output before the first command"
     yield from zip(parts[1::2], parts[2::2], strict=True)
@@ -102,6 +102,6 @@ def matches(shown: str, printed: str) -> bool:
 
 
 def commands(block: Block) -> list[str]:
-    """Give the command lines of a block without prompts, comments at their end left out."""
+    """Return the command lines of a block without prompts, comments at their end left out."""
     lines = [re.sub(r"\s+# .*$", "", line) for line in block.text.splitlines()]
     return [line for line in lines if line and not line.startswith("#")]

@@ -13,7 +13,7 @@ import pytest
 from tests import nightly
 from tests.blocks import ROOT, Block, of
 from tests.shells import Shell, prompts
-from torchlint.registry import BY_CODE, BY_NAME
+from torchlint.diagnostics.registry import BY_CODE, BY_NAME
 
 PAGE = of("docs/adding-a-rule.md")
 COPIED = ("torchlint", "docs", "tests", "tools", "README.md", "CHANGELOG.md", "mkdocs.yml", "pyproject.toml", ".ci")

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from torchlint import engine
 from torchlint.config import Config
-from torchlint.engine import check_bytes
-from torchlint.inference import project
-from torchlint.source import Source, decode
-from torchlint.syntax import ast_cache
-from torchlint.syntax.ast_cache import AstCache
-from torchlint.syntax.outline import Outline, outline
+from torchlint.inference.interpreter import project
+from torchlint.linter import engine
+from torchlint.linter.engine import check_bytes
+from torchlint.source.text import Source, decode
+from torchlint.syntax import ast_index
+from torchlint.syntax.ast_index import AstCache, Outline, outline
 
 NETS = b"import torch\n\n\ndef made():\n    return torch.ones(2, requires_grad=True)\n\n\na = made().numpy()\n"
 TRAIN = b"from nets import made\n\nx = made()\ny = x.numpy()\n"
@@ -25,14 +24,14 @@ def _made(raw: bytes) -> Outline:
 
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Give the names of the files that are parsed to be checked, as they are."""
+    """Return the names of the files that are parsed to be checked, as they are."""
     names: list[str] = []
 
     def parse(source: Source) -> Outline:
         names.append(Path(source.path).name)
         return outline(source)
 
-    monkeypatch.setattr(ast_cache, "outline", parse)
+    monkeypatch.setattr(ast_index, "outline", parse)
     return names
 
 
@@ -70,7 +69,7 @@ def test_trees_of_checked_files_are_kept_apart_until_another_file_asks() -> None
 
 
 def test_trees_that_nobody_asks_for_are_let_go_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ast_cache, "_MOST_CHECKS", 3)
+    monkeypatch.setattr(ast_index, "_MOST_CHECKS", 3)
     kept, raw = AstCache(), b"x = 1\n"
     for name in "ab":
         kept.keep(name, _made(raw))
@@ -93,9 +92,9 @@ def test_a_text_in_an_editor_and_the_one_on_disk_do_not_drive_each_other_out() -
 def test_a_checked_file_is_not_parsed_again_for_another(
     parsed: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(project, "outline", ast_cache.outline)
-    monkeypatch.setattr(ast_cache.AST_CACHE, "_asked_for", ast_cache._BoundedCache(1_000))
-    monkeypatch.setattr(ast_cache.AST_CACHE, "_checked", ast_cache._BoundedCache(1_000))
+    monkeypatch.setattr(project, "outline", ast_index.outline)
+    monkeypatch.setattr(ast_index.AST_CACHE, "_asked_for", ast_index._BoundedCache(1_000))
+    monkeypatch.setattr(ast_index.AST_CACHE, "_checked", ast_index._BoundedCache(1_000))
     (tmp_path / "nets.py").write_bytes(NETS)
     config = Config(cwd=str(tmp_path))
     nets, train = check_bytes("nets.py", NETS, config), check_bytes("train.py", TRAIN, config)
@@ -107,8 +106,8 @@ def test_a_checked_file_is_not_parsed_again_for_another(
 def test_a_file_that_was_read_for_another_is_not_parsed_again(
     parsed: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ast_cache.AST_CACHE, "_asked_for", ast_cache._BoundedCache(1_000))
-    monkeypatch.setattr(ast_cache.AST_CACHE, "_checked", ast_cache._BoundedCache(0))
+    monkeypatch.setattr(ast_index.AST_CACHE, "_asked_for", ast_index._BoundedCache(1_000))
+    monkeypatch.setattr(ast_index.AST_CACHE, "_checked", ast_index._BoundedCache(0))
     (tmp_path / "nets.py").write_bytes(NETS)
     config = Config(cwd=str(tmp_path))
     alone = check_bytes("nets.py", NETS, config)
@@ -120,4 +119,4 @@ def test_a_file_that_was_read_for_another_is_not_parsed_again(
     assert again.source is not None
     assert again.source.path == "nets.py"
     assert [each.code for each in again.findings] == ["TNS101"]
-    assert engine.AST_CACHE is ast_cache.AST_CACHE
+    assert engine.AST_CACHE is ast_index.AST_CACHE

@@ -6,9 +6,9 @@ import ast
 
 import pytest
 
-from torchlint.inference.binders import binder, reaching
-from torchlint.source import decode
-from torchlint.syntax.outline import outline
+from torchlint.inference.program.binders import binder, reaching
+from torchlint.source.text import decode
+from torchlint.syntax.ast_index import outline
 
 CASES = [
     ("X = [1]\nf(X)\n", [1]),

@@ -187,7 +187,7 @@ def test_changed_code_of_torchlint_itself_counts(project: Path) -> None:
         return known(Ran(done.returncode, done.stdout, done.stderr.decode()))
 
     assert [start(), start()] == [0, 1]
-    rule = project / "lib" / "torchlint" / "rules" / "data_read.py"
+    rule = project / "lib" / "torchlint" / "rules" / "data" / "data_read.py"
     rule.write_text(rule.read_text() + "# changed\n")
     assert [start(), start()] == [0, 1]
 
@@ -296,7 +296,13 @@ def test_a_warm_run_opens_only_files_with_findings_and_imports_no_parser(motley:
     assert "libcst" in cold
     warm, opened, again = later(motley, *arguments)
     assert again == said
-    heavy = {"libcst", "torchlint.engine", "torchlint.rule", "torchlint.inference.analysis", "concurrent.futures"}
+    heavy = {
+        "libcst",
+        "torchlint.linter.engine",
+        "torchlint.rules.api",
+        "torchlint.inference.query",
+        "concurrent.futures",
+    }
     assert not warm & heavy
     assert not [name for name in warm if name.startswith("torchlint.rules.")]
     read = {each for each in opened if not each.startswith(".torchlint_cache") and each.endswith((".py", ".ipynb"))}
@@ -308,7 +314,7 @@ def test_a_warm_run_opens_only_files_with_findings_and_imports_no_parser(motley:
 def test_a_warm_fix_imports_no_parser_either(project: Path) -> None:
     later(project, ".", "--fix", "--isolated")
     warm, _, _ = later(project, ".", "--fix", "--isolated")
-    assert not warm & {"libcst", "torchlint.engine"}
+    assert not warm & {"libcst", "torchlint.linter.engine"}
 
 
 # ---------------------------------------------------------------------- times

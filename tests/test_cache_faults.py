@@ -223,7 +223,7 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_time(
 ) -> None:
     fresh = in_process("project", "--no-cache")
     with monkeypatch.context() as patch:
-        patch.setattr(f"torchlint.files.{call}", refuse(number))
+        patch.setattr(f"torchlint.source.files.{call}", refuse(number))
         assert in_process("project") == fresh
         said = in_process("project", "-v").stderr
     reason = f"the cache was not written: cannot be written: {os.strerror(number)}"

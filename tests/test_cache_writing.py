@@ -18,7 +18,8 @@ from torchlint.cache.results import EVERY, PeriodicWriter
 
 HANGS = """
 import pathlib, signal
-from torchlint import cli, runner
+from torchlint import cli
+from torchlint.linter import runner
 from torchlint.cache import results
 
 results.EVERY = results.SHARE = 0
@@ -70,7 +71,7 @@ def test_what_is_written_at_intervals_is_what_the_end_of_a_run_would_write(
 ) -> None:
     monkeypatch.setattr(results, "EVERY", 0)
     monkeypatch.setattr(results, "SHARE", 0)
-    monkeypatch.setattr("torchlint.runner.POOL_FROM", 1)
+    monkeypatch.setattr("torchlint.linter.runner.POOL_FROM", 1)
     fresh = in_process("project", "--no-cache", "--jobs", jobs)
     assert in_process("project", "--jobs", jobs) == fresh
     assert in_process("project", "--jobs", jobs) == fresh

@@ -101,7 +101,7 @@ def test_the_action_runs_as_a_workflow_asks(block: Block, tmp_path: Path, runner
 
 
 def _text(value: object) -> str:
-    """Give a value as GitHub hands it to an action."""
+    """Return a value as GitHub hands it to an action."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -11,7 +11,7 @@ from torchlint.config.options import Options, from_table
 from torchlint.config.selectors import DEFAULT_CODES, EVERY_CODE, UnknownSelector, codes_of
 from torchlint.config.torch_requirement import oldest_torch
 from torchlint.config.values import OptionError
-from torchlint.model import Confidence, Settings
+from torchlint.diagnostics.model import Confidence, Settings
 
 
 def found(folder: Path, **flags: object) -> Config:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from torchlint.config import Config
-from torchlint.engine import check_bytes, fix_bytes
-from torchlint.model import Finding, Settings
+from torchlint.diagnostics.model import Finding, Settings
+from torchlint.linter.engine import check_bytes, fix_bytes
 
 RULES = Path(__file__).parent / "fixtures" / "rules"
 CODES = ("TNS101", "TNS102", "TNS103")

@@ -10,8 +10,8 @@ import pytest
 
 from torchlint.config import Finder
 from torchlint.config.options import Options
-from torchlint.discover import Discovery, Found, Notice, Target
-from torchlint.model import Trouble
+from torchlint.diagnostics.model import Trouble
+from torchlint.discovery.walk import Discovery, Found, Notice, Target
 
 
 def find(folder: Path, *paths: str, force: bool = False, gitignore: bool = True, **flags: object) -> list[Found]:
@@ -127,7 +127,7 @@ def test_an_unreadable_folder_is_a_trouble_and_the_others_go_on(
             raise PermissionError(13, "Permission denied")
         return scandir(path)
 
-    monkeypatch.setattr("torchlint.discover.os.scandir", refuse)
+    monkeypatch.setattr("torchlint.discovery.walk.os.scandir", refuse)
     assert [each.path for each in find(tmp_path)] == ["open/b.py", "shut"]
     assert find(tmp_path)[1] == Trouble("shut", "cannot be read: Permission denied")
 

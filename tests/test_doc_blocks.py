@@ -28,7 +28,7 @@ from tests.blocks import ROOT, Block, blocks, of
 from tests.notebooks import code, notebook
 from tests.shells import Said, Shell, commands
 from torchlint.config import Config
-from torchlint.engine import check_bytes
+from torchlint.linter.engine import check_bytes
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -50,6 +50,10 @@ NOT_RUN = {
     ("docs/verify.md", "pip install torchlint[verify]"): "brings torch, some gigabytes",
     ("docs/verify.md", "torchlint verify"): "takes minutes; test_verify.py runs it rule by rule",
     ("CONTRIBUTING.md", ".ci/run"): "is what runs these tests",
+    (
+        "CONTRIBUTING.md",
+        '.venv/bin/pytest -q -n auto -m "not process and not torch and not hypothesis"',
+    ): "is run by the gate with all the others",
     ("CONTRIBUTING.md", ".venv/bin/pytest tests/test_rules.py -k TNS201"): "is run by the gate with all the others",
     (
         "CONTRIBUTING.md",
@@ -261,8 +265,8 @@ def test_each_piece_of_python_is_checked_beyond_its_syntax() -> None:
 
 def test_what_is_cut_out_for_a_trial_is_what_the_page_shows() -> None:
     pytest.importorskip("torch", reason="fragments are made for torch, which is not installed")
-    from torchlint.model import Settings
-    from torchlint.proof.fragment import Uncut, fragments
+    from torchlint.diagnostics.model import Settings
+    from torchlint.verify.fragment import Uncut, fragments
 
     (block,) = (each for each in of("docs/verify.md") if each.language == "python")
     line, _, rest = block.text.partition("\n")

@@ -19,10 +19,10 @@ from torchlint.cli.arguments import parser_of
 from torchlint.config import Config
 from torchlint.config.options import IN_FILES, OUTPUT_FORMATS
 from torchlint.config.selectors import DEFAULT_CODES
-from torchlint.engine import check_bytes, fix_bytes
-from torchlint.registry import RULES
-from torchlint.rule_docs import page, summary
-from torchlint.rule_metadata import RuleMetadata
+from torchlint.diagnostics.registry import RULES
+from torchlint.diagnostics.rule_docs import page, summary
+from torchlint.diagnostics.rule_metadata import RuleMetadata
+from torchlint.linter.engine import check_bytes, fix_bytes
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -85,14 +85,14 @@ def test_a_registry_that_lacks_a_rule_or_names_one_that_is_gone_is_written_anew(
     shutil.copytree(ROOT / "torchlint", tmp_path / "torchlint", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "docs").mkdir()
     shutil.copy(ROOT / "docs" / "generate.py", tmp_path / "docs")
-    registry = tmp_path / "torchlint" / "registry.py"
+    registry = tmp_path / "torchlint" / "diagnostics" / "registry.py"
     lines = registry.read_text(encoding="utf-8").splitlines(keepends=True)
     registry.write_text("".join(line for line in lines if '"TNS101"' not in line), encoding="utf-8")
-    (tmp_path / "torchlint" / "rules" / "tensor_new.py").unlink()
+    (tmp_path / "torchlint" / "rules" / "constructors" / "tensor_new.py").unlink()
     command = [sys.executable, "docs/generate.py"]
     stale = subprocess.run([*command, "--check"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert stale.returncode == 1
-    assert "torchlint/registry.py: stale" in stale.stdout
+    assert "torchlint/diagnostics/registry.py: stale" in stale.stdout
     subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
     assert registry.read_text(encoding="utf-8") == "".join(line for line in lines if '"TNS306"' not in line)
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from torchlint.edits import splice
-from torchlint.model import Applicability, Confidence, Edit, Finding, Fix
-from torchlint.source import Source, decode
+from torchlint.diagnostics.model import Applicability, Confidence, Edit, Finding, Fix
+from torchlint.diagnostics.splice import splice
+from torchlint.source.text import Source, decode
 
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")

@@ -10,10 +10,10 @@ import libcst as cst
 import pytest
 
 from tests.plain_rules import DISPLAY, SAFE, UNSAFE, Install, crashing, fixing, installer, said
-from torchlint.engine import ROUNDS, check_bytes, fix_bytes
-from torchlint.model import Applicability, Confidence, Fix
-from torchlint.rule import Draft, FileContext
-from torchlint.syntax.definition import NotParsed
+from torchlint.diagnostics.model import Applicability, Confidence, Fix
+from torchlint.linter.engine import ROUNDS, check_bytes, fix_bytes
+from torchlint.rules.api import Draft, FileContext
+from torchlint.syntax.cst import NotParsed
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ def test_text_that_only_libcst_refuses_is_a_syntax_error(rules: Install, monkeyp
         raise NotParsed("no reason", 2, 3)
 
     config = rules(TNS201=fixing("detach()"))
-    monkeypatch.setattr("torchlint.syntax.definition._parse", refuse)
+    monkeypatch.setattr("torchlint.syntax.cst._parse", refuse)
     result = check_bytes("some.py", b"a = 1\nb = w.data\n", config)
     assert [(code, row) for code, row, _ in said(result)] == [("TNS900", 2)]
     assert "no reason" in result.findings[0].message

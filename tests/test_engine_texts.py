@@ -12,9 +12,9 @@ import pytest
 
 from tests.plain_rules import Install, crashing, fixing, installer, said
 from torchlint.config import Config
-from torchlint.engine import check_bytes, fix_bytes
-from torchlint.model import Applicability, Confidence
-from torchlint.rule import Draft, FileContext
+from torchlint.diagnostics.model import Applicability, Confidence
+from torchlint.linter.engine import check_bytes, fix_bytes
+from torchlint.rules.api import Draft, FileContext
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ def test_deep_code_that_python_accepts_is_checked(rules: Install, text: str) -> 
 @pytest.mark.parametrize("link", [".a()", " + 1", "[0]", ".a"])
 def test_a_chain_of_thousands_does_not_end_the_process(link: str) -> None:
     program = (
-        "from torchlint.config import Config; from torchlint.engine import check_bytes\n"
+        "from torchlint.config import Config; from torchlint.linter.engine import check_bytes\n"
         f"result = check_bytes('some.py', ('y = x' + {link!r} * 5000 + '\\nz = w.detach().cpu()\\n').encode(),"
         " Config(select=('TNS104',)))\n"
         "print(result.troubles, [each.code for each in result.findings])"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from torchlint.inference.facts import Kind, Value
+from torchlint.inference.lattice import Kind, Value
 
 NAMES = [each.name for each in fields(Value)]
 

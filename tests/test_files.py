@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from torchlint import files
+from torchlint.source import files
 
 
 @pytest.mark.parametrize("raw", [b"", b"x", b"x = 1\n" * 50_000])

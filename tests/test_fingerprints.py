@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from torchlint.fingerprints import Identity, identities
-from torchlint.model import Confidence, Finding
-from torchlint.source import decode
+from torchlint.diagnostics.model import Confidence, Finding
+from torchlint.selection.fingerprints import Identity, identities
+from torchlint.source.text import decode
 
 
 def known(text: str, word: str = "numpy", code: str = "TNS101") -> tuple[Identity, ...]:

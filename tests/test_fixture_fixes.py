@@ -17,7 +17,7 @@ pytest.importorskip("numpy")
 from tests import fixture_runs, nightly  # noqa: E402
 from tests.fixture_runs import Outcome, Unit  # noqa: E402
 from tests.proven import PROVEN, is_due  # noqa: E402
-from torchlint.proof import simulated  # noqa: E402
+from torchlint.verify import simulated  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 DEVICES = [
@@ -103,13 +103,13 @@ def test_unsafe_fixes_are_run_and_shown_to_differ() -> None:
 
 
 def _stated(line: str) -> str:
-    """Give what became of a piece; why torch refuses is worded otherwise by other versions, and so it is cut off."""
+    """Return what became of a piece; why torch refuses is worded otherwise by other versions, and so it is cut off."""
     said = line.split(": ", 2)[2]
     return said.partition(":")[0] if said.startswith(("untested", "holds")) else said
 
 
 def _piece(line: str) -> str:
-    """Give the device and the piece of a line: reasons are worded otherwise by other versions of torch."""
+    """Return the device and the piece of a line: reasons are worded otherwise by other versions of torch."""
     return ":".join(line.split(":")[:2])
 
 

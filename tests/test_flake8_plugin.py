@@ -138,8 +138,8 @@ def test_options_are_read_from_the_configuration(tmp_path: Path) -> None:
 
 
 def test_a_fault_is_reported_and_flake8_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from torchlint import engine
     from torchlint.flake8_plugin import Plugin
+    from torchlint.linter import engine
 
     def crash(*_: object) -> None:
         raise RuntimeError("on\npurpose")

@@ -18,7 +18,7 @@ from tests.conftest import HEAVY
 from tests.documents import MACHINE, read, texts
 from tests.reports import PATHS, applied, document, everything
 from torchlint.config.options import OUTPUT_FORMATS
-from torchlint.model import FileResult, Trouble
+from torchlint.diagnostics.model import FileResult, Trouble
 from torchlint.output.report import Report
 
 Program = Callable[..., Any]

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from tests.documents import read
 from tests.reports import PATHS, applied, document, everything, finding, several_edits, source
-from torchlint.edits import splice
-from torchlint.model import Applicability, FileResult
+from torchlint.diagnostics.model import Applicability, FileResult
+from torchlint.diagnostics.splice import splice
 from torchlint.output.report import Report
 
 

@@ -20,16 +20,16 @@ torch = pytest.importorskip("torch")
 np = pytest.importorskip("numpy")
 
 from torchlint.config import Config  # noqa: E402
-from torchlint.engine import check_bytes  # noqa: E402
-from torchlint.model import Applicability, Finding, Settings  # noqa: E402
-from torchlint.proof import allowed, confine  # noqa: E402
-from torchlint.proof.binding import Bound  # noqa: E402
-from torchlint.proof.fragment import Uncut, fragments  # noqa: E402
-from torchlint.proof.observe import observe  # noqa: E402
-from torchlint.proof.trial import Court  # noqa: E402
-from torchlint.proof.verdicts import NOT_TESTABLE, PROVEN, REFUTED, Verdict  # noqa: E402
-from torchlint.proof.worlds import ordinary  # noqa: E402
-from torchlint.source import Source  # noqa: E402
+from torchlint.diagnostics.model import Applicability, Finding, Settings  # noqa: E402
+from torchlint.linter.engine import check_bytes  # noqa: E402
+from torchlint.source.text import Source  # noqa: E402
+from torchlint.verify import allowed, sandbox  # noqa: E402
+from torchlint.verify.binding import Bound  # noqa: E402
+from torchlint.verify.fragment import Uncut, fragments  # noqa: E402
+from torchlint.verify.observe import observe  # noqa: E402
+from torchlint.verify.run import Court  # noqa: E402
+from torchlint.verify.verdicts import NOT_TESTABLE, PROVEN, REFUTED, Verdict  # noqa: E402
+from torchlint.verify.worlds import ordinary  # noqa: E402
 
 HEAD = (
     "import os\nimport pickle\nimport subprocess\nimport numpy as np\nimport torch\nfrom torch import nn\nimport mine\n"
@@ -59,7 +59,7 @@ Fix = tuple[Source, Finding, Settings]
 
 
 def ruled(fixes: list[Fix], seconds: float) -> dict[int, Verdict]:
-    """Give the verdicts of a court in this process: only one in which nothing went back through a graph may fork."""
+    """Return the verdicts of a court in this process: only one in which nothing went back through a graph may fork."""
     return dict(Court(["cpu"], seconds).verdicts(fixes))
 
 
@@ -325,7 +325,7 @@ def test_nothing_else_may_be_named(name: str) -> None:
 
 # ---------------------------------------------------------------------- the walls, without the list before them
 def walled(work: Callable[[], Any], seconds: float = 20) -> Any:
-    ((number, came),) = confine.each([(7, work)], seconds)
+    ((number, came),) = sandbox.each([(7, work)], seconds)
     assert number == 7
     return came
 
@@ -351,7 +351,7 @@ def test_a_walled_run_gives_its_result() -> None:
 )
 def test_walls_keep_from_files_programs_and_network(act: Callable[[str], Any], tmp_path: Path) -> None:
     came = walled(lambda: act(str(tmp_path / "canary")))
-    assert isinstance(came, confine.Stopped)
+    assert isinstance(came, sandbox.Stopped)
     assert came.reason.startswith("stopped: PermissionError: a fragment may not ")
     assert os.listdir(tmp_path) == []
 
@@ -372,7 +372,7 @@ def test_walls_end_what_takes_memory_time_or_its_own_life() -> None:
 
 def test_several_walled_runs_keep_their_numbers() -> None:
     works = [(at, lambda at=at: at * at) for at in range(5)]  # type: ignore[misc]
-    assert dict(confine.each(works, 20, jobs=2)) == {at: at * at for at in range(5)}
+    assert dict(sandbox.each(works, 20, jobs=2)) == {at: at * at for at in range(5)}
 
 
 @pytest.mark.parametrize("text", ["open('canary')", "getattr(torch, 'save')", "exec('1')", "import wave"])
@@ -390,8 +390,8 @@ def test_each_fix_is_told_the_row_of_its_own_code() -> None:
 
 def test_one_run_serves_all_fixes_with_the_same_fragment(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[int] = []
-    begin = confine._started
-    monkeypatch.setattr(confine, "_started", lambda number, *others: started.append(number) or begin(number, *others))
+    begin = sandbox._started
+    monkeypatch.setattr(sandbox, "_started", lambda number, *others: started.append(number) or begin(number, *others))
     body = "def f(x: torch.Tensor):\n    return x.data.sum()\n\n\ndef g(x: torch.Tensor):\n    return x.data.sum()\n"
     first, second = ruled(proposed(body), 60).values()
     assert first == second

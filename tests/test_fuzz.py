@@ -15,9 +15,9 @@ from benchmarks.fuzz import properties, world
 from benchmarks.fuzz.kinds import KINDS, case, corpus
 from benchmarks.fuzz.watchdog import Hung, limit
 from tests.conftest import ROOT
-from torchlint import engine
-from torchlint.model import FileResult
-from torchlint.source import Source
+from torchlint.diagnostics.model import FileResult
+from torchlint.linter import engine
+from torchlint.source.text import Source
 
 REAL = corpus([ROOT / "tests" / "fixtures", ROOT / "torchlint"])
 NUMBER = {"programs": 20, "damage": 12, "notebooks": 40, "configurations": 40, "together": 8, "grammar": 2}

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
-from torchlint.proof import simulated
+from torchlint.verify import simulated
 
 ROOT = Path(__file__).parents[1]
 HEAD = """
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.skipif(simulated.missing() is not None, reason=str(simu
 
 
 def printed(lines: str) -> str:
-    """Give what a fresh process prints: whether autograd's threads run is decided once in the life of a process."""
+    """Return what a fresh process prints: whether autograd's threads run is decided once in the life of a process."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-W", "ignore", "-c", HEAD + lines]
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from torchlint.config import Config
-from torchlint.engine import check_bytes
+from torchlint.linter.engine import check_bytes
 
 SHAPES: dict[str, Callable[[int], str]] = {
     "statements": lambda n: "def f(x):\n" + each(n, "    a{0} = x * {0}\n") + "    return x.numpy()\n",

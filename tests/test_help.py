@@ -13,7 +13,7 @@ import pytest
 
 from torchlint.cli.arguments import COMMANDS, parser_of
 from torchlint.config.options import OUTPUT_FORMATS
-from torchlint.registry import BY_CODE, BY_NAME
+from torchlint.diagnostics.registry import BY_CODE, BY_NAME
 
 Program = Callable[..., Any]
 FLAGS = {flag for action in parser_of("check")._actions for flag in action.option_strings}

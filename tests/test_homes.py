@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from torchlint.homes import Homes
-from torchlint.inference.imports import Place, seen_from
+from torchlint.inference.program.module_files import Location, seen_from
+from torchlint.source.project_root import Homes
 
 TREE = (
     "plain/a.py",
@@ -39,7 +39,7 @@ def tree(tmp_path: Path) -> Path:
 def test_the_home_of_a_folder_is_that_of_its_files(tree: Path) -> None:
     for homes in (Homes(), Homes()):
         for folder in (tree, *(path for path in tree.rglob("*") if path.is_dir())):
-            place = Place(str(folder / "a.py"))
+            place = Location(str(folder / "a.py"))
             top = homes.above_packages(str(folder))
             assert (top, homes.root(top)) == (place.above_packages, place.root), folder
         deep = homes.above_packages(str(tree / "repo/src/kit/deep"))
@@ -65,7 +65,7 @@ def test_nothing_is_looked_for_twice(tree: Path, monkeypatch: pytest.MonkeyPatch
     for name in ("exists", "isfile", "isdir"):
         monkeypatch.setattr(os.path, name, counting(name, getattr(os.path, name)))
     homes = Homes()
-    places = [Place(str(tree / name), homes) for name in TREE]
+    places = [Location(str(tree / name), homes) for name in TREE]
     found = [(each.above_packages, each.root, homes.shape(each.folder)) for each in places]
     assert found == [(each.above_packages, each.root, homes.shape(each.folder)) for each in places]
     assert asked

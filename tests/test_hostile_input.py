@@ -16,7 +16,7 @@ import pytest
 from tests.conftest import HEAVY, ROOT, Program
 from tests.nightly import in_turn
 from torchlint.config import Config
-from torchlint.engine import fix_bytes
+from torchlint.linter.engine import fix_bytes
 
 HIT = "import torch\n\nw = torch.ones(3, requires_grad=True)\nprint(w.numpy())\n"
 CONCISE = ("--isolated", "--no-cache", "-q", "--output-format", "concise", "--select", "ALL")
@@ -305,8 +305,8 @@ def test_a_crashing_rule_and_a_killed_process_cost_their_files_only(
     if jobs == "2":
         (tmp_path / "die.py").write_text(f"# DIE\n{HIT}{HEAVY * 4}")
     program = (
-        "import os, signal, sys\nfrom torchlint import rule\nfrom torchlint.cli import main\n"
-        "real = rule.load\n"
+        "import dataclasses, os, signal, sys\nfrom torchlint.rules import api\nfrom torchlint.cli import main\n"
+        "real = api.load\n"
         "def load(code):\n"
         "    loaded = real(code)\n"
         "    def visit(check):\n"
@@ -315,8 +315,8 @@ def test_a_crashing_rule_and_a_killed_process_cost_their_files_only(
         "            if b'# CRASH' in context.source.raw: raise RuntimeError('on purpose')\n"
         "            return check(node, context)\n"
         "        return spoilt\n"
-        "    return type(loaded)(loaded.code, {kind: visit(check) for kind, check in loaded.visit.items()})\n"
-        "rule.load = load\nsys.exit(main(sys.argv[1:]))\n"
+        "    return dataclasses.replace(loaded, visit={kind: visit(check) for kind, check in loaded.visit.items()})\n"
+        "api.load = load\nsys.exit(main(sys.argv[1:]))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, *CONCISE[:-2], "--jobs", jobs, *fix],

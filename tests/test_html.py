@@ -15,7 +15,7 @@ import pytest
 
 from tests.browser import Page, browser, executable
 from tests.reports import PATHS, document, everything, finding, several_edits, source
-from torchlint.model import Applicability, Confidence, Edit, FileResult, Finding, Fix, Trouble
+from torchlint.diagnostics.model import Applicability, Confidence, Edit, FileResult, Finding, Fix, Trouble
 from torchlint.output.report import Report
 
 VOID = frozenset({"meta", "link", "input", "rect"})

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Program
-from torchlint.ignores import Ignores
+from torchlint.discovery.ignore_files import Ignores
 
 PATTERNS = b"\xef\xbb\xbf*.pyc\n/build/\n!keep.py\nsub/*.py\r\n**/deep/**\n\xff*.py\n[\n# no pattern\n"
 WORDS = ["a.py", "keep.py", "build", "sub", "deep", "x.pyc", "\udcffodd.py", "a b.py"]

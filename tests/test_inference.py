@@ -25,12 +25,12 @@ from typing import TypeGuard
 
 import pytest
 
-from torchlint.inference.analysis import Analysis
-from torchlint.inference.facts import Dtype, Grad, Kind, Place, Value, of_kind, tensor
+from torchlint.diagnostics.model import Settings
+from torchlint.inference.lattice import Device, Dtype, Grad, Kind, Value, of_kind, tensor
 from torchlint.inference.models.devices import DTYPES
-from torchlint.model import Settings
-from torchlint.source import decode
-from torchlint.syntax.outline import outline
+from torchlint.inference.query import Analysis
+from torchlint.source.text import decode
+from torchlint.syntax.ast_index import outline
 
 CASES = sorted((Path(__file__).parent / "fixtures" / "inference").glob("row*.py"))
 
@@ -121,9 +121,9 @@ def grad_words(value: Value) -> frozenset[str]:
 
 
 def place_words(value: Value) -> frozenset[str]:
-    if value.place & Place.ACCELERATOR:
-        return frozenset({"accelerator"} if value.place == Place.ACCELERATOR else {"accelerator", "host"})
-    return frozenset({"unknown place" if value.place & Place.UNKNOWN else "host"})
+    if value.place & Device.ACCELERATOR:
+        return frozenset({"accelerator"} if value.place == Device.ACCELERATOR else {"accelerator", "host"})
+    return frozenset({"unknown place" if value.place & Device.UNKNOWN else "host"})
 
 
 def dtype_agrees(value: Value, words: frozenset[str]) -> bool:
@@ -136,7 +136,7 @@ def dtype_agrees(value: Value, words: frozenset[str]) -> bool:
 
 
 def disagreements(value: Value, expected: str) -> list[str]:
-    """Give the axes on which a value is not what is expected."""
+    """Return the axes on which a value is not what is expected."""
     read = axes(expected)
     agrees = {
         "kind": lambda words: kind_agrees(value, words),
@@ -194,7 +194,7 @@ def _is_reveal(node: ast.AST) -> TypeGuard[ast.Call]:
 
 
 # ---------------------------------------------------------------------- the checker itself can say no
-DETACHED_ON_THE_HOST = tensor(Grad.DETACHED, Place.HOST, Dtype.FLOATING)
+DETACHED_ON_THE_HOST = tensor(Grad.DETACHED, Device.HOST, Dtype.FLOATING)
 
 
 @pytest.mark.parametrize(
@@ -230,5 +230,5 @@ def test_a_malformed_expectation_is_an_error(text: str) -> None:
 
 
 def test_an_integral_tensor_is_detached_whatever_else_is_said() -> None:
-    assert grad_words(tensor(Grad.ATTACHED, Place.HOST, Dtype.INTEGRAL)) == {"detached"}
+    assert grad_words(tensor(Grad.ATTACHED, Device.HOST, Dtype.INTEGRAL)) == {"detached"}
     assert not disagreements(of_kind(Kind.ARRAY), "array")

@@ -20,8 +20,8 @@ from tests.observed import Rows, faults, lacks_accelerator, quiet
 from tests.observed import revealed as rows_of
 from tests.projects import analysed
 from tests.test_inference import Revealed, disagreements, spelled
-from torchlint.inference.analysis import Analysis
-from torchlint.inference.facts import Grad, Mode
+from torchlint.inference.lattice import Grad, Mode
+from torchlint.inference.query import Analysis
 
 PROJECTS = Path(__file__).parent / "fixtures" / "projects"
 FILES = sorted(path for path in PROJECTS.rglob("*.py") if "reveal(" in path.read_text())
@@ -41,7 +41,7 @@ def revealed(path: Path) -> tuple[Revealed, ...]:
 
 
 def presumed(path: Path) -> Iterator[Revealed]:
-    """Give the rows with what is presumed of them: the same as is known where nothing else is said."""
+    """Yield the rows with what is presumed of them: the same as is known where nothing else is said."""
     rows = path.read_text().splitlines()
     for each in revealed(path):
         yield replace(each, expected=rows[each.row - 1].partition("; presumed: ")[2] or each.expected)
@@ -86,7 +86,7 @@ def imported_from(*folders: Path) -> Iterator[None]:
 
 
 def module_of(path: Path) -> tuple[str, str]:
-    """Give the name of a module and its package as Python would."""
+    """Return the name of a module and its package as Python would."""
     if path.parent.name == "scripts":
         return path.stem, ""
     parts = path.relative_to(path.parents[[each.name for each in path.parents].index("src")]).with_suffix("").parts

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from torchlint.model import Applicability
-from torchlint.proof import ledger
-from torchlint.proof.cases import claim
-from torchlint.proof.ledger import Absent, Ledger, Rare, Row
-from torchlint.proof.table import CLAIMING, SAFE, UNSAFE, of_rule
+from torchlint.diagnostics.model import Applicability
+from torchlint.verify import ledger
+from torchlint.verify.cases import claim
+from torchlint.verify.ledger import Absent, Ledger, Rare, Row
+from torchlint.verify.table import CLAIMING, SAFE, UNSAFE, of_rule
 
 HOSTED = ("cpu", "simulated")
 EXAMPLES = [*(case for code in CLAIMING for case in of_rule(code)), *UNSAFE]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from tests.conftest import ROOT
 from torchlint.config import Config
-from torchlint.engine import check_bytes
-from torchlint.source import decode
-from torchlint.syntax.outline import outline
+from torchlint.linter.engine import check_bytes
+from torchlint.source.text import decode
+from torchlint.syntax.ast_index import outline
 
 CODE = sorted([*(ROOT / "tests" / "fixtures").rglob("*.py"), *(ROOT / "examples").rglob("*.py")])[::3]
 

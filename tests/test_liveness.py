@@ -7,12 +7,12 @@ import ast
 import pytest
 
 from tests.conftest import ROOT
-from torchlint.inference import flow
-from torchlint.inference.analysis import Analysis
-from torchlint.inference.liveness import Loop, rebound
-from torchlint.model import Settings
-from torchlint.source import decode
-from torchlint.syntax.outline import Outline, outline
+from torchlint.diagnostics.model import Settings
+from torchlint.inference.interpreter import statements
+from torchlint.inference.program.liveness import Loop, rebound
+from torchlint.inference.query import Analysis
+from torchlint.source.text import decode
+from torchlint.syntax.ast_index import Outline, outline
 
 CODE = sorted([*(ROOT / "tests" / "fixtures").rglob("*.py"), *(ROOT / "examples").rglob("*.py")])
 BODIES = {
@@ -74,13 +74,13 @@ def test_no_answer_changes_where_all_names_are_waited_for(monkeypatch: pytest.Mo
         f"import torch\ndef f(k):\n    y = torch.ones(1)\n    for x in k:\n        {each}\n".encode() for each in BODIES
     ]
     quick = [_facts(each) for each in texts]
-    monkeypatch.setattr(flow, "rebound", nothing)
+    monkeypatch.setattr(statements, "rebound", nothing)
     assert [_facts(each) for each in texts] == quick
     assert sum(map(len, quick)) > 10_000
 
 
 def _facts(text: bytes) -> list[object]:
-    """Give the facts of every expression of a text, in order."""
+    """Return the facts of every expression of a text, in order."""
     made = outline(decode("some.py", text))
     analysis = Analysis(made, Settings())
     nodes = [each for each in made.order if isinstance(each, ast.expr)]

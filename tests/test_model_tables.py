@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from torchlint.inference.arguments import Arguments
-from torchlint.inference.facts import UNKNOWN, Kind, Mode, Value
+from torchlint.inference.lattice import UNKNOWN, Kind, Mode, Value
 from torchlint.inference.models import grad_mode
+from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.tables import Call, Table, TableError, functions, words
 
 ROOT = Path(__file__).parents[1]
@@ -132,7 +132,7 @@ def made(path):
 
 
 def reported(folder: Path, row: str, module: str = "grad_mode", table: str = "_SWITCHES") -> set[str]:
-    """Give the functions in which ``.numpy()`` is reported by a torchlint whose table has one row more."""
+    """Return the functions in which ``.numpy()`` is reported by a torchlint whose table has one row more."""
     shutil.copytree(ROOT / "torchlint", folder / "torchlint")
     path = folder / "torchlint" / "inference" / "models" / f"{module}.py"
     text, start = path.read_text(encoding="utf-8"), f'{table} = """\n'

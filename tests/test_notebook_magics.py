@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from torchlint.notebook.document import Cell
-from torchlint.notebook.magics import neutral, runs_by_itself
-from torchlint.notebook.module import part
+from torchlint.source.magics import neutral, runs_by_itself
+from torchlint.source.notebook_json import Cell
+from torchlint.source.notebook_module import part
 
 CELLS = [
     "x = 1\ny = 2",

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 import torchlint
 from tests.notebooks import PYTHON, code, notebook, sources
 from torchlint.config import Config
-from torchlint.edits import replacements, splice
-from torchlint.model import Confidence, Edit, Finding, Fix
-from torchlint.notebook.module import Notebook
-from torchlint.notebook.rewriting import allows
-from torchlint.syntax.reading import read
+from torchlint.diagnostics.model import Confidence, Edit, Finding, Fix
+from torchlint.diagnostics.splice import splice
+from torchlint.source.edits import replacements
+from torchlint.source.notebook_edits import allows
+from torchlint.source.notebook_module import Notebook
+from torchlint.syntax.parse import read
 
 UNSAFE = Config(unsafe_fixes=True)
 SETUP = "import torch\nfrom torch.autograd import Variable\nw = torch.ones(3, requires_grad=True)"

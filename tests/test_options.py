@@ -11,7 +11,7 @@ from torchlint.config import Config, assemble
 from torchlint.config import values as kinds
 from torchlint.config.option import option
 from torchlint.config.options import IN_FILES, OPTIONS, Options
-from torchlint.model import Confidence
+from torchlint.diagnostics.model import Confidence
 
 OTHER_THAN_THE_DEFAULT: dict[kinds.Kind, object] = {
     kinds.RULES: ("TNS101", "TNS104"),

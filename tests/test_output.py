@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from torchlint.model import Applicability, Confidence, Edit, FileResult, Finding, Fix
+from torchlint.diagnostics.model import Applicability, Confidence, Edit, FileResult, Finding, Fix
 from torchlint.output import renderer, summary
 from torchlint.output.diff import shown, unified
 from torchlint.output.report import Report
 from torchlint.output.screen import Screen, code, columns, printable
-from torchlint.source import decode
+from torchlint.source.text import decode
 
 
 def finding(text: str, word: str, **changes: object) -> tuple[bytes, Finding]:

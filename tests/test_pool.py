@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import HEAVY, ROOT, Program
 from tests.nightly import in_turn
-from torchlint.pool import chunks
+from torchlint.linter.pool import chunks
 
 HIT = "import torch\n\nw = torch.ones(3, requires_grad=True)\nprint(w.numpy())\n"
 

@@ -10,18 +10,18 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from torchlint.selectors import EVERY_CODE
 
 from tests.conftest import ROOT
 from torchlint.config import Config
-from torchlint.engine import check_bytes
-from torchlint.model import FileResult
-from torchlint.registry import RULES
-from torchlint.rule_metadata import RuleMetadata
-from torchlint.source import decode
-from torchlint.syntax.outline import outline
+from torchlint.config.selectors import EVERY_CODE
+from torchlint.diagnostics.model import FileResult
+from torchlint.diagnostics.registry import RULES
+from torchlint.diagnostics.rule_metadata import RuleMetadata
+from torchlint.linter.engine import check_bytes
+from torchlint.source.text import decode
+from torchlint.syntax.ast_index import outline
 from torchlint.syntax.prefilter import is_plain, triggered
-from torchlint.syntax.stretches import stretches
+from torchlint.syntax.regions import _is_package_path, stretches
 
 CODES = frozenset(entry.code for entry in RULES if entry.words)
 
@@ -176,13 +176,16 @@ def test_a_rule_is_silent_where_no_node_bears_one_of_its_words(path: Path) -> No
     except SyntaxError:
         pytest.skip("no Python")
     spoken = codes(made.source.text)
+    nodes = list(ast.walk(made.tree))
+    behind_dots = {node.attr for node in nodes if isinstance(node, ast.Attribute) and not _is_package_path(node)}
+    called = {node.func.attr for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)}
     for entry in RULES:
         if entry.code in CODES - spoken:
-
-            def counts(node: ast.AST, _: str, entry: RuleMetadata = entry) -> bool:
-                return isinstance(node, ast.Attribute) or not (entry.triggers.methods or entry.triggers.attributes)
-
-            assert not stretches(made, entry.words, entry.called_words, counts), entry.code
+            triggers = entry.triggers
+            assert not behind_dots & {*triggers.attributes}, entry.code
+            assert not called & {*triggers.methods}, entry.code
+            words, functions = frozenset((*triggers.names, *triggers.functions)), frozenset(triggers.functions)
+            assert not stretches(made, words, functions), entry.code
 
 
 @given(GAPS, GAPS)

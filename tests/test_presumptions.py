@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from torchlint.config import Config
-from torchlint.engine import check_bytes
-from torchlint.model import Finding
+from torchlint.diagnostics.model import Finding
+from torchlint.linter.engine import check_bytes
 
 HOOK = """\
 import torch

@@ -10,8 +10,8 @@ import pytest
 
 from tests.conftest import Program
 from tests.test_cache import known
-from torchlint.inference import project_texts
-from torchlint.inference.project_texts import SETS_DEFAULT_DTYPE, TAKES, TRACES, ask, look_again
+from torchlint.inference.program import project_texts
+from torchlint.inference.program.project_texts import SETS_DEFAULT_DTYPE, TAKES, TRACES, ask, look_again
 
 USES = "import torch\n\n\ndef make():\n    return torch.Tensor([1, 2])\n"
 SETS = "import torch\n\ntorch.set_default_dtype(torch.float64)\n"

@@ -10,10 +10,10 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
-from torchlint.model import Applicability  # noqa: E402
-from torchlint.proof.judge import Verdict, differences, judge  # noqa: E402
-from torchlint.proof.observe import Observation, Snippet, observe  # noqa: E402
-from torchlint.proof.worlds import (  # noqa: E402
+from torchlint.diagnostics.model import Applicability  # noqa: E402
+from torchlint.verify.compare import Judgement, differences, judge  # noqa: E402
+from torchlint.verify.observe import Observation, Snippet, observe  # noqa: E402
+from torchlint.verify.worlds import (  # noqa: E402
     ARRAYS,
     DTYPES,
     KINDS,
@@ -36,11 +36,11 @@ def snippet(body: str, given: str) -> Snippet:
     return Snippet(f"{HEAD}\n\ndef case({given}):\n" + "".join(f"    {line}\n" for line in body.splitlines()))
 
 
-def tried(before: str, after: str, given: str = "t") -> Verdict:
+def tried(before: str, after: str, given: str = "t") -> Judgement:
     return judge(snippet(before, given), snippet(after, given), telling("cpu", given.split(", ") if given else ()))
 
 
-def observables(verdict: Verdict) -> set[str]:
+def observables(verdict: Judgement) -> set[str]:
     return {each.observable for each in verdict.refutations}
 
 

@@ -15,13 +15,13 @@ pytest.importorskip("numpy")
 
 from tests.proven import PROVEN, is_due  # noqa: E402
 from torchlint.config import Config  # noqa: E402
-from torchlint.engine import check_bytes  # noqa: E402
-from torchlint.model import Applicability  # noqa: E402
-from torchlint.proof import simulated  # noqa: E402
-from torchlint.proof.cases import Case, claim, in_changed_defaults, repaired  # noqa: E402
-from torchlint.proof.proving import cases, judged  # noqa: E402
-from torchlint.proof.table import CLAIMING, SAFE, UNSAFE, of_rule  # noqa: E402
-from torchlint.registry import RULES  # noqa: E402
+from torchlint.diagnostics.model import Applicability  # noqa: E402
+from torchlint.diagnostics.registry import RULES  # noqa: E402
+from torchlint.linter.engine import check_bytes  # noqa: E402
+from torchlint.verify import simulated  # noqa: E402
+from torchlint.verify.cases import Case, claim, in_changed_defaults, repaired  # noqa: E402
+from torchlint.verify.proving import cases, judged  # noqa: E402
+from torchlint.verify.table import CLAIMING, SAFE, UNSAFE, of_rule  # noqa: E402
 
 NO_SIMULATION = pytest.mark.skipif(simulated.missing() is not None, reason=str(simulated.missing()))
 NO_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device: run `pytest -m cuda` where one is")

@@ -18,11 +18,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.observed import Rows, faults, quiet, revealed
-from torchlint.inference.analysis import Analysis
-from torchlint.inference.facts import Grad, Mode
-from torchlint.model import Settings
-from torchlint.source import decode
-from torchlint.syntax.outline import outline
+from torchlint.diagnostics.model import Settings
+from torchlint.inference.lattice import Grad, Mode
+from torchlint.inference.query import Analysis
+from torchlint.source.text import decode
+from torchlint.syntax.ast_index import outline
 
 torch = pytest.importorskip("torch")
 

@@ -18,12 +18,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.observed import elements, faults, quiet, revealed
-from torchlint.inference.analysis import Analysis
-from torchlint.inference.facts import Dtype
+from torchlint.diagnostics.model import Settings
+from torchlint.inference.lattice import Dtype
 from torchlint.inference.models.operations import operations
-from torchlint.model import Settings
-from torchlint.source import decode
-from torchlint.syntax.outline import outline
+from torchlint.inference.query import Analysis
+from torchlint.source.text import decode
+from torchlint.syntax.ast_index import outline
 
 torch = pytest.importorskip("torch")
 
@@ -72,7 +72,7 @@ _WRITES = (
 
 @cache
 def unary() -> tuple[str, ...]:
-    """Give the calls of one tensor that torch accepts, from the table that the inference uses."""
+    """Return the calls of one tensor that torch accepts, from the table that the inference uses."""
     table = operations()
     calls = [f"{{a}}.{name}()" for name in sorted(table.methods | table.no_tensor.keys()) if "." not in name]
     calls += [f"{name}({{a}})" for name in sorted(table.functions) if name.count(".") == 1 or ".functional." in name]
@@ -81,7 +81,7 @@ def unary() -> tuple[str, ...]:
 
 @cache
 def binary() -> tuple[str, ...]:
-    """Give the calls of two tensors that torch accepts."""
+    """Return the calls of two tensors that torch accepts."""
     table = operations()
     calls = [f"{{a}}.{name}({{b}})" for name in sorted(table.methods) if "." not in name]
     calls += [f"{name}({{a}}, {{b}})" for name in sorted(table.functions) if name.count(".") == 1]
@@ -90,7 +90,7 @@ def binary() -> tuple[str, ...]:
 
 @cache
 def in_place() -> tuple[str, ...]:
-    """Give the calls that write into a tensor."""
+    """Return the calls that write into a tensor."""
     methods = [name for name in sorted(operations().methods) if name.endswith("_") and _usable(f"{{a}}.{name}()")]
     calls = [call.replace("NAME", name) for name in methods for call in ("{a}.NAME()", "{a}.NAME({b})")]
     return tuple(call.replace("{a}", "{c}") for call in calls if _accepted(call))

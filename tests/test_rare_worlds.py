@@ -11,9 +11,9 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
-from torchlint.proof.isolated import Died, each_isolated  # noqa: E402
-from torchlint.proof.rare import RARE, compared, observe_rare, rare_differences  # noqa: E402
-from torchlint.proof.snippet import Snippet  # noqa: E402
+from torchlint.verify.extra_worlds import RARE, compared, observe_rare, rare_differences  # noqa: E402
+from torchlint.verify.sandbox import Died, each_isolated  # noqa: E402
+from torchlint.verify.snippet import Snippet  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 NAMES = """bfloat16, float8_e4m3fn, complex32, sparse COO, sparse CSR, quantised, conjugated view, negated view,

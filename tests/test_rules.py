@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from torchlint.config import Config
-from torchlint.engine import check_bytes, fix_bytes
-from torchlint.model import FileResult, Finding
-from torchlint.registry import RULES
+from torchlint.diagnostics.model import FileResult, Finding
+from torchlint.diagnostics.registry import RULES
+from torchlint.linter.engine import check_bytes, fix_bytes
 
 FIXTURES = Path(__file__).parent / "fixtures" / "rules"
 EXPECTED = re.compile(r"(TNS\d{3})@(\d+) (certain|likely|possible) (safe|unsafe|display|none)")

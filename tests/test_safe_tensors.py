@@ -13,8 +13,8 @@ import pytest
 
 from tests.before_and_after import check_runs_alike
 from torchlint.config import Config
-from torchlint.engine import check_bytes, fix_bytes
-from torchlint.model import Settings
+from torchlint.diagnostics.model import Settings
+from torchlint.linter.engine import check_bytes, fix_bytes
 
 HEAD = """\
 import torch

@@ -143,7 +143,7 @@ def run(folder: Path, *arguments: str, stdin: bytes = b"") -> bytes:
 
 
 def torchlint(folder: Path, *arguments: str, stdin: bytes = b"") -> Found:
-    """Give all that is said of each file, whatever its path is called by."""
+    """Return all that is said of each file, whatever its path is called by."""
     rows = json.loads(run(folder, "-m", "torchlint", "--output-format", "json", *arguments, stdin=stdin))
     found: Found = {}
     for row in rows:

@@ -12,11 +12,10 @@ import pytest
 
 from tests.documents import read
 from tests.reports import PATHS, applied, document, everything, finding, several_edits, source
-from torchlint.edits import splice
-from torchlint.model import Confidence, FileResult, Finding
-from torchlint.output.report import FAMILIES, Place, Report
-from torchlint.output.trail import Step, steps
-from torchlint.registry import RULES
+from torchlint.diagnostics.model import Confidence, FileResult, Finding
+from torchlint.diagnostics.registry import RULES
+from torchlint.diagnostics.splice import splice
+from torchlint.output.report import FAMILIES, LocatedFinding, Report, Step, steps
 
 
 def results_of(report: Report) -> list[dict[str, Any]]:
@@ -170,5 +169,5 @@ def test_silencing_one_finding_does_not_rename_another() -> None:
     ],
 )
 def test_a_step_knows_where_it_stands(text: str, step: tuple[str, int | None]) -> None:
-    place = Place("a.py", None, Finding("TNS101", "n", 0, 0, "m", Confidence.CERTAIN, (text,)))
+    place = LocatedFinding("a.py", None, Finding("TNS101", "n", 0, 0, "m", Confidence.CERTAIN, (text,)))
     assert steps(place) == (Step(text, *step),)

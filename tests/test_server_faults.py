@@ -28,20 +28,20 @@ def test_a_crashing_rule_is_told_once_and_the_others_go_on(tmp_path: Path) -> No
     program = tmp_path / "program.py"
     program.write_text(
         textwrap.dedent("""\
-        import sys
-        from types import MappingProxyType
-        from torchlint import cli, rule
+        import dataclasses, sys
+        from torchlint import cli
+        from torchlint.rules import api
 
-        real = rule.load
+        real = api.load
 
         def load(code):
             if code != "TNS101":
                 return real(code)
             def crash(node, context):
                 raise RuntimeError("on purpose")
-            return rule.Rule(code, {kind: crash for kind in real(code).visit})
+            return dataclasses.replace(real(code), visit={kind: crash for kind in real(code).visit})
 
-        rule.load = load
+        api.load = load
         sys.exit(cli.main())
         """)
     )
@@ -63,7 +63,7 @@ def test_a_crashing_rule_is_told_once_and_the_others_go_on(tmp_path: Path) -> No
 def test_a_check_without_end_holds_up_neither_answers_nor_the_end(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(
-        "import sys, threading\nfrom torchlint import cli, engine\n\n\n"
+        "import sys, threading\nfrom torchlint import cli\nfrom torchlint.linter import engine\n\n\n"
         "def check_bytes(*given):\n    print('checking', file=sys.stderr, flush=True)\n"
         "    threading.Event().wait()\n\n\n"
         "engine.check_bytes = check_bytes\nsys.exit(cli.main())\n"

@@ -15,9 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol.types import Position, Range
 
-from torchlint.server.rows import differences
-from torchlint.server.text import Text
-from torchlint.source import decode, encoded
+from torchlint.server.editor_text import Text, differences
+from torchlint.source.text import decode, encoded
 
 from .editor import ABLE, ROOT, Editor, Message, applied
 

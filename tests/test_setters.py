@@ -7,11 +7,11 @@ import ast
 import pytest
 
 from tests.conftest import ROOT
-from torchlint.inference.analysis import Analysis
-from torchlint.inference.setters import Set, set_words
-from torchlint.model import Settings
-from torchlint.source import decode
-from torchlint.syntax.outline import outline
+from torchlint.diagnostics.model import Settings
+from torchlint.inference.program.bindings import Set, set_words
+from torchlint.inference.query import Analysis
+from torchlint.source.text import decode
+from torchlint.syntax.ast_index import outline
 
 CODE = sorted([*(ROOT / "tests" / "fixtures").rglob("*.py"), *(ROOT / "examples").rglob("*.py")])
 BODIES = {

@@ -7,8 +7,8 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
-from torchlint.proof import simulated  # noqa: E402
-from torchlint.proof.simulated import memory  # noqa: E402
+from torchlint.verify import simulated  # noqa: E402
+from torchlint.verify.simulated import memory  # noqa: E402
 
 NEEDED = pytest.mark.skipif(simulated.missing() is not None, reason=str(simulated.missing()))
 NAMES = ("is_available", "device_count", "FloatTensor", "Stream", "get_rng_state", "synchronize")

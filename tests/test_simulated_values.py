@@ -15,7 +15,7 @@ np = pytest.importorskip("numpy")
 
 from torch import nn  # noqa: E402
 
-from torchlint.proof import simulated  # noqa: E402
+from torchlint.verify import simulated  # noqa: E402
 
 pytestmark = [
     pytest.mark.skipif(simulated.missing() is not None, reason=str(simulated.missing())),

@@ -20,8 +20,8 @@ import yaml
 
 from tests.blocks import ROOT
 from tests.browser import browser, executable
+from torchlint.diagnostics.registry import RULES
 from torchlint.output.report import PROJECT, page
-from torchlint.registry import RULES
 
 pytest.importorskip("material", reason="mkdocs-material, which builds the site, is not installed")
 

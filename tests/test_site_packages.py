@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests import nightly
 from torchlint.config import Config
-from torchlint.engine import check_bytes, fix_bytes
+from torchlint.linter.engine import check_bytes, fix_bytes
 
 SAMPLE = 400
 LARGEST = 200_000
@@ -20,7 +20,10 @@ EVERYTHING = Config(select=("ALL",), unsafe_fixes=True)
 
 
 def files() -> list[Path]:
-    """Give all files, or the sample: by the hash of the path, so that it stays the same while the environment does."""
+    """Return all files, or the sample.
+
+    By the hash of the path, so that it stays the same while the environment does.
+    """
     base = Path(sysconfig.get_path("purelib"))
     every = (path for path in base.rglob("*.py") if path.is_file() and "torchlint" not in path.parts)
     if os.environ.get("TORCHLINT_FULL") == "1":

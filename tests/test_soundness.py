@@ -17,11 +17,11 @@ import pytest
 
 from tests.observed import Rows, faults, lacks_accelerator, quiet, revealed
 from tests.worlds import calls
-from torchlint.inference.analysis import Analysis
-from torchlint.inference.facts import Dtype, Grad, Kind, Mode, Place, of_kind, tensor
-from torchlint.model import Settings
-from torchlint.source import decode
-from torchlint.syntax.outline import outline
+from torchlint.diagnostics.model import Settings
+from torchlint.inference.lattice import Device, Dtype, Grad, Kind, Mode, of_kind, tensor
+from torchlint.inference.query import Analysis
+from torchlint.source.text import decode
+from torchlint.syntax.ast_index import outline
 
 torch = pytest.importorskip("torch")
 np = pytest.importorskip("numpy")
@@ -33,12 +33,12 @@ RUNNABLE = [path for path in CASES if "Not run" not in path.read_text().split('"
 def test_what_is_observed_can_be_refused() -> None:
     """The judge itself must be able to say no."""
     live, plain = torch.ones(2, requires_grad=True), torch.ones(2)
-    detached = tensor(Grad.DETACHED, Place.HOST, Dtype.FLOATING)
-    attached = tensor(Grad.ATTACHED, Place.HOST, Dtype.FLOATING)
+    detached = tensor(Grad.DETACHED, Device.HOST, Dtype.FLOATING)
+    attached = tensor(Grad.ATTACHED, Device.HOST, Dtype.FLOATING)
     assert faults(plain, detached) == faults(live, attached) == []
     assert faults(live, detached)
     assert faults(plain, attached)
-    assert faults(plain, detached.having(place=Place.ACCELERATOR))
+    assert faults(plain, detached.having(place=Device.ACCELERATOR))
     assert faults(plain, detached.having(dtype=Dtype.INTEGRAL))
     assert faults(plain, detached.having(exact="float64"))
     assert faults(plain, detached.having(rank=0))
@@ -46,7 +46,7 @@ def test_what_is_observed_can_be_refused() -> None:
     assert faults([live], of_kind(Kind.SEQUENCE, items=(detached,)))
     assert faults([plain, live], of_kind(Kind.SEQUENCE, member=detached))
     assert faults({"a": live}, of_kind(Kind.SEQUENCE, member=detached))
-    assert faults(torch.device("cuda"), of_kind(Kind.DEVICE, place=Place.HOST))
+    assert faults(torch.device("cuda"), of_kind(Kind.DEVICE, place=Device.HOST))
     assert faults(3, of_kind(Kind.INTEGER, const=4))
 
 

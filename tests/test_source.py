@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from torchlint.source import Source, SourceError, decode
+from torchlint.source.text import Source, SourceError, decode
 
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")

@@ -13,12 +13,12 @@ from unittest import mock
 import pytest
 
 from tests.conftest import ROOT
-from tests.proven import in_turn
-from torchlint import engine
+from tests.nightly import in_turn
 from torchlint.config import Config
-from torchlint.model import FileResult
-from torchlint.syntax.outline import Outline
-from torchlint.syntax.stretches import Stretch, stretches, whole
+from torchlint.diagnostics.model import FileResult
+from torchlint.linter import engine
+from torchlint.syntax.ast_index import Outline
+from torchlint.syntax.regions import Stretch, stretches, whole
 
 EVERYTHING = Config(select=("ALL",))
 FIXTURES = sorted((ROOT / "tests" / "fixtures").rglob("*.py"))
@@ -62,7 +62,9 @@ def _whole(made: Outline, words: frozenset[str], called: frozenset[str]) -> list
     return [whole(made)] if stretches(made, words, called) else []
 
 
-@pytest.mark.parametrize("path", in_turn(FIXTURES, 4), ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "path", in_turn(FIXTURES, 4, "fixtures parsed whole"), ids=lambda path: str(path.relative_to(ROOT))
+)
 def test_stretches_give_what_the_whole_file_gives(path: Path) -> None:
     found, full = both_ways(path)
     assert found.findings == full.findings

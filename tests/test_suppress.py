@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from torchlint.model import Confidence, Finding
-from torchlint.source import Source, decode
-from torchlint.suppress import split
+from torchlint.diagnostics.model import Confidence, Finding
+from torchlint.source.text import Source, decode
+from torchlint.suppression.apply import split
 
 
 def marked(source: Source, code: str = "TNS101") -> list[Finding]:
-    """Give a finding at every ``HIT``."""
+    """Return a finding at every ``HIT``."""
     at, found = source.utf8.find(b"HIT"), []
     while at >= 0:
         found.append(Finding(code, "x", at, at + 3, "m", Confidence.CERTAIN))

@@ -14,12 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.nightly import in_turn
-from torchlint.registry import RULES
-from torchlint.source import Source, decode
-from torchlint.syntax.bridge import Bridge
-from torchlint.syntax.definition import Definition, NotParsed
-from torchlint.syntax.outline import Outline, outline
-from torchlint.syntax.stretches import Stretch, stretches, whole
+from torchlint.diagnostics.registry import RULES
+from torchlint.source.text import Source, decode
+from torchlint.syntax.ast_index import Outline, outline
+from torchlint.syntax.cst import Bridge, Definition, NotParsed
+from torchlint.syntax.regions import Stretch, stretches, whole
 
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")
@@ -31,10 +30,10 @@ OWN_FILES = in_turn(
         for folder in ("torchlint", "tests", "benchmarks", "docs", "examples")
         for path in (ROOT / folder).rglob("*.py")
     ),
-    shares=8,
+    shares=24,
     name="own files",
 )
-"""An eighth of the project's own files, another one with each change of the program."""
+"""One in 24 of the project's own files, another one with each change of the program."""
 WORDS = frozenset[str]().union(*(entry.words for entry in RULES))
 DATA = frozenset({"data"})
 
@@ -264,7 +263,7 @@ def test_text_that_libcst_refuses() -> None:
 
 
 def outside_of(node: ast.AST, kinds: tuple[type[ast.AST], ...]) -> Iterator[ast.AST]:
-    """Give the nodes inside a node, those inside one of some types left out: the plain way."""
+    """Yield the nodes inside a node, those inside one of some types left out: the plain way."""
     for child in ast.iter_child_nodes(node):
         yield child
         if not isinstance(child, kinds):

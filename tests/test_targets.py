@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from torchlint.config import Config
-from torchlint.engine import check_bytes, fix_bytes
-from torchlint.model import Settings
+from torchlint.diagnostics.model import Settings
+from torchlint.linter.engine import check_bytes, fix_bytes
 
 RULES = Path(__file__).parent / "fixtures" / "rules"
 FLAGGED = sorted(path for path in RULES.glob("*/*.py") if path.with_suffix(".unsafe.txt").exists())

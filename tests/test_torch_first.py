@@ -12,9 +12,9 @@ import pytest
 from tests.before_and_after import check_runs_alike
 from tests.projects import written
 from torchlint.config import Config
-from torchlint.engine import check_bytes
-from torchlint.model import Applicability, Finding
-from torchlint.registry import RULES
+from torchlint.diagnostics.model import Applicability, Finding
+from torchlint.diagnostics.registry import RULES
+from torchlint.linter.engine import check_bytes
 
 EVERY = replace(Config(), select=tuple(each.code for each in RULES))
 

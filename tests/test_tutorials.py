@@ -17,7 +17,7 @@ import pytest
 import torch
 
 from torchlint.config import Config
-from torchlint.engine import check_bytes, fix_bytes
+from torchlint.linter.engine import check_bytes, fix_bytes
 
 TUTORIALS = Path(__file__).parent / "fixtures" / "tutorials"
 CASES = sorted(TUTORIALS.glob("*.py"))
@@ -80,7 +80,7 @@ def test_what_is_missing_on_a_gpu_is_only_the_copy() -> None:
 
 
 def test_strict_asks_for_the_letter_also_where_the_host_is_proven() -> None:
-    from torchlint.model import Settings
+    from torchlint.diagnostics.model import Settings
 
     path = case("row02")
     strict = check_bytes(f"/alone/{path.name}", path.read_bytes(), Config(settings=Settings(strict=True)))

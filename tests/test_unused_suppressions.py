@@ -16,7 +16,7 @@ HEAD = "import torch\nw = torch.ones(3, requires_grad=True)\nv = torch.ones(3)\n
 
 
 def found(body: str, **options: Any) -> list[tuple[str, int, int, str]]:
-    """Give code, row (from 1 in the body), column and message of what is said about suppressions."""
+    """Return code, row (from 1 in the body), column and message of what is said about suppressions."""
     result = check(HEAD + body, config=Config(**options))
     assert result.source is not None
     assert result.troubles == ()
@@ -25,7 +25,7 @@ def found(body: str, **options: Any) -> list[tuple[str, int, int, str]]:
 
 
 def repaired(body: str, **options: Any) -> str:
-    """Give the body after the fixes of these two rules alone."""
+    """Return the body after the fixes of these two rules alone."""
     config = Config(repaired=frozenset({"TNS901", "TNS902"}), **options)
     return fix(HEAD + body, config=config).raw.decode().removeprefix(HEAD)
 

@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 
 from torchlint.config import Config
-from torchlint.engine import check_bytes, fix_bytes
+from torchlint.linter.engine import check_bytes, fix_bytes
 
 
 def fixed(code: str, *select: str, unsafe: bool = False) -> str:

@@ -16,8 +16,8 @@ pytest.importorskip("torch")
 pytest.importorskip("numpy")
 pty = pytest.importorskip("pty", reason="terminals are made here as Linux and macOS make them")
 
-from torchlint.proof.table import of_rule  # noqa: E402
-from torchlint.registry import RULES  # noqa: E402
+from torchlint.diagnostics.registry import RULES  # noqa: E402
+from torchlint.verify.table import of_rule  # noqa: E402
 
 ROOT = Path(__file__).parents[1]
 SOME_DONE = re.compile(rf" [1-9]\d*/{sum(len(of_rule(entry.code)) for entry in RULES if entry.words)}".encode())

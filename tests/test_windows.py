@@ -9,12 +9,12 @@ from types import ModuleType
 
 import pytest
 
-from torchlint import baseline
 from torchlint.config import Config, globs
-from torchlint.engine import check_bytes, fix_bytes
-from torchlint.output import github, gitlab, renderer, uris
+from torchlint.linter.engine import check_bytes, fix_bytes
+from torchlint.output import github, gitlab, renderer, sarif
 from torchlint.output.report import Report
 from torchlint.output.screen import Screen
+from torchlint.selection import known_findings
 
 HIT = b"import torch\r\n\r\nw = torch.ones(3, requires_grad=True)\r\nprint(\r\n    w.numpy(),\r\n)\r\n"
 
@@ -30,7 +30,7 @@ class Windows:
 
 @pytest.fixture
 def windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (globs, uris, baseline, github, gitlab):
+    for module in (globs, sarif, known_findings, github, gitlab):
         assert isinstance(module, ModuleType)
         monkeypatch.setattr(module, "os", Windows())
     globs._parted.cache_clear()
@@ -87,13 +87,13 @@ def test_patterns_match_below_a_share() -> None:
     ],
 )
 def test_addresses(path: str, address: str) -> None:
-    assert uris.uri(path) == address
+    assert sarif.uri(path) == address
 
 
 @pytest.mark.usefixtures("windows")
 def test_names_in_a_baseline() -> None:
-    assert baseline.path_from("C:\\code", "C:\\code\\sub\\a.py") == "sub/a.py"
-    assert baseline.path_from("C:\\code", "D:\\else\\a.py") == "D:/else/a.py"
+    assert known_findings.path_from("C:\\code", "C:\\code\\sub\\a.py") == "sub/a.py"
+    assert known_findings.path_from("C:\\code", "D:\\else\\a.py") == "D:/else/a.py"
 
 
 @pytest.mark.usefixtures("windows")

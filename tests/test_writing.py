@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from torchlint.files import NotWritten, check_place, create, replace
+from torchlint.source.files import NotWritten, check_place, create, replace
 
 
 def refuse(number: int) -> object:
@@ -31,10 +31,10 @@ def test_the_mode_is_kept_and_nothing_else_is_left(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "number", "reason"),
     [
-        ("torchlint.files._opened", errno.EACCES, "cannot be written: Permission denied"),
-        ("torchlint.files.os.fsync", errno.ENOSPC, "cannot be written: No space left on device"),
-        ("torchlint.files.os.replace", errno.EROFS, "cannot be written: Read-only file system"),
-        ("torchlint.files.os.chmod", errno.EPERM, "cannot be written: Operation not permitted"),
+        ("torchlint.source.files._opened", errno.EACCES, "cannot be written: Permission denied"),
+        ("torchlint.source.files.os.fsync", errno.ENOSPC, "cannot be written: No space left on device"),
+        ("torchlint.source.files.os.replace", errno.EROFS, "cannot be written: Read-only file system"),
+        ("torchlint.source.files.os.chmod", errno.EPERM, "cannot be written: Operation not permitted"),
     ],
 )
 def test_a_failure_at_any_step_leaves_the_file_as_it_was(
@@ -63,9 +63,9 @@ def test_a_file_that_is_gone_or_changed_is_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "number", "reason"),
     [
-        ("torchlint.files._opened", errno.EACCES, "cannot be written: Permission denied"),
-        ("torchlint.files.os.fsync", errno.ENOSPC, "cannot be written: No space left on device"),
-        ("torchlint.files.os.replace", errno.EROFS, "cannot be written: Read-only file system"),
+        ("torchlint.source.files._opened", errno.EACCES, "cannot be written: Permission denied"),
+        ("torchlint.source.files.os.fsync", errno.ENOSPC, "cannot be written: No space left on device"),
+        ("torchlint.source.files.os.replace", errno.EROFS, "cannot be written: Read-only file system"),
     ],
 )
 def test_a_report_that_cannot_be_written_leaves_what_was_there(
@@ -91,7 +91,7 @@ def test_a_report_is_made_and_replaced(tmp_path: Path) -> None:
 
 def test_places_that_cannot_be_written_are_told_beforehand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "old").touch()
-    monkeypatch.setattr("torchlint.files.os.access", lambda *_: False)  # the superuser may write anywhere
+    monkeypatch.setattr("torchlint.source.files.os.access", lambda *_: False)  # the superuser may write anywhere
     for name, reason in (
         ("old", "read-only"),
         ("new", "its folder may not be written"),

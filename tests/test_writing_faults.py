@@ -16,8 +16,9 @@ import pytest
 from benchmarks.kills import kill_often
 from tests.conftest import Program
 from tests.test_cache_faults import refuse
-from torchlint import files, runner
-from torchlint.discover import Target
+from torchlint.discovery.walk import Target
+from torchlint.linter import runner
+from torchlint.source import files
 
 OLD = b"import torch\n\nw = torch.ones(3, requires_grad=True)\nprint(w.numpy())\n"
 NEW = OLD.replace(b"w.numpy", b"w.detach().numpy")
@@ -75,7 +76,7 @@ def test_a_temporary_file_is_locked_while_it_is_one(tree: Path, monkeypatch: pyt
         swept.append(sorted(name for name in os.listdir(tree) if name.startswith(".torchlint-")))
         real(temporary, path)
 
-    monkeypatch.setattr("torchlint.files.os.replace", rename)
+    monkeypatch.setattr("torchlint.source.files.os.replace", rename)
     files.replace(str(tree / "a.py"), OLD, NEW)
     assert [len(each) for each in swept] == [1]
     assert sorted(held(tree)) == ["a.py", "b.py", "c.py"]
@@ -93,7 +94,7 @@ def test_a_file_that_is_taken_for_abandoned_before_it_is_locked_is_made_again(
             os.unlink(path)  # as the other run does between the two calls
         return handle
 
-    monkeypatch.setattr("torchlint.files.os.open", opened)
+    monkeypatch.setattr("torchlint.source.files.os.open", opened)
     files.replace(str(tree / "a.py"), OLD, NEW)
     assert held(tree) == {"a.py": NEW, "b.py": OLD, "c.py": OLD}
 
@@ -130,7 +131,7 @@ def test_where_open_files_do_not_move_the_file_is_closed_first(tree: Path, monke
         real(temporary, path)
 
     monkeypatch.setattr(files, "_OPEN_FILES_MOVE", False)
-    monkeypatch.setattr("torchlint.files.os.replace", rename)
+    monkeypatch.setattr("torchlint.source.files.os.replace", rename)
     files.replace(str(tree / "a.py"), OLD, NEW)
     assert not any(".torchlint-" in path for path in handles[0])
     assert held(tree) == {"a.py": NEW, "b.py": OLD, "c.py": OLD}

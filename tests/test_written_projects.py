@@ -8,8 +8,8 @@ import pytest
 
 from tests.observed import revealed as rows_of
 from tests.projects import check_reveals, written
-from torchlint.inference.analysis import Analysis
-from torchlint.inference.project import MOST_FILES, MOST_FOREIGN_LINES
+from torchlint.inference.interpreter.project import MOST_FILES, MOST_FOREIGN_LINES
+from torchlint.inference.query import Analysis
 
 LIVE = "import torch\n\nw = torch.ones(2, requires_grad=True)\n"
 CLEAN = "import torch\n\n\ndef clean(x):\n    return x.detach().cpu()\n"

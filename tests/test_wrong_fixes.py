@@ -10,11 +10,11 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
 from tests.wrong_fixes import FEWER, MUTANTS, REWRITINGS, Mutant, Rewriting  # noqa: E402
-from torchlint.proof import simulated  # noqa: E402
-from torchlint.proof.judge import judge  # noqa: E402
-from torchlint.proof.snippet import Snippet  # noqa: E402
-from torchlint.proof.worlds import World, telling  # noqa: E402
-from torchlint.registry import RULES  # noqa: E402
+from torchlint.diagnostics.registry import RULES  # noqa: E402
+from torchlint.verify import simulated  # noqa: E402
+from torchlint.verify.compare import judge  # noqa: E402
+from torchlint.verify.snippet import Snippet  # noqa: E402
+from torchlint.verify.worlds import World, telling  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +23,7 @@ def one_thread() -> None:
 
 
 def witness(texts: tuple[str, str], observable: str, device: str) -> World | None:
-    """Give the first ordinary world in which the old text runs and the new one differs in an observable."""
+    """Return the first ordinary world in which the old text runs and the new one differs in an observable."""
     if device == simulated.NAME and simulated.missing():
         pytest.skip(str(simulated.missing()))
     old, new = map(Snippet, texts)

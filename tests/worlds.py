@@ -66,7 +66,7 @@ def _pairs() -> object:
 
 
 def worlds(argument: ast.arg, names: dict[str, object], folder: Path) -> list[object]:
-    """Give the values that an argument takes in turn."""
+    """Return the values that an argument takes in turn."""
     if argument.arg == "path":
         torch.save({"weight": torch.ones(2)}, folder / "state.pt")
         return [str(folder / "state.pt")]
@@ -120,7 +120,7 @@ def _word(node: ast.expr) -> str:
 def calls(
     function: ast.FunctionDef, names: dict[str, object], folder: Path
 ) -> Iterator[tuple[list[object], dict[str, object]]]:
-    """Give the arguments of each run of a case: every value of every argument stands in one of them."""
+    """Yield the arguments of each run of a case: every value of every argument stands in one of them."""
     given = [worlds(each, names, folder) for each in function.args.args]
     for at in range(max(map(len, given), default=1)):
         fresh = [worlds(each, names, folder) for each in function.args.args]

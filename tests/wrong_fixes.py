@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from textwrap import indent
 
-from torchlint.proof.cases import Case, repaired
-from torchlint.proof.table import of_rule
+from torchlint.verify.cases import Case, repaired
+from torchlint.verify.table import of_rule
 
 HEAD = "import numpy as np\nimport torch\nfrom torch import nn\nfrom torch.autograd import Variable\n"
 

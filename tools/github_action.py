@@ -74,7 +74,7 @@ def _torchlint(arguments: list[str], stdout: int | None) -> subprocess.Completed
 
 
 def _places(document: Any) -> Iterator[dict[str, Any]]:
-    """Give the places in a SARIF document that count from the folder in which torchlint ran."""
+    """Yield the places in a SARIF document that count from the folder in which torchlint ran."""
     if isinstance(document, dict):
         if document.get("uriBaseId") == "SRCROOT" and "uri" in document:
             yield document

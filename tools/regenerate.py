@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ("docs/generate.py",)
-LEDGER = ("-m", "torchlint.proof", "--write", "--codes")
+LEDGER = ("-m", "torchlint.verify", "--write", "--codes")
 
 
 def main(arguments: list[str]) -> int:
@@ -36,8 +36,8 @@ def unproven() -> list[str]:
     if find_spec("torch") is None:
         print("torch is not installed: the ledger stays as it is")
         return []
-    from torchlint.proof.ledger import read, series
-    from torchlint.proof.table import CLAIMING, UNSAFE, of_rule
+    from torchlint.verify.ledger import read, series
+    from torchlint.verify.table import CLAIMING, UNSAFE, of_rule
 
     major, minor = (int(part) for part in version("torch").split(".")[:2])
     rows = [row for row in read().rows if row.kind == "cpu" and series(row) == (major, minor)]

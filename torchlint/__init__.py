@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from torchlint.model import Applicability, Confidence, Edit, FileResult, Finding, Fix
+from torchlint.diagnostics.model import Applicability, Confidence, Edit, FileResult, Finding, Fix
 from torchlint.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from torchlint.config import Config
-    from torchlint.engine import FixResult
+    from torchlint.linter.engine import FixResult
 
 __version__ = VERSION
 
@@ -30,8 +30,8 @@ __all__ = [
 def check(source: str | bytes, *, path: str = "<source>", config: Config | None = None) -> FileResult:
     """Check one file's source text or bytes; code that does not parse is a finding, never an exception."""
     from torchlint.config import Config
-    from torchlint.engine import check_bytes
-    from torchlint.inference.project_texts import look_again
+    from torchlint.inference.program.project_texts import look_again
+    from torchlint.linter.engine import check_bytes
 
     look_again()
     return check_bytes(path, _raw(source), config or Config())
@@ -40,8 +40,8 @@ def check(source: str | bytes, *, path: str = "<source>", config: Config | None 
 def fix(source: str | bytes, *, path: str = "<source>", config: Config | None = None) -> FixResult:
     """Repair one file's source text or bytes; nothing is written to disk."""
     from torchlint.config import Config
-    from torchlint.engine import fix_bytes
-    from torchlint.inference.project_texts import look_again
+    from torchlint.inference.program.project_texts import look_again
+    from torchlint.linter.engine import fix_bytes
 
     look_again()
     return fix_bytes(path, _raw(source), config or Config())
@@ -58,7 +58,7 @@ def __getattr__(name: str) -> object:
 
         return Config
     if name == "FixResult":
-        from torchlint.engine import FixResult
+        from torchlint.linter.engine import FixResult
 
         return FixResult
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

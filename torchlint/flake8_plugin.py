@@ -11,14 +11,14 @@ import tokenize
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Protocol
 
-from torchlint.audit import audit
 from torchlint.config import Config, ConfigError, Finder, assemble
 from torchlint.config.option import Option
 from torchlint.config.options import OPTIONS, Options
 from torchlint.config.selectors import ALL, DEFAULT_CODES, EVERY_CODE
 from torchlint.config.values import SWITCH, OptionError
-from torchlint.model import Confidence, FileResult, Finding, Settings, in_order
-from torchlint.suppress import ABOUT_SUPPRESSIONS, NEVER_SILENCED, split
+from torchlint.diagnostics.model import Confidence, FileResult, Finding, Settings, in_order
+from torchlint.suppression.apply import ABOUT_SUPPRESSIONS, NEVER_SILENCED, split
+from torchlint.suppression.unused import audit
 from torchlint.version import VERSION
 
 FAULT = "TNS999"
@@ -75,14 +75,14 @@ class Plugin:
             raise ExecutionError(str(error)) from None
 
     def run(self) -> Iterator[Row]:
-        """Give what flake8 is to report: the row, the column from 0, and the text that begins with the code."""
+        """Yield what flake8 is to report: the row, the column from 0, and the text that begins with the code."""
         try:
             yield from self._found()
         except Exception as error:  # noqa: BLE001  # one file's crash must not end flake8's run
             yield self._fault(f"{type(error).__name__}: {error}")
 
     def _found(self) -> Iterator[Row]:
-        from torchlint import engine
+        from torchlint.linter import engine
 
         config = self._config()
         result = engine.check_bytes(self._filename, _encoded("".join(self._lines)), config)
@@ -95,7 +95,7 @@ class Plugin:
             yield row, column - 1, f"{finding.code} {finding.message}", type(self)
 
     def _config(self) -> Config:
-        """Give the options of the check: findings of every confidence say which suppressions are in use."""
+        """Return the options of the check: findings of every confidence say which suppressions are in use."""
         config = self.config
         target = config.settings.target_torch
         if target is None:
@@ -108,7 +108,7 @@ class Plugin:
 
 
 def _left_to_flake8(result: FileResult, least: Confidence) -> tuple[Finding, ...]:
-    """Give the findings that torchlint's own comments do not silence.
+    """Return the findings that torchlint's own comments do not silence.
 
     flake8 honours ``noqa`` itself, and its ``--disable-noqa`` must find something.
     """
@@ -136,7 +136,7 @@ def _read(name: str, option: Option, given: argparse.Namespace) -> object:
 
 
 def _encoded(text: str) -> bytes:
-    """Give back the bytes that say this text: flake8 has decoded it, but a coding line may still stand in it."""
+    """Return back the bytes that say this text: flake8 has decoded it, but a coding line may still stand in it."""
     encoding, _ = tokenize.detect_encoding(io.BytesIO(text.encode("utf-8", "surrogatepass")).readline)
     return text.encode(encoding)
 

@@ -87,7 +87,7 @@ def batch(kind: str, into: Path, real: Corpus, seconds: float) -> int:
 
 
 def judged(kind: str, given: Case) -> list[str]:
-    """Give what is wrong; a crash and a hang are, too."""
+    """Return what is wrong; a crash and a hang are, too."""
     try:
         with limit(SECONDS):
             return KINDS[kind].judge(given)

@@ -31,7 +31,7 @@ _FLAGS = (
 
 
 def configuration(chance: Random) -> tuple[str, bytes]:
-    """Give the name and the bytes of a configuration file."""
+    """Return the name and the bytes of a configuration file."""
     name = chance.choice(("torchlint.toml", "pyproject.toml", "folder/torchlint.toml"))
     head = "[tool.torchlint]\n" if name == "pyproject.toml" else ""
     if chance.random() < 0.1:
@@ -46,5 +46,5 @@ def configuration(chance: Random) -> tuple[str, bytes]:
 
 
 def flags(chance: Random) -> list[str]:
-    """Give a command line."""
+    """Return a command line."""
     return chance.sample(_FLAGS, chance.randint(0, 4))

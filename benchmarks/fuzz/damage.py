@@ -16,7 +16,7 @@ _LINES = (
 
 
 def damaged(chance: Random, raw: bytes, other: bytes) -> bytes:
-    """Give a file with one to six edits; ``other`` is a file from which lines may come."""
+    """Return a file with one to six edits; ``other`` is a file from which lines may come."""
     for _ in range(chance.randint(1, 6)):
         raw = chance.choice(_EDITS)(chance, raw, other)
     return raw

@@ -14,12 +14,12 @@ import atheris
 
 with atheris.instrument_imports(include=["torchlint"]):
     from benchmarks.fuzz import properties
-    from torchlint import rule
-    from torchlint.registry import RULES
+    from torchlint.diagnostics.registry import RULES
+    from torchlint.rules import api
 
     for entry in RULES:
         if entry.words:
-            rule.load(entry.code)
+            api.load(entry.code)
 
 NAMES = ("a.py", "a.ipynb")
 

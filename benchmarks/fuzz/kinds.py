@@ -24,7 +24,7 @@ class Corpus:
     paths: tuple[Path, ...]
 
     def pick(self, chance: Random) -> bytes:
-        """Give the bytes of one file."""
+        """Return the bytes of one file."""
         return chance.choice(self.paths).read_bytes() if self.paths else b"import torch\nx.data.numpy()\n"
 
 

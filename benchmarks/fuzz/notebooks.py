@@ -11,7 +11,7 @@ _ODD: tuple[object, ...] = (None, 1, -1.5, True, "", "x", [], {}, [[]], [None], 
 
 
 def notebook(chance: Random, texts: list[str]) -> bytes:
-    """Give a notebook's bytes with cells cut from the texts; one in three has been tampered with."""
+    """Return a notebook's bytes with cells cut from the texts; one in three has been tampered with."""
     cells = [_cell(chance, chance.choice(texts)) for _ in range(chance.randint(0, 6))]
     made: dict[str, Any] = {"cells": cells, "metadata": _metadata(chance), "nbformat": 4, "nbformat_minor": 5}
     if chance.random() < 0.25:

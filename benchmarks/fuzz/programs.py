@@ -43,7 +43,7 @@ _GAPS = ("", "", "", "\n", "\n\n", "# note\n", "\x0c\n", "   \n", "# noqa\n")
 
 
 def program(chance: Random) -> bytes:
-    """Give a file's bytes; most of them parse, and some on purpose do not."""
+    """Return a file's bytes; most of them parse, and some on purpose do not."""
     head = chance.choice(_HEADS)
     text = head + "".join(_statement(chance, "", 0) for _ in range(chance.randint(1, 8)))
     newline = chance.choice(("\n", "\n", "\n", "\r\n", "\r"))

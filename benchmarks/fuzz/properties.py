@@ -9,19 +9,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from torchlint.config import Config
-from torchlint.edits import splice, written
-from torchlint.engine import check_bytes, fix_bytes
-from torchlint.model import Edit, FileResult, Finding
-from torchlint.notebook.module import Notebook
-from torchlint.source import Source
-from torchlint.syntax.reading import read
+from torchlint.diagnostics.model import Edit, FileResult, Finding
+from torchlint.diagnostics.splice import splice
+from torchlint.linter.engine import check_bytes, fix_bytes
+from torchlint.source.edits import written
+from torchlint.source.notebook_module import Notebook
+from torchlint.source.text import Source
+from torchlint.syntax.parse import read
 
 SAFE = Config(select=("ALL",))
 UNSAFE = Config(select=("ALL",), unsafe_fixes=True)
 
 
 def broken(path: str, raw: bytes) -> list[str]:
-    """Give the promises that torchlint breaks on these bytes, in words."""
+    """Return the promises that torchlint breaks on these bytes, in words."""
     return list(_broken(path, raw))
 
 
@@ -38,7 +39,7 @@ def _broken(path: str, raw: bytes) -> Iterator[str]:
 
 
 def told(result: FileResult) -> tuple[object, ...]:
-    """Give what a result says, without the source."""
+    """Return what a result says, without the source."""
     return result.findings, result.suppressed, result.troubles, result.reads, result.passed_over
 
 
@@ -144,7 +145,7 @@ def _notebook(source: Notebook, raw: bytes, edits: Sequence[Edit]) -> Iterator[s
 
 
 def _shell(document: Any) -> Any:
-    """Give a notebook without the sources of its cells of code."""
+    """Return a notebook without the sources of its cells of code."""
     if isinstance(document, list):
         return [_shell(each) for each in document]
     if isinstance(document, dict):

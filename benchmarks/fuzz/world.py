@@ -20,7 +20,7 @@ Files = Mapping[str, bytes]
 
 @contextlib.contextmanager
 def folder(files: Files) -> Iterator[Path]:
-    """Give a folder with these files as the current one, and remove it afterwards."""
+    """Yield a folder with these files as the current one, and remove it afterwards."""
     before = os.getcwd()
     made = Path(tempfile.mkdtemp(prefix="fuzz-"))
     try:
@@ -51,7 +51,7 @@ def said(arguments: Sequence[str]) -> Said:
 
 
 def cold_and_warm(files: Files) -> list[str]:
-    """Give what differs between a run without the cache, a first run with it and a second one."""
+    """Return what differs between a run without the cache, a first run with it and a second one."""
     words = ["--isolated", "--select=ALL", "--output-format=json", "--jobs=1", "."]
     with folder(files):
         plain, filling, warm = (said([*more, *words]) for more in (["--no-cache"], [], []))

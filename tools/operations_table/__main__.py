@@ -90,7 +90,7 @@ def _flags() -> argparse.ArgumentParser:
 
 
 def _version() -> str:
-    """Give the installed torch's release, without what tells one build of it from another."""
+    """Return the installed torch's release, without what tells one build of it from another."""
     return str(torch.__version__).partition("+")[0]
 
 

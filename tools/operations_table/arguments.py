@@ -18,7 +18,7 @@ MAIN, SHORT = 9, 14
 
 @cache
 def selves() -> tuple[Any, ...]:
-    """Give first tensors: every number of dimensions up to five, elements of every class, some layouts."""
+    """Return first tensors: every number of dimensions up to five, elements of every class, some layouts."""
     square = torch.tensor(
         [[2.0, 0.5, 0.1], [0.5, 2.0, 0.3], [0.1, 0.3, 2.0]]
     )  # positive definite: has a Cholesky factor
@@ -52,7 +52,7 @@ def selves() -> tuple[Any, ...]:
 
 @cache
 def odd_selves() -> tuple[Any, ...]:
-    """Give tensors of the rare layouts, and some that a backward pass has seen."""
+    """Return tensors of the rare layouts, and some that a backward pass has seen."""
     square = selves()[0]
     return (
         square.to_sparse(),
@@ -75,7 +75,7 @@ def _after_backward(create_graph: bool) -> Any:
 
 @cache
 def following(index: int) -> tuple[tuple[Any, ...], ...]:
-    """Give what may follow the first tensor of that index: nothing, numbers, dimensions, sizes, indices, tensors."""
+    """Return what may follow the first tensor of that index: nothing, numbers, dimensions, sizes, indices, tensors."""
     same = selves()[index]
     at, dims = torch.tensor([0, 2]), same.dim()
     mask = torch.ones_like(same, dtype=torch.bool)
@@ -108,7 +108,7 @@ def following(index: int) -> tuple[tuple[Any, ...], ...]:
 
 @cache
 def for_all(method: bool) -> tuple[Call, ...]:
-    """Give the calls to try on every operation; a method's first argument is the tensor that offers it."""
+    """Return the calls to try on every operation; a method's first argument is the tensor that offers it."""
     calls = tuple(_of_a_tensor())
     return calls if method else (*calls, *of_several(), *of_no_tensor())
 
@@ -124,7 +124,7 @@ def _of_a_tensor() -> Iterator[Call]:
 
 @cache
 def of_several() -> tuple[Call, ...]:
-    """Give calls whose first argument is a sequence of tensors, or no tensor before one."""
+    """Return calls whose first argument is a sequence of tensors, or no tensor before one."""
     calls = []
     for first in selves()[: MAIN + 3]:
         mask = torch.ones_like(first, dtype=torch.bool)
@@ -139,7 +139,7 @@ def of_several() -> tuple[Call, ...]:
 
 @cache
 def of_no_tensor() -> tuple[Call, ...]:
-    """Give calls without a tensor: sizes, bounds, data, arrays, settings."""
+    """Return calls without a tensor: sizes, bounds, data, arrays, settings."""
     array = Fresh(lambda: np.ones((2, 3), np.float32))
     indices, size = [[0, 1], [1, 0]], (2, 2)
     return (
@@ -158,7 +158,7 @@ def of_no_tensor() -> tuple[Call, ...]:
 
 @cache
 def keywords() -> tuple[dict[str, Any], ...]:
-    """Give the keywords to add, one group at a time, to calls that torch accepts."""
+    """Return the keywords to add, one group at a time, to calls that torch accepts."""
     switches = (
         "keepdim inplace training train return_inverse return_counts return_indices return_index sorted stable largest"
         " as_tuple copy hermitian upper full_matrices compute_uv eigenvectors left unbiased some get_infos"

@@ -24,7 +24,7 @@ _WORDS = ("never", "live", "other")
 
 
 def measure() -> dict[str, dict[str, list[str]]]:
-    """Give for every distribution the members that never, or ever, give a tensor that requires grad, and the others."""
+    """Return, by distribution, the members that never, or ever, give a tensor that requires grad, and the others."""
     found: dict[str, dict[str, set[str]]] = {}
     for name, made in _made():
         verdicts = found.setdefault(name, {word: set() for word in _WORDS})

@@ -43,7 +43,7 @@ class Died:
 
 
 def measured(operations: Sequence[Operation], jobs: int, report: Callable[[int], None]) -> Iterator[Record | Died]:
-    """Give the record of every operation, in any order; ``report`` is told how many are done."""
+    """Yield the record of every operation, in any order; ``report`` is told how many are done."""
     waiting: list[tuple[Operation, tuple[int, ...]]] = [(each, ()) for each in reversed(operations)]
     running: dict[int, Child] = {}
     done = 0
@@ -107,7 +107,7 @@ def _ready(running: dict[int, Child]) -> Iterator[Child]:
 
 
 def _end(child: Child) -> Record | Died | tuple[int, ...]:
-    """Give the record; or the numbers of the calls to leave out next time; or how the process died for good."""
+    """Return the record; or the numbers of the calls to leave out next time; or how the process died for good."""
     os.close(child.pipe)
     _, status = os.waitpid(child.process, 0)
     calls, mark, body = bytes(child.said).partition(b"=\n")

@@ -64,7 +64,7 @@ class Operation:
         return self.word.endswith("_")
 
     def function(self) -> Callable[..., Any]:
-        """Give what is called; a property is read off its first argument."""
+        """Return what is called; a property is read off its first argument."""
         if not self.is_method:
             return getattr(ROOMS[self.name.rpartition(".")[0]], self.word)  # type: ignore[no-any-return]
         offered = getattr(torch.Tensor, self.word)
@@ -79,7 +79,7 @@ def reason_against(name: str) -> str | None:
 
 
 def everything() -> list[Operation]:
-    """Give all operations that the installed torch offers, in the order of their names."""
+    """Return all operations that the installed torch offers, in the order of their names."""
     return sorted((each for each in _public() if not reason_against(each.name)), key=lambda each: each.name)
 
 

@@ -12,13 +12,13 @@ from tools.operations_table.trial import Call, Fresh
 
 
 def of(operation: Operation) -> Iterator[Call]:
-    """Give the calls made for an operation."""
+    """Yield the calls made for an operation."""
     make = _MADE.get(operation.word)
     yield from make() if make else ()
 
 
 def _rising(*shape: int) -> Any:
-    """Give a tensor of that shape of numbers between 0.1 and 0.9, which suit most functions."""
+    """Return a tensor of that shape of numbers between 0.1 and 0.9, which suit most functions."""
     count = int(torch.tensor(shape).prod())
     return torch.linspace(0.1, 0.9, count).reshape(shape)
 

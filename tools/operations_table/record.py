@@ -156,7 +156,7 @@ class Forms:
 
 
 def candidates(operation: Operation) -> Iterator[Call]:
-    """Give the calls to try: those made for the operation, those of torch's tests, those for all alike."""
+    """Return the calls to try: those made for the operation, those of torch's tests, those for all alike."""
     return chain(particular.of(operation), samples.of(operation), arguments.for_all(operation.is_method))
 
 
@@ -308,7 +308,7 @@ _REASONS = {
 
 
 def reason(message: str) -> str:
-    """Give the class of a refusal."""
+    """Return the class of a refusal."""
     if available := re.search(r"only available for these backends: \[([^\]]*)", message):
         # the list names every device behind "Autograd", too
         on_host = re.search(r"(?<!\w)(Quantized|Sparse|SparseCsr|Mkldnn)?CPU\b", available[1])

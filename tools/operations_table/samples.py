@@ -30,7 +30,7 @@ def _database() -> list[Any]:
 
 @cache
 def _by_name() -> dict[str, list[Any]]:
-    """Give the entries of the database by the names under which the public knows them."""
+    """Return the entries of the database by the names under which the public knows them."""
     public = defaultdict(list)
     for room, module in ROOMS.items():
         for word in dir(module):
@@ -44,7 +44,7 @@ def _by_name() -> dict[str, list[Any]]:
 
 
 def _spelled(name: str) -> Iterator[str]:
-    """Give the names that an entry's own name stands for; a wrapper of the tests is not the function itself."""
+    """Yield the names that an entry's own name stands for; a wrapper of the tests is not the function itself."""
     bare = name.removeprefix("torch.").lstrip("_")
     yield from (f"torch.{bare}", f"torch.{bare}_")
     if "." not in bare:
@@ -52,7 +52,7 @@ def _spelled(name: str) -> Iterator[str]:
 
 
 def of(operation: Operation) -> Iterator[Call]:
-    """Give the calls that torch's tests make of an operation."""
+    """Yield the calls that torch's tests make of an operation."""
     for entry in _by_name().get(operation.name, ()):
         for dtype in _DTYPES:
             if dtype in entry.supported_dtypes("cpu"):

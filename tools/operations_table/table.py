@@ -55,7 +55,7 @@ Entries = dict[str, Any]
 
 
 def entries(record: Record | Died) -> Entries:
-    """Give what a record puts into the table."""
+    """Return what a record puts into the table."""
     operation = Operation(record.name)
     kind = "methods" if operation.is_method else "functions"
     found: Entries = {kind: True}
@@ -115,7 +115,7 @@ def _memory(record: Record, operation: Operation) -> Iterator[tuple[str, Any]]:
 
 # ---------------------------------------------------------------------- the file
 def table(found: Mapping[str, Entries], torch: str, further: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the table of all operations."""
+    """Return the table of all operations."""
     made: dict[str, Any] = {"torch": torch, "tried": sum("untried" not in each for each in found.values())}
     for key in LISTS:
         made[key] = sorted(name for name, said in found.items() if key in said)
@@ -125,13 +125,13 @@ def table(found: Mapping[str, Entries], torch: str, further: Mapping[str, Any]) 
 
 
 def said_of(whole: Mapping[str, Any], name: str) -> Entries:
-    """Give what a table says of one operation."""
+    """Return what a table says of one operation."""
     found: Entries = {key: True for key in LISTS if name in whole.get(key, ())}
     return found | {key: whole[key][name] for key in MAPS if name in whole.get(key, {})}
 
 
 def text(whole: Mapping[str, Any]) -> str:
-    """Give the table as it is kept: JSON with one name on a line, for readable differences."""
+    """Return the table as it is kept: JSON with one name on a line, for readable differences."""
     return "{\n" + ",\n".join(f" {json.dumps(key)}: {_lines(value)}" for key, value in whole.items()) + "\n}\n"
 
 

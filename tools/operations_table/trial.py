@@ -24,7 +24,7 @@ _KINDS: tuple[tuple[Any, str], ...] = (
     (np.ndarray, "ARRAY"),
     ((list, tuple, dict, set), "SEQUENCE"),
 )
-"""The words of ``torchlint.inference.facts.Kind``, first match first."""
+"""The words of ``torchlint.inference.lattice.Kind``, first match first."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Call:
     keywords: Mapping[str, Any] = field(default_factory=dict)
 
     def adding(self, **keywords: Any) -> Call:
-        """Give the call with further keywords."""
+        """Return the call with further keywords."""
         return Call(self.arguments, {**self.keywords, **keywords})
 
     @cached_property
@@ -167,7 +167,7 @@ def _changed(tensor: Any, old: Any, version: int) -> bool:
 
 
 def _memory(thing: Any) -> int:
-    """Give the address of what holds the elements of a tensor or an array; 0 where there is none."""
+    """Return the address of what holds the elements of a tensor or an array; 0 where there is none."""
     if isinstance(thing, np.ndarray):
         return int(thing.ctypes.data)
     try:
@@ -254,7 +254,7 @@ def _seed() -> None:
 
 @contextlib.contextmanager
 def settings_kept() -> Iterator[Callable[[], bool]]:
-    """Give what says whether a setting of the program is another than on entry."""
+    """Yield what says whether a setting of the program is another than on entry."""
     before = _settings()
     yield lambda: _settings() != before
 

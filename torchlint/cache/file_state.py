@@ -7,9 +7,9 @@ import os
 import stat
 from collections.abc import Callable, Iterable
 
-from torchlint import files
 from torchlint.cache.store import Store
-from torchlint.homes import Homes
+from torchlint.source import files
+from torchlint.source.project_root import Homes
 
 Stamp = tuple[int, int, int, int]
 """Size in bytes, times of the last change of content and of anything in nanoseconds, and the file's number."""
@@ -33,7 +33,7 @@ class FileState:
         self._homes: dict[str, tuple[str, str]] = {}
 
     def stamp(self, path: str) -> Stamp | None:
-        """Give the stamp of a file; None where there is no regular file."""
+        """Return the stamp of a file; None where there is no regular file."""
         if path not in self._stamps:
             try:
                 self._stamps[path] = _stamp(os.stat(path))
@@ -42,19 +42,19 @@ class FileState:
         return self._stamps[path]
 
     def lasting(self, path: str) -> Stamp | None:
-        """Give the stamp of a file if the file cannot have changed since without changing its stamp, as git has it."""
+        """Return stamp of a file if the file cannot have changed since without changing its stamp, as git has it."""
         found = self.stamp(path)
         return found if found is not None and max(found[1], found[2]) < self._young else None
 
     def digest(self, path: str) -> str | None:
-        """Give the SHA-256 of a file; None where there is no regular file that can be read."""
+        """Return the SHA-256 of a file; None where there is no regular file that can be read."""
         if path not in self._digests:
             raw = self.read(path)
             self._digests[path] = digest(raw) if raw is not None else None
         return self._digests[path]
 
     def read(self, path: str) -> bytes | None:
-        """Give the bytes of a file, and take its stamp anew, before them."""
+        """Return the bytes of a file, and take its stamp anew, before them."""
         found = self.stamp(path)
         if found is None or found[0] > _MOST_BYTES:
             return None
@@ -66,15 +66,15 @@ class FileState:
         return raw
 
     def same(self, path: str, wanted: str, stamp: Stamp | None) -> bool:
-        """Tell whether a file has some digest; it is read only where its stamp is not the one it had then."""
+        """Return whether a file has some digest; it is read only where its stamp is not the one it had then."""
         return (stamp is not None and self.stamp(path) == stamp) or self.digest(path) == wanted
 
     def shape(self, base: str) -> str | None:
-        """Say what is where a module is looked for (:meth:`torchlint.homes.Homes.shape`)."""
+        """Say what is where a module is looked for (:meth:`torchlint.source.project_root.Homes.shape`)."""
         return self._around.shape(base)
 
     def home(self, folder: str) -> tuple[str, str]:
-        """Give the folder above a folder's packages and the project's root: where imports lead depends on them."""
+        """Return the folder above a folder's packages and the project's root: where imports lead depends on them."""
         if folder not in self._homes:
             top = self._around.above_packages(folder)
             self._homes[folder] = (top, self._around.root(top))
@@ -82,7 +82,7 @@ class FileState:
 
 
 def digest(raw: bytes) -> str:
-    """Give the SHA-256 of some bytes in hexadecimal digits."""
+    """Return the SHA-256 of some bytes in hexadecimal digits."""
     from hashlib import sha256  # here: it takes its time, and where stamps agree nothing is hashed
 
     return sha256(raw).hexdigest()
@@ -128,7 +128,7 @@ class Answers:
             self._known[root] = self._held(root)
         answers = self._known[root]
         if spelled not in answers:
-            from torchlint.inference.project_texts import ask, look_again  # here: most runs have nothing to ask
+            from torchlint.inference.program.project_texts import ask, look_again  # here: most runs have nothing to ask
 
             if root not in self._stale:
                 look_again()
@@ -146,7 +146,7 @@ class Answers:
 
     def _signature(self, root: str) -> str | None:
         """Return a text that changes with any file of a project; None where a file may change without its stamp."""
-        from torchlint.inference.project_texts import python_files
+        from torchlint.inference.program.project_texts import python_files
 
         paths = python_files(root)
         return self._stamped(root, sorted(paths)) if paths is not None else None

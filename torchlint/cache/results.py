@@ -20,8 +20,8 @@ from torchlint.cache.serialize import (
 from torchlint.cache.store import Store
 from torchlint.cache.version_key import version_key
 from torchlint.config import Config
-from torchlint.discover import Target
-from torchlint.model import FileResult
+from torchlint.diagnostics.model import FileResult
+from torchlint.discovery.walk import Target
 
 EVERY = 3_000_000_000
 """Nanoseconds between two writings at least."""

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torchlint.cache.file_state import FileState, Stamp, digest
-from torchlint.discover import Target
-from torchlint.model import Applicability, Confidence, Edit, FileResult, Finding, Fix
-from torchlint.notebook import SUFFIX
-from torchlint.registry import BY_CODE
+from torchlint.diagnostics.model import Applicability, Confidence, Edit, FileResult, Finding, Fix
+from torchlint.diagnostics.registry import BY_CODE
+from torchlint.discovery.walk import Target
+from torchlint.source.notebook import SUFFIX
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    from torchlint.source import Source
+    from torchlint.source.text import Source
 
     Row = TypeVar("Row")
 
@@ -49,10 +49,10 @@ class Entry:
 
 # ---------------------------------------------------------------------- findings
 def dump_result(result: FileResult) -> list[object]:
-    """Give what was found as plain data."""
+    """Return what was found as plain data."""
     left: tuple[int, ...] = ()
     if result.source is not None and result.path.endswith(SUFFIX):
-        from torchlint.syntax.reading import left_out
+        from torchlint.syntax.parse import left_out
 
         left = left_out(result.source)
     found, suppressed = ([_dump_finding(each) for each in some] for some in (result.findings, result.suppressed))
@@ -67,7 +67,7 @@ def _dump_finding(finding: Finding) -> list[object]:
 
 
 def load_findings(packed: object, length: int) -> tuple[Finding, ...]:
-    """Give findings back, of a text of so many bytes.
+    """Return findings back, of a text of so many bytes.
 
     :raises Misread: where they are none.
     """
@@ -105,7 +105,7 @@ def _span(start: object, end: object, length: int) -> tuple[int, int]:
 
 # ---------------------------------------------------------------------- entries
 def dump_entries(entries: dict[str, Entry]) -> dict[str, object]:
-    """Give the entries of one folder, by file name; what several rest on is written once."""
+    """Return the entries of one folder, by file name; what several rest on is written once."""
     files: dict[File, int] = {}
     bases: dict[tuple[str, str | None], int] = {}
     homes: dict[tuple[str, str, str], int] = {}
@@ -125,7 +125,7 @@ def dump_entries(entries: dict[str, Entry]) -> dict[str, object]:
 
 
 def load_entries(data: object) -> dict[str, Entry]:
-    """Give entries back.
+    """Return entries back.
 
     :raises Misread: where they are none.
     """
@@ -188,7 +188,7 @@ def _picked(places: object, table: Sequence[Row]) -> tuple[Row, ...]:
 
 # ---------------------------------------------------------------------- results
 def load_result(entry: Entry, target: Target, files: FileState) -> FileResult | None:
-    """Give the result; None where the file is no longer the one that it is about, or the entry is none.
+    """Return the result; None where the file is no longer the one that it is about, or the entry is none.
 
     Only a file with findings is read: they are shown with their lines, and never with those of another content.
     """
@@ -209,12 +209,12 @@ def load_result(entry: Entry, target: Target, files: FileState) -> FileResult | 
 
 
 def _source(path: str, raw: bytes, left_out: list[int]) -> Source:
-    from torchlint.source import SourceError, decode, undecoded  # here: a run without findings needs no text
+    from torchlint.source.text import SourceError, decode, undecoded  # here: a run without findings needs no text
 
     try:
         if not path.endswith(SUFFIX):
             return decode(path, raw)
-        from torchlint.syntax.reading import reread  # here: few runs meet a notebook with findings
+        from torchlint.syntax.parse import reread  # here: few runs meet a notebook with findings
 
         return reread(path, raw, left_out)
     except SourceError as error:

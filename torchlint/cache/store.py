@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
-from torchlint import files
+from torchlint.source import files
 
 MOST_BYTES = 64 * 1024 * 1024
 """What the folder may hold; when it holds more, what was used longest ago is removed."""
@@ -126,7 +126,7 @@ def clean(folder: str) -> tuple[int, int] | None:
 
 
 def _usable(folder: str) -> bool:
-    """Tell whether a folder is a cache, or can become one: it is empty, or not there. A link is neither."""
+    """Return whether a folder is a cache, or can become one: it is empty, or not there. A link is neither."""
     if os.path.islink(folder):
         return False
     try:

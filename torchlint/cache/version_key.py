@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from importlib.machinery import PathFinder
 
-from torchlint import files
+from torchlint.source import files
 from torchlint.version import VERSION
 
 _CODE = (".py", ".json")

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from torchlint.cli.arguments import UsageError
 from torchlint.cli.session import Session
 from torchlint.config.selectors import nearest
-from torchlint.model import Finding, Settings
-from torchlint.output.report import Place
-from torchlint.output.verdicts import Bench, Tried
-from torchlint.proof.verdicts import REFUTED
-from torchlint.source import Source
+from torchlint.diagnostics.model import Finding, Settings
+from torchlint.output.report import LocatedFinding
+from torchlint.output.verification import Bench, Tried
+from torchlint.source.text import Source
+from torchlint.verify.verdicts import REFUTED
 
 _REMEDY = "pip install torchlint[verify]"
 
@@ -35,10 +35,10 @@ def find_bench(device: str | None) -> Bench:
         except Exception as error:  # noqa: BLE001 - a broken installation may fail in any way
             cause = "is not installed" if isinstance(error, ModuleNotFoundError) else f"cannot be imported ({error})"
             raise UsageError(f"running fixes needs {package}, which {cause}: {_REMEDY}") from None
-    from torchlint.proof import confine
-    from torchlint.proof.examples import at_hand
+    from torchlint.verify import sandbox
+    from torchlint.verify.examples import at_hand
 
-    if not confine.possible():
+    if not sandbox.possible():
         raise UsageError("running fixes needs a system on which processes fork: Linux, macOS or WSL")
     here = at_hand()
     if device is not None and device not in here:
@@ -54,7 +54,7 @@ class Approval:
 
     def __init__(self, session: Session, seconds: float = 30.0) -> None:
         bench = find_bench(None)
-        from torchlint.proof.trial import Court
+        from torchlint.verify.run import Court
 
         self._court = Court(bench.devices, seconds, session.jobs)
         self._kept_back: dict[str, list[Tried]] = {}
@@ -64,7 +64,7 @@ class Approval:
         asked = [(source, finding, settings) for finding in findings]
         found = dict(self._court.verdicts(asked))
         self._kept_back[source.path] = [
-            Tried(Place(source.path, source, finding), found[at])
+            Tried(LocatedFinding(source.path, source, finding), found[at])
             for at, finding in enumerate(findings)
             if not found[at].proven
         ]

@@ -133,7 +133,7 @@ def _add_command(program: argparse._SubParsersAction[Any], name: str) -> argpars
 
 
 def add_options(parser: argparse.ArgumentParser, command: str, positional: bool = True) -> None:
-    """Give a parser what a command takes."""
+    """Return a parser what a command takes."""
     groups = {title: parser.add_argument_group(title) for title in COMMANDS[command].groups}
     for name, option in OPTIONS.items():
         if command in option.help and (positional or not option.positional):

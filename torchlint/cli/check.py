@@ -11,18 +11,18 @@ from dataclasses import dataclass, replace
 from torchlint.cli.arguments import COMMANDS, UsageError
 from torchlint.cli.cache_folder import result_cache_for
 from torchlint.cli.filters import Filters, filters_for
+from torchlint.cli.progress import FILES, progress
 from torchlint.cli.session import Session
 from torchlint.config import SYNTAX_ERROR, Config, Finder
 from torchlint.config.options import FORMATS_FOR_PEOPLE, Options
 from torchlint.config.selectors import nearest
-from torchlint.discover import Discovery, Notice, Target
-from torchlint.model import Trouble
+from torchlint.diagnostics.model import Trouble
+from torchlint.discovery.walk import Discovery, Notice, Target
+from torchlint.linter.runner import Outcome, RunMode, examine
+from torchlint.linter.runner import run as run_files
 from torchlint.output import renderer, summary
-from torchlint.output.report import Place, Report
+from torchlint.output.report import LocatedFinding, Report
 from torchlint.output.screen import Screen, printable
-from torchlint.progress import FILES, progress
-from torchlint.runner import Mode, Outcome, examine
-from torchlint.runner import run as run_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,14 +46,14 @@ class _Plan:
 
     flags: Options
     config: Config
-    mode: Mode
+    mode: RunMode
     filters: Filters
     approval: Approval | None = None
 
     @property
     def report_findings(self) -> bool:
         """Whether what is found is printed, and not only what is repaired."""
-        return self.mode is Mode.CHECK or (self.mode is Mode.FIX and not self.config.run.fix_only)
+        return self.mode is RunMode.CHECK or (self.mode is RunMode.FIX and not self.config.run.fix_only)
 
     @property
     def output_format(self) -> str:
@@ -65,7 +65,7 @@ class _Plan:
     @property
     def writes(self) -> bool:
         """Whether the run changes files."""
-        return self.mode is Mode.FIX or self.filters.reason is not None
+        return self.mode is RunMode.FIX or self.filters.reason is not None
 
     @property
     def rewrites_input(self) -> bool:
@@ -112,10 +112,10 @@ def _consistent(flags: Options) -> None:
 
 def _plan(flags: Options, config: Config, filters: Filters, session: Session) -> _Plan:
     fixing = (config.run.fix or config.run.fix_only) and filters.reason is None
-    mode = Mode.DIFF if flags.diff else Mode.FIX if fixing else Mode.CHECK
+    mode = RunMode.DIFF if flags.diff else RunMode.FIX if fixing else RunMode.CHECK
     if not flags.verify:
         return _Plan(flags, config, mode, filters)
-    if mode is Mode.CHECK:
+    if mode is RunMode.CHECK:
         raise UsageError(
             "--verify is used with --fix or --diff; `torchlint verify PATH` proves fixes without applying them"
         )
@@ -155,7 +155,7 @@ def _files(plan: _Plan, discovery: Discovery, cache: ResultCache | None, session
         session.say("info", cache.fault or f"{sum(each.recalled for each in outcomes)} files known from earlier runs")
     outcomes = plan.filters.silence(outcomes, {each.path: each for each in targets}, session.jobs)
     if plan.writes:
-        from torchlint.files import sweep
+        from torchlint.source.files import sweep
 
         sweep({os.path.dirname(each.real) for each in every if each.writable})
     configs = {each.path: each.config for each in targets}
@@ -174,7 +174,7 @@ def _standard_input(plan: _Plan, finder: Finder, discovery: Discovery, session: 
     outcome = examine(name, raw, config, plan.mode, approve=plan.approval.approve if plan.approval else None)
     if plan.filters.reason is not None:
         (outcome,) = plan.filters.silence([outcome], {name: Target(name, "", config)}, 1)
-    elif plan.mode is not Mode.FIX:
+    elif plan.mode is not RunMode.FIX:
         return _conclude(plan, [outcome], [], {name: config}, session, out)
     # The repaired source goes to standard output, so what there is to say goes beside it.
     _write_bytes(session.stdout, outcome.after or raw)
@@ -192,7 +192,7 @@ def _conclude(
 ) -> int:
     outcomes = sorted(outcomes, key=lambda each: each.path)
     known = 0
-    if plan.mode is not Mode.DIFF and not plan.filters.open:
+    if plan.mode is not RunMode.DIFF and not plan.filters.open:
         outcomes, known = _sifted(plan, outcomes, configs, not troubles, session)
     troubles = [*troubles, *(trouble for each in outcomes for trouble in each.result.troubles)]
     for outcome in outcomes:
@@ -211,7 +211,7 @@ def _conclude(
         troubles=tuple(troubles),
         known=known,
     )
-    if plan.mode is Mode.DIFF:
+    if plan.mode is RunMode.DIFF:
         changed = _show_diff(plan, outcomes, report, session, out)
         _warn_unparsed(report, session)
         return _closed(troubles, FINDINGS if changed and not plan.flags.exit_zero else CLEAN, session)
@@ -327,7 +327,7 @@ def _warn_unparsed(report: Report, session: Session) -> None:
 
     for place in report.places:
         if place.finding.code == SYNTAX_ERROR:
-            session.say("warning", line(Place(place.path, place.source, place.finding), Screen()))
+            session.say("warning", line(LocatedFinding(place.path, place.source, place.finding), Screen()))
 
 
 def _hinted(trouble: Trouble) -> Trouble:

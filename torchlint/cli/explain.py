@@ -6,8 +6,8 @@ from torchlint.cli.arguments import UsageError
 from torchlint.cli.session import Session
 from torchlint.config.options import Options
 from torchlint.config.selectors import codes_meant
-from torchlint.registry import BY_CODE
-from torchlint.rule_docs import page
+from torchlint.diagnostics.registry import BY_CODE
+from torchlint.diagnostics.rule_docs import page
 
 
 def run(options: Options, session: Session) -> int:

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from torchlint.cli.arguments import UsageError
 from torchlint.config import Config, ConfigError
 from torchlint.config.options import Options
-from torchlint.discover import Target
-from torchlint.runner import Outcome, over
+from torchlint.discovery.walk import Target
+from torchlint.linter.runner import Outcome, over
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # most runs need none of it, and it takes long to import
-    from torchlint.changed import Changed
-    from torchlint.narrowing import Baseline, Sifted
+    from torchlint.diagnostics.changed_lines import Changed
+    from torchlint.selection.apply_baseline import Baseline, Sifted
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Filters:
 
     def sift(self, outcomes: Sequence[Outcome], configs: Mapping[str, Config], complete: bool) -> Sifted:
         """Leave in the outcomes what counts; ``complete`` tells whether every folder could be looked at."""
-        from torchlint.narrowing import sift
+        from torchlint.selection.apply_baseline import sift
 
         covered = self.covered if complete else ()
         return sift(outcomes, self.baseline, self.cwd, configs, covered)
@@ -56,7 +56,7 @@ class Filters:
         """Write the suppressions of ``--add-noqa``, where it was given."""
         if self.reason is None:
             return list(outcomes)
-        from torchlint.silencing import Job, silence
+        from torchlint.selection.add_noqa import Job, silence
 
         configs = {path: each.config for path, each in targets.items()}
         work = [Job(targets[each.path], each, self.reason) for each in self.sift(outcomes, configs, False).outcomes]
@@ -69,8 +69,8 @@ class Filters:
 
         :raises ConfigError: where it cannot be written.
         """
-        from torchlint import files
-        from torchlint.baseline import rendered
+        from torchlint.selection.known_findings import rendered
+        from torchlint.source import files
 
         assert self.baseline is not None
         entries = {*sifted.present, *sifted.kept}
@@ -101,7 +101,7 @@ def filters_for(flags: Options, config: Config, cwd: str) -> Filters:
 
 
 def _changed(revision: str, places: set[str]) -> Mapping[str, Changed]:
-    from torchlint.revision import RevisionError, changed_since
+    from torchlint.selection.git_diff import RevisionError, changed_since
 
     try:
         return changed_since(revision, places)
@@ -147,9 +147,9 @@ def _baseline(flags: Options, config: Config, cwd: str) -> Baseline | None:
         return None
     if "-" in flags.paths and not flags.stdin_filename:
         return None
-    from torchlint import files
-    from torchlint.baseline import BaselineError
-    from torchlint.narrowing import load
+    from torchlint.selection.apply_baseline import load
+    from torchlint.selection.known_findings import BaselineError
+    from torchlint.source import files
 
     try:
         if flags.write_baseline:

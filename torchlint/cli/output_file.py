@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from torchlint import files
 from torchlint.config import ConfigError
+from torchlint.source import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

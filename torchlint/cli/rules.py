@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from torchlint.cli.session import Session
 from torchlint.config.options import Options
-from torchlint.registry import RULES
-from torchlint.rule_docs import summary
+from torchlint.diagnostics.registry import RULES
+from torchlint.diagnostics.rule_docs import summary
 
 
 def run(options: Options, session: Session) -> int:

@@ -21,8 +21,8 @@ def run(flags: Options, session: Session) -> int:
         import pygls.lsp.server  # noqa: F401  # only to see whether it is there, in a version that is understood
     except ImportError:
         raise UsageError('the server needs a package: pip install "torchlint[lsp]"') from None
-    from torchlint.server.folders import Given
-    from torchlint.server.program import serve
+    from torchlint.server.folders import FolderOptions
+    from torchlint.server.language_server import serve
 
     gc.set_threshold(_BETWEEN_COLLECTIONS)
-    return serve(Given(flags, session.cwd), flags.verbose)
+    return serve(FolderOptions(flags, session.cwd), flags.verbose)

@@ -6,15 +6,15 @@ import os
 import re
 from collections.abc import Iterator
 
-from torchlint import files
 from torchlint.cli.arguments import UsageError
 from torchlint.cli.session import Session
 from torchlint.config import Config, Finder
-from torchlint.notebook import SUFFIX
-from torchlint.notebook.module import Notebook
 from torchlint.output.screen import Screen
-from torchlint.source import Source, SourceError
-from torchlint.syntax.reading import OtherLanguage, Reading, read
+from torchlint.source import files
+from torchlint.source.notebook import SUFFIX
+from torchlint.source.notebook_module import Notebook
+from torchlint.source.text import Source, SourceError
+from torchlint.syntax.parse import OtherLanguage, ParsedFile, read
 
 _IN_A_NOTEBOOK = re.compile(r"(?P<path>.+\.ipynb):(?:cell )?(?P<cell>[0-9]+):(?P<row>[0-9]+)", re.DOTALL)
 _IN_A_FILE = re.compile(r"(?P<path>.+):(?P<row>[0-9]+)", re.DOTALL)
@@ -31,8 +31,8 @@ def show_facts(place: str, finder: Finder, session: Session) -> None:
 
 
 def _facts(place: str, config: Config, cwd: str, screen: Screen) -> Iterator[str]:
-    from torchlint.engine import analysis
-    from torchlint.output.facts import render
+    from torchlint.linter.engine import analysis
+    from torchlint.output.known_facts import render
 
     found = _IN_A_NOTEBOOK.fullmatch(place) or _IN_A_FILE.fullmatch(place)
     if found is None or not int(found["row"]):
@@ -54,7 +54,7 @@ def _path_of(place: str) -> str:
     return found["path"] if found is not None else place
 
 
-def _reading(path: str, cwd: str) -> Reading:
+def _reading(path: str, cwd: str) -> ParsedFile:
     try:
         return read(path, files.read(os.path.join(cwd, path)))
     except OSError as error:
@@ -65,7 +65,7 @@ def _reading(path: str, cwd: str) -> Reading:
         raise UsageError(f"--show-facts {path}: {error}") from None
 
 
-def _row(place: str, found: re.Match[str], reading: Reading) -> int:
+def _row(place: str, found: re.Match[str], reading: ParsedFile) -> int:
     """Return the row of the text that a place means."""
     source, row = reading.source, int(found["row"])
     if found["path"].endswith(SUFFIX):

@@ -7,21 +7,21 @@ from dataclasses import replace
 
 from torchlint.cli.approval import find_bench
 from torchlint.cli.arguments import UsageError
+from torchlint.cli.progress import progress
 from torchlint.cli.session import Session
 from torchlint.config import Finder
 from torchlint.config.options import Options
 from torchlint.config.selectors import codes_meant
-from torchlint.discover import Discovery, Notice, Target
-from torchlint.model import Applicability, Settings, Trouble
-from torchlint.output import verdicts as output
-from torchlint.output.report import Place
-from torchlint.output.verdicts import Bench, Ruled, Tried
-from torchlint.progress import progress
-from torchlint.proof.verdicts import REFUTED, Verdict
-from torchlint.registry import RULES
-from torchlint.runner import Mode
-from torchlint.runner import run as run_files
-from torchlint.source import Source
+from torchlint.diagnostics.model import Applicability, Settings, Trouble
+from torchlint.diagnostics.registry import RULES
+from torchlint.discovery.walk import Discovery, Notice, Target
+from torchlint.linter.runner import RunMode
+from torchlint.linter.runner import run as run_files
+from torchlint.output import verification as output
+from torchlint.output.report import LocatedFinding
+from torchlint.output.verification import Bench, Ruled, Tried
+from torchlint.source.text import Source
+from torchlint.verify.verdicts import REFUTED, Verdict
 
 ALL_HELD, SOME_REFUTED, FAILED = 0, 1, 2
 _A_BAR_FROM = 3
@@ -41,7 +41,7 @@ def run(flags: Options, session: Session) -> int:
 
 # ---------------------------------------------------------------------- the rules' own examples
 def _rules(flags: Options, codes: frozenset[str] | None, bench: Bench, session: Session) -> int:
-    from torchlint.proof import examples
+    from torchlint.verify import examples
 
     entries = [each for each in RULES if each.words and (codes is None or each.code in codes)]
     wanted = [each.code for each in entries]
@@ -64,7 +64,7 @@ def _fixes(flags: Options, codes: frozenset[str] | None, bench: Bench, session: 
     discovery = Discovery.of_run(finder, config, session.cwd)
     troubles: list[Trouble] = []
     proposed = list(_proposed(flags.paths, discovery, session, troubles))
-    from torchlint.proof.trial import Court
+    from torchlint.verify.run import Court
 
     court = Court(bench.devices, flags.time_limit, session.jobs)
     found: dict[int, Verdict] = {}
@@ -88,7 +88,7 @@ def _fixes(flags: Options, codes: frozenset[str] | None, bench: Bench, session: 
 
 def _proposed(
     paths: Sequence[str], discovery: Discovery, session: Session, troubles: list[Trouble]
-) -> Iterator[tuple[Place, Source, Settings]]:
+) -> Iterator[tuple[LocatedFinding, Source, Settings]]:
     if "-" in paths:
         raise UsageError("`verify` reads files, not standard input")
     targets = []
@@ -99,9 +99,9 @@ def _proposed(
             session.say("warning", f"{each.path}: {each.message}")
         else:
             troubles.append(each)
-    for target, outcome in zip(targets, run_files(targets, Mode.CHECK, session.jobs), strict=True):
+    for target, outcome in zip(targets, run_files(targets, RunMode.CHECK, session.jobs), strict=True):
         result = outcome.result
         troubles += result.troubles
         for finding in result.findings:
             if finding.fix and finding.fix.applicability >= Applicability.UNSAFE and result.source is not None:
-                yield Place(result.path, result.source, finding), result.source, target.config.settings
+                yield LocatedFinding(result.path, result.source, finding), result.source, target.config.settings

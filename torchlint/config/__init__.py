@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torchlint.config.files import ConfigError, Document, Finder
+from torchlint.config.finder import ConfigError, Document, Finder
 from torchlint.config.layers import SYNTAX_ERROR, Config, assemble
 from torchlint.config.options import CACHE
 

@@ -12,7 +12,7 @@ _PART = r"\*\*/|\*\*?|\?|\[!?\]?[^\]]*\]|\{[^{}]*\}|."
 
 
 def matches(path: str, patterns: Iterable[str], root: str) -> bool:
-    """Tell whether one of the patterns means this absolute path.
+    """Return whether one of the patterns means this absolute path.
 
     As in ruff, a pattern is held against the last part of the path and, anchored at ``root``, against all of it;
     ``*`` crosses folders, ``{a,b}`` gives choices.
@@ -40,14 +40,14 @@ def _parted(patterns: tuple[str, ...], anchor: str) -> tuple[frozenset[str], tup
 
 @functools.lru_cache(maxsize=4096)
 def _compiled(pattern: str, anchor: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Give what the last part of a path, and what all of it, is held against."""
+    """Return what the last part of a path, and what all of it, is held against."""
     plain = _plain(pattern)
     whole = _translated(plain) if _anchored(plain) else f"{re.escape(anchor)}/{_translated(plain)}"
     return re.compile(_translated(plain), re.DOTALL), re.compile(whole, re.DOTALL)
 
 
 def _anchored(plain: str) -> bool:
-    """Tell whether a pattern says where it starts: at the root, or on Windows at a drive or a share."""
+    """Return whether a pattern says where it starts: at the root, or on Windows at a drive or a share."""
     return plain.startswith("/") or bool(os.path.splitdrive(plain)[0])
 
 

@@ -11,7 +11,7 @@ from torchlint.config.globs import matches
 from torchlint.config.options import DEFAULT_EXCLUDE, DEFAULTS, IN_FILES, WORKED_IN, Options
 from torchlint.config.selectors import DEFAULT_CODES, EVERY_CODE, codes_meant, selection
 from torchlint.config.values import Patterns
-from torchlint.model import Confidence, Settings
+from torchlint.diagnostics.model import Confidence, Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,11 +69,11 @@ class Config:
         return (*rests_on, self.root, self.cwd) if self.per_file_ignores else rests_on
 
     def fixable(self, code: str) -> bool:
-        """Tell whether fixes of this rule may be applied."""
+        """Return whether fixes of this rule may be applied."""
         return code in self.repaired
 
     def excludes(self, path: str) -> bool:
-        """Tell whether ``exclude`` or ``extend-exclude`` names this file or folder itself."""
+        """Return whether ``exclude`` or ``extend-exclude`` names this file or folder itself."""
         return matches(self._absolute(path), self.exclude, self.root or self.cwd)
 
     def _absolute(self, path: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from torchlint.config import values
-from torchlint.config.values import Kind
+from torchlint.config.values import ValueKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Option:
     whether those of one run may differ in it, and ``in_cache_key`` whether a result for a file rests on it.
     """
 
-    kind: Kind
+    kind: ValueKind
     help: Mapping[str, str]
     group: str = ""
     metavar: str = ""
@@ -41,7 +41,7 @@ class Option:
 
 
 def option(
-    kind: Kind,
+    kind: ValueKind,
     text: str | Mapping[str, str],
     commands: tuple[str, ...] = _CHECK,
     *,
@@ -58,7 +58,7 @@ def option(
     return field(default=None, metadata={"option": entry})
 
 
-def flag(kind: Kind, text: str | Mapping[str, str], commands: tuple[str, ...] = _CHECK, **more: Any) -> Any:
+def flag(kind: ValueKind, text: str | Mapping[str, str], commands: tuple[str, ...] = _CHECK, **more: Any) -> Any:
     """Make an option of the command line alone."""
     entry = Option(kind, _by_command(text, commands), **more)
     default = False if kind is values.SWITCH else entry.default

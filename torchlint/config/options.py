@@ -16,7 +16,7 @@ from torchlint.config import values
 from torchlint.config.option import Option, flag, option
 from torchlint.config.selectors import nearest
 from torchlint.config.values import OptionError, Patterns
-from torchlint.model import Confidence
+from torchlint.diagnostics.model import Confidence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

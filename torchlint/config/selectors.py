@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from torchlint.registry import BY_CODE, BY_NAME
+from torchlint.diagnostics.registry import BY_CODE, BY_NAME
 
 ALL = "ALL"
 EVERY_CODE: frozenset[str] = frozenset(BY_CODE)
@@ -18,7 +18,7 @@ class UnknownSelector(ValueError):
 
 
 def codes_of(selector: str) -> frozenset[str]:
-    """Give the codes that a selector means, an empty set where it means none."""
+    """Return the codes that a selector means, an empty set where it means none."""
     folded = selector.strip().upper()
     if folded == ALL:
         return EVERY_CODE
@@ -33,7 +33,7 @@ def codes_of(selector: str) -> frozenset[str]:
 
 
 def codes_meant(selector: str) -> frozenset[str]:
-    """Give the codes that a selector means.
+    """Return the codes that a selector means.
 
     :raises UnknownSelector: where it means none.
     """
@@ -66,7 +66,7 @@ def selection(
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Give ``"; did you mean `x`?"`` for the known word that is spelled most like this one, or nothing."""
+    """Return ``"; did you mean `x`?"`` for the known word that is spelled most like this one, or nothing."""
     import difflib  # here: only mistakes need it
 
     spelled = {each.lower(): each for each in known}

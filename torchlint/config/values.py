@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from torchlint.config.selectors import ALL, UnknownSelector, codes_meant, nearest
-from torchlint.model import Confidence
-from torchlint.registry import BY_CODE, BY_NAME
+from torchlint.diagnostics.model import Confidence
+from torchlint.diagnostics.registry import BY_CODE, BY_NAME
 
 Patterns = tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -18,7 +18,7 @@ class OptionError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ValueKind:
     """How values are written: in a configuration file, where it may hold them, and behind a flag that is no switch.
 
     Where ``many`` is true, a flag may be given several times, and each adds to those before. A shell offers ``words``,
@@ -186,21 +186,21 @@ def text_of(value: object) -> str:
 
 
 # ---------------------------------------------------------------------- the kinds
-def choice(*words: str) -> Kind:
+def choice(*words: str) -> ValueKind:
     """Return the kind of an option that takes one of a few words."""
-    return Kind(one_of(words), one_of(words), words=words, all_words=True)
+    return ValueKind(one_of(words), one_of(words), words=words, all_words=True)
 
 
-SWITCH = Kind(boolean)
-RULES = Kind(selectors, _split_selectors, many=True, words=(*BY_CODE, *BY_NAME, ALL))
-GLOBS = Kind(texts, _split, many=True)
-RULES_BY_GLOB = Kind(patterns, _split_patterns, many=True)
-CONFIDENCE = Kind(confidence, confidence)
-VERSION = Kind(version, version)
-FILE = Kind(file_name, str, is_file=True)
-FOLDER = Kind(file_name, str)
-TEXT = Kind(from_text=str)
-OPTIONAL_TEXT = Kind(from_text=str, optional=True)
-NAMED_RULES = Kind(from_text=str, words=(*BY_CODE, *BY_NAME))
-SECONDS = Kind(from_text=_seconds)
-COUNT = Kind(from_text=_count)
+SWITCH = ValueKind(boolean)
+RULES = ValueKind(selectors, _split_selectors, many=True, words=(*BY_CODE, *BY_NAME, ALL))
+GLOBS = ValueKind(texts, _split, many=True)
+RULES_BY_GLOB = ValueKind(patterns, _split_patterns, many=True)
+CONFIDENCE = ValueKind(confidence, confidence)
+VERSION = ValueKind(version, version)
+FILE = ValueKind(file_name, str, is_file=True)
+FOLDER = ValueKind(file_name, str)
+TEXT = ValueKind(from_text=str)
+OPTIONAL_TEXT = ValueKind(from_text=str, optional=True)
+NAMED_RULES = ValueKind(from_text=str, words=(*BY_CODE, *BY_NAME))
+SECONDS = ValueKind(from_text=_seconds)
+COUNT = ValueKind(from_text=_count)

@@ -12,6 +12,6 @@ Render = Callable[[Report, Screen], Iterator[str]]
 
 
 def renderer(output_format: str) -> Render:
-    """Give the function that turns a report into the lines of a format."""
+    """Return the function that turns a report into the lines of a format."""
     render: Render = import_module(f"torchlint.output.{output_format.replace('-', '_')}").render
     return render

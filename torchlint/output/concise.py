@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchlint.output.report import Place, Report
+from torchlint.output.report import LocatedFinding, Report
 from torchlint.output.screen import Screen, printable
 
 
 def render(report: Report, screen: Screen) -> Iterator[str]:
-    """Give the lines of the report."""
+    """Yield the lines of the report."""
     for place in report.places:
         yield line(place, screen)
 
 
-def line(place: Place, screen: Screen) -> str:
-    """Give the line of one finding."""
+def line(place: LocatedFinding, screen: Screen) -> str:
+    """Return the line of one finding."""
     row, column = place.start
     colon = screen.paint(":", "cyan")
     path = screen.paint(printable(place.path), "bold")

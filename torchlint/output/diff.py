@@ -11,12 +11,12 @@ _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def unified(path: str, before: bytes, after: bytes) -> bytes:
-    """Give the diff between two states of a file."""
+    """Return the diff between two states of a file."""
     return "".join(_lines(path, before, after)).encode("utf-8", "surrogateescape")
 
 
 def shown(diff: bytes, screen: Screen) -> str:
-    """Give a diff for a terminal: in colour, controls made visible."""
+    """Return a diff for a terminal: in colour, controls made visible."""
     return "\n".join(_painted(each, screen) for each in diff.decode("utf-8", "replace").split("\n"))
 
 

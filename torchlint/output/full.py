@@ -5,9 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from torchlint.model import Applicability, Confidence, Fix
+from torchlint.diagnostics.model import Applicability, Confidence, Fix
 from torchlint.output.excerpts import changes, cropped
-from torchlint.output.report import Place, Report
+from torchlint.output.report import LocatedFinding, Report
 from torchlint.output.screen import Screen, code, columns, printable
 
 _DIFF_LINES = 12
@@ -20,13 +20,13 @@ _PROMISE = {
 
 
 def render(report: Report, screen: Screen) -> Iterator[str]:
-    """Give the lines of the report, an empty one behind each finding."""
+    """Yield the lines of the report, an empty one behind each finding."""
     for place in report.places:
         yield from _finding(place, report, screen)
         yield ""
 
 
-def _finding(place: Place, report: Report, screen: Screen) -> Iterator[str]:
+def _finding(place: LocatedFinding, report: Report, screen: Screen) -> Iterator[str]:
     finding, row = place.finding, place.start[0]
     mark = "[*] " if report.fixable(finding) else ""
     head = f"{finding.code} {mark}{printable(finding.message)}"
@@ -46,7 +46,7 @@ def _finding(place: Place, report: Report, screen: Screen) -> Iterator[str]:
         yield from _fix(place, finding.fix, gutter, screen)
 
 
-def _excerpt(place: Place, gutter: str, screen: Screen) -> Iterator[str]:
+def _excerpt(place: LocatedFinding, gutter: str, screen: Screen) -> Iterator[str]:
     (row, column), (end_row, end_column) = place.start, place.end
     bar = screen.paint("|", "blue")
     line = place.line
@@ -74,7 +74,7 @@ def _wrapped(text: str, width: int, indent: str) -> list[str]:
     return lines or [""]
 
 
-def _fix(place: Place, fix: Fix, gutter: str, screen: Screen) -> Iterator[str]:
+def _fix(place: LocatedFinding, fix: Fix, gutter: str, screen: Screen) -> Iterator[str]:
     yield from _note("fix", fix.title + _PROMISE[fix.applicability], gutter, screen, "green")
     if place.source is None:
         return

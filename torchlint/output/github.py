@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from torchlint.output.report import Place, Report, severity
+from torchlint.output.report import LocatedFinding, Report, severity
 from torchlint.output.screen import Screen, printable
 
 
 def render(report: Report, screen: Screen) -> Iterator[str]:
-    """Give one command per finding, and one for each file that could not be checked."""
+    """Yield one command per finding, and one for each file that could not be checked."""
     del screen
     for place in report.places:
         yield _finding(place)
@@ -22,7 +22,7 @@ def render(report: Report, screen: Screen) -> Iterator[str]:
         )
 
 
-def _finding(place: Place) -> str:
+def _finding(place: LocatedFinding) -> str:
     finding, ((row, column), (end_row, end_column)) = place.finding, place.stored  # lines of the file are annotated
     properties = {
         "title": f"torchlint ({finding.code})",

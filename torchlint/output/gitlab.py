@@ -6,28 +6,28 @@ import json
 import os
 from collections.abc import Iterator
 
-from torchlint.fingerprints import digest, identities
-from torchlint.model import Confidence
-from torchlint.output.report import Place, Report, page, unicode
+from torchlint.diagnostics.model import Confidence
+from torchlint.output.report import LocatedFinding, Report, page, unicode
 from torchlint.output.screen import Screen
+from torchlint.selection.fingerprints import digest, identities
 
 _SEVERITIES = {Confidence.CERTAIN: "critical", Confidence.LIKELY: "major", Confidence.POSSIBLE: "minor"}
 
 
 def render(report: Report, screen: Screen) -> Iterator[str]:
-    """Give the document."""
+    """Yield the document."""
     del screen
     issues = []
     for result in report.results:
         known = identities(result.source, (*result.findings, *result.suppressed))
         for finding, identity in zip(result.findings, known, strict=False):  # those of the suppressed come last
-            place = Place(result.path, result.source, finding)
+            place = LocatedFinding(result.path, result.source, finding)
             # GitLab takes two issues with one fingerprint for one, and the same code may stand in two files.
             issues.append(_issue(place, digest(result.path, identity.fingerprint)))
     yield json.dumps(issues, indent=2)
 
 
-def _issue(place: Place, fingerprint: str) -> dict[str, object]:
+def _issue(place: LocatedFinding, fingerprint: str) -> dict[str, object]:
     finding, ((row, column), (end_row, end_column)) = place.finding, place.stored
     return {
         "type": "issue",
@@ -48,7 +48,7 @@ def _issue(place: Place, fingerprint: str) -> dict[str, object]:
     }
 
 
-def _body(place: Place) -> str:
+def _body(place: LocatedFinding) -> str:
     finding = place.finding
     lines = [f"* {step}" for step in finding.why]
     if finding.fix is not None:

@@ -5,19 +5,110 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import re
 from collections.abc import Iterator
 from html import escape
 from importlib.resources import files
-from itertools import groupby
+from itertools import groupby, islice
 
-from torchlint.model import Finding
-from torchlint.output.html_finding import details, prose
-from torchlint.output.report import FAMILIES, Report
-from torchlint.output.screen import Screen, printable
-from torchlint.output.statistics import advice
-from torchlint.output.tallies import Tally, by_confidence, by_family, by_file, by_folder, by_rule
-from torchlint.registry import BY_CODE
+from torchlint.diagnostics.model import Finding, Fix
+from torchlint.diagnostics.registry import BY_CODE
+from torchlint.output.excerpts import changes, cropped
+from torchlint.output.report import FAMILIES, LocatedFinding, Report, page
+from torchlint.output.screen import Screen, code, columns, printable
+from torchlint.output.statistics import Tally, advice, by_confidence, by_family, by_file, by_folder, by_rule
+from torchlint.source.text import Source
 from torchlint.version import VERSION
+
+_AROUND = 2
+"""Rows of code shown above and below a finding."""
+_WIDTH = 300
+"""Columns of a row that are shown: a data file of one long row must not make a page of megabytes."""
+_CHANGED = 40
+"""Rows of a repair that are shown."""
+_PROMISE = {
+    "safe": "Repaired by --fix",
+    "unsafe": "Repaired by --fix --unsafe-fixes: something observable may differ",
+    "display": "Shown only, never applied",
+}
+
+
+def details(place: LocatedFinding, folder: str, repair: str, unfolded: bool) -> Iterator[str]:
+    """Yield the element of a finding; ``folder`` is escaped, ``repair`` is a word for what becomes of it."""
+    finding = place.finding
+    marks = (
+        f'data-rule="{finding.code}" data-folder="{folder}" data-confidence="{finding.confidence}" data-fix="{repair}"'
+    )
+    yield f"<details {marks}{' open' * unfolded}><summary><b>{finding.code}</b>"
+    yield f'<span class="message">{prose(finding.message)}</span>'
+    yield f'<span class="tags">{finding.confidence} · {place.spot}</span></summary><div class="body">'
+    if place.source is not None:
+        yield from _context(place, place.source)
+    if finding.why:
+        yield "<h4>Why</h4><ol>"
+        yield from (f"<li>{prose(step)}</li>" for step in finding.why)
+        yield "</ol>"
+    if finding.fix is not None:
+        yield f"<h4>{_PROMISE[repair]}</h4><p>{prose(finding.fix.title)}</p>"
+        if place.source is not None:
+            yield from _diff(place.source, finding.fix)
+    yield f'<p><a href="{page(finding.name)}" rel="noreferrer">{finding.code} {finding.name}</a></p>'
+    yield "</div></details>"
+
+
+def prose(text: str) -> str:
+    """Return a sentence as HTML, what stands between backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(printable(text)))
+
+
+def _context(place: LocatedFinding, source: Source) -> Iterator[str]:
+    row = source.position(place.finding.start)[0]
+    last = len(source.line_starts) - (source.line_starts[-1] == len(source.utf8) and len(source.line_starts) > 1)
+    rows = []
+    for each in range(max(row - _AROUND, 1), min(row + _AROUND, max(last, row)) + 1):
+        if source.cell(each) != source.cell(row):
+            continue
+        shown = _faulty(place) if each == row else escape(_cut(code(source.original.line(each))))
+        rows.append(f'<span data-row="{_row(source, each)}">{shown}</span>')
+    yield f'<pre tabindex="0" aria-label="Code around row {place.start[0]}">{"".join(rows)}</pre>'
+
+
+def _row(source: Source, row: int) -> int:
+    return source.address(source.line_starts[row - 1])[0]
+
+
+def _faulty(place: LocatedFinding) -> str:
+    (row, column), (end_row, end_column) = place.start, place.end
+    line = place.line
+    stop = end_column - 1 if end_row == row else len(line)
+    parts = cropped(code(line[: column - 1]), code(line[column - 1 : stop]), code(line[stop:]), _WIDTH)
+    before, word, after = (escape(part) for part in parts)
+    return f"{before}<mark>{word}</mark>{after}" if word else f"{before}{after}"
+
+
+def _cut(line: str) -> str:
+    return line if columns(line) <= _WIDTH else "".join(cropped("", "", line, _WIDTH))
+
+
+def _diff(source: Source, fix: Fix) -> Iterator[str]:
+    made = list(islice(changes(source, fix, _WIDTH), _CHANGED + 1))
+    several = len({row for row, _, _ in made}) > 1
+    rows, before = [], 0
+    for row, sign, line in made[:_CHANGED]:
+        if several and row != before:
+            cell = f"cell {source.cell(row)}, " if source.cell(row) is not None else ""
+            rows.append(f"<span>{cell}row {_row(source, row)}</span>")
+        before = row
+        rows.append(f"<{_tag(sign)}>{escape(line)}</{_tag(sign)}>")
+    if len(made) > _CHANGED:
+        rows.append("<span>…</span>")
+    if rows:
+        yield f'<pre class="diff" tabindex="0" aria-label="What the repair changes">{"".join(rows)}</pre>'
+
+
+def _tag(sign: str) -> str:
+    return "del" if sign == "-" else "ins"
+
 
 _FOLDERS = 12
 """Folders that have a bar of their own; the rest share one."""
@@ -32,7 +123,7 @@ _FIXES = {
 
 
 def render(report: Report, screen: Screen) -> Iterator[str]:
-    """Give the page, in ASCII: its bytes must not hang on the encoding of the stream."""
+    """Yield the page, in ASCII: its bytes must not hang on the encoding of the stream."""
     del screen
     for line in _page(report):
         yield line.encode("ascii", "xmlcharrefreplace").decode()
@@ -89,12 +180,12 @@ def _many(count: int, word: str) -> str:
 
 
 def text(value: str) -> str:
-    """Give text that is only text, in an element or an attribute."""
+    """Return text that is only text, in an element or an attribute."""
     return escape(printable(value))
 
 
 def repair(finding: Finding) -> str:
-    """Give ``"safe"``, ``"unsafe"``, ``"display"`` or ``"none"``."""
+    """Return ``"safe"``, ``"unsafe"``, ``"display"`` or ``"none"``."""
     return str(finding.fix.applicability) if finding.fix is not None else "none"
 
 
@@ -155,7 +246,10 @@ def _swatch(kind: str) -> str:
 def _chart(
     title: str, rows: list[tuple[str, Tally]], field: str = "", last: tuple[str, Tally] | None = None
 ) -> Iterator[str]:
-    """Give bars as a table, so that they read without being seen; the folders that share a bar stand apart in scale."""
+    """Yield bars as a table, so that they read without being seen.
+
+    The folders that share a bar stand apart in scale.
+    """
     longest = max(tally.count for _, tally in rows)
     yield f"<table><caption>{title}</caption><tbody>"
     for label, tally in rows:
@@ -190,7 +284,7 @@ def _findings(report: Report, unfolded: bool) -> Iterator[str]:
 
 
 def _filters(report: Report) -> Iterator[str]:
-    """Give the form; the script shows it, since without the script it could do nothing."""
+    """Yield the form; the script shows it, since without the script it could do nothing."""
     yield '<form id="filters" hidden>'
     hint = "words in path, message or code"
     yield f'<label class="wide">Search<input type="search" name="search" placeholder="{hint}"></label>'

@@ -5,21 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from torchlint.model import Fix
-from torchlint.output.report import Place, Report, page
+from torchlint.diagnostics.model import Fix
+from torchlint.output.report import LocatedFinding, Report, page
 from torchlint.output.screen import Screen
 
 
 def render(report: Report, screen: Screen) -> Iterator[str]:
-    """Give the document, one string per finding."""
+    """Yield the document, one string per finding."""
     del screen
     # ASCII, so that a file name that is no valid text can still be written.
     objects = [json.dumps(described(each), indent=2).replace("\n", "\n  ") for each in report.places]
     yield "[\n  " + ",\n  ".join(objects) + "\n]" if objects else "[]"
 
 
-def described(place: Place) -> dict[str, object]:
-    """Give one finding as plain data."""
+def described(place: LocatedFinding) -> dict[str, object]:
+    """Return one finding as plain data."""
     finding = place.finding
     return {
         "cell": place.cell,
@@ -37,7 +37,7 @@ def described(place: Place) -> dict[str, object]:
     }
 
 
-def _fix(place: Place, fix: Fix) -> dict[str, object]:
+def _fix(place: LocatedFinding, fix: Fix) -> dict[str, object]:
     return {
         "applicability": str(fix.applicability),
         "edits": [

@@ -11,7 +11,7 @@ from torchlint.output.screen import Screen
 
 
 def render(report: Report, screen: Screen) -> Iterator[str]:
-    """Give one object per finding."""
+    """Yield one object per finding."""
     del screen
     for place in report.places:
         yield json.dumps(described(place))

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from itertools import groupby
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from torchlint.model import Trouble
-from torchlint.output.hunks import hunks
-from torchlint.output.report import Place, Report, page
+from torchlint.diagnostics.model import Trouble
+from torchlint.output.excerpts import hunks
+from torchlint.output.report import LocatedFinding, Report, page
 from torchlint.output.screen import Screen, code, printable
 
 _NO_CHARACTER = re.compile("[\ufffe\uffff]")
@@ -18,7 +18,10 @@ _NO_CHARACTER = re.compile("[\ufffe\uffff]")
 
 
 def render(report: Report, screen: Screen) -> Iterator[str]:
-    """Give the document; a run without findings has one case, which passed, because servers refuse a report of none."""
+    """Yield the document.
+
+    A run without findings has one case, which passed, because servers refuse a report of none.
+    """
     del screen
     root = Element("testsuites", name="torchlint")
     for path, places in groupby(report.places, key=lambda each: each.path):
@@ -44,7 +47,7 @@ def _counts(tests: int, failures: int = 0, errors: int = 0) -> dict[str, str]:
     return {"tests": str(tests), "failures": str(failures), "errors": str(errors)}
 
 
-def _add_suite(root: Element, path: str, places: list[Place], troubles: list[Trouble]) -> None:
+def _add_suite(root: Element, path: str, places: list[LocatedFinding], troubles: list[Trouble]) -> None:
     counts = _counts(len(places) + len(troubles), len(places), len(troubles))
     suite = SubElement(root, "testsuite", counts, name=_text(path), package="torchlint")
     classname = _text(os.path.splitext(path)[0])
@@ -58,7 +61,7 @@ def _add_suite(root: Element, path: str, places: list[Place], troubles: list[Tro
         SubElement(case, "error", message=_text(trouble.message), type="trouble")
 
 
-def _details(place: Place) -> Iterator[str]:
+def _details(place: LocatedFinding) -> Iterator[str]:
     finding = place.finding
     yield f"{place.where}: {finding.code} {finding.message}"
     if place.source is not None:

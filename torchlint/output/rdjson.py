@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from torchlint.edits import written
-from torchlint.model import Applicability, Fix
-from torchlint.output.report import PROJECT, Place, Report, page, severity, unicode
+from torchlint.diagnostics.model import Applicability, Fix
+from torchlint.output.report import PROJECT, LocatedFinding, Report, page, severity, unicode
 from torchlint.output.screen import Screen
-from torchlint.source import Source
+from torchlint.source.edits import written
+from torchlint.source.text import Source
 
 
 def render(report: Report, screen: Screen) -> Iterator[str]:
-    """Give the document."""
+    """Yield the document."""
     del screen
     document = {
         "source": {"name": "torchlint", "url": PROJECT},
@@ -23,7 +23,7 @@ def render(report: Report, screen: Screen) -> Iterator[str]:
     yield json.dumps(document, indent=2)
 
 
-def _diagnostic(place: Place) -> dict[str, object]:
+def _diagnostic(place: LocatedFinding) -> dict[str, object]:
     finding = place.finding
     told: dict[str, object] = {
         "message": "\n".join([finding.message, *(f"- {step}" for step in finding.why), *_remedy(finding.fix)]),
@@ -45,7 +45,7 @@ def _remedy(fix: Fix | None) -> Iterator[str]:
 
 
 def _suggestion(source: Source, fix: Fix) -> dict[str, object]:
-    """Give a fix as one replacement: each suggestion is taken or left by itself, and half a fix is none."""
+    """Return a fix as one replacement: each suggestion is taken or left by itself, and half a fix is none."""
     edits = sorted(fix.edits, key=lambda edit: (edit.start, edit.end))
     start, stop = edits[0].start, max(edit.end for edit in edits)
     parts, last = [], start

@@ -1,17 +1,20 @@
-"""What the formats have to show: the findings of a run, in order, with their places resolved."""
+"""What the formats have to show: a run's findings in order, and where they and their reasons stand."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from torchlint.model import Applicability, Confidence, FileResult, Finding, Trouble
-from torchlint.registry import BY_NAME
+from torchlint.diagnostics.model import Applicability, Confidence, FileResult, Finding, Trouble
+from torchlint.diagnostics.registry import BY_NAME
+from torchlint.source.notebook import as_notebook
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from torchlint.source import Source
+    from torchlint.source.text import Source
+
 
 PROJECT = "https://torchlint.readthedocs.io"
 DOCS = f"{PROJECT}/rules"
@@ -35,7 +38,7 @@ FAMILIES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LocatedFinding:
     """A finding in its file: rows and columns from 1, columns in characters; in a notebook, rows of a cell."""
 
     path: str
@@ -53,7 +56,7 @@ class Place:
         return self.position(self.finding.end)
 
     def position(self, offset: int, start: int | None = None) -> tuple[int, int]:
-        """Give the row and column of an offset, as :meth:`Source.address` does; the first where there is no text."""
+        """Return the row and column of an offset, as :meth:`Source.address` does; the first where there is no text."""
         return self.source.address(offset, start) if self.source is not None else (1, 1)
 
     @property
@@ -100,14 +103,14 @@ class Report:
     known: int = 0
 
     @property
-    def places(self) -> Iterator[Place]:
+    def places(self) -> Iterator[LocatedFinding]:
         """Every finding that remains, in order."""
         for result in self.results:
             for finding in result.findings:
-                yield Place(result.path, result.source, finding)
+                yield LocatedFinding(result.path, result.source, finding)
 
     def fixable(self, finding: Finding) -> bool:
-        """Tell whether this run's options let ``--fix`` apply the finding's fix."""
+        """Return whether this run's options let ``--fix`` apply the finding's fix."""
         least = Applicability.UNSAFE if self.unsafe_fixes else Applicability.SAFE
         return finding.fix is not None and finding.fix.applicability >= least
 
@@ -125,15 +128,51 @@ class Report:
 
 
 def severity(finding: Finding) -> str:
-    """Give ``"error"`` where there is evidence of a fault, ``"warning"`` where it only cannot be excluded."""
+    """Return ``"error"`` where there is evidence of a fault, ``"warning"`` where it only cannot be excluded."""
     return "warning" if finding.confidence is Confidence.POSSIBLE else "error"
 
 
 def unicode(text: str) -> str:
-    """Give text that every reader of UTF-8 takes: the half characters of a path that is no text become escapes."""
+    """Return text that every reader of UTF-8 takes: the half characters of a path that is no text become escapes."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def page(name: str) -> str:
-    """Give the address of a rule's page, whose file is named by the code."""
+    """Return the address of a rule's page, whose file is named by the code."""
     return f"{DOCS}/{BY_NAME[name].code}/" if name in BY_NAME else DOCS
+
+
+_PLACED = re.compile(r"(?P<text>.*), (?:(?P<path>.+) )?line (?P<row>[1-9]\d*)", re.DOTALL)
+_IN_CELL = re.compile(r".*, cell (?P<cell>\d+), line (?P<row>[1-9]\d*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step towards a finding: its words, and the file and row it speaks of; no row where it names none.
+
+    In a notebook ``row`` is that of the JSON, and ``inside`` names the cell, from 1, and the row in it.
+    """
+
+    text: str
+    path: str
+    row: int | None
+    inside: tuple[int, int] | None = None
+
+
+def steps(place: LocatedFinding) -> tuple[Step, ...]:
+    """Return the steps that led to a finding, first cause first."""
+    return tuple(_step(each, place) for each in place.finding.why)
+
+
+def _step(text: str, place: LocatedFinding) -> Step:
+    notebook = as_notebook(place.source) if place.source is not None else None
+    in_cell = _IN_CELL.fullmatch(text)
+    if notebook is not None and in_cell is not None:
+        rows = notebook.rows_of(int(in_cell["cell"])) or range(1, 2)
+        start = notebook.line_starts[rows[int(in_cell["row"]) - 1] - 1]
+        inside = int(in_cell["cell"]), int(in_cell["row"])
+        return Step(text, place.path, notebook.stored(start)[0], inside)
+    found = _PLACED.fullmatch(text)
+    if found is None:
+        return Step(text, place.path, None)
+    return Step(text, found["path"] or place.path, int(found["row"]))

@@ -3,18 +3,73 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Iterator
+from urllib.parse import quote
 
-from torchlint.edits import Replacement, replacements
-from torchlint.fingerprints import Identity, identities
-from torchlint.model import Applicability, FileResult, Finding, Fix, Trouble
-from torchlint.output.report import PROJECT, Place, Report, severity, unicode
-from torchlint.output.sarif_rules import described
+from torchlint.diagnostics.model import Applicability, FileResult, Finding, Fix, Trouble
+from torchlint.diagnostics.registry import BY_NAME, RULES
+from torchlint.diagnostics.rule_docs import page as text_of
+from torchlint.diagnostics.rule_docs import summary
+from torchlint.diagnostics.rule_metadata import RuleMetadata
+from torchlint.output.report import FAMILIES, PROJECT, LocatedFinding, Report, page, severity, steps, unicode
 from torchlint.output.screen import Screen
-from torchlint.output.trail import steps
-from torchlint.output.uris import uri
-from torchlint.registry import RULES
+from torchlint.selection.fingerprints import Identity, identities
+from torchlint.source.edits import Replacement, replacements
 from torchlint.version import VERSION
+
+
+def uri(path: str) -> str:
+    """Return ``a%20b.py`` for ``a b.py`` and ``file:///tmp/a.py`` for ``/tmp/a.py``; names that are no text are kept.
+
+    On Windows ``file:///C:/a.py`` for a drive, and ``file://server/share/a.py`` for a share.
+    """
+    drive, rest = os.path.splitdrive(path)
+    address = quote(os.fsencode(rest.replace(os.sep, "/")), safe="/")
+    if not os.path.isabs(path):
+        return address
+    place = drive.replace(os.sep, "/")
+    return "file:" + (quote(place) if place.startswith("//") else f"///{place}" if place else "//") + address
+
+
+_LINK = re.compile(r"\]\(([a-z0-9-]+)\.md\)")
+_MARKS = re.compile(r"\[([^\]]+)\]\([^)]*\)")
+
+
+def described(entry: RuleMetadata) -> dict[str, object]:
+    """Return a rule's descriptor."""
+    text = text_of(entry)
+    return {
+        "id": entry.code,
+        "name": entry.name,
+        "shortDescription": {"text": summary(entry)},
+        "fullDescription": {"text": _plain(_reason(text))},
+        "help": {"text": _plain(text), "markdown": linked(text)},
+        "helpUri": page(entry.name),
+        "defaultConfiguration": {"enabled": entry.default, "level": "error" if not entry.words else "warning"},
+        "properties": {"tags": ["pytorch", "correctness", FAMILIES[entry.code[:4]].tag]},
+    }
+
+
+def linked(text: str) -> str:
+    """Return a rule's page with its links to other rules as addresses, to be shown outside the documentation."""
+    return _LINK.sub(_addressed, text)
+
+
+def _reason(text: str) -> str:
+    """Return the first paragraph of what a rule does, or of the page where it has no such part."""
+    found = re.search(r"^## What it does\n+(.*?)(?:\n\n|\Z)", text, re.DOTALL | re.MULTILINE)
+    return " ".join((found[1] if found else text.rsplit("\n\n", maxsplit=1)[-1]).split())
+
+
+def _plain(text: str) -> str:
+    return _MARKS.sub(r"\1", text)
+
+
+def _addressed(found: re.Match[str]) -> str:
+    return f"]({page(found[1])})" if found[1] in BY_NAME else found[0]
+
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 FINGERPRINT = "torchlintContent/v1"
@@ -25,7 +80,7 @@ _Object = dict[str, object]
 
 
 def render(report: Report, screen: Screen) -> Iterator[str]:
-    """Give the document."""
+    """Yield the document."""
     del screen
     yield json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report)]}, indent=1)
 
@@ -69,10 +124,10 @@ def _results(result: FileResult) -> Iterator[_Object]:
     told = zip(every, identities(result.source, every), strict=True)
     silent = set(range(len(result.findings), len(every)))
     for number, (finding, identity) in sorted(enumerate(told), key=lambda each: (each[1][0].start, each[0])):
-        yield _result(Place(result.path, result.source, finding), identity, number in silent)
+        yield _result(LocatedFinding(result.path, result.source, finding), identity, number in silent)
 
 
-def _result(place: Place, identity: Identity, silent: bool) -> _Object:
+def _result(place: LocatedFinding, identity: Identity, silent: bool) -> _Object:
     finding = place.finding
     told: _Object = {
         "ruleId": finding.code,
@@ -99,12 +154,12 @@ def _proposal(finding: Finding) -> _Object:
     return {"fix": {"applicability": str(finding.fix.applicability), "title": finding.fix.title}}
 
 
-def _cell(place: Place) -> _Object:
+def _cell(place: LocatedFinding) -> _Object:
     """Say where people find it in a notebook: the regions are those of the JSON."""
     return {} if place.cell is None else {"cell": place.cell, "row": place.start[0], "column": place.start[1]}
 
 
-def _location(place: Place, identity: Identity) -> _Object:
+def _location(place: LocatedFinding, identity: Identity) -> _Object:
     finding, ((row, _), (end_row, _)) = place.finding, place.stored
     region = _region(*place.stored)
     physical: _Object = {"artifactLocation": _artifact(place.path), "region": region}
@@ -119,7 +174,7 @@ def _location(place: Place, identity: Identity) -> _Object:
     return told
 
 
-def _flow(place: Place) -> _Object:
+def _flow(place: LocatedFinding) -> _Object:
     trail = [_step(step.text, step.path, {"startLine": step.row or place.stored[0][0]}) for step in steps(place)]
     end = _step(place.finding.message, place.path, _region(*place.stored))
     return {"threadFlows": [{"locations": [*trail, end]}]}
@@ -130,7 +185,7 @@ def _step(text: str, path: str, region: _Object) -> _Object:
     return {"location": {"physicalLocation": physical, "message": {"text": unicode(text)}}}
 
 
-def _fix(place: Place, fix: Fix) -> _Object:
+def _fix(place: LocatedFinding, fix: Fix) -> _Object:
     changes = replacements(place.source, fix.edits) if place.source is not None else ()
     changed = {"artifactLocation": _artifact(place.path), "replacements": [_replacement(each) for each in changes]}
     return {

@@ -19,18 +19,18 @@ class Screen:
     width: int = 80
 
     def paint(self, text: str, style: str) -> str:
-        """Give the text in a style, unchanged where there are no colours."""
+        """Return the text in a style, unchanged where there are no colours."""
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.color and text else text
 
 
 def printable(text: str) -> str:
-    """Give text that changes nothing on a terminal: controls and invisible characters are written as escapes."""
+    """Return text that changes nothing on a terminal: controls and invisible characters are written as escapes."""
     # Not compiled above: few lines need it, and a run that prints nothing of a file needs it not at all.
     return text if text.isascii() and text.isprintable() else re.sub(_HOSTILE, _escape, text)
 
 
 def code(text: str) -> str:
-    """Give a line of source as :func:`printable`, tabs as four blanks."""
+    """Return a line of source as :func:`printable`, tabs as four blanks."""
     return printable(text.replace("\t", _TAB))
 
 

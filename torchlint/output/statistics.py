@@ -3,19 +3,67 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
-from torchlint.output.report import Report
+from torchlint.diagnostics.registry import BY_CODE
+from torchlint.output.report import LocatedFinding, Report
 from torchlint.output.screen import Screen, printable
-from torchlint.output.tallies import Tally, by_confidence, by_file, by_folder, by_rule
-from torchlint.registry import BY_CODE
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What is counted, how often it was found, and how many of these ``--fix`` repairs in this run."""
+
+    key: str
+    count: int
+    fixable: int
+
+
+def by_rule(report: Report) -> tuple[Tally, ...]:
+    """Count by rule code."""
+    return _counted(report, lambda place: place.finding.code)
+
+
+def by_family(report: Report) -> tuple[Tally, ...]:
+    """Count by the first four characters of the code."""
+    return _counted(report, lambda place: place.finding.code[:4])
+
+
+def by_folder(report: Report) -> tuple[Tally, ...]:
+    """Count by the folder that holds the file."""
+    return _counted(report, lambda place: os.path.dirname(place.path) or ".")
+
+
+def by_file(report: Report) -> tuple[Tally, ...]:
+    """Count by file."""
+    return _counted(report, lambda place: place.path)
+
+
+def by_confidence(report: Report) -> tuple[Tally, ...]:
+    """Count by confidence."""
+    return _counted(report, lambda place: str(place.finding.confidence))
+
+
+def _counted(report: Report, key: Callable[[LocatedFinding], str]) -> tuple[Tally, ...]:
+    places = [(key(place), place) for place in report.places]
+    counts = Counter(each for each, _ in places)
+    fixable = Counter(each for each, place in places if report.fixable(place.finding))
+    return _sorted(Tally(each, count, fixable[each]) for each, count in counts.items())
+
+
+def _sorted(tallies: Iterable[Tally]) -> tuple[Tally, ...]:
+    return tuple(sorted(tallies, key=lambda tally: (-tally.count, tally.key)))
+
 
 _MOST = 10
 """Folders and files that are listed for people; programs get them all."""
 
 
 def render(report: Report, screen: Screen) -> Iterator[str]:
-    """Give tables; ``[*]`` marks rules that ``--fix`` repairs everywhere, ``[-]`` those it repairs in places."""
+    """Yield tables; ``[*]`` marks rules that ``--fix`` repairs everywhere, ``[-]`` those it repairs in places."""
     rules, folders, files = by_rule(report), by_folder(report), by_file(report)
     if not rules:
         return
@@ -40,7 +88,7 @@ def _places(kind: str, tallies: tuple[Tally, ...], width: int, screen: Screen) -
 
 
 def advice(report: Report) -> Iterator[tuple[str, str]]:
-    """Give commands to begin with, and what each does about these findings."""
+    """Yield commands to begin with, and what each does about these findings."""
     counts = report.counts()
     certain = {tally.key: tally.count for tally in by_confidence(report)}.get("certain", 0)
     if counts["fixable"]:
@@ -60,7 +108,7 @@ def _advice(report: Report, screen: Screen) -> Iterator[str]:
 
 
 def as_json(report: Report) -> str:
-    """Give the same as an object."""
+    """Return the same as an object."""
     rules = [
         {"code": each.key, "name": BY_CODE[each.key].name, "count": each.count, "fixable_count": each.fixable}
         for each in by_rule(report)
@@ -72,12 +120,12 @@ def as_json(report: Report) -> str:
             "fixable_count": counts["fixable"],
             "confidence": {each.key: each.count for each in by_confidence(report)},
             "rules": rules,
-            "folders": [_counted("folder", each) for each in by_folder(report)],
-            "files": [_counted("file", each) for each in by_file(report)],
+            "folders": [_as_json("folder", each) for each in by_folder(report)],
+            "files": [_as_json("file", each) for each in by_file(report)],
         },
         indent=2,
     )
 
 
-def _counted(kind: str, tally: Tally) -> dict[str, object]:
+def _as_json(kind: str, tally: Tally) -> dict[str, object]:
     return {kind: tally.key, "count": tally.count, "fixable_count": tally.fixable}

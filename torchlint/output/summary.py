@@ -10,7 +10,7 @@ from torchlint.output.screen import Screen, printable
 
 
 def render(report: Report, screen: Screen) -> Iterator[str]:
-    """Give the closing line."""
+    """Yield the closing line."""
     counts = report.counts()
     fixed = sum(len(findings) for _, findings in report.fixed)
     if not counts["found"] and not fixed:
@@ -24,7 +24,7 @@ def render(report: Report, screen: Screen) -> Iterator[str]:
 
 
 def fixes(report: Report, screen: Screen) -> Iterator[str]:
-    """Give the list of ``--show-fixes``."""
+    """Yield the list of ``--show-fixes``."""
     total = sum(len(findings) for _, findings in report.fixed)
     if not total:
         return
@@ -38,17 +38,17 @@ def fixes(report: Report, screen: Screen) -> Iterator[str]:
 
 
 def would_fix(count: int, paths: int) -> str:
-    """Give the closing line of ``--diff``."""
+    """Return the closing line of ``--diff``."""
     return f"Would fix {_errors(count)} in {paths} file{'s' * (paths != 1)}." if count else "No fix to apply."
 
 
 def did_fix(report: Report) -> str:
-    """Give the closing line of ``--fix-only``."""
+    """Return the closing line of ``--fix-only``."""
     return f"Fixed {_errors(sum(len(findings) for _, findings in report.fixed))}."
 
 
 def silenced(count: int, paths: int) -> str:
-    """Give the closing line of ``--add-noqa``."""
+    """Return the closing line of ``--add-noqa``."""
     return f"Silenced {_findings(count)} in {paths} file{'s' * (paths != 1)}." if count else "Nothing to silence."
 
 

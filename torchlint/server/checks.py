@@ -1,21 +1,21 @@
-"""One check of one text: its findings as the command line has them, what is known of it, and its repairs."""
+"""One check of one open text: its findings as the command line has them, what is known of it, and its repairs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from torchlint.baseline import BaselineError
-from torchlint.discover import Target
-from torchlint.inference.analysis import Analysis
-from torchlint.model import Applicability, FileResult, Finding, Trouble
-from torchlint.narrowing import load, sift
-from torchlint.runner import Mode, Outcome, examine
+from torchlint.diagnostics.model import Applicability, FileResult, Finding, Trouble
+from torchlint.discovery.walk import Target
+from torchlint.inference.query import Analysis
+from torchlint.linter.runner import Outcome, RunMode, examine
+from torchlint.selection.add_noqa import Job, silence
+from torchlint.selection.apply_baseline import load, sift
+from torchlint.selection.known_findings import BaselineError
 from torchlint.server.folders import Wanted
-from torchlint.silencing import Job, silence
-from torchlint.source import Source, SourceError
-from torchlint.suppress import ABOUT_SUPPRESSIONS, NEVER_SILENCED
-from torchlint.syntax.reading import OtherLanguage, read
+from torchlint.source.text import Source, SourceError
+from torchlint.suppression.apply import ABOUT_SUPPRESSIONS, NEVER_SILENCED
+from torchlint.syntax.parse import OtherLanguage, read
 
 
 class NotDone(Exception):
@@ -51,7 +51,7 @@ class Checked:
 
 def check(raw: bytes, wanted: Wanted) -> Checked:
     """Check bytes; whatever goes wrong is a trouble of the result."""
-    outcome = examine(wanted.name, raw, wanted.config, Mode.CHECK)
+    outcome = examine(wanted.name, raw, wanted.config, RunMode.CHECK)
     return Checked(raw, wanted, _sifted(outcome, wanted).result)
 
 
@@ -68,7 +68,7 @@ def _sifted(outcome: Outcome, wanted: Wanted) -> Outcome:
 
 
 def _analysis(checked: Checked) -> Analysis | None:
-    from torchlint.engine import analysis
+    from torchlint.linter.engine import analysis
 
     try:
         return analysis(read(checked.wanted.name, checked.raw).source, checked.wanted.config)
@@ -78,34 +78,34 @@ def _analysis(checked: Checked) -> Analysis | None:
 
 # ---------------------------------------------------------------------- what may be done about it
 def usable(checked: Checked, finding: Finding) -> bool:
-    """Tell whether a finding's fix may be applied: it is more than a thing to look at, and the text is kept whole."""
+    """Return whether a finding's fix may be applied: it is more than a thing to look at, and the text is kept whole."""
     fix, source = finding.fix, checked.source
     return fix is not None and fix.applicability > Applicability.DISPLAY and source is not None and source.lossless
 
 
 def safe(checked: Checked) -> bool:
-    """Tell whether there is something that a safe repair would change."""
+    """Return whether there is something that a safe repair would change."""
     found = (each for each in checked.result.findings if usable(checked, each))
     return any(each.fix is not None and each.fix.applicability is Applicability.SAFE for each in found)
 
 
 def can_be_silenced(finding: Finding) -> bool:
-    """Tell whether a comment on its row silences a finding."""
+    """Return whether a comment on its row silences a finding."""
     return finding.code not in ABOUT_SUPPRESSIONS | NEVER_SILENCED
 
 
 def repaired(checked: Checked) -> bytes:
-    """Give the bytes after all safe fixes, round after round as ``--fix`` has it.
+    """Return the bytes after all safe fixes, round after round as ``--fix`` has it.
 
     :raises NotDone: where something went wrong.
     """
     config = replace(checked.wanted.config, unsafe_fixes=False)
-    outcome = examine(checked.wanted.name, checked.raw, config, Mode.FIX)
+    outcome = examine(checked.wanted.name, checked.raw, config, RunMode.FIX)
     return _done(outcome, outcome.result.troubles)
 
 
 def silenced(checked: Checked, finding: Finding) -> bytes:
-    """Give the bytes with a comment that silences a finding and all others of its rule on its row.
+    """Return the bytes with a comment that silences a finding and all others of its rule on its row.
 
     :raises NotDone: where no comment would do that.
     """

@@ -12,15 +12,16 @@ from urllib.parse import unquote, urlsplit
 from lsprotocol.types import Location, NotebookCellKind, Position, Range, TextEdit
 from pygls.uris import to_fs_path
 
-from torchlint.discover import SUFFIXES
-from torchlint.edits import replacements, splice
-from torchlint.model import Finding
-from torchlint.notebook import SUFFIX
-from torchlint.notebook import document as stored
-from torchlint.notebook.module import Notebook
-from torchlint.output.trail import Step
-from torchlint.server.text import Text
-from torchlint.source import Source, decode, encoded
+from torchlint.diagnostics.model import Finding
+from torchlint.diagnostics.splice import splice
+from torchlint.discovery.walk import SUFFIXES
+from torchlint.output.report import Step
+from torchlint.server.editor_text import Text
+from torchlint.source import notebook_json as stored
+from torchlint.source.edits import replacements
+from torchlint.source.notebook import SUFFIX
+from torchlint.source.notebook_module import Notebook
+from torchlint.source.text import Source, decode, encoded
 
 PYTHON = "python"
 """The protocol's name of the language."""
@@ -59,31 +60,31 @@ class Open(Protocol):
         """The bytes that would be on disk if it were saved now."""
 
     def kept(self) -> Open:
-        """Give it as it is now, to be looked at while the editor goes on changing it."""
+        """Return it as it is now, to be looked at while the editor goes on changing it."""
 
     def span(self, source: Source, start: int, end: int) -> Location | None:
-        """Give the place of two offsets of a source; None where it is no place in what is open."""
+        """Return the place of two offsets of a source; None where it is no place in what is open."""
 
     def cited(self, step: Step) -> Location | None:
-        """Give the row that a step of a reason names, where it stands in what is open."""
+        """Return the row that a step of a reason names, where it stands in what is open."""
 
     def offset(self, source: Source, uri: str, position: Position) -> int | None:
-        """Give the offset of a place; None where linting does not read what stands there."""
+        """Return the offset of a place; None where linting does not read what stands there."""
 
     def repaired(self, source: Source, finding: Finding) -> Edits:
-        """Give the edits of one finding's fix."""
+        """Return the edits of one finding's fix."""
 
     def rewritten(self, raw: bytes) -> Edits:
-        """Give the edits that make what is open the same as bytes that linting has written."""
+        """Return the edits that make what is open the same as bytes that linting has written."""
 
 
 def path_of(uri: str) -> str | None:
-    """Give the path of a file's address; None for a text that has no file, such as ``untitled:Untitled-1``."""
+    """Return the path of a file's address; None for a text that has no file, such as ``untitled:Untitled-1``."""
     return os.path.normpath(path) if uri.startswith("file:") and (path := to_fs_path(uri)) else None
 
 
 def name_of(uri: str) -> str:
-    """Give the name of a text that has no file."""
+    """Return the name of a text that has no file."""
     return os.path.basename(unquote(urlsplit(uri).path)) or "untitled"
 
 
@@ -109,7 +110,7 @@ class Script:
         return self.document.language == PYTHON or urlsplit(self.uri).path.endswith(SUFFIXES)
 
     def kept(self) -> Script:
-        """Give it as it is now."""
+        """Return it as it is now."""
         return Script(replace(self.document))
 
     @property
@@ -118,22 +119,22 @@ class Script:
         return encoded(self.document.text.text)
 
     def span(self, source: Source, start: int, end: int) -> Location | None:
-        """Give the place of two offsets."""
+        """Return the place of two offsets."""
         first, last = source.stored(start), source.stored(end, start)
         text = self.document.text
         return Location(self.uri, Range(text.position(*first), text.position(*last)))
 
     def cited(self, step: Step) -> Location | None:
-        """Give the row that a step names."""
+        """Return the row that a step names."""
         return Location(self.uri, self.document.text.row(step.row)) if step.row is not None else None
 
     def offset(self, source: Source, uri: str, position: Position) -> int | None:
-        """Give the offset of a place; None in the JSON of a notebook."""
+        """Return the offset of a place; None in the JSON of a notebook."""
         del uri
         return None if isinstance(source, Notebook) else _offset(source, *self.document.text.address(position))
 
     def repaired(self, source: Source, finding: Finding) -> Edits:
-        """Give the edits of one finding's fix."""
+        """Return the edits of one finding's fix."""
         text, edits = self.document.text, finding.fix.edits if finding.fix is not None else ()
         changes = [
             TextEdit(Range(text.position(*each.start), text.position(*each.end)), each.text)
@@ -142,7 +143,7 @@ class Script:
         return {self.uri: changes}
 
     def rewritten(self, raw: bytes) -> Edits:
-        """Give the rows that differ."""
+        """Return the rows that differ."""
         source = decode(self.uri, raw)
         mark = "\ufeff" if self.document.text.text.startswith("\ufeff") else ""
         return {self.uri: self.document.text.edits(mark + source.text)}
@@ -169,7 +170,7 @@ class Cells:
         return True
 
     def kept(self) -> Cells:
-        """Give it as it is now."""
+        """Return it as it is now."""
         return Cells(self.uri, self.version, [*self.kinds], {uri: replace(each) for uri, each in self.texts.items()})
 
     def _is_python(self, kind: NotebookCellKind, uri: str) -> bool:
@@ -187,7 +188,7 @@ class Cells:
         return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}).encode()
 
     def span(self, source: Source, start: int, end: int) -> Location | None:
-        """Give the place of two offsets, which is in the cell of the first."""
+        """Return the place of two offsets, which is in the cell of the first."""
         cell = source.cell(source.position(start)[0])
         if cell is None:
             return None
@@ -196,7 +197,7 @@ class Cells:
         return Location(document.uri, Range(document.text.position(*first), document.text.position(*last)))
 
     def cited(self, step: Step) -> Location | None:
-        """Give the row of a cell that a step names."""
+        """Return the row of a cell that a step names."""
         if step.inside is None:
             return None
         document = self._cell(step.inside[0])
@@ -206,7 +207,7 @@ class Cells:
         return self.texts[self.kinds[number - 1][1]]
 
     def offset(self, source: Source, uri: str, position: Position) -> int | None:
-        """Give the offset of a place in a cell."""
+        """Return the offset of a place in a cell."""
         number = next((at for at, (_, each) in enumerate(self.kinds, start=1) if each == uri), 0)
         rows = source.rows_of(number) if isinstance(source, Notebook) else None
         if rows is None or not isinstance(source, Notebook):
@@ -216,11 +217,11 @@ class Cells:
         return _offset(source, rows[min(row, len(rows)) - 1], max(column - part.dropped(row - 1), 1))
 
     def repaired(self, source: Source, finding: Finding) -> Edits:
-        """Give the edits of one finding's fix."""
+        """Return the edits of one finding's fix."""
         return self.rewritten(splice(source, [finding]).raw)
 
     def rewritten(self, raw: bytes) -> Edits:
-        """Give the rows that differ, cell by cell."""
+        """Return the rows that differ, cell by cell."""
         found = {}
         for cell in stored.read(raw).cells:
             document = self._cell(cell.number)
@@ -230,11 +231,11 @@ class Cells:
 
 
 def named_as_notebook(name: str) -> str:
-    """Give a notebook's name with the ending by which notebooks are known."""
+    """Return a notebook's name with the ending by which notebooks are known."""
     return name if name.endswith(SUFFIX) else name + SUFFIX
 
 
 def _offset(source: Source, row: int, column: int) -> int:
-    """Give the offset of a row and a column, both from 1, the column in characters."""
+    """Return the offset of a row and a column, both from 1, the column in characters."""
     row = min(row, len(source.line_starts))
     return source.line_starts[row - 1] + len(source.line(row)[: column - 1].encode())

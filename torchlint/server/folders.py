@@ -1,21 +1,52 @@
-"""Which options hold for a document: those of the command line, run in the editor's folder, for the same path."""
+"""Which options hold for a document, and whether the files that a result rests on have changed."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from torchlint.config import Config, Finder
 from torchlint.config.options import Options
-from torchlint.discover import Discovery
+from torchlint.discovery.walk import Discovery
+
+Stamp = tuple[int, int, int] | None
+"""When a file was changed, its size, and which file it is; None where there is none."""
+
+Stamps = Mapping[str, Stamp]
+
+
+def stamps(paths: Iterable[str]) -> Stamps:
+    """Look at files and folders, there or not."""
+    return {path: _stamp(path) for path in paths}
+
+
+def changed(known: Stamps) -> bool:
+    """Return whether something is different now."""
+    return any(_stamp(path) != stamp for path, stamp in known.items())
+
+
+def of_module(path: str) -> tuple[str, ...]:
+    """Return what to look at for a path that a result rests on: without suffix, it is a module that may come to be."""
+    return (path,) if path.endswith(".py") else (path, f"{path}.py")
+
+
+def _stamp(path: str) -> Stamp:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    if os.path.isdir(path):
+        return (0, 0, found.st_ino)  # what a folder holds changes all the time
+    return (found.st_mtime_ns, found.st_size, found.st_ino)
+
 
 CONFIGURATIONS = ("pyproject.toml", "torchlint.toml")
 IGNORES = ".gitignore"
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class FolderOptions:
     """What the server was started with: its flags and its folder."""
 
     options: Options
@@ -39,12 +70,12 @@ class Wanted:
 class Folders:
     """The folders that are open in the editor; configurations are read anew each time, so that none is stale."""
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: FolderOptions) -> None:
         self._given = given
         self.open: Sequence[str] = ()
 
     def wanted(self, path: str | None, name: str) -> Wanted:
-        """Give what is wanted of a file, or of a text that has none and is treated as one in the first folder.
+        """Return what is wanted of a file, or of a text that has none and is treated as one in the first folder.
 
         :raises ConfigError: where a configuration cannot be used.
         """
@@ -61,14 +92,14 @@ class Folders:
         return Wanted(discovery.shown(path), config, not discovery.reaches(cwd, path), cwd, baseline)
 
     def _folder(self, path: str | None) -> str:
-        """Give the innermost open folder around a file; its own folder where none is."""
+        """Return the innermost open folder around a file; its own folder where none is."""
         if path is None:
             return self.open[0] if self.open else self._given.cwd
         around = [each for each in self.open if path.startswith(each.rstrip(os.sep) + os.sep)]
         return max(around, key=len, default=os.path.dirname(path))
 
     def sources(self, path: str | None) -> Iterator[str]:
-        """Give the files that have a say in what is wanted, there or not."""
+        """Yield the files that have a say in what is wanted, there or not."""
         if self._given.options.config is not None:
             yield os.path.join(self._given.cwd, self._given.options.config)
         folder = os.path.dirname(path) if path is not None else self._folder(None)

@@ -1,4 +1,4 @@
-"""Whether a file gives no rule anything to look at, told by its text: the engine takes longer to import than that."""
+"""Whether a text gives any rule something to look at, told before anything is parsed."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import warnings
 from collections.abc import Callable
 
 from torchlint.config import Config
-from torchlint.notebook import SUFFIX
-from torchlint.registry import RULES
-from torchlint.rule_metadata import RuleMetadata, Triggers
-from torchlint.source import SourceError, decode
+from torchlint.diagnostics.registry import RULES
+from torchlint.diagnostics.rule_metadata import RuleMetadata, Triggers
+from torchlint.source.notebook import SUFFIX
+from torchlint.source.text import SourceError, decode
 
 _OF_SUPPRESSIONS = (b"tns", b"torchlint:")
 """In small letters, what a comment holds that may be found at fault itself."""
@@ -33,7 +33,7 @@ _Test = Callable[["re.Match[bytes]"], bool]
 
 
 def is_plain(path: str, raw: bytes, config: Config) -> bool:
-    """Tell whether the engine would find nothing at all: no finding, no suppressed one, nothing that went wrong.
+    """Return whether the engine would find nothing at all: no finding, no suppressed one, nothing that went wrong.
 
     False where that takes the engine to tell, as it does for notebooks and for text that does not parse.
     """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from torchlint.inference.arguments import Arguments, joined_operands
-from torchlint.inference.facts import UNKNOWN, Kind, Value, join_all, of_kind
+from torchlint.inference.lattice import UNKNOWN, Kind, Value, join_all, of_kind
+from torchlint.inference.models.call_arguments import Arguments, joined_operands
 from torchlint.inference.models.containers import part
 from torchlint.inference.models.devices import string
 from torchlint.inference.models.dtypes import result_dtype

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.inference.arguments import Arguments
-from torchlint.inference.facts import ANY, UNKNOWN, Kind, Mode, Value, join, join_all, of_kind
+from torchlint.inference.lattice import ANY, UNKNOWN, Kind, Mode, Value, join, join_all, of_kind
+from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.tables import Call, functions
 
 _METHODS = """

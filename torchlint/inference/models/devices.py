@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from torchlint.inference.facts import Kind, Place, Reason, Value, of_kind
+from torchlint.inference.lattice import Device, Kind, Reason, Value, of_kind
 
 _ACCELERATORS = ("cuda", "mps", "xpu", "hip", "xla", "npu", "hpu", "privateuseone", "ipu", "vulkan", "mtia")
 
@@ -40,14 +40,14 @@ def string(text: str) -> Value:
     return of_kind(Kind.STRING, const=text, place=place_named(text))
 
 
-def place_named(text: str) -> Place:
+def place_named(text: str) -> Device:
     """Return the place that a device string names; no place for other strings."""
     kind = text.partition(":")[0]
     if kind == "cpu":
-        return Place.HOST
+        return Device.HOST
     if kind in _ACCELERATORS:
-        return Place.ACCELERATOR
-    return Place.HOST | Place.ACCELERATOR if kind == "auto" else Place(0)
+        return Device.ACCELERATOR
+    return Device.HOST | Device.ACCELERATOR if kind == "auto" else Device(0)
 
 
 def says_accelerator(text: bytes) -> bool:
@@ -63,15 +63,15 @@ def is_dtype(value: Value) -> bool:
 
 def seems_device(node: ast.AST | None) -> bool:
     """Whether an expression's name says that it is a device."""
-    return bool(_DEVICE_WORD.search(last_word(node)))
+    return bool(_DEVICE_WORD.search(last_word_of_name(node)))
 
 
 def seems_dtype(node: ast.AST | None) -> bool:
     """Whether an expression's name says that it is a dtype."""
-    return bool(_DTYPE_WORD.search(last_word(node)))
+    return bool(_DTYPE_WORD.search(last_word_of_name(node)))
 
 
-def last_word(node: ast.AST | None) -> str:
+def last_word_of_name(node: ast.AST | None) -> str:
     """Return the last identifier of an expression: ``device`` for ``self.args.device``, ``get_device`` for its call."""
     match node:
         case ast.Name(id=word) | ast.Attribute(attr=word):
@@ -79,30 +79,30 @@ def last_word(node: ast.AST | None) -> str:
         case ast.Subscript(slice=ast.Constant(value=str(word))):
             return word
         case ast.Subscript(value=inner) | ast.Call(func=inner):
-            return last_word(inner)
+            return last_word_of_name(inner)
     return ""
 
 
-def place_of(device: Value, node: ast.AST) -> tuple[Place, Reason | None]:
+def place_of(device: Value, node: ast.AST) -> tuple[Device, Reason | None]:
     """Return the place that a device argument means; what is not known to be the host may be an accelerator."""
     if device.must(Kind.NONE):
-        return Place.HOST, None
+        return Device.HOST, None
     if device.must(Kind.INTEGER):
-        return Place.ACCELERATOR, Reason("{code} puts it on an accelerator", node)
-    if device.must(Kind.STRING | Kind.DEVICE | Kind.NONE) and device.place & (Place.HOST | Place.ACCELERATOR):
-        place = device.place | (Place.HOST if device.may(Kind.NONE) else Place(0))
-        if place & Place.ACCELERATOR:
-            said = "puts it on an accelerator" if place == Place.ACCELERATOR else "may put it on an accelerator"
-            return place, Reason("{code} " + said, node, device.why_place, weak=device.place != Place.ACCELERATOR)
-        if place & Place.UNKNOWN:
+        return Device.ACCELERATOR, Reason("{code} puts it on an accelerator", node)
+    if device.must(Kind.STRING | Kind.DEVICE | Kind.NONE) and device.place & (Device.HOST | Device.ACCELERATOR):
+        place = device.place | (Device.HOST if device.may(Kind.NONE) else Device(0))
+        if place & Device.ACCELERATOR:
+            said = "puts it on an accelerator" if place == Device.ACCELERATOR else "may put it on an accelerator"
+            return place, Reason("{code} " + said, node, device.why_place, weak=device.place != Device.ACCELERATOR)
+        if place & Device.UNKNOWN:
             return place, device.why_place
         return place, None
-    return Place.HOST | Place.ACCELERATOR, Reason("{code} may put it on an accelerator", node, weak=True)
+    return Device.HOST | Device.ACCELERATOR, Reason("{code} may put it on an accelerator", node, weak=True)
 
 
 def device_value(argument: Value | None, node: ast.AST) -> Value:
     """Return the value of ``torch.device(argument)``."""
     if argument is None:
-        return of_kind(Kind.DEVICE, place=Place.HOST | Place.ACCELERATOR)
+        return of_kind(Kind.DEVICE, place=Device.HOST | Device.ACCELERATOR)
     place, why = place_of(argument, node)
     return of_kind(Kind.DEVICE, place=place, why_place=why)

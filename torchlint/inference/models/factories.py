@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from torchlint.inference.arguments import Arguments, asked_for_grad
-from torchlint.inference.facts import (
+from torchlint.inference.lattice import (
     ANY_DTYPE,
     UNKNOWN,
+    Device,
     Dtype,
     Grad,
     Kind,
-    Place,
     Reason,
     Value,
     join,
     join_all,
     tensor,
 )
+from torchlint.inference.models.call_arguments import Arguments, asked_for_grad
 from torchlint.inference.models.devices import place_of
 from torchlint.inference.models.operations import LEGACY_DTYPES, operations
 from torchlint.inference.models.tables import Call, words
@@ -41,8 +41,8 @@ def variable(call: Call) -> Value:
 def legacy_constructor(call: Call) -> Value:
     """Return ``torch.FloatTensor(...)`` and its like: of sizes, of data, or another tensor's alias."""
     given = call.given
-    place = Place.ACCELERATOR if ".cuda." in call.name else Place.HOST
-    why = Reason("{code} makes it on an accelerator", given.node) if place & Place.ACCELERATOR else None
+    place = Device.ACCELERATOR if ".cuda." in call.name else Device.HOST
+    why = Reason("{code} makes it on an accelerator", given.node) if place & Device.ACCELERATOR else None
     exact = LEGACY_DTYPES.get(call.word)
     made = tensor(Grad.DETACHED, place, dtype_bits(exact or "float32"), exact=exact, why_place=why)
     source = given.find(0, "data")
@@ -58,8 +58,8 @@ def legacy_constructor(call: Call) -> Value:
 def parameter(call: Call) -> Value:
     """Return ``nn.Parameter(data)``: a leaf that requires grad unless it is told not to."""
     given = call.given
-    source = given.find(0, "data") or tensor(Grad.DETACHED, Place.HOST)
-    place = source.place or Place.HOST
+    source = given.find(0, "data") or tensor(Grad.DETACHED, Device.HOST)
+    place = source.place or Device.HOST
     made = tensor(
         Grad.DETACHED, place, Dtype.FLOATING, why_place=source.why_place, instance=frozenset({"torch.nn.Parameter"})
     )
@@ -71,13 +71,13 @@ def parameter(call: Call) -> Value:
 
 def from_array(call: Call) -> Value:
     """Return a tensor that shares an array's memory."""
-    return _placed_and_cast(tensor(Grad.DETACHED, Place.HOST), call.given)
+    return _placed_and_cast(tensor(Grad.DETACHED, Device.HOST), call.given)
 
 
 def alias(call: Call) -> Value:
     """Return ``torch.as_tensor(x)``: the tensor itself where it is one, or a new one of an array or of data."""
     source = call.given.find(0, "data", "obj", "ndarray")
-    result = tensor(Grad.DETACHED, Place.HOST)
+    result = tensor(Grad.DETACHED, Device.HOST)
     if source is not None and source.may(Kind.TENSOR):
         itself = source.having(kind=Kind.TENSOR)
         result = itself if source.is_tensor else join(itself, result)
@@ -129,12 +129,12 @@ def filled(call: Call) -> Value:
 def factory_like(call: Call) -> Value:
     """Return what ``torch.zeros_like`` and its like make: with the dtype of another tensor, where that is."""
     source = call.given.find(0, "input") or UNKNOWN
-    place, dtype = source.place or Place.HOST, source.dtype or ANY_DTYPE
+    place, dtype = source.place or Device.HOST, source.dtype or ANY_DTYPE
     return _as_asked(tensor(Grad.DETACHED, place, dtype, why_place=source.why_place), call.given)
 
 
 def _made(dtype: Dtype, call: Call) -> Value:
-    return _as_asked(tensor(Grad.DETACHED, Place.HOST, dtype), call.given)
+    return _as_asked(tensor(Grad.DETACHED, Device.HOST, dtype), call.given)
 
 
 def _as_asked(made: Value, given: Arguments) -> Value:

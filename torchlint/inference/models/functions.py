@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from torchlint.inference.arguments import Arguments
-from torchlint.inference.facts import (
+from torchlint.inference.lattice import (
+    ANY_DEVICE,
     ANY_DTYPE,
-    ANY_PLACE,
     UNKNOWN,
+    Device,
     Dtype,
     Grad,
     Kind,
     Mode,
-    Place,
     Value,
     of_kind,
     tensor,
 )
 from torchlint.inference.models import builtins, factories, grad_mode, libraries, nn
+from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import DTYPES, device_value, place_of
 from torchlint.inference.models.dtypes import never_dtype, result_dtype, with_indices
 from torchlint.inference.models.operations import (
@@ -120,11 +120,11 @@ def _cut_off(call: Call) -> Value:
 
 
 def _total_norm(call: Call) -> Value:
-    return tensor(Grad.DETACHED, call.given.tensors().place or ANY_PLACE, rank=0)
+    return tensor(Grad.DETACHED, call.given.tensors().place or ANY_DEVICE, rank=0)
 
 
 def _rng_state(_: Call) -> Value:
-    return tensor(Grad.DETACHED, Place.HOST, Dtype.INTEGRAL)
+    return tensor(Grad.DETACHED, Device.HOST, Dtype.INTEGRAL)
 
 
 def _rng_states(call: Call) -> Value:
@@ -144,13 +144,13 @@ def _packed(_: Call) -> Value:
 
 
 def _padded(_: Call) -> Value:
-    lengths = tensor(Grad.DETACHED, Place.HOST, Dtype.INTEGRAL)
+    lengths = tensor(Grad.DETACHED, Device.HOST, Dtype.INTEGRAL)
     return of_kind(Kind.SEQUENCE, items=(tensor(), lengths))
 
 
 def _gradients(call: Call) -> Value:
     grad = Grad.UNKNOWN | Grad.DETACHED if "create_graph" in call.given.keywords else Grad.DETACHED
-    return of_kind(Kind.SEQUENCE, member=tensor(grad, call.given.tensors().place or Place.HOST))
+    return of_kind(Kind.SEQUENCE, member=tensor(grad, call.given.tensors().place or Device.HOST))
 
 
 # ---------------------------------------------------------------------- operations as they were measured
@@ -176,7 +176,7 @@ def _inputs(call: Call) -> Value:
 
 
 def _without_grad(call: Call, inputs: Value) -> Value:
-    result = tensor(Grad.DETACHED, inputs.place or Place.HOST, never_dtype(call.name), why_place=inputs.why_place)
+    result = tensor(Grad.DETACHED, inputs.place or Device.HOST, never_dtype(call.name), why_place=inputs.why_place)
     return _reduced(call, result) if call.word in FULL_REDUCTIONS else result
 
 

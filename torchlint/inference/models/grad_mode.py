@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from torchlint.inference.facts import Kind, Mode, Value, of_kind
+from torchlint.inference.lattice import Kind, Mode, Value, of_kind
 from torchlint.inference.models.operations import leaf
 from torchlint.inference.models.tables import Call, Table, words
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from torchlint.inference.facts import UNKNOWN, Dtype, Grad, Kind, Mode, Place, Value, of_kind, tensor
-from torchlint.inference.models.frameworks import OTHERS
+from torchlint.inference.lattice import UNKNOWN, Device, Dtype, Grad, Kind, Mode, Value, of_kind, tensor
 from torchlint.inference.models.tables import Call, Effect, constant, functions, words
 from torchlint.inference.models.tensors import computed
-from torchlint.inference.names import named
+from torchlint.inference.program.frameworks import OTHERS
+from torchlint.inference.program.imports import named
 
 TRAINER = "lightning.Trainer"
 
@@ -77,7 +77,7 @@ def array_method(word: str) -> Value:
 
 def predicted() -> Value:
     """Return what Lightning's ``trainer.predict`` gives: what each step returned, without grad and on the host."""
-    return of_kind(Kind.SEQUENCE, member=UNKNOWN.having(grad=Grad.DETACHED, place=Place.HOST))
+    return of_kind(Kind.SEQUENCE, member=UNKNOWN.having(grad=Grad.DETACHED, place=Device.HOST))
 
 
 def _of_numpy(call: Call) -> Value | None:
@@ -107,11 +107,11 @@ def _imported(call: Call) -> Value:
 
 
 def _host_tensor(_: Call) -> Value:
-    return tensor(Grad.DETACHED, Place.HOST)
+    return tensor(Grad.DETACHED, Device.HOST)
 
 
 def _host_image(_: Call) -> Value:
-    return tensor(Grad.DETACHED, Place.HOST, Dtype.INTEGRAL)
+    return tensor(Grad.DETACHED, Device.HOST, Dtype.INTEGRAL)
 
 
 def _transformed(call: Call) -> Value:

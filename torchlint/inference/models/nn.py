@@ -7,21 +7,21 @@ import re
 from dataclasses import replace
 from functools import lru_cache
 
-from torchlint.inference.arguments import Arguments
-from torchlint.inference.facts import (
+from torchlint.inference.lattice import (
+    ANY_DEVICE,
     ANY_DTYPE,
-    ANY_PLACE,
     UNKNOWN,
+    Device,
     Dtype,
     Grad,
     Kind,
     Mode,
-    Place,
     Reason,
     Value,
     of_kind,
     tensor,
 )
+from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import place_of
 from torchlint.inference.models.operations import leaf
 from torchlint.inference.models.tables import Call, functions, words
@@ -110,7 +110,7 @@ def made(name: str, given: Arguments) -> Value | None:
 
 
 def _module(call: Call) -> Value:
-    place, why = Place.HOST, None
+    place, why = Device.HOST, None
     if (device := call.given.keywords.get("device")) is not None:
         place, why = place_of(device, call.given.node)
     return Value(Kind.MODULE, Grad.ATTACHED, place, Dtype(0), why_place=why, instance=frozenset((call.name,)))
@@ -146,8 +146,8 @@ def host_batch() -> Value:
     return Value(
         Kind.TENSOR | Kind.SEQUENCE | Kind.STRING | Kind.OTHER | Kind.ARRAY,
         Grad.DETACHED,
-        Place.HOST,
-        member=Value(Kind.TENSOR | Kind.SEQUENCE | Kind.OTHER | Kind.ARRAY | Kind.STRING, Grad.DETACHED, Place.HOST),
+        Device.HOST,
+        member=Value(Kind.TENSOR | Kind.SEQUENCE | Kind.OTHER | Kind.ARRAY | Kind.STRING, Grad.DETACHED, Device.HOST),
     )
 
 
@@ -155,10 +155,10 @@ def host_batch() -> Value:
 def parameters(module: Value, reason: Reason | None = None) -> Value:
     """Return one parameter of a module."""
     grad = module.grad if module.grad & Grad.DETACHED and module.must(Kind.MODULE) else Grad.ATTACHED
-    place = module.place if module.must(Kind.MODULE) else ANY_PLACE
+    place = module.place if module.must(Kind.MODULE) else ANY_DEVICE
     return tensor(
         grad,
-        place or ANY_PLACE,
+        place or ANY_DEVICE,
         Dtype.FLOATING,
         instance=frozenset({"torch.nn.Parameter"}),
         why_grad=reason or Reason("it is a parameter of a module", weak=not module.instance),
@@ -195,7 +195,7 @@ def _given_buffer(call: Call) -> Value:
 
 
 def _submodule(call: Call) -> Value:
-    return Value(Kind.MODULE, Grad.ATTACHED, call.receiver.place or ANY_PLACE)
+    return Value(Kind.MODULE, Grad.ATTACHED, call.receiver.place or ANY_DEVICE)
 
 
 def _parameter_list(call: Call) -> Value:
@@ -236,12 +236,12 @@ def _itself(call: Call) -> Value:
 
 
 def _on_host(call: Call) -> Value:
-    return call.receiver.having(place=Place.HOST, why_place=None)
+    return call.receiver.having(place=Device.HOST, why_place=None)
 
 
 def _on_accelerator(call: Call) -> Value:
     why = Reason("{code} moves it to an accelerator", call.given.node)
-    return call.receiver.having(place=Place.ACCELERATOR, why_place=why)
+    return call.receiver.having(place=Device.ACCELERATOR, why_place=why)
 
 
 def _moved(call: Call) -> Value:
@@ -317,7 +317,7 @@ def _recurrent(result: Value, kinds: set[str]) -> Value:
 
 def _output(call: Call) -> Value:
     module, inputs = call.receiver, call.given.tensors()
-    result = tensor(Grad.DETACHED, module.place or ANY_PLACE, Dtype.FLOATING, why_place=_output_place(call))
+    result = tensor(Grad.DETACHED, module.place or ANY_DEVICE, Dtype.FLOATING, why_place=_output_place(call))
     if not call.mode & Mode.ON:
         return result.having(dtype=Dtype.FLOATING | Dtype.INTEGRAL)
     if module.grad == Grad.DETACHED and not inputs.may_require_grad:
@@ -331,7 +331,7 @@ def _output(call: Call) -> Value:
 
 def _output_place(call: Call) -> Reason | None:
     module = call.receiver
-    if module.place & Place.ACCELERATOR:
+    if module.place & Device.ACCELERATOR:
         return Reason("{code} is computed where the module is", call.given.node, module.why_place, weak=True)
     return module.why_place
 
@@ -345,7 +345,7 @@ def distribution(value: Value, name: str, given: Arguments, mode: Mode) -> Value
 
 def _drawn(call: Call) -> Value:
     inner = call.receiver
-    return tensor(Grad.DETACHED, inner.place or Place.HOST, why_place=inner.why_place)
+    return tensor(Grad.DETACHED, inner.place or Device.HOST, why_place=inner.why_place)
 
 
 def _of_parameters(call: Call) -> Value:

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from functools import lru_cache
 
-from torchlint.inference.facts import Kind
+from torchlint.inference.lattice import Kind
 from torchlint.inference.models.tables import words
 
 SEVERAL = words("""

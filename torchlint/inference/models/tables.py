@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fnmatch import translate
 from typing import Generic, TypeVar
 
-from torchlint.inference.arguments import Arguments
-from torchlint.inference.facts import UNKNOWN, Kind, Mode, Value, of_kind
+from torchlint.inference.lattice import UNKNOWN, Kind, Mode, Value, of_kind
+from torchlint.inference.models.call_arguments import Arguments
 
 _Effect = TypeVar("_Effect")
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.inference.arguments import Arguments, asked_for_grad, joined_operands
-from torchlint.inference.facts import (
+from torchlint.inference.lattice import (
     ANY_DTYPE,
     UNKNOWN,
+    Device,
     Dtype,
     Grad,
     Kind,
     Mode,
-    Place,
     Reason,
     Value,
     join,
@@ -20,6 +19,7 @@ from torchlint.inference.facts import (
     of_kind,
     tensor,
 )
+from torchlint.inference.models.call_arguments import Arguments, asked_for_grad, joined_operands
 from torchlint.inference.models.devices import DTYPES, is_dtype, place_of, seems_device, seems_dtype
 from torchlint.inference.models.dtypes import never_dtype, result_dtype, with_indices
 from torchlint.inference.models.operations import (
@@ -117,12 +117,12 @@ def detached(value: Value) -> Value:
 
 def on_host(value: Value) -> Value:
     """Return the value after a copy to the host."""
-    return value.having(place=Place.HOST, why_place=None)
+    return value.having(place=Device.HOST, why_place=None)
 
 
 def computed(value: Value, mode: Mode) -> Value:
     """Return the result of arithmetic on a value: it requires grad if the input does and grad mode is on."""
-    result = tensor(value.grad or Grad.DETACHED, value.place or Place.HOST, value.dtype or ANY_DTYPE)
+    result = tensor(value.grad or Grad.DETACHED, value.place or Device.HOST, value.dtype or ANY_DTYPE)
     result = result.having(why_grad=value.why_grad, why_place=value.why_place)
     if not mode & Mode.ON or not value.dtype & Dtype.FLOATING:
         return detached(result)
@@ -286,7 +286,7 @@ def _on_host(call: Call) -> Value:
 
 def _on_accelerator(call: Call) -> Value:
     why = Reason("{code} puts it on an accelerator", call.given.node)
-    return call.receiver.having(place=Place.ACCELERATOR, why_place=why)
+    return call.receiver.having(place=Device.ACCELERATOR, why_place=why)
 
 
 def to(call: Call) -> Value:
@@ -332,14 +332,14 @@ def _type(call: Call) -> Value:
         return of_kind(Kind.STRING)
     names = wanted.names or frozenset((wanted.const,) if isinstance(wanted.const, str) else ())
     if not names:
-        return value.having(place=value.place | Place.UNKNOWN, dtype=ANY_DTYPE, exact=None)
+        return value.having(place=value.place | Device.UNKNOWN, dtype=ANY_DTYPE, exact=None)
     return join_all(_typed(value, name, call.mode) for name in sorted(names))
 
 
 def _typed(value: Value, name: str, mode: Mode) -> Value:
     word = leaf(name)
     if word in LEGACY_DTYPES or word == "Tensor":
-        place = Place.ACCELERATOR if ".cuda." in name else Place.HOST
+        place = Device.ACCELERATOR if ".cuda." in name else Device.HOST
         return _recast(value, LEGACY_DTYPES.get(word, "float32"), mode).having(place=place)
     return _recast(value, word, mode) if word in DTYPES else value
 

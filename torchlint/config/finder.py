@@ -1,0 +1,153 @@
+"""Configuration files: the nearest one above a folder, what it says, and the oldest torch of the project around it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from torchlint.config.layers import Config, assemble
+from torchlint.config.options import Options, from_table
+from torchlint.config.values import OptionError
+from torchlint.source import files
+
+Document = Mapping[str, object]
+Version = tuple[int, int]
+
+
+class ConfigError(Exception):
+    """A configuration that cannot be used; the text names the file, the key and the remedy."""
+
+
+class Finder:
+    """The configuration of any folder; each folder and each file is looked at once.
+
+    ``flags`` are laid over every configuration found; they may name the one file to use, or ask for none.
+    """
+
+    def __init__(self, flags: Options, cwd: str) -> None:
+        self._flags = flags
+        self._cwd = cwd
+        self._configs: dict[tuple[str | None, Version | None], Config] = {}
+        self._nearest: dict[str, _Found] = {}
+        self._only = _explicit(os.path.join(cwd, flags.config)) if flags.config is not None else None
+
+    def of_folder(self, folder: str) -> Config:
+        """Return the configuration for the files of an absolute folder.
+
+        :raises ConfigError: where the nearest configuration cannot be used.
+        """
+        found = self._found(folder)
+        place = (found.path, found.target)
+        if place not in self._configs:
+            self._configs[place] = self._assembled(found)
+        return self._configs[place]
+
+    def _found(self, folder: str) -> _Found:
+        if self._flags.isolated:
+            return _Found()
+        found = self._climb(folder)
+        return found if self._only is None else _Found(self._only.path, self._only.options, found.target)
+
+    def _assembled(self, found: _Found) -> Config:
+        layers = [Options(target_torch=found.target), found.options, self._flags]
+        root = os.path.dirname(found.path) if found.path and self._only is None else self._cwd
+        return assemble(layers, root, self._cwd, found.path)
+
+    def _climb(self, folder: str) -> _Found:
+        """Find the nearest configuration and the nearest project's oldest torch, remembering every folder passed."""
+        known = self._nearest.get(folder)
+        if known is not None:
+            return known
+        here = _look(folder, options_wanted=self._only is None)
+        parent = os.path.dirname(folder)
+        if (here.path is not None and here.project) or parent == folder:
+            found = here
+        else:
+            above = self._climb(parent)
+            nearer = here if here.path is not None else above
+            project = here if here.project else above
+            found = _Found(nearer.path, nearer.options, project.target, project.project)
+        self._nearest[folder] = found
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    path: str | None = None
+    options: Options = field(default_factory=Options)
+    target: Version | None = None
+    project: bool = False
+
+
+def _look(folder: str, options_wanted: bool) -> _Found:
+    own = os.path.join(folder, "torchlint.toml")
+    shared = os.path.join(folder, "pyproject.toml")
+    read = _read(shared) if os.path.isfile(shared) else _NOTHING
+    if options_wanted and os.path.isfile(own):
+        return _Found(own, _options(own, _read(own).document), read.target, read.project)
+    table = _tool_table(shared, read.document) if options_wanted else None
+    if table is not None:
+        return _Found(shared, _options(shared, table), read.target, read.project)
+    return _Found(None, Options(), read.target, read.project)
+
+
+def _explicit(path: str) -> _Found:
+    document = _read(path).document
+    if os.path.basename(path) == "pyproject.toml":
+        document = _tool_table(path, document) or {}
+    return _Found(path, _options(path, document))
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """What a file holds, whether it describes a project, and the oldest torch that this one supports."""
+
+    document: Document
+    project: bool = False
+    target: Version | None = None
+
+
+_NOTHING = _File({})
+
+
+def _read(path: str) -> _File:
+    from torchlint.config.torch_requirement import declares_project, oldest_torch
+
+    try:
+        document = parse_toml(files.read(path).decode("utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}: no valid TOML: {error}") from None
+    return _File(document, declares_project(document), oldest_torch(document))
+
+
+def parse_toml(text: str) -> Document:
+    """Read a document.
+
+    :raises ValueError: where it is no TOML.
+    """
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+
+    document: Document = tomllib.loads(text)
+    return document
+
+
+def _tool_table(path: str, document: Document) -> Document | None:
+    tool = document.get("tool")
+    table = tool.get("torchlint") if isinstance(tool, dict) else None
+    if table is not None and not isinstance(table, dict):
+        raise ConfigError(f"{path}: `tool.torchlint`: expected a table")
+    return table
+
+
+def _options(path: str, table: Document) -> Options:
+    try:
+        return from_table(table)
+    except OptionError as error:
+        raise ConfigError(f"{path}: {error}") from None

@@ -1,0 +1,1 @@
+"""What torchlint says: edits, fixes, findings, and the registry of the rules that find them."""

@@ -1,0 +1,88 @@
+"""The page of each rule, read from its module without importing it, and so without importing LibCST."""
+
+from __future__ import annotations
+
+import ast
+from importlib.resources import files
+
+from torchlint.diagnostics.rule_metadata import RuleMetadata
+
+_OWN = {
+    "syntax-error": (
+        "The file is no Python that torchlint can read.\n\n"
+        "It is reported with its place, whatever is selected, because a file that was not understood was not checked.\n"
+        "The other files of the run are checked all the same, and so are the other cells of a notebook.\n"
+        "To leave such files out, name them in `exclude`."
+    ),
+    "unused-suppression": """\
+A comment silences a rule that finds nothing there.
+
+## What it does
+Reports codes in `# noqa: ...`, `# torchlint: ignore[...]`, `ignore-file[...]` and `disable[...]` whose rule finds
+nothing on the rows they reach, codes that are named twice, an `enable` that ends nothing, and comments that stand where
+they do not count.
+
+Codes of other tools are never judged and never touched, and neither is a `# noqa` without codes. A code is judged only
+if its rule is on for the file; a prefix or a bare `# torchlint: ignore` is judged by all rules that it stands for.
+`--min-confidence` has no say: a comment that silences a weak finding is in use.
+
+## Why is this bad?
+A suppression that has outlived its fault says that something is wrong where nothing is, and will hide the next one.
+
+## Example
+```python
+array = torch.ones(3).numpy()  # noqa: E261, TNS101
+```
+
+Use instead:
+```python
+array = torch.ones(3).numpy()  # noqa: E261
+```
+
+## Fix safety
+Safe: it takes away exactly the codes that silence nothing, and the whole comment where nothing else is left. Words
+behind them stay as a plain comment. Suppressions are looked at when nothing else is left to fix, so that those that a
+fix has made idle go in the same run. To keep one, name this rule in it: `# noqa: TNS101, TNS901`.
+""",
+    "unknown-code-in-suppression": """\
+A comment silences a rule that does not exist.
+
+## What it does
+Reports codes that begin with `TNS` in `# noqa: ...`, and any word in `# torchlint: ignore[...]` and its kin, that are
+neither a rule's code, nor a prefix of codes, nor a rule's name; and brackets that are not closed.
+
+Codes of other tools are never reported and never touched.
+
+## Why is this bad?
+The comment silences nothing: it is misspelled, or the rule is gone.
+
+## Example
+```python
+array = loss.numpy()  # torchlint: ignore[TNS101, TNS999x]
+```
+
+Use instead:
+```python
+array = loss.numpy()  # torchlint: ignore[TNS101]
+```
+
+## Fix safety
+Safe: it takes away exactly the unknown words, and the whole comment where nothing else is left. Where a word is a slip
+of the pen, correct it instead; the message names the nearest spelling.
+""",
+}
+
+
+def page(entry: RuleMetadata) -> str:
+    """Return the page as the rule's docstring has it."""
+    own = _OWN.get(entry.name)
+    if own is not None:
+        return own
+    file = files("torchlint") / "rules" / f"{entry.module.replace('.', '/')}.py"
+    text = ast.get_docstring(ast.parse(file.read_bytes())) if file.is_file() else None
+    return text or "This rule has no page yet."
+
+
+def summary(entry: RuleMetadata) -> str:
+    """Return the first line of the page."""
+    return page(entry).splitlines()[0]

@@ -1,0 +1,50 @@
+"""What is known of a rule before it is loaded: its code, its name, and the words without which it is silent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Triggers:
+    """Identifiers by how they must stand in a text that a rule may have something to say about."""
+
+    names: tuple[str, ...] = ()
+    """Wherever they stand: ``Variable``."""
+    attributes: tuple[str, ...] = ()
+    """Behind a dot: ``x.data``."""
+    functions: tuple[str, ...] = ()
+    """As what is called, under their own or another name: ``tensor(x)``, ``import tensor as t``."""
+    methods: tuple[str, ...] = ()
+    """As what is called, and behind a dot: ``x.numpy()``."""
+
+
+@dataclass(frozen=True)
+class RuleMetadata:
+    """One rule: its code, its name (the fault) and its triggers."""
+
+    code: str
+    name: str
+    triggers: Triggers = Triggers()
+    default: bool = True
+    """Whether it is on unless deselected."""
+    family: str = ""
+    """The package below ``torchlint.rules`` that holds the rule; the registry says it."""
+    follows: tuple[str, ...] = ()
+    """Rules after whose fixes this one's is applied too, selected or not: it removes what they leave behind."""
+
+    @property
+    def module(self) -> str:
+        """The module below ``torchlint.rules`` that holds the rule."""
+        return f"{self.family}.{self.name.replace('-', '_')}"
+
+    @property
+    def words(self) -> frozenset[str]:
+        """All of its triggers; none where the rule is not about code."""
+        triggers = self.triggers
+        return frozenset((*triggers.names, *triggers.attributes, *self.called_words))
+
+    @property
+    def called_words(self) -> frozenset[str]:
+        """Those of its triggers that count only as what is called."""
+        return frozenset((*self.triggers.functions, *self.triggers.methods))

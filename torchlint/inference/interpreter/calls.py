@@ -1,0 +1,343 @@
+"""The value of a call: of a library's function, of a class, of the file's own functions, of a method."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from torchlint.inference.interpreter import heuristics
+from torchlint.inference.interpreter.environment import Env
+from torchlint.inference.lattice import (
+    ANY,
+    ANY_DEVICE,
+    NOTHING,
+    UNKNOWN,
+    Device,
+    Dtype,
+    Grad,
+    Kind,
+    Mode,
+    Reason,
+    Value,
+    join,
+    join_all,
+    of_kind,
+    tensor,
+)
+from torchlint.inference.models import containers, factories, functions, grad_mode, libraries, nn, tensors
+from torchlint.inference.models.call_arguments import Arguments
+from torchlint.inference.models.containers import FOREIGN
+from torchlint.inference.models.devices import last_word_of_name, seems_device
+from torchlint.inference.models.operations import DISTINCTIVE
+from torchlint.inference.models.tables import Call, words
+from torchlint.inference.program.imports import path_of
+
+if TYPE_CHECKING:
+    from torchlint.inference.interpreter.expressions import Expressions
+
+_CHAINING = words("cuda cpu to float half double long int")
+"""Methods that tensors, modules and many holders of tensors share, each giving its own kind back."""
+
+_LOSS_WORD = words("criterion loss_fn loss_func loss_function lossfn criterion_fn")
+
+_SAMPLING = words("sample sample_n")
+"""What draws from a distribution: nothing drawn so requires grad."""
+
+_MAKING = words("from_pretrained create_model load_from_checkpoint from_config")
+
+
+class Calls:
+    """Evaluates calls for one scope."""
+
+    def __init__(self, expressions: Expressions) -> None:
+        self._of = expressions
+        self._file = expressions.file
+        self._lambdas: set[ast.Lambda] = set()
+        """The lambdas that are being called at this moment."""
+
+    def call(self, node: ast.Call, env: Env) -> Value:
+        """Return a call's value; what it changes in place is changed in ``env``."""
+        if isinstance(node.func, ast.Attribute):
+            receiver = self._of.evaluate(node.func.value, env)
+            callee = self._of.attribute_on(node.func, receiver, env)
+            self._of.values[node.func] = callee
+            if not _is_import(receiver):
+                return self._method_call(node, node.func, receiver, callee, env)
+        else:
+            callee = self._of.evaluate(node.func, env)
+        given = self._arguments(node, env)
+        return self._called(callee, given, env)
+
+    def _arguments(self, node: ast.Call, env: Env) -> Arguments:
+        positional: list[Value] = []
+        spread: list[Value] = []
+        for each in node.args:
+            value = self._of.evaluate(each, env)
+            if not isinstance(each, ast.Starred):
+                positional.append(value)
+            elif value.items is not None and not spread:
+                positional.extend(value.items)
+            else:
+                spread.append(value)
+        keywords: dict[str, Value] = {}
+        for keyword in node.keywords:
+            value = self._of.evaluate(keyword.value, env)
+            if keyword.arg is not None:
+                keywords[keyword.arg] = value
+            elif value.keys and value.member is not None:
+                keywords.update(value.keys)
+            elif value.items != ():
+                spread.append(value)
+        return Arguments(node, tuple(positional), keywords, bool(spread), tuple(spread))
+
+    # ------------------------------------------------------------------ functions
+    def _called(self, callee: Value, given: Arguments, env: Env) -> Value:
+        if callee.must(Kind.MODULE) or (callee.instance and callee.may(Kind.MODULE)):
+            return self._module(callee, given, env)
+        if callee.names and callee.must(Kind.OTHER):
+            return join_all(self._named(name, callee, given, env) for name in sorted(callee.names))
+        if isinstance(callee.node, ast.Lambda):
+            return self._lambda(callee.node, given, env)
+        if callee.instance:
+            return self._object(callee, given, env)
+        if callee.kind and callee.must(FOREIGN) and callee.may(Kind.OTHER):
+            return of_kind(FOREIGN)
+        return self._unknown(given, env, callee)
+
+    def _named(self, name: str, callee: Value, given: Arguments, env: Env) -> Value:
+        if name == "builtins.super":
+            return self._super(given.node, env)
+        if name in ("builtins.map", "itertools.starmap"):
+            return of_kind(Kind.SEQUENCE, member=self._mapped(given, env))
+        if self._is_statement(given.node):
+            env.mode = grad_mode.after(Call(name, given, env.mode))
+        known = functions.call(name, given, env.mode)
+        if known is not None and factories.follows_default_device(name, given):
+            return self._placed_by_default(known, given)
+        if known is None:
+            known = self._file.call(name, callee, given, env.mode)
+            self._carry_out(given, env)
+            if (mode := self._file.mode_after(name)) is not None:
+                env.mode = mode
+        if known is None and self._file.project.presuming:
+            known = heuristics.of_library(name, given)
+        return known if known is not None else self._unknown(given, env)
+
+    def _carry_out(self, given: Arguments, env: Env) -> None:
+        """Change what a function of the project changed of its arguments."""
+        for target, value in given.changes:
+            self.set(target, join(self._of.evaluate(target, env), value), env)
+        for function, word, value in given.shared:
+            if self._file.shares(given.node, function, word):
+                name = ast.copy_location(ast.Name(word, ast.Load()), given.node)
+                self.set(name, join(self._of.evaluate(name, env), value), env)
+        given.changes.clear()
+        given.shared.clear()
+
+    def _placed_by_default(self, made: Value, given: Arguments) -> Value:
+        """Put what a factory without ``device=`` makes on the default device, where the file changes that."""
+        if not self._file.changes_default_device or made.place != Device.HOST:
+            return made
+        why = Reason("{code} follows the default device, which this file changes", given.node, weak=True)
+        return made.having(place=Device.HOST | Device.ACCELERATOR, why_place=why)
+
+    def _super(self, node: ast.AST, env: Env) -> Value:
+        """Return ``super()``: the object as the base classes of the class around see it."""
+        for above in self._file.outline.ancestors(node):
+            if isinstance(above, ast.ClassDef):
+                known = self._file.classes.of(above)
+                bases = frozenset(known.bases)
+                if not known.is_module:
+                    return of_kind(Kind.OTHER, instance=bases)
+                owner = env.find("self")
+                place = owner.place if owner is not None and owner.must(Kind.MODULE) else ANY_DEVICE
+                return Value(Kind.MODULE, Grad.ATTACHED, place, Dtype(0), instance=bases)
+        return UNKNOWN
+
+    def _is_statement(self, node: ast.AST) -> bool:
+        return isinstance(self._file.outline.parents.get(node), ast.Expr)
+
+    def _mapped(self, given: Arguments, env: Env) -> Value:
+        """Return what ``map(function, values)`` gives for each value."""
+        if len(given.positional) < 2:
+            return UNKNOWN
+        function, *sources = given.positional
+        each = Arguments(given.node, tuple(containers.part(source) for source in sources))
+        return self._called(function, each, env)
+
+    def _lambda(self, node: ast.Lambda, given: Arguments, env: Env) -> Value:
+        """Return what a lambda returns for some arguments; its own nodes keep what is known for any."""
+        if node in self._lambdas or given.starred:
+            return UNKNOWN
+        self._lambdas.add(node)
+        inner = env.layer()
+        for index, argument in enumerate([*node.args.posonlyargs, *node.args.args]):
+            inner.assign(argument.arg, given.find(index, argument.arg) or UNKNOWN)
+        for argument in node.args.kwonlyargs:
+            inner.assign(argument.arg, given.keywords.get(argument.arg, UNKNOWN))
+        try:
+            return self._of.evaluate(node.body, inner)
+        finally:
+            self._of.evaluate(node, env)
+            self._lambdas.discard(node)
+
+    def _module(self, callee: Value, given: Arguments, env: Env) -> Value:
+        known = self._file.call_method(callee, "forward", given, env.mode)
+        return known if known is not None else nn.called(callee, given, env.mode)
+
+    def _object(self, callee: Value, given: Arguments, env: Env) -> Value:
+        if any(name.startswith("torchvision.transforms.") for name in callee.instance):
+            return tensor(Grad.DETACHED, Device.HOST).having(kind=Kind.TENSOR | Kind.OTHER)
+        known = self._file.call_method(callee, "__call__", given, env.mode)
+        return known if known is not None else self._unknown(given, env)
+
+    def _unknown(self, given: Arguments, env: Env, of: Value = UNKNOWN) -> Value:
+        """Return the result of a function of which little is known but its name; ``of`` is it, or its object."""
+        function = given.node.func if isinstance(given.node, ast.Call) else None
+        word = last_word_of_name(function)
+        by_name = self._file.works_with_torch
+        if by_name and word in _LOSS_WORD:
+            return tensors.computed(given.operands(), env.mode).having(rank=0)
+        is_call = not word[:1].isupper()  # `Net()` makes one, `net()` calls it
+        if by_name and is_call and nn.MODEL_WORD.search(word):
+            module = Value(Kind.MODULE, Grad.ATTACHED, of.place if of.place == Device.HOST else ANY_DEVICE)
+            return nn.called(module, given, env.mode)
+        place = Device.HOST if of.place == Device.HOST or self._stays_on_host(word) else ANY_DEVICE
+        if not env.mode & Mode.ON or word in _SAMPLING:
+            return UNKNOWN.having(grad=Grad.DETACHED, place=place)
+        if seems_device(function):
+            return of_kind(Kind.DEVICE, place=Device.HOST | Device.ACCELERATOR)
+        return UNKNOWN.having(
+            why_grad=Reason("nothing shows that {code} is detached", given.node),
+            why_place=Reason("nothing shows that {code} is on the host", given.node),
+            place=place,
+        )
+
+    def _stays_on_host(self, word: str) -> bool:
+        """Whether a call makes an object, in a file that never speaks of an accelerator: it stays on the host."""
+        return (word[:1].isupper() or word in _MAKING) and not self._file.mentions_accelerators
+
+    # ------------------------------------------------------------------ methods
+    def _method_call(self, node: ast.Call, function: ast.Attribute, receiver: Value, callee: Value, env: Env) -> Value:
+        given = self._arguments(node, env)
+        word = function.attr
+        if word == "enter_context" and given.positional:
+            env.mode = self._file.entered(given.positional[0], None, env.mode)
+        if word in _REGISTERING:
+            self._register(function.value, word, given)
+        self._change(function.value, receiver, word, given, env)
+        if (path := path_of(function)) is not None and env.find(path) is not None:
+            return self._called(callee, given, env)
+        if callee.node is not None or callee.must(Kind.MODULE):
+            return self._called(callee, given, env)
+        if callee.names and callee.must(Kind.OTHER):
+            return self._called(callee, given, env)
+        result = self.method(receiver, word, given, env)
+        self._carry_out(given, env)
+        return result
+
+    def method(self, receiver: Value, word: str, given: Arguments, env: Env) -> Value:
+        """Return ``receiver.word(...)``."""
+        if receiver.instance and (known := self._of_object(receiver, word, given, env)) is not None:
+            return known
+        if receiver.must(Kind.MODULE) and word in ("forward", "__call__"):
+            return nn.called(receiver, given, env.mode)
+        by_name = word in _MODULE_METHODS and self._file.works_with_torch
+        if receiver.must(Kind.MODULE) or (receiver.may(Kind.MODULE | Kind.OTHER) and by_name):
+            found = nn.method(receiver, word, given, env.mode)
+            if found is None and self._file.project.presuming and receiver.grad == Grad.DETACHED:
+                return nn.called(receiver, given, env.mode)  # of a frozen module nothing else has a graph either
+            return found if found is not None else self._unknown(given, env)
+        if self._file.project.presuming and receiver.may(Kind.MODULE) and word in ("eval", "train"):
+            return receiver.having(kind=Kind.MODULE)
+        if word in ("next", "__next__") and receiver.member is not None:
+            return receiver.member
+        if receiver.must(Kind.SEQUENCE) and (found := containers.method(receiver, word, given)) is not None:
+            return found
+        if receiver.may(Kind.TENSOR):
+            return self._of_tensor(receiver, word, given, env)
+        if receiver.may(Kind.ARRAY) and receiver.must(Kind.ARRAY | Kind.SCALAR | Kind.INTEGER | Kind.NONE):
+            return libraries.array_method(word)
+        if receiver.may(Kind.MODULE) or receiver.instance or not receiver.kind:
+            return self._unknown(given, env)
+        return of_kind(Kind.OTHER | Kind.ARRAY | Kind.SCALAR | Kind.STRING | Kind.SEQUENCE)
+
+    def _of_object(self, receiver: Value, word: str, given: Arguments, env: Env) -> Value | None:
+        """Return the result of a method of an object whose class is known; None where that says nothing of it."""
+        if any(name.startswith("torch.distributions.") for name in receiver.instance):
+            return nn.distribution(receiver, word, given, env.mode) or UNKNOWN
+        if any(name.startswith("torch.quasirandom.") for name in receiver.instance) and word == "draw":
+            return tensor(Grad.DETACHED, Device.HOST, Dtype.FLOATING)
+        if libraries.TRAINER in receiver.instance and word == "predict":
+            return libraries.predicted()
+        return self._file.call_method(receiver, word, given, env.mode)
+
+    def _of_tensor(self, receiver: Value, word: str, given: Arguments, env: Env) -> Value:
+        if not receiver.is_tensor and receiver.may(Kind.SEQUENCE):
+            held = receiver if receiver.member is not None else receiver.having(member=containers.part(receiver))
+            if (found := containers.method(held, word, given)) is not None and word not in ("copy", "index"):
+                return found
+        found = tensors.method(receiver, word, given, env.mode)
+        if found is None:
+            return self._unknown(given, env, receiver)
+        if receiver.is_tensor:
+            return found
+        if not self._file.works_with_torch and _holds_tensors(found):
+            return found.having(kind=ANY, rank=None, items=None, member=None, keys=())
+        if not found.may(Kind.TENSOR):
+            return found
+        if word in _CHAINING:  # no list and no number has such a method
+            return found.having(kind=receiver.kind & (Kind.TENSOR | Kind.MODULE | Kind.OTHER))
+        if word in DISTINCTIVE:
+            return found.having(kind=Kind.TENSOR) if found.must(Kind.TENSOR) else found
+        return found.having(kind=ANY, rank=None)
+
+    def _register(self, owner: ast.expr, word: str, given: Arguments) -> None:
+        """``self.register_buffer("mean", x)`` sets an attribute."""
+        name, value = given.find(0, "name"), given.find(1, "tensor", "param", "module")
+        path = path_of(owner)
+        if path is None or name is None or value is None or not isinstance(name.const, str):
+            return
+        if word == "register_buffer":
+            value = value.having(instance=value.instance | {"buffer"})
+        self._of.note_attribute(f"{path}.{name.const}", value)
+
+    def _change(self, target: ast.expr, receiver: Value, word: str, given: Arguments, env: Env) -> None:
+        """Carry out what a method changes in its receiver."""
+        if receiver.may(Kind.MODULE) and word in ("cuda", "cpu", "to", "requires_grad_"):
+            by_name = receiver.unknown and self._file.works_with_torch
+            if receiver.must(Kind.MODULE) or (by_name and self._is_statement(given.node)):
+                kind = Kind.MODULE | (Kind.TENSOR if word == "requires_grad_" else Kind(0))
+                module = receiver if receiver.must(Kind.MODULE) else receiver.having(kind=kind, grad=Grad.ATTACHED)
+                self.set(target, nn.method(module, word, given, env.mode) or module, env)
+        elif receiver.may(Kind.SEQUENCE) and (after := containers.grown(receiver, word, given)) is not None:
+            self.set(target, after, env)
+        elif receiver.is_tensor and tensors.changes_in_place(word):
+            changed = tensors.method(receiver, word, given, env.mode)
+            if changed is not None:
+                self.set(target, changed, env)
+
+    def set(self, target: ast.expr, value: Value, env: Env) -> None:
+        """Say what the thing that an expression names has become, and what holds it with it."""
+        path = path_of(target)
+        if path is not None:
+            env.refine(path, value)
+            self._of.note_attribute(path, value)
+            self._of.changes[path] = join(self._of.changes.get(path, NOTHING), value)
+        if isinstance(target, ast.Subscript):
+            base = self._of.evaluate(target.value, env)
+            if base.may(Kind.SEQUENCE) and (base.member is not None or base.items is not None):
+                self.set(target.value, containers.holding(base, value), env)
+
+
+_REGISTERING = words("register_buffer register_parameter add_module")
+
+_MODULE_METHODS = words("parameters named_parameters buffers named_buffers state_dict modules named_modules")
+
+
+def _holds_tensors(value: Value) -> bool:
+    return any(each.may(Kind.TENSOR) for each in (value, value.member, *(value.items or ())) if each is not None)
+
+
+def _is_import(value: Value) -> bool:
+    return bool(value.names) and value.must(Kind.OTHER) and not value.instance

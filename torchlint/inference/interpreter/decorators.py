@@ -1,0 +1,126 @@
+"""The project's own decorators and context managers: the grad mode they make, and whether results pass through."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchlint.inference.lattice import Mode, Value
+from torchlint.inference.models import grad_mode
+from torchlint.syntax.ast_index import Function
+
+if TYPE_CHECKING:
+    from torchlint.inference.interpreter.file_scope import File
+
+_CONTEXT_MANAGERS = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
+
+_DEEPEST = 3
+"""Decorators made of other decorators are followed this deep."""
+
+
+class Wrappers:
+    """What the project's functions do to the functions and blocks that they are put around."""
+
+    def __init__(self, file: File) -> None:
+        self._file = file
+
+    def decorated(self, decorator: Value, mode: Mode, depth: int = _DEEPEST) -> Mode:
+        """Return the grad mode in the body of a function under a decorator of the project, ``mode`` being outside."""
+        inside = Mode(0)
+        for home, node in self._functions(decorator):
+            inside |= home.wrappers.calls_under(node, mode, depth)
+        return inside or mode
+
+    def calls_under(self, decorator: Function, mode: Mode, depth: int) -> Mode:
+        """Return the join of the grad modes in which a decorator calls the function that it is given."""
+        arguments = [*decorator.args.posonlyargs, *decorator.args.args]
+        if not arguments or not depth:
+            return mode
+        word = arguments[-1].arg if arguments[0].arg in ("self", "cls") else arguments[0].arg
+        inside = Mode(0)
+        for call in self._file.outline.inside(decorator, ast.Call):
+            if isinstance(call.func, ast.Name) and call.func.id == word:
+                at = self._file.flow_of(call).modes.get(call, mode)
+                inside |= at if _switches(decorator) else mode
+            elif any(isinstance(each, ast.Name) and each.id == word for each in call.args):
+                wrapper = self._file.flow_of(call).values.get(call.func)
+                if wrapper is not None and grad_mode.switches(wrapper):
+                    inside |= grad_mode.decorated(wrapper, mode)
+                elif wrapper is not None and any(self._functions(wrapper)):
+                    inside |= self.decorated(wrapper, mode, depth - 1)
+        return inside or mode
+
+    def outermost(self, function: Function, under: int) -> int | None:
+        """Return the place of the first decorator of the project that may change what calls give; None where none does.
+
+        The first ``under`` decorators are left out.
+        """
+        for at in range(under, len(function.decorator_list)):
+            if self._is_own(self.decorator(function, at)) and not self._is_manager_call(function, at):
+                return at
+        return None
+
+    def mode_above(self, function: Function, places: range, mode: Mode) -> Mode:
+        """Return the grad mode below some of a function's decorators, ``mode`` being the one at the call."""
+        for at in places:
+            node, decorator = function.decorator_list[at], self.decorator(function, at)
+            callee = self._file.outside(function, node.func) if isinstance(node, ast.Call) else None
+            mode = self.below(decorator, callee, mode)
+        return mode
+
+    def below(self, decorator: Value, callee: Value | None, mode: Mode) -> Mode:
+        """Return the grad mode below one decorator; ``callee`` is what was called to make it."""
+        if callee is not None and self.is_context_manager(callee):
+            return self.entered(callee, mode)
+        return self.decorated(decorator, grad_mode.decorated(decorator, mode))
+
+    def decorator(self, function: Function, at: int) -> Value:
+        """Return the value of one of a function's decorators."""
+        return self._file.outside(function, function.decorator_list[at])
+
+    def _is_own(self, value: Value) -> bool:
+        definitions = self._file.project.definitions
+        return any(name in definitions for name in value.names | value.instance)
+
+    def _is_manager_call(self, function: Function, at: int) -> bool:
+        node = function.decorator_list[at]
+        return isinstance(node, ast.Call) and self.is_context_manager(self._file.outside(function, node.func))
+
+    def entered(self, callee: Value, mode: Mode) -> Mode:
+        """Return the grad mode inside ``with callee(...):`` where that is a context manager of the project."""
+        inside = Mode(0)
+        for home, node in self._functions(callee):
+            if not _is_manager(home, node):
+                continue
+            for each in home.outline.inside(node, ast.Yield):
+                inside |= home.summaries.modes(node, mode).get(each, mode)
+        return inside or mode
+
+    def is_context_manager(self, callee: Value) -> bool:
+        """Whether a function of the project makes contexts from what it yields."""
+        found = [_is_manager(home, node) for home, node in self._functions(callee)]
+        return bool(found) and all(found)
+
+    def left_behind(self, function: Function) -> Mode | None:
+        """Return the grad mode that calling a function leaves behind; None where it leaves it as it was."""
+        outline = self._file.outline
+        if not any(each.attr in grad_mode.AT_ONCE for each in outline.inside(function, ast.Attribute)):
+            return None
+        calls = [each.value for each in outline.inside(function, ast.Expr) if isinstance(each.value, ast.Call)]
+        switched = any(getattr(call.func, "attr", None) in grad_mode.AT_ONCE for call in calls)
+        return self._file.general(function).env.mode if switched else None
+
+    def _functions(self, value: Value) -> Iterator[tuple[File, Function]]:
+        for name in sorted(value.names):
+            home, node = self._file.project.definitions.get(name, (self._file, None))
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield home, node
+
+
+def _is_manager(home: File, node: Function) -> bool:
+    return any(home.outside(node, each).names & _CONTEXT_MANAGERS for each in node.decorator_list)
+
+
+def _switches(node: ast.AST) -> bool:
+    return any(getattr(each, "attr", getattr(each, "id", None)) in grad_mode.WORDS for each in ast.walk(node))

@@ -1,0 +1,384 @@
+"""The value of each form of expression, in an environment."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from torchlint.inference.interpreter.calls import Calls
+from torchlint.inference.interpreter.classes import moved_along
+from torchlint.inference.interpreter.environment import Env
+from torchlint.inference.interpreter.heuristics import NO_TENSOR, is_settings
+from torchlint.inference.interpreter.narrowing import Guard
+from torchlint.inference.lattice import (
+    ANY,
+    ANY_DTYPE,
+    OTHER,
+    UNKNOWN,
+    Device,
+    Dtype,
+    Grad,
+    Kind,
+    Mode,
+    Value,
+    join,
+    join_all,
+    of_kind,
+    tensor,
+)
+from torchlint.inference.models import functions, libraries, nn, tensors
+from torchlint.inference.models.builtins import literal
+from torchlint.inference.models.call_arguments import Arguments, joined_operands
+from torchlint.inference.models.containers import element, part, unpacked
+from torchlint.inference.models.devices import SETTINGS_WORD, last_word_of_name
+from torchlint.inference.program.correlated_branches import Assumed, outcome
+from torchlint.inference.program.imports import canonical, path_of
+from torchlint.syntax.ast_index import parameters
+
+if TYPE_CHECKING:
+    from torchlint.inference.interpreter.file_scope import File
+
+_GIVING_BOOL = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
+"""Comparisons that no type of operands makes anything else of."""
+
+_MOST_ITEMS = 32
+"""Longer literals are known by the join of their members only."""
+
+
+class Expressions:
+    """Evaluates expressions of one scope and keeps what it found for each of them."""
+
+    def __init__(self, file: File) -> None:
+        self.file = file
+        self.values: dict[ast.expr, Value] = {}
+        self.modes: dict[ast.expr, Mode] = {}
+        self.yielded: list[Value] = []
+        self.changes: dict[str, Value] = {}
+        """What names and paths have become by changes in place, joined."""
+        self.assumed: Assumed = frozenset()
+        self.guard = Guard(self.evaluate, file.meant, lambda: file.works_with_torch)
+        self.calls = Calls(self)
+
+    def evaluate(self, node: ast.expr, env: Env) -> Value:
+        """Return an expression's value; names that it binds (``:=``) are bound in ``env``."""
+        handler = _HANDLERS.get(type(node))
+        value = handler(self, node, env) if handler else UNKNOWN
+        self.values[node] = value
+        self.modes[node] = env.mode
+        return value
+
+    def note_attribute(self, path: str, value: Value) -> None:
+        """Remember what an attribute of ``self`` is set to; a flow does."""
+
+    # ------------------------------------------------------------------ names
+    def name(self, node: ast.Name, env: Env) -> Value:
+        value = env.find(node.id)
+        if value is None:
+            value = self.file.name(node.id)
+        if value.names:
+            value = self.file.followed(value)
+        if value.unknown and value.member is None and nn.names_a_loader(node.id):
+            return value.having(member=nn.host_batch())
+        return value
+
+    def attribute(self, node: ast.Attribute, env: Env) -> Value:
+        return self.attribute_on(node, self.evaluate(node.value, env), env)
+
+    def attribute_on(self, node: ast.Attribute, base: Value, env: Env) -> Value:
+        """Return an attribute of a base that is evaluated already: a chain is walked once."""
+        path = path_of(node)
+        if path is not None and (known := env.find(path)) is not None:
+            return known
+        value = self.attribute_of(base, node.attr, node)
+        if value.unknown and value.member is None and nn.names_a_loader(node.attr):
+            return value.having(member=nn.host_batch())
+        return value
+
+    def attribute_of(self, base: Value, word: str, node: ast.expr) -> Value:
+        """Return ``base.word``."""
+        if base.names and base.must(Kind.OTHER):
+            return UNKNOWN if self.file.are_functions(base) else self._of_names(base, word)
+        for key, value in base.keys:
+            if key == word:
+                return moved_along(value, base, word) if base.instance else value
+        if (found := self.file.instance_attribute(base, word)) is not None:
+            return found
+        if word == "param_groups" and self.file.works_with_torch:
+            return of_kind(Kind.SEQUENCE, member=of_kind(Kind.SEQUENCE, keys=(("params", _all_parameters()),)))
+        if base.instance and any(name.startswith("torch.distributions.") for name in base.instance):
+            given = Arguments(node)
+            return nn.distribution(base, word, given, Mode.ON) or UNKNOWN
+        if base.must(Kind.MODULE):
+            return nn.attribute(base, word, node) or UNKNOWN
+        if self.file.project.presuming and base.kind | Kind.TENSOR == ANY and is_settings(node):
+            return NO_TENSOR
+        if base.may(Kind.TENSOR):
+            return self._of_tensor(base, word, node)
+        if base.must(Kind.ARRAY):
+            return libraries.array_attribute(word)
+        if (
+            base.must(ANY & ~Kind.TENSOR & ~Kind.MODULE)
+            and not base.instance
+            and not base.names
+            and base.may(Kind.OTHER)
+        ):
+            return of_kind(Kind.OTHER | Kind.ARRAY | Kind.SCALAR | Kind.STRING | Kind.SEQUENCE)
+        return UNKNOWN
+
+    def _of_names(self, base: Value, word: str) -> Value:
+        names = frozenset(canonical(f"{name}.{word}") for name in base.names)
+        found = [self.file.class_member(name, word) for name in base.names]
+        if all(value is not None for value in found):
+            return join_all(value for value in found if value is not None)
+        if len(names) == 1 and (constant := functions.attribute(next(iter(names)))) is not None:
+            return constant
+        return self.file.followed(of_kind(Kind.OTHER, names=names))
+
+    def _of_tensor(self, base: Value, word: str, node: ast.expr) -> Value:
+        if word == "device" and base.unknown and SETTINGS_WORD.search(last_word_of_name(getattr(node, "value", None))):
+            return of_kind(Kind.DEVICE, place=Device.HOST | Device.ACCELERATOR)
+        if (found := tensors.attribute(base, word, node)) is not None:
+            if base.is_tensor or word in ("device", "dtype", "requires_grad", "is_cuda", "is_leaf"):
+                return found
+            if word == "grad" and self.file.works_with_torch:
+                return found
+            return found.having(kind=ANY) if found.may(Kind.TENSOR) else found.having(kind=found.kind | Kind.OTHER)
+        return part(base) if not base.is_tensor else UNKNOWN
+
+    # ------------------------------------------------------------------ parts of containers
+    def subscript(self, node: ast.Subscript, env: Env) -> Value:
+        base = self.evaluate(node.value, env)
+        index = self.evaluate(node.slice, env)
+        path = path_of(node)
+        if path is not None and (known := env.find(path)) is not None:
+            return known
+        if index.const == "params" and not base.is_tensor and not base.keys and self.file.works_with_torch:
+            return _all_parameters()
+        if base.instance and (got := self.file.call_method(base, "__getitem__", Arguments(node, (index,)), env.mode)):
+            return got
+        return element(base, node.slice, index)
+
+    def slice(self, node: ast.Slice, env: Env) -> Value:
+        for bound in (node.lower, node.upper, node.step):
+            if bound is not None:
+                self.evaluate(bound, env)
+        return OTHER
+
+    def sequence(self, node: ast.List | ast.Tuple | ast.Set, env: Env) -> Value:
+        items = tuple(self.evaluate(each, env) for each in node.elts)
+        if any(isinstance(each, ast.Starred) for each in node.elts):
+            spread = (
+                part(item) if isinstance(each, ast.Starred) else item
+                for each, item in zip(node.elts, items, strict=True)
+            )
+            return of_kind(Kind.SEQUENCE, member=join_all(spread))
+        if len(items) > _MOST_ITEMS:
+            return of_kind(Kind.SEQUENCE, member=join_all(items))
+        return of_kind(Kind.SEQUENCE, items=items)
+
+    def dictionary(self, node: ast.Dict, env: Env) -> Value:
+        keys: list[tuple[str, Value]] = []
+        members = []
+        for key, inner in zip(node.keys, node.values, strict=True):
+            value = self.evaluate(inner, env)
+            if key is None:
+                members.append(value.element())
+                continue
+            name = self.evaluate(key, env).const
+            members.append(value)
+            if isinstance(name, str):
+                keys.append((name, value))
+        if not members:
+            return of_kind(Kind.SEQUENCE, items=())
+        known = tuple(keys) if len(keys) <= _MOST_ITEMS else ()
+        return of_kind(Kind.SEQUENCE, keys=known, member=join_all(members))
+
+    def comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, env: Env) -> Value:
+        inner = self._generators(node.generators, env)
+        return of_kind(Kind.SEQUENCE, member=self.evaluate(node.elt, inner))
+
+    def dict_comprehension(self, node: ast.DictComp, env: Env) -> Value:
+        inner = self._generators(node.generators, env)
+        self.evaluate(node.key, inner)
+        return of_kind(Kind.SEQUENCE, member=self.evaluate(node.value, inner))
+
+    def _generators(self, generators: list[ast.comprehension], env: Env) -> Env:
+        inner = env.layer()
+        for each in generators:
+            self.assign(each.target, part(self.evaluate(each.iter, inner)), inner)
+            for test in each.ifs:
+                self.evaluate(test, inner)
+                self.guard.narrow(test, True, inner)
+        return inner
+
+    def assign(self, target: ast.expr, value: Value, env: Env) -> None:
+        """Bind names and what unpacks into names; a flow also assigns attributes and parts."""
+        self.values[target] = value
+        match target:
+            case ast.Name(id=word):
+                env.assign(word, value)
+            case ast.Tuple(elts=targets) | ast.List(elts=targets):
+                for each, inner in zip(targets, unpacked(value, targets), strict=False):
+                    self.assign(each, inner, env)
+            case ast.Starred(value=inner_target):
+                self.assign(inner_target, of_kind(Kind.SEQUENCE, member=value), env)
+
+    # ------------------------------------------------------------------ operators
+    def binary(self, node: ast.BinOp, env: Env) -> Value:
+        return self.combined(self.evaluate(node.left, env), self.evaluate(node.right, env), node.op, env.mode, node)
+
+    def combined(self, left: Value, right: Value, operator: ast.operator, mode: Mode, node: ast.AST) -> Value:
+        """Return the result of a binary operator."""
+        if not left.may(Kind.TENSOR) and not right.may(Kind.TENSOR):
+            return _without_tensors(left, right, operator)
+        either = joined_operands([value for value in (left, right) if value.may(Kind.TENSOR)])
+        result = tensors.computed(either, mode)
+        floats = any(isinstance(each.const, float | complex) for each in (left, right))
+        if result.dtype & Dtype.BOOL and not isinstance(operator, ast.BitAnd | ast.BitOr | ast.BitXor):
+            result = result.having(dtype=result.dtype | Dtype.INTEGRAL)
+        if isinstance(operator, ast.Div) or floats or Dtype.FLOATING in (left.dtype, right.dtype):
+            result = result.having(dtype=Dtype.FLOATING)
+        elif left.const is None and right.const is None and not (left.is_tensor and right.is_tensor):
+            result = result.having(dtype=ANY_DTYPE)
+        if _zero_dim(left) and _zero_dim(right):
+            result = result.having(rank=0)
+        return result if left.is_tensor or right.is_tensor else result.having(kind=ANY, rank=None)
+
+    def unary(self, node: ast.UnaryOp, env: Env) -> Value:
+        value = self.evaluate(node.operand, env)
+        if isinstance(node.op, ast.Not):
+            return of_kind(Kind.SCALAR, const=not value.const if isinstance(value.const, bool) else None)
+        if isinstance(node.op, ast.USub) and isinstance(value.const, int | float):
+            return value.having(const=-value.const)
+        if value.is_tensor and not isinstance(node.op, ast.UAdd):
+            return tensors.computed(value, env.mode).having(rank=value.rank)
+        return value.having(const=None)
+
+    def compare(self, node: ast.Compare, env: Env) -> Value:
+        values = [self.evaluate(each, env) for each in (node.left, *node.comparators)]
+        if any(isinstance(each, _GIVING_BOOL) for each in node.ops) or not any(v.may(Kind.TENSOR) for v in values):
+            return of_kind(Kind.SCALAR | (Kind.ARRAY if any(v.may(Kind.ARRAY) for v in values) else Kind(0)))
+        either = join_all(value for value in values if value.may(Kind.TENSOR))
+        result = tensor(Grad.DETACHED, either.place, Dtype.BOOL, why_place=either.why_place)
+        return result if any(v.is_tensor for v in values) else result.having(kind=ANY)
+
+    def boolean(self, node: ast.BoolOp, env: Env) -> Value:
+        inner = env.layer()
+        values = []
+        for each in node.values:
+            value = self.evaluate(each, inner)
+            if isinstance(node.op, ast.Or) and each is not node.values[-1]:
+                value = value.having(kind=value.kind & ~Kind.NONE)
+            values.append(value)
+            self.guard.narrow(each, isinstance(node.op, ast.And), inner)
+        return join_all(values).having(const=None)
+
+    def taken(self, node: ast.If | ast.IfExp) -> bool | None:
+        """Return whether a test holds, as far as that is assumed; None for other tests."""
+        return outcome(self.file.outline, node, self.assumed) if self.assumed else None
+
+    def choice(self, node: ast.IfExp, env: Env) -> Value:
+        self.evaluate(node.test, env)
+        if (holds := self.taken(node)) is not None:
+            only = env.layer()
+            self.guard.narrow(node.test, holds, only)
+            return self.evaluate(node.body if holds else node.orelse, only)
+        then, otherwise = env.layer(), env.layer()
+        self.guard.narrow(node.test, True, then)
+        self.guard.narrow(node.test, False, otherwise)
+        return join(self.evaluate(node.body, then), self.evaluate(node.orelse, otherwise))
+
+    # ------------------------------------------------------------------ the rest
+    def constant(self, node: ast.Constant, env: Env) -> Value:
+        return literal(node.value) if node.value is not ... else of_kind(Kind.OTHER)
+
+    def call(self, node: ast.Call, env: Env) -> Value:
+        return self.calls.call(node, env)
+
+    def text(self, node: ast.JoinedStr, env: Env) -> Value:
+        for each in node.values:
+            self.evaluate(each, env)
+        return of_kind(Kind.STRING)
+
+    def formatted(self, node: ast.FormattedValue, env: Env) -> Value:
+        self.evaluate(node.value, env)
+        if node.format_spec is not None:
+            self.evaluate(node.format_spec, env)
+        return of_kind(Kind.STRING)
+
+    def inner(self, node: ast.Await | ast.Starred, env: Env) -> Value:
+        return self.evaluate(node.value, env)
+
+    def produced(self, node: ast.Yield | ast.YieldFrom, env: Env) -> Value:
+        if node.value is not None:
+            value = self.evaluate(node.value, env)
+            self.yielded.append(part(value) if isinstance(node, ast.YieldFrom) else value)
+        return UNKNOWN
+
+    def walrus(self, node: ast.NamedExpr, env: Env) -> Value:
+        value = self.evaluate(node.value, env)
+        self.assign(node.target, value, env)
+        return value
+
+    def function(self, node: ast.Lambda, env: Env) -> Value:
+        inner = env.layer()
+        inner.mode = Mode.ON
+        for word in parameters(node):
+            inner.assign(word, UNKNOWN)
+        return of_kind(Kind.OTHER, node=node, member=self.evaluate(node.body, inner))
+
+
+def _zero_dim(value: Value) -> bool:
+    return value.must(Kind.SCALAR | Kind.INTEGER) or (value.is_tensor and value.rank == 0)
+
+
+def _all_parameters() -> Value:
+    return of_kind(Kind.SEQUENCE, member=nn.parameters(UNKNOWN))
+
+
+def _without_tensors(left: Value, right: Value, operator: ast.operator) -> Value:
+    if left.must(Kind.INTEGER) and right.must(Kind.INTEGER) and not isinstance(operator, ast.Div):
+        return of_kind(Kind.INTEGER)
+    if left.must(Kind.SEQUENCE) and right.must(Kind.SEQUENCE):
+        return of_kind(Kind.SEQUENCE, member=join(left.element(), right.element()))
+    if left.must(Kind.SEQUENCE) and isinstance(operator, ast.Mult):
+        return left.having(items=None, member=left.element())
+    if left.may(Kind.ARRAY) or right.may(Kind.ARRAY):
+        return of_kind((left.kind | right.kind) & (Kind.ARRAY | Kind.SCALAR | Kind.OTHER) or Kind.ARRAY)
+    if left.may(Kind.STRING):
+        return of_kind(Kind.STRING | (left.kind & ~Kind.STRING))
+    return of_kind((left.kind | right.kind) & ~Kind.TENSOR)
+
+
+_Handler = Callable[[Expressions, Any, Env], Value]
+
+_HANDLERS: dict[type[ast.expr], _Handler] = {
+    ast.Name: Expressions.name,
+    ast.Attribute: Expressions.attribute,
+    ast.Subscript: Expressions.subscript,
+    ast.Slice: Expressions.slice,
+    ast.List: Expressions.sequence,
+    ast.Tuple: Expressions.sequence,
+    ast.Set: Expressions.sequence,
+    ast.Dict: Expressions.dictionary,
+    ast.ListComp: Expressions.comprehension,
+    ast.SetComp: Expressions.comprehension,
+    ast.GeneratorExp: Expressions.comprehension,
+    ast.DictComp: Expressions.dict_comprehension,
+    ast.BinOp: Expressions.binary,
+    ast.UnaryOp: Expressions.unary,
+    ast.Compare: Expressions.compare,
+    ast.BoolOp: Expressions.boolean,
+    ast.IfExp: Expressions.choice,
+    ast.Constant: Expressions.constant,
+    ast.Call: Expressions.call,
+    ast.JoinedStr: Expressions.text,
+    ast.FormattedValue: Expressions.formatted,
+    ast.Await: Expressions.inner,
+    ast.Starred: Expressions.inner,
+    ast.Yield: Expressions.produced,
+    ast.YieldFrom: Expressions.produced,
+    ast.NamedExpr: Expressions.walrus,
+    ast.Lambda: Expressions.function,
+}

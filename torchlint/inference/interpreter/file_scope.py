@@ -1,0 +1,397 @@
+"""One file's scopes: its module, functions and classes, each walked when something in it is asked for."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from torchlint.inference.hints import Resolve, foreign_object
+from torchlint.inference.hints import value_of as annotated_value
+from torchlint.inference.interpreter.classes import Classes
+from torchlint.inference.interpreter.closures import Closures, loosened
+from torchlint.inference.interpreter.decorators import Wrappers
+from torchlint.inference.interpreter.environment import Env
+from torchlint.inference.interpreter.module_scope import Stars, TopLevel
+from torchlint.inference.interpreter.parameters import Binding, Callers, is_program, is_static, is_test
+from torchlint.inference.interpreter.project import MARK, Project
+from torchlint.inference.interpreter.statements import Flow
+from torchlint.inference.interpreter.summaries import Summaries, place_of
+from torchlint.inference.lattice import NOTHING, UNKNOWN, Kind, Mode, Value, join_all, of_kind
+from torchlint.inference.models import grad_mode
+from torchlint.inference.models.call_arguments import Arguments
+from torchlint.inference.models.devices import last_word_of_name, says_accelerator
+from torchlint.inference.program.bindings import imported_only, lines_of
+from torchlint.inference.program.correlated_branches import Assumed, named_tests
+from torchlint.inference.program.frameworks import imports_torch
+from torchlint.inference.program.imports import BUILTINS, named, path_of
+from torchlint.inference.program.module_files import Imports, Location
+from torchlint.source.notebook import SUFFIX
+from torchlint.syntax.ast_index import Function, Outline
+
+_MOST_ASSUMED = 8
+"""A function is walked at most this often for how its tests may come out."""
+
+_SETS_DEFAULT_DEVICE = frozenset({"set_default_device", "set_default_tensor_type"})
+
+
+@dataclass(eq=False)
+class File:
+    """What is known of one file, on demand."""
+
+    outline: Outline
+    project: Project
+    place: Location | None = None
+
+    def __post_init__(self) -> None:
+        self.classes = Classes(self)
+        self.summaries = Summaries(self)
+        self.wrappers = Wrappers(self)
+        self.callers = Callers(self)
+        self._imports = Imports(self.place, self.project.shape) if self.place is not None else None
+        self._flows: dict[ast.AST, Flow] = {}
+        self._assuming: dict[Function, dict[Assumed, Flow]] = {}
+        self.closures = Closures(self)
+        self.toplevel = TopLevel(self)
+        self.stars = Stars(self)
+
+    # ------------------------------------------------------------------ names
+    def name(self, word: str) -> Value:
+        """Return the value of a name that is not local."""
+        found = self.toplevel.find(word)
+        if found is not None:
+            return self._when_called(word, found)
+        if (star := self.stars.find(word)) is not None:
+            return star
+        return named(f"builtins.{word}") if word in BUILTINS else UNKNOWN
+
+    def _when_called(self, word: str, found: Value) -> Value:
+        """Return what a name of the module is when a function is called.
+
+        ``found`` is what it is in the end or so far.
+        """
+        if not self.toplevel.is_live and word in self.closures.bound_again:
+            found = self.closures.ever(word, found, self.toplevel.flow)
+        return self._changed(word, found)
+
+    def _changed(self, word: str, found: Value) -> Value:
+        """Return a name of the module after functions may have written into it."""
+        return loosened(found) if word in self.closures.changed_by_functions else found
+
+    # ------------------------------------------------------------------ the project
+    def base(self, module: str) -> str | None:
+        """Return the path, without ``.py``, of a module of the project as this file spells it; None for others."""
+        return self._imports.base(module) if self._imports is not None else None
+
+    def module_name(self, module: str) -> str | None:
+        """Return the project's own name of a module as this file spells it; None for others."""
+        base = self.base(module)
+        return self.project.named(base) if base is not None else None
+
+    def outside(self, function: Function | ast.ClassDef, node: ast.expr) -> Value:
+        """Return the value of a decorator, a base or a default: an expression that stands where a definition stands."""
+        owner = self.owner(function)
+        if owner is None:
+            return self.toplevel.evaluate(node)
+        return self.general(owner).values.get(node, UNKNOWN)
+
+    def followed(self, value: Value) -> Value:
+        """Return what an imported name of the project stands for, its file read now; other values as they are."""
+        for name in value.names:
+            if name.startswith(MARK) and "@" not in name:
+                break
+        else:
+            return value
+        found = [self.project.find(name) if name.startswith(MARK) else named(name) for name in sorted(value.names)]
+        return join_all(each for each in found if each is not None) if all(found) else value
+
+    def exported(self, word: str) -> Value | None:
+        """Return what another file gets by this name; None where this file does not bind it."""
+        found = self.toplevel.find(word)
+        return self.followed(self._changed(word, found)) if found is not None else self.stars.find(word)
+
+    def known_as(self, node: Function | ast.ClassDef) -> str:
+        """Return the name under which values carry a function or class of this file."""
+        where = f"{self.place.name}." if self.place is not None else ""
+        name = f"{MARK}{where}{node.name}@{node.lineno}"
+        self.project.definitions.setdefault(name, (self, node))
+        return name
+
+    def bare(self, function: Function, under: int, around: int | None) -> Value:
+        """Return a function as it is below its first decorators, ``under`` of them."""
+        name = f"{self.known_as(function)}{'' if around is None else f'~{around}'}#{under}"
+        self.project.definitions.setdefault(name, (self, function))
+        return of_kind(Kind.OTHER, names=frozenset((name,)))
+
+    def defined(self, node: Function | ast.ClassDef, env: Env) -> Value:
+        """Return the value that a ``def`` or ``class`` binds."""
+        name = self.known_as(node)
+        if self.owner(node) is not None and (number := self.closures.note(node, env)) is not None:
+            name = f"{name}~{number}"
+            self.project.definitions.setdefault(name, (self, node))
+        return of_kind(Kind.OTHER, names=frozenset((name,)))
+
+    def meant(self, name: ast.Name) -> ast.expr | None:
+        """Return the test that a name stands for, where it was bound once and what it tests was not bound again."""
+        function = self.owner(name) or self.outline.tree
+        found = self.outline.told(named_tests, function).get(name.id)
+        return found.value if found is not None and found.lineno < name.lineno else None
+
+    def shares(self, node: ast.AST, function: Function, word: str) -> bool:
+        """Whether a name means the same where a node stands and in a function."""
+        return self.closures.binder(self.owner(node), word) is self.closures.binder(self.owner(function), word)
+
+    def owner_or_self(self, node: ast.AST) -> Function | None:
+        """Return a function itself, and the function around any other node."""
+        return node if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else self.owner(node)
+
+    def finished(self, function: Function) -> Flow | None:
+        """Return the walk of a function for all calls, once it is done."""
+        return self._flows.get(function) if function not in self.project.running else None
+
+    def owner(self, node: ast.AST) -> Function | None:
+        """Return the function around a node."""
+        return self.outline.owner(node)
+
+    @cached_property
+    def mentions_accelerators(self) -> bool:
+        """Whether the file speaks of a device at all: where it does not, what it makes stays on the host."""
+        return says_accelerator(self.outline.source.utf8)
+
+    @cached_property
+    def works_with_torch(self) -> bool:
+        """Whether the file imports torch, or all names of a file that does: elsewhere words prove nothing."""
+        return imports_torch(self.outline) or self.stars.bring_torch()
+
+    @cached_property
+    def sets_grad_mode(self) -> bool:
+        """Whether a function of the file may leave another grad mode behind."""
+        return any(word.encode() in self.outline.source.utf8 for word in grad_mode.AT_ONCE)
+
+    @cached_property
+    def is_program(self) -> bool:
+        """Whether nobody imports the file: a test, or a script with its ``__main__`` guard.
+
+        Of a notebook that is only presumed: magics and cells that do not parse hide calls.
+        """
+        if self.outline.source.path.endswith(SUFFIX):
+            return self.project.presuming
+        if self.place is None:
+            return is_program(self.outline.source.path, self.outline.tree)
+        self.project.shape(os.path.join(os.path.dirname(self.place.path), "__init__"))  # what it says rests on this
+        return is_program(self.place.path, self.outline.tree)
+
+    @cached_property
+    def is_tested_by_pytest(self) -> bool:
+        """Whether pytest collects the file."""
+        return is_test(self.place.path if self.place is not None else self.outline.source.path)
+
+    @cached_property
+    def changes_default_device(self) -> bool:
+        """Whether the file sets a default device: by call, or by ``with torch.device(...):``."""
+        if any(node.attr in _SETS_DEFAULT_DEVICE for node in self.outline.nodes(ast.Attribute)):
+            return True
+        contexts = (item.context_expr for node in self.outline.nodes(ast.With) for item in node.items)
+        return any(isinstance(each, ast.Call) and last_word_of_name(each) == "device" for each in contexts)
+
+    # ------------------------------------------------------------------ walks
+    def forget(self) -> None:
+        """Forget what rests on names of the module as they were while its statements were being walked."""
+        for node, flow in list(self._flows.items()):
+            if not flow.running:
+                self._flows.pop(node).close()
+        self.classes.forget()
+        self.summaries.forget()
+
+    def close(self) -> None:
+        """Let go of all that was found: the parts of a file's knowledge hold each other until they are parted."""
+        self.toplevel.close()
+        for flow in (*self._flows.values(), *(flow for known in self._assuming.values() for flow in known.values())):
+            flow.close()
+        vars(self).clear()
+
+    def rebound(self, word: str) -> None:
+        """Take notice that the module binds a name: functions that were called before may have seen another value."""
+        if self.toplevel.is_live and word in self.closures.bound_again:
+            self.forget()
+
+    def imported(self, node: ast.expr) -> Value | None:
+        """Return what a dotted name means whose first word an import binds and nothing else, without a walk."""
+        root = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if isinstance(root, ast.Name) and root.id in self.outline.told(imported_only, self.outline.tree):
+            return self.toplevel.evaluate(node)
+        return None
+
+    def flow_of(self, node: ast.AST) -> Flow:
+        """Return the walk of the scope that holds a node: with nothing known of its arguments but what they say."""
+        function = self.owner_or_self(node)
+        return self.toplevel.flow if function is None else self.general(function)
+
+    def general(self, function: Function) -> Flow:
+        """Walk a function with nothing known of its arguments but what its own text says."""
+        if function in self._flows:
+            self.project.rounds.used(self._flows, function)
+            return self._flows[function]
+        return self.project.rounds.settle(lambda: self._walked(function))
+
+    def _walked(self, function: Function) -> Flow:
+        if (owner := self.owner(function)) is not None and owner not in self.project.running:
+            self.general(owner)
+        if function in self._flows:
+            self.project.rounds.used(self._flows, function)
+            return self._flows[function]
+        project = self.project
+        flow = Flow(self, function.body, lambda flow: self.start(function, flow, None, None), self.self_name(function))
+        self._flows[function] = flow
+        project.rounds.keep(self._flows, function)
+        project.spend(self, lines_of(function))
+        with project.general(function):
+            flow.run()
+        self.closures.finished(function, flow)
+        for word in project.rounds.words(function):
+            project.rounds.found((function, word), flow.attributes.get(word, NOTHING))
+        return flow
+
+    def assuming(self, function: Function, assumed: Assumed) -> Flow:
+        """Walk a function as :meth:`general` does, with some tests known to come out one way; so for few such ways."""
+        known = self._assuming.setdefault(function, {})
+        if assumed not in known:
+            if len(known) == _MOST_ASSUMED:
+                return self.general(function)
+            flow = Flow(
+                self, function.body, lambda flow: self.start(function, flow, None, None), self.self_name(function)
+            )
+            flow.assumed = assumed
+            self.project.spend(self, lines_of(function))
+            with self.project.general(function):
+                known[assumed] = self.project.rounds.settle(flow.run)
+        return known[assumed]
+
+    def self_name(self, function: Function) -> str | None:
+        """Return the name of a method's first argument; None for other functions."""
+        owner = self.outline.parents.get(function)
+        first = [*function.args.posonlyargs, *function.args.args][:1]
+        if not isinstance(owner, ast.ClassDef) or not first or is_static(function):
+            return None
+        return first[0].arg
+
+    def takes_object(self, function: Function) -> bool:
+        """Whether a method, taken from its class, is given the object first."""
+        words = {last_word_of_name(each) for each in function.decorator_list}
+        return self.self_name(function) is not None and "classmethod" not in words and function.name != "__new__"
+
+    def start(
+        self,
+        function: Function,
+        flow: Flow,
+        given: Arguments | None,
+        receiver: Value | None,
+        mode: Mode | None = None,
+        around: Mapping[str, Value] | None = None,
+        under: int = 0,
+    ) -> Env:
+        """Bind a function's arguments: to what is given, or to what annotations, defaults and names say.
+
+        ``mode`` is the grad mode at a call, None where no call is known; ``around`` is what the function knows from
+        around it; ``under`` says how many of its decorators are left out.
+        """
+        env = Env()
+        for word, value in (self.closures.of(function) if around is None else around).items():
+            env.assign(word, value)
+        body = env.layer()
+        body.mode = self._entry_mode(function, flow, body, mode or self.callers.mode(function) or Mode.ON, under)
+        Binding(self, function, flow, body, given).bind(receiver, self.self_name(function))
+        return body
+
+    def _entry_mode(self, function: Function, flow: Flow, env: Env, mode: Mode, under: int) -> Mode:
+        for node in function.decorator_list[under:]:
+            decorator = flow.evaluate(node, env)
+            callee = flow.values.get(node.func) if isinstance(node, ast.Call) else None
+            mode = self.wrappers.below(decorator, callee, mode)
+        owner = self.outline.parents.get(function)
+        if isinstance(owner, ast.ClassDef):
+            known = self.classes.of(owner)
+            if known.is_lightning and function.name in grad_mode.LIGHTNING_EVALUATION:
+                return Mode.OFF
+            if known.is_autograd_function and function.name in grad_mode.AUTOGRAD_FUNCTION:
+                return Mode.OFF
+        return mode
+
+    def annotated(self, annotation: ast.expr | None, env: Env, flow: Flow) -> Value | None:
+        """Return the value that an annotation describes; None where it says nothing."""
+
+        def names(node: ast.expr) -> frozenset[str]:
+            return flow.evaluate(node, env).names if path_of(node) is not None else frozenset()
+
+        def own(names: frozenset[str]) -> Value | None:
+            return self.classes.instance_of(names) or foreign_object(names)
+
+        return annotated_value(annotation, Resolve(names, own))
+
+    # ------------------------------------------------------------------ calls
+    def call(self, name: str, callee: Value, given: Arguments, mode: Mode) -> Value | None:
+        """Return the result of calling a function or class of the project by name; None for others."""
+        home, node = self.project.definitions.get(name, (self, None))
+        if isinstance(node, ast.ClassDef):
+            return home.classes.made(node, given)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            return home.summaries.of(node, given, callee.self_value, mode, place_of(name))
+        return None
+
+    def are_functions(self, value: Value) -> bool:
+        """Whether all names are functions of the project: what has attributes then is what a decorator made of them."""
+        found = (self.project.definitions.get(name, (self, None))[1] for name in value.names)
+        return all(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) for node in found)
+
+    def mode_after(self, name: str) -> Mode | None:
+        """Return the grad mode that calling a function of the project leaves behind; None where it changes none."""
+        home, node = self.project.definitions.get(name, (self, None))
+        if not isinstance(node, ast.FunctionDef) or not home.sets_grad_mode:
+            return None
+        return home.wrappers.left_behind(node)
+
+    def call_method(self, receiver: Value, word: str, given: Arguments, mode: Mode) -> Value | None:
+        """Return the result of a method of an object of the project's classes; None for others."""
+        found = [self.classes.method(name, word) for name in receiver.instance]
+        if not found or any(method is None for method in found):
+            return None
+        return join_all(
+            home.summaries.of(method, given, receiver, mode, (0, None)) for home, method in filter(None, found)
+        )
+
+    # ------------------------------------------------------------------ classes
+    def class_member(self, name: str, word: str) -> Value | None:
+        """Return ``Class.word``; None where the name is no class of the project."""
+        home, node = self.project.definitions.get(name, (self, None))
+        return home.classes.member(node, word) if isinstance(node, ast.ClassDef) else None
+
+    def instance_attribute(self, base: Value, word: str) -> Value | None:
+        """Return an attribute of an object of the project's classes; None where nothing is known of it."""
+        return self.classes.attribute(base, word)
+
+    def entered(self, context: Value, callee: Value | None, mode: Mode) -> Mode:
+        """Return the grad mode inside ``with context:``; ``callee`` is what was called to make the context."""
+        if callee is not None and callee.names and not context.instance:
+            return self.wrappers.entered(callee, mode)
+        return grad_mode.entered(context, mode)
+
+    def set_so_far(self, method: Function, word: str) -> Value:
+        """Return what a method that is being walked sets an attribute of ``self`` to, as far as that is known."""
+        flow = self._flows.get(method)
+        so_far = flow.attributes.get(word, NOTHING) if flow is not None else NOTHING
+        return self.project.rounds.guess((method, word), so_far)
+
+    def knows(self, function: Function) -> bool:
+        """Whether a function was walked for all calls."""
+        return function in self._flows
+
+    def is_running(self, node: ast.AST) -> bool:
+        """Whether a function is being walked for all calls at this moment."""
+        return node in self.project.walking
+
+
+__all__ = ["File", "Function"]

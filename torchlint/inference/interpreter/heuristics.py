@@ -1,0 +1,155 @@
+"""What is presumed of calls that nobody sees, for they may be others: enough to stay silent, never for a fix."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchlint.inference.interpreter.classes import Class
+from torchlint.inference.interpreter.project import MARK
+from torchlint.inference.lattice import ANY, UNKNOWN, Device, Grad, Kind, Mode, Value
+from torchlint.inference.models.call_arguments import Arguments
+from torchlint.inference.models.devices import SETTINGS, last_word_of_name
+from torchlint.inference.models.grad_mode import TURNING_OFF, WORDS
+from torchlint.inference.models.operations import leaf
+from torchlint.inference.program.bindings import spelled
+from torchlint.syntax.ast_index import Function, parameters
+
+if TYPE_CHECKING:
+    from torchlint.inference.interpreter.file_scope import File
+
+_OTHERWISE = re.compile("|".join(map(re.escape, (*(WORDS - TURNING_OFF), "is_grad_enabled"))).encode())
+"""What a method has in its text whose grad mode is not told by the decorators and blocks around a call."""
+
+NO_TENSOR = UNKNOWN.having(kind=ANY & ~Kind.TENSOR)
+"""What is anything but a tensor."""
+
+_COMMAND = frozenset(["option", "argument", "command"])
+"""Decorators of click's and typer's."""
+
+_STEPPING = frozenset(["step", "step_async"])
+_ACTIONS = frozenset(["action", "actions"])
+
+
+def of_library(name: str, given: Arguments) -> Value | None:
+    """Return what a library's function makes of tensors without a graph, or of arrays; None for other calls.
+
+    What is given nothing of the kind may make a module, and a class does.
+    """
+    if name.startswith((MARK, "builtins.")) or not leaf(name).islower():
+        return None
+    every, operands = given.every(), given.operands()
+    if operands.is_tensor and not operands.may_require_grad:
+        return UNKNOWN.having(grad=Grad.DETACHED, place=operands.place)
+    if (
+        given.starred
+        or any(each.may(Kind.TENSOR) for each in every)
+        or not any(each.must(Kind.ARRAY) for each in every)
+    ):
+        return None
+    return UNKNOWN.having(grad=Grad.DETACHED, place=Device.HOST)
+
+
+def is_settings(attribute: ast.expr) -> bool:
+    """Whether an expression is one of a program's settings by its name: ``args.scale``, ``self.cfg.TEST.NMS``."""
+    while isinstance(attribute, ast.Attribute):
+        attribute = attribute.value
+        if isinstance(attribute, ast.Name | ast.Attribute) and SETTINGS.search(last_word_of_name(attribute)):
+            return True
+    return False
+
+
+def is_command(function: Function) -> bool:
+    """Whether a command line calls a function: ``@click.option(...)``."""
+    words = {last_word_of_name(each) for each in function.decorator_list if isinstance(each, ast.Call)}
+    return bool(words & _COMMAND)
+
+
+def is_plain(default: ast.expr) -> bool:
+    """Whether an argument's default is a number or some of them: such arguments are seldom given tensors.
+
+    A text may be a device, and callers give others.
+    """
+    match default:
+        case ast.Constant(value=value):
+            return isinstance(value, int | float)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant()):
+            return True
+        case ast.Tuple(elts=elements) | ast.List(elts=elements):
+            return bool(elements) and all(map(is_plain, elements))
+    return False
+
+
+def drawn(file: File, function: Function) -> frozenset[str]:
+    """Return the arguments that are the action an environment is stepped with: what is drawn has no graph."""
+    owner = file.outline.parents.get(function)
+    if function.name not in _STEPPING or not isinstance(owner, ast.ClassDef):
+        return frozenset()
+    bases = (last_word_of_name(each) for each in owner.bases)
+    return parameters(function) & _ACTIONS if any(each.endswith(("Env", "Wrapper")) for each in bases) else frozenset()
+
+
+def hook_mode(file: File, method: Function) -> Mode | None:
+    """Return the grad mode in which base classes call a method; None where none does, or where somebody else may.
+
+    A validator's ``__call__`` under ``inference_mode`` calls ``self.update_metrics(...)``, which its subclasses define.
+    """
+    owner = file.outline.parents.get(method)
+    if not isinstance(owner, ast.ClassDef) or method.name.startswith("__"):
+        return None
+    known = file.classes.of(owner)
+    if not known.above or _is_called_by_others(file, method.name):
+        return None
+    joined, from_above = Mode(0), False
+    for each in known.line():
+        for call in _calls(each, method.name):
+            mode = _mode_at(each, call)
+            if mode is None or mode & Mode.ON:
+                return None
+            joined, from_above = joined | mode, from_above or each is not known
+    return joined if from_above else None
+
+
+def _is_called_by_others(file: File, word: str) -> bool:
+    """Whether a method is asked for of anything but ``self`` or ``super()`` in its own file."""
+    holders = [each.value for each in _asked_for(file, word)]
+    return not all(
+        (isinstance(each, ast.Name) and each.id == "self")
+        or (isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "super")
+        for each in holders
+    )
+
+
+def _calls(known: Class, word: str) -> Iterator[ast.Call]:
+    """Yield the calls ``self.word(...)`` in a class's own body."""
+    outline = known.home.outline
+    for each in _asked_for(known.home, word):
+        call = outline.parents.get(each)
+        if isinstance(call, ast.Call) and call.func is each and isinstance(each.value, ast.Name):
+            around = (above for above in outline.ancestors(each) if isinstance(above, ast.ClassDef))
+            if each.value.id == "self" and known.node in around:
+                yield call
+
+
+def _asked_for(file: File, word: str) -> list[ast.Attribute]:
+    return file.outline.told(spelled, file.outline.tree)[0].get(word, [])
+
+
+def _mode_at(known: Class, call: ast.Call) -> Mode | None:
+    """Return the grad mode at a call in a class, by the decorators and blocks around it; None where these do not tell.
+
+    The function is not walked for it: often it is the walk of this very function that asks.
+    """
+    home, outline = known.home, known.home.outline
+    around = home.owner(call)
+    if around is None or _OTHERWISE.search(outline.text(around)):
+        return None
+    mode = home.wrappers.mode_above(around, range(len(around.decorator_list)), Mode.ON)
+    blocks = [each for each in outline.ancestors(call) if isinstance(each, ast.With) and home.owner(each) is around]
+    contexts = [item.context_expr for each in reversed(blocks) for item in each.items]
+    for context in contexts:
+        if last_word_of_name(context) in TURNING_OFF:
+            mode = home.entered(home.outside(around, context), None, mode)
+    return mode

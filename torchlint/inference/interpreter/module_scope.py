@@ -1,0 +1,316 @@
+"""The names of a module: imports, star imports and definitions by their text, its statements walked only for others."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from torchlint.inference.interpreter.environment import Env
+from torchlint.inference.interpreter.statements import Flow
+from torchlint.inference.lattice import UNKNOWN, Value, join, join_all
+from torchlint.inference.models.operations import operations
+from torchlint.inference.program.bindings import lines_of
+from torchlint.inference.program.frameworks import imports_torch
+from torchlint.inference.program.imports import BUILTINS, changed_in_place, import_bindings, named, star_modules
+from torchlint.syntax.ast_index import Outline, children
+
+if TYPE_CHECKING:
+    from torchlint.inference.interpreter.file_scope import File
+
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_IMPORTS = (ast.Import, ast.ImportFrom)
+
+
+class TopLevel:
+    """What the statements of a module bind its names to."""
+
+    def __init__(self, file: File) -> None:
+        self._file = file
+        self._told: dict[str, Value] = {}
+        self._walked: dict[str, Flow] = {}
+        """The walk of the module's statements, if it was walked; it may have to be forgotten (see ``Rounds``)."""
+        self._live: Env | None = None
+        self._globals = frozenset(word for node in file.outline.nodes(ast.Global) for word in node.names)
+
+    def find(self, word: str) -> Value | None:
+        """Return the value of a name of the module; None where it does not bind it."""
+        found = self._found(word)
+        return join(found, UNKNOWN) if found is not None and word in self._globals else found
+
+    def _found(self, word: str) -> Value | None:
+        if word in self._told:
+            self._file.project.rounds.used(self._told, word)
+            return self._told[word]
+        statements = self._bound.get(word, ())
+        if len(statements) == 1 and self._tells_alone(word, statements[0]):
+            self._told[word] = self._tell(word, statements[0])
+            self._file.project.rounds.keep(self._told, word)
+            self._file.project.rounds.used(self._told, word)
+            return self._told[word]
+        if not statements:
+            return None
+        if self._live is not None:  # a function is called while the module is walked
+            return self._live.find(word)
+        if len(statements) > 1 and word in self._file.outline.told(_told_at_once, self._file.outline.tree):
+            self._told[word] = join_all([self._tell(word, each) for each in statements])
+            return self._told[word]
+        if not self._walked and not self._file.project.affords(self._file):
+            return UNKNOWN
+        return self.flow.env.find(word)
+
+    def _tell(self, word: str, statement: ast.stmt) -> Value:
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            return dict(import_bindings(statement, self._file.module_name))[word]
+        if isinstance(statement, ast.Assign):
+            self._told[word] = UNKNOWN  # for `x = f()` where `f` asks for `x`
+            return self.evaluate(statement.value)
+        assert isinstance(statement, _DEFINITIONS)
+        return self._file.defined(statement, Env())
+
+    def _tells_alone(self, word: str, statement: ast.stmt) -> bool:
+        """Whether a statement says all of a name: no other one outside of functions changes what it stands for."""
+        if isinstance(statement, _DEFINITIONS + _IMPORTS):
+            return True
+        match statement:
+            case ast.Assign(targets=[ast.Name()]) if statement in self._file.outline.tree.body:
+                return word not in self._changed
+        return False
+
+    @cached_property
+    def _changed(self) -> frozenset[str]:
+        """The names whose objects statements outside of functions may change: ``net.cuda()``, ``x[0] = 1``."""
+        return self._file.outline.told(_changed_names, self._file.outline.tree)
+
+    @cached_property
+    def _bound(self) -> dict[str, list[ast.stmt]]:
+        """The statements that bind each name, those in branches, loops and blocks of the module too."""
+        return self._file.outline.told(_binding, self._file.outline.tree)
+
+    @property
+    def flow(self) -> Flow:
+        """The walk of the module's own statements; while it is under way, as far as it is."""
+        if not self._walked:
+            self._file.project.spend(
+                self._file,
+                sum(lines_of(each) for each in self._file.outline.tree.body if not isinstance(each, _DEFINITIONS)),
+            )
+            flow = self._walked["flow"] = Flow(self._file, self._file.outline.tree.body, self._start, None)
+            self._file.project.rounds.keep(self._walked, "flow")
+            try:
+                flow.run()
+            finally:
+                self._live = None
+            self._file.forget()
+            return flow
+        self._file.project.rounds.used(self._walked, "flow")
+        return self._walked["flow"]
+
+    def close(self) -> None:
+        """Let go of the walks."""
+        for flow in (*self._walked.values(), *([self._aside] if "_aside" in vars(self) else ())):
+            flow.close()
+        self._walked.clear()  # the walk holds the one who began it
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the module's statements are being walked at this moment."""
+        return self._live is not None
+
+    def _start(self, _: Flow) -> Env:
+        self._live = Env()
+        return self._live
+
+    def evaluate(self, node: ast.expr) -> Value:
+        """Return the value of an expression that stands outside of functions, without walking what stands around it."""
+        return self._aside.evaluate(node, Env())
+
+    @cached_property
+    def _aside(self) -> Flow:
+        return Flow(self._file, [], lambda _: Env(), None)
+
+    def annotated(self, annotation: ast.expr) -> Value | None:
+        """Return the value that an annotation outside of functions describes; None where it says nothing."""
+        return self._file.annotated(annotation, Env(), self._aside)
+
+
+def _tells_at_once(statement: ast.stmt) -> bool:
+    """Whether a statement needs no walk to say what it binds: under ``try`` and ``if`` each of them may be the one."""
+    match statement:
+        case ast.Assign(targets=[ast.Name()], value=ast.Constant()):
+            return True
+    return isinstance(statement, _DEFINITIONS + _IMPORTS)
+
+
+def _changed_names(_: Outline, tree: ast.Module) -> frozenset[str]:
+    return frozenset(word for each in _statements(tree.body) for word in _changes(each))
+
+
+def _binding(_: Outline, tree: ast.Module) -> dict[str, list[ast.stmt]]:
+    found: dict[str, list[ast.stmt]] = {}
+    for statement in _statements(tree.body):
+        for word in _words(statement):
+            found.setdefault(word, []).append(statement)
+    return found
+
+
+def _told_at_once(outline: Outline, tree: ast.Module) -> frozenset[str]:
+    """Return the names of which no statement that binds them needs a walk."""
+    found = outline.told(_binding, tree)
+    return frozenset(word for word, statements in found.items() if all(map(_tells_at_once, statements)))
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    for statement in body:
+        yield statement
+        if not isinstance(statement, _DEFINITIONS):
+            for part in ("body", "orelse", "finalbody"):
+                yield from _statements(getattr(statement, part, []))
+            for inner in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+                yield from _statements(inner.body)
+
+
+def _words(statement: ast.stmt) -> Iterator[str]:
+    """Yield the names that a statement binds, the statements inside it left out."""
+    match statement:
+        case ast.FunctionDef(name=word) | ast.AsyncFunctionDef(name=word) | ast.ClassDef(name=word):
+            yield word
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            for alias in names:
+                if alias.name != "*":
+                    yield alias.asname or (
+                        alias.name.partition(".")[0] if isinstance(statement, ast.Import) else alias.name
+                    )
+        case _:
+            yield from _stored(statement)
+
+
+def _changes(statement: ast.stmt) -> Iterator[str]:
+    for call in _calls(statement):
+        if (name := changed_in_place(call)) is not None:
+            yield name.id
+        if isinstance(call.func, ast.Name) and call.func.id not in BUILTINS:  # a function of the project may write
+            yield from (each.id for each in call.args if isinstance(each, ast.Name))
+            yield from (each.value.id for each in call.keywords if isinstance(each.value, ast.Name))
+    match statement:
+        case ast.Expr(value=ast.Call(func=function, args=given)):
+            parts: list[ast.expr] = [function, *given]
+        case ast.Assign(targets=parts):
+            parts = [each for each in parts if not isinstance(each, ast.Name)]
+        case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
+            parts = [target]
+        case ast.Delete(targets=parts):
+            pass
+        case _:
+            return
+    for part in parts:
+        yield from (each.id for each in ast.walk(part) if isinstance(each, ast.Name))
+
+
+def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
+    """Yield the calls of a statement, those of the statements inside it left out."""
+    stack: list[ast.AST] = [] if isinstance(statement, _DEFINITIONS) else [statement]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Call):
+            yield node
+        stack.extend(each for each in children(node) if not isinstance(each, ast.stmt))
+
+
+def _stored(statement: ast.stmt) -> Iterator[str]:
+    stack: list[ast.AST] = [statement]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id
+        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+            yield node.name
+        stack.extend(each for each in children(node) if not isinstance(each, ast.stmt))
+
+
+_CONVENTIONAL = {
+    "torch": "torch",
+    "nn": "torch.nn",
+    "F": "torch.nn.functional",
+    "optim": "torch.optim",
+    "np": "numpy",
+    "Variable": "torch.autograd.Variable",
+}
+"""What names mean that only ``from somewhere import *`` can bind, in a file that works with torch."""
+
+_MOST_FILES = 8
+"""Files from which stars take from each other are followed this far."""
+
+
+class Stars:
+    """The star imports of one file, and what the file itself hands out to those of others."""
+
+    def __init__(self, file: File) -> None:
+        self._file = file
+        self._modules = file.outline.told(star_modules, file.outline.tree)
+        self._asking: set[str] = set()
+
+    def find(self, word: str) -> Value | None:
+        """Return what a name is that only ``import *`` can have bound; None where that is not known."""
+        if not self._modules or word in self._asking:
+            return None  # files that import everything from each other
+        self._asking.add(word)
+        try:
+            return self._found(word)
+        finally:
+            self._asking.discard(word)
+
+    def _found(self, word: str) -> Value | None:
+        for module in reversed(self._modules):
+            base = self._file.base(module)
+            if base is not None:
+                file = self._file.project.file(base)
+                found = file.exported(word) if file is not None and file.stars.hands_out(word) else None
+                if found is not None:
+                    return found
+            full = f"{module}.{word}"
+            if module.startswith("torch") and (full in operations().functions or word[:1].isupper()):
+                return named(full)
+        return named(_CONVENTIONAL[word]) if word in _CONVENTIONAL and self._file.works_with_torch else None
+
+    def bring_torch(self) -> bool:
+        """Whether a star takes torch's names from a file of the project: ``from .torch_imports import *``."""
+        files, seen = [self._file], {self._file}
+        for file in files:
+            for each in file.stars.files():
+                if imports_torch(each.outline):
+                    return True
+                if each not in seen and len(seen) < _MOST_FILES:
+                    seen.add(each)
+                    files.append(each)
+        return False
+
+    def files(self) -> Iterator[File]:
+        """Yield the files of the project that the stars take everything from."""
+        for module in self._modules:
+            base = self._file.base(module)
+            file = self._file.project.file(base) if base is not None else None
+            if file is not None:
+                yield file
+
+    def hands_out(self, word: str) -> bool:
+        """Whether ``from this_file import *`` binds a name."""
+        listed = self._listed
+        return word in listed if listed is not None else not word.startswith("_")
+
+    @cached_property
+    def _listed(self) -> frozenset[str] | None:
+        """The names in ``__all__``, where it is one literal list; None where it is not or is absent."""
+        if b"__all__" not in self._file.outline.source.utf8:
+            return None
+        found = [
+            node.value
+            for node in self._file.outline.tree.body
+            if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and "__all__" in ast.dump(node)
+        ]
+        if len(found) != 1 or not isinstance(found[0], ast.List | ast.Tuple):
+            return None
+        words = (each.value for each in found[0].elts if isinstance(each, ast.Constant))
+        return frozenset(word for word in words if isinstance(word, str))

@@ -1,0 +1,243 @@
+"""What a test says of the values it tests, where it holds and where it does not."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torchlint.inference.interpreter.environment import Env
+from torchlint.inference.lattice import ANY, Device, Dtype, Grad, Kind, Mode, Reason, Value, join_all
+from torchlint.inference.models.operations import LEGACY_DTYPES, leaf
+from torchlint.inference.program.imports import path_of
+
+_ASKED = "the test found that {code} requires grad"
+
+_TENSOR_ONLY = frozenset(["detach", "cpu", "cuda", "requires_grad", "grad_fn", "is_cuda", "backward", "data_ptr"])
+
+_KINDS: dict[str, Kind] = {
+    "torch.Tensor": Kind.TENSOR,
+    "torch.autograd.Variable": Kind.TENSOR,
+    "torch.nn.Parameter": Kind.TENSOR,
+    "numpy.ndarray": Kind.ARRAY,
+    "torch.nn.Module": Kind.MODULE,
+    "torch.device": Kind.DEVICE,
+    "torch.dtype": Kind.DTYPE,
+    "torch.Size": Kind.SIZE,
+    "builtins.int": Kind.INTEGER,
+    "builtins.float": Kind.SCALAR,
+    "builtins.bool": Kind.SCALAR,
+    "builtins.complex": Kind.SCALAR,
+    "builtins.str": Kind.STRING,
+    "builtins.bytes": Kind.STRING,
+    "numbers.Number": Kind.SCALAR | Kind.INTEGER,
+    **{f"builtins.{word}": Kind.SEQUENCE for word in ("list", "tuple", "dict", "set", "range", "frozenset")},
+    **{
+        f"{package}.{word}": Kind.SEQUENCE
+        for package in ("collections.abc", "collections", "typing")
+        for word in ("Sequence", "Mapping", "Iterable", "MutableMapping", "OrderedDict", "List", "Tuple", "Dict")
+    },
+}
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Narrows an environment by tests; ``evaluate`` gives the value of an expression in it."""
+
+    evaluate: Callable[[ast.expr, Env], Value]
+    meant: Callable[[ast.Name], ast.expr | None] = lambda _: None
+    """Gives the expression that a name was bound to, where that is a test and still holds."""
+    by_words: Callable[[], bool] = lambda: True
+    """Tells whether words that other libraries share with torch speak for a tensor: ``hasattr(x, "detach")``."""
+
+    def narrow(self, test: ast.expr, holds: bool, env: Env) -> None:
+        """Refine what is known where the test holds, or where it does not."""
+        if isinstance(test, ast.Name) and (spelled := self.meant(test)) is not None:
+            self.narrow(spelled, holds, env)
+            return
+        match test:
+            case ast.Compare(left=left, ops=[operator], comparators=[right]):
+                self._compare(left, operator, right, holds, env)
+            case ast.UnaryOp(op=ast.Not(), operand=inner):
+                self.narrow(inner, not holds, env)
+            case ast.BoolOp(op=ast.And(), values=parts) if holds:
+                for part in parts:
+                    self.narrow(part, True, env)
+            case ast.BoolOp(op=ast.Or(), values=parts) if not holds:
+                for part in parts:
+                    self.narrow(part, False, env)
+            case ast.BoolOp(op=ast.Or(), values=parts):
+                self._any_of(parts, True, env)
+            case ast.BoolOp(op=ast.And(), values=parts):
+                self._any_of(parts, False, env)
+            case ast.Call():
+                self._call(test, holds, env)
+            case ast.Attribute(value=subject, attr=word):
+                self._flag(subject, word, holds, env)
+            case ast.NamedExpr(target=target):
+                self.narrow(target, holds, env)
+            case ast.Name() if holds:
+                self._drop(test, Kind.NONE, env)
+
+    def _any_of(self, parts: list[ast.expr], holds: bool, env: Env) -> None:
+        """One of the parts is the first that holds, or does not hold; those before it did not decide."""
+        branches = []
+        for last, _ in enumerate(parts):
+            branch = env.layer()
+            for part in parts[:last]:
+                self.narrow(part, not holds, branch)
+            self.narrow(parts[last], holds, branch)
+            branches.append(branch)
+        env.merge(branches)
+
+    def _refine(self, subject: ast.expr, env: Env, known: Value | None = None, /, **facts: object) -> None:
+        """Say more of what a path stands for; ``known`` is what is known of it, where that was asked for already."""
+        path = path_of(subject)
+        if path is not None:
+            env.refine(path, (known or self.evaluate(subject, env)).having(**facts))
+
+    def _drop(self, subject: ast.expr, kind: Kind, env: Env) -> None:
+        value = self.evaluate(subject, env)
+        left = value.kind & ~kind
+        placed = left and value.must(kind | Kind.MODULE | Kind.DEVICE | Kind.STRING | Kind.NONE)
+        if not left and kind & Kind.TENSOR:
+            left = ANY & ~kind  # an annotation said what the test denies
+        if not left or not value.kind & kind:
+            return
+        if left & Kind.TENSOR or placed:
+            self._refine(subject, env, value, kind=left)
+        else:  # grad and place spoke of the tensor that it is not
+            self._refine(subject, env, value, kind=left, grad=Grad(0), place=Device(0), dtype=Dtype(0))
+
+    def _keep(self, subject: ast.expr, kind: Kind, env: Env) -> None:
+        value = self.evaluate(subject, env)
+        kept = value.kind & kind
+        grad = value.grad or Grad.DETACHED | Grad.UNKNOWN
+        if kind == Kind.SEQUENCE and value.items is None and value.member is None and not value.unknown:
+            # What a method that lists lack told of the value holds for its parts, where the test is ever true.
+            part = value.having(kind=ANY, rank=None)
+            self._refine(subject, env, value, kind=kind, member=part if kept or value.kind else None)
+            return
+        self._refine(
+            subject, env, value, kind=kept or kind, grad=grad, place=value.place or Device.HOST | Device.UNKNOWN
+        )
+
+    # ------------------------------------------------------------------ forms of tests
+    def _flag(self, subject: ast.expr, word: str, holds: bool, env: Env) -> None:
+        if word == "requires_grad":
+            value = self.evaluate(subject, env)
+            if holds:
+                self._refine(
+                    subject, env, value, grad=Grad.ATTACHED, why_grad=value.why_grad or Reason(_ASKED, subject)
+                )
+            else:
+                self._refine(subject, env, grad=Grad.DETACHED)
+        elif word in ("is_cuda", "is_mps", "is_xpu"):
+            self._refine(subject, env, place=Device.ACCELERATOR if holds else Device.HOST)
+        elif word == "is_cpu":
+            self._refine(subject, env, place=Device.HOST if holds else Device.ACCELERATOR)
+
+    def _call(self, test: ast.Call, holds: bool, env: Env) -> None:
+        names = self.evaluate(test.func, env).names
+        if "builtins.isinstance" in names and len(test.args) == 2:
+            self.is_instance(test.args[0], test.args[1], holds, env)
+        elif "torch.is_tensor" in names and test.args:
+            self._kind(test.args[0], Kind.TENSOR, holds, env)
+        elif "torch.is_grad_enabled" in names:
+            env.mode = Mode.ON if holds else Mode.OFF
+        elif "builtins.hasattr" in names and len(test.args) == 2:
+            word = test.args[1].value if isinstance(test.args[1], ast.Constant) else None
+            if word in _TENSOR_ONLY and self.by_words():
+                self._kind(
+                    test.args[0], Kind.TENSOR | (Kind.MODULE if word in ("cpu", "cuda") else Kind(0)), holds, env
+                )
+        elif isinstance(test.func, ast.Attribute) and test.func.attr in ("is_floating_point", "is_contiguous"):
+            return
+
+    def is_instance(self, subject: ast.expr, wanted: ast.expr, holds: bool, env: Env) -> None:
+        """Refine by ``isinstance(subject, wanted)``."""
+        types = wanted.elts if isinstance(wanted, ast.Tuple) else [wanted]
+        values = [self.evaluate(each, env) for each in types]
+        kinds = [kind_of_type(value) for value in values]
+        known = Kind(0)
+        for kind in kinds:
+            known |= kind or Kind(0)
+        if all(kinds):
+            self._kind(subject, known, holds, env)
+        elif not holds and known:
+            self._drop(subject, known, env)
+        elif holds:
+            self._object(subject, join_all(values), known, env)
+
+    def _object(self, subject: ast.expr, types: Value, known: Kind, env: Env) -> None:
+        """Keep an object of a class that is none of torch's: still a tensor's subclass may be meant."""
+        value = self.evaluate(subject, env)
+        if types.names and not any(name.startswith("torch.") for name in types.names):
+            self._refine(
+                subject, env, kind=(value.kind & (known | Kind.OTHER | Kind.MODULE)) or Kind.OTHER, instance=types.names
+            )
+
+    def _kind(self, subject: ast.expr, kind: Kind, holds: bool, env: Env) -> None:
+        if holds:
+            self._keep(subject, kind, env)
+        else:
+            self._drop(subject, kind, env)
+
+    def _compare(self, left: ast.expr, operator: ast.cmpop, right: ast.expr, holds: bool, env: Env) -> None:
+        if isinstance(operator, ast.NotEq | ast.IsNot):
+            operator, holds = ast.Eq(), not holds
+        elif isinstance(operator, ast.Is):
+            operator = ast.Eq()
+        if not isinstance(operator, ast.Eq):
+            return
+        if isinstance(right, ast.Constant) and right.value is None:
+            self._kind(left, Kind.NONE, holds, env)
+        elif isinstance(left, ast.Call) and "builtins.type" in self.evaluate(left.func, env).names and left.args:
+            if (kind := kind_of_type(self.evaluate(right, env))) and holds:
+                self._keep(left.args[0], kind, env)
+        elif isinstance(right, ast.Constant) and isinstance(right.value, bool):
+            self.narrow(left, holds == right.value, env)
+        else:
+            self._device(left, right, holds, env)
+
+    def _device(self, left: ast.expr, right: ast.expr, holds: bool, env: Env) -> None:
+        """``x.device.type == "cpu"``, ``str(x.device) == "cpu"``, ``x.device == torch.device("cpu")``."""
+        asked = self.meant(left) or left if isinstance(left, ast.Name) else left
+        subject = _asked_for_device(asked)
+        if subject is None:
+            return
+        wanted = self.evaluate(right, env).place
+        if wanted == Device.HOST:
+            self._refine(subject, env, place=Device.HOST if holds else Device.ACCELERATOR)
+        elif wanted == Device.ACCELERATOR:
+            self._refine(subject, env, place=Device.ACCELERATOR if holds else Device.HOST)
+
+
+def _asked_for_device(node: ast.expr) -> ast.expr | None:
+    match node:
+        case ast.Attribute(value=subject, attr="device"):
+            return subject
+        case ast.Attribute(value=inner, attr="type"):
+            return _asked_for_device(inner)
+        case ast.Call(func=ast.Name(id="str"), args=[inner]):
+            return _asked_for_device(inner)
+    return None
+
+
+def kind_of_type(value: Value) -> Kind | None:
+    """Return the kind that objects of a class have; None where that is not known."""
+    kinds = Kind(0)
+    for name in value.names:
+        if name in _KINDS:
+            kinds |= _KINDS[name]
+        elif name.startswith("torch.") and leaf(name) in LEGACY_DTYPES:
+            kinds |= Kind.TENSOR
+        elif name.startswith("torch.nn.") and leaf(name)[:1].isupper():
+            kinds |= Kind.MODULE
+        elif name.startswith("numpy."):
+            kinds |= Kind.ARRAY | Kind.SCALAR
+        elif name.startswith(("tensorflow.", "jax.", "PIL.", "pandas.")):
+            kinds |= Kind.OTHER
+        else:
+            return None
+    return kinds & ANY or None

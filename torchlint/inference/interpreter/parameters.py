@@ -1,0 +1,304 @@
+"""What a function's parameters are: by what calls give, annotations, docstrings, and all calls of a private one."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.inference.hints import argument_types
+from torchlint.inference.interpreter.environment import Env
+from torchlint.inference.interpreter.heuristics import NO_TENSOR, drawn, hook_mode, is_command, is_plain
+from torchlint.inference.interpreter.pytest_fixtures import handed
+from torchlint.inference.lattice import UNKNOWN, Grad, Kind, Mode, Reason, Value, join_all, of_kind
+from torchlint.inference.models import grad_mode
+from torchlint.inference.models.call_arguments import Arguments
+from torchlint.inference.models.devices import last_word_of_name
+from torchlint.inference.models.operations import leaf
+from torchlint.inference.program.bindings import spelled
+from torchlint.syntax.ast_index import Function, Outline
+
+if TYPE_CHECKING:
+    from torchlint.inference.interpreter.file_scope import File
+    from torchlint.inference.interpreter.statements import Flow
+
+
+@dataclass(frozen=True)
+class Binding:
+    """Binds the arguments of one function in an environment; ``given`` is None where no call is known."""
+
+    file: File
+    function: Function
+    flow: Flow
+    env: Env
+    given: Arguments | None
+
+    def bind(self, receiver: Value | None, first: str | None) -> None:
+        """Bind all arguments; ``first`` is the name of ``self``, which is ``receiver`` where that is known."""
+        args = self.function.args
+        positional = [*args.posonlyargs, *args.args]
+        bound = 0
+        if first is not None:
+            self.env.assign(first, receiver or self.file.classes.self_value(self.function))
+            bound = 1
+        defaults = [None] * (len(positional) - len(args.defaults)) + list(args.defaults)
+        for index, argument in enumerate(positional[bound:]):
+            self.env.assign(argument.arg, self._argument(argument, defaults[bound + index], index))
+        for argument, default in zip(args.kwonlyargs, args.kw_defaults, strict=True):
+            self.env.assign(argument.arg, self._argument(argument, default, -1))
+        if args.vararg:
+            given = self.given
+            rest = given.positional[len(positional) - bound :] if given and not given.starred else None
+            member = self._each(args.vararg) if rest is None else None
+            items = tuple(rest) if rest is not None else None
+            self.env.assign(args.vararg.arg, of_kind(Kind.SEQUENCE, items=items, member=member))
+        if args.kwarg:
+            self.env.assign(args.kwarg.arg, self._rest(args.kwarg))
+
+    def _each(self, argument: ast.arg) -> Value:
+        """Return one of the values of ``*args`` or ``**kwargs``."""
+        return self.file.annotated(argument.annotation, self.env, self.flow) or UNKNOWN
+
+    def _rest(self, argument: ast.arg) -> Value:
+        """Return ``**kwargs``: the keywords that no other argument takes."""
+        if self.given is None or self.given.starred:
+            return of_kind(Kind.SEQUENCE, member=self._each(argument))
+        taken = {each.arg for each in (*self.function.args.args, *self.function.args.kwonlyargs)}
+        rest = {word: value for word, value in self.given.keywords.items() if word not in taken}
+        if not rest:
+            return of_kind(Kind.SEQUENCE, items=())
+        return of_kind(Kind.SEQUENCE, keys=tuple(rest.items()), member=join_all(rest.values()))
+
+    def _argument(self, argument: ast.arg, default: ast.expr | None, index: int) -> Value:
+        said = self.file.annotated(argument.annotation, self.env, self.flow) or self._commented(argument)
+        if self.given is not None:
+            value = self.given.find(index, argument.arg)
+            if value is not None:
+                return said if said is not None and value.vague else value
+            if default is not None and not self.given.starred:
+                return self.flow.evaluate(default, self.env)
+        value = said if said is not None else self._presumed(argument, default)
+        if self.given is None and (known := self._called_with(argument, default, index)) is not None:
+            return known if value.vague or not known.vague else value
+        return value.having(
+            why_grad=value.why_grad or self._why(argument, "requires grad"),
+            why_place=value.why_place or self._why(argument, "is on an accelerator"),
+        )
+
+    def _presumed(self, argument: ast.arg, default: ast.expr | None) -> Value:
+        """Return what an argument is taken to be of which nothing is said."""
+        if not self.file.project.presuming:
+            return UNKNOWN
+        if is_command(self.function):
+            return NO_TENSOR
+        if default is not None and is_plain(default):
+            return self.flow.evaluate(default, self.env).having(const=None)
+        return UNKNOWN.having(grad=Grad.DETACHED) if argument.arg in drawn(self.file, self.function) else UNKNOWN
+
+    def _called_with(self, argument: ast.arg, default: ast.expr | None, index: int) -> Value | None:
+        """Return what all calls of a private function give for an argument, or what pytest hands to a test."""
+        callers = self.file.callers
+        if callers.of(self.function) is None:
+            return handed(self.file, self.function, argument.arg)
+        otherwise = self.flow.evaluate(default, self.env) if default is not None else None
+        return callers.argument(self.function, index, argument.arg, otherwise)
+
+    def _commented(self, argument: ast.arg) -> Value | None:
+        """Return what a type comment or the docstring says of an argument."""
+        text = argument.type_comment or _in_signature(self.function, argument)
+        if text is not None:
+            return self.file.annotated(ast.Constant(text), self.env, self.flow)
+        told = self.file.outline.told(argument_types, self.function) if self.file.works_with_torch else {}
+        return told.get(argument.arg)
+
+    def _why(self, argument: ast.arg, fault: str) -> Reason:
+        text = "{code} is an argument of `" + self.function.name + "`: nothing excludes a tensor that " + fault
+        return Reason(text, argument, weak=True)
+
+
+def _in_signature(function: Function, argument: ast.arg) -> str | None:
+    """Find an argument's type in ``# type: (Tensor, int) -> Tensor``."""
+    if function.type_comment is None:
+        return None
+    try:
+        types = ast.parse(function.type_comment, mode="func_type").argtypes
+    except SyntaxError:
+        return None
+    positional = [*function.args.posonlyargs, *function.args.args]
+    missing = len(positional) - len(types)  # the comment leaves `self` out
+    if argument not in positional[missing:] or missing not in (0, 1):
+        return None
+    return ast.unparse(types[positional.index(argument) - missing])
+
+
+def is_static(function: Function) -> bool:
+    """Whether a method is a ``staticmethod``: it has no ``self``."""
+    return any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in function.decorator_list)
+
+
+_TEST = re.compile(r"^(test_.*|.*_test|conftest)\.py$")
+
+_MOST_CALLS = 20
+"""A function that is called more often is taken for a public one."""
+
+_DEEPEST = 5
+"""Callers of callers are followed this far up."""
+
+
+@dataclass(frozen=True)
+class Called:
+    """The calls of one function, as its callers' own walks see them."""
+
+    calls: tuple[ast.Call, ...]
+
+
+class Callers:
+    """The functions of one file that nobody else calls."""
+
+    def __init__(self, file: File) -> None:
+        self._file = file
+        self._known: dict[ast.AST, Called | None] = {}
+
+    def of(self, function: Function) -> Called | None:
+        """Return all calls of a function; None where others may call it, or where it is handed around."""
+        if function not in self._known:
+            self._known[function] = self._look(function)
+        return self._known[function]
+
+    def argument(self, function: Function, index: int, word: str, default: Value | None) -> Value | None:
+        """Return the join of what the calls give for an argument, or leave to its default.
+
+        None where it is not known.
+        """
+        called = self.of(function)
+        if called is None:
+            return None
+        values = []
+        for call in called.calls:
+            node = _given(call, index, word)
+            value = self._value(call, node) if node is not None else default
+            if value is None:
+                return None
+            values.append(value)
+        return join_all(values)
+
+    def mode(self, function: Function) -> Mode | None:
+        """Return the join of the grad modes at the calls; None where they are not known."""
+        called = self.of(function)
+        if called is None:
+            return hook_mode(self._file, function) if self._file.project.presuming else None
+        joined = Mode(0)
+        for call in called.calls:
+            flow = self._flow(call)
+            if flow is None or call not in flow.modes:
+                return None
+            joined |= flow.modes[call]
+        return joined
+
+    def _value(self, call: ast.Call, node: ast.expr) -> Value | None:
+        flow = self._flow(call)
+        value = flow.values.get(node) if flow is not None else None
+        if value is None or not value.kind:
+            return None
+        return value.having(why_grad=_passed(value.why_grad, call), why_place=_passed(value.why_place, call))
+
+    def _flow(self, call: ast.Call) -> Flow | None:
+        owner = self._file.owner(call)
+        project = self._file.project
+        if owner is not None and (owner in project.running or project.nested > _DEEPEST):
+            return None
+        return self._file.flow_of(call)
+
+    # ------------------------------------------------------------------ who calls
+    def _look(self, function: Function) -> Called | None:
+        if function.name.startswith("__") or function.args.vararg or not self._is_private(function):
+            return None
+        outline = self._file.outline
+        method = isinstance(outline.parents.get(function), ast.ClassDef)
+        if not all(_is_plain(each) for each in function.decorator_list):
+            return None
+        references = self._references(function.name, method)
+        found = [call for each in references if (call := _call_of(each, outline.parents.get(each))) is not None]
+        if len(found) != len(references) or not 0 < len(found) <= _MOST_CALLS:
+            return None
+        if any(self._file.owner(call) is function for call in found):
+            return None
+        starred = any(isinstance(each, ast.Starred) for call in found for each in call.args)
+        if starred or any(keyword.arg is None for call in found for keyword in call.keywords):
+            return None
+        return Called(tuple(found))
+
+    def _references(self, word: str, method: bool) -> list[ast.expr]:
+        outline = self._file.outline
+        attributes, names = outline.told(spelled, outline.tree)
+        return [*attributes.get(word, ()), *(() if method else names.get(word, ()))]
+
+    def _is_private(self, function: Function) -> bool:
+        """Whether nobody outside the file calls a function, by its name, its place or what the file is."""
+        outline, word = self._file.outline, function.name
+        if outline.told(_names, outline.tree)[word] > 1:
+            return False
+        if isinstance(outline.parents.get(function), ast.ClassDef):
+            return word.startswith("_")
+        if self._file.owner(function) is not None or word.startswith("_"):
+            return True
+        return self._file.is_program and not word.startswith("test")
+
+
+def _names(outline: Outline, _: ast.Module) -> Counter[str]:
+    """Count the functions of a file by name."""
+    functions: list[Function] = [*outline.nodes(ast.FunctionDef), *outline.nodes(ast.AsyncFunctionDef)]
+    return Counter(each.name for each in functions)
+
+
+def is_test(path: str) -> bool:
+    """Whether a file is one that pytest collects, by its name."""
+    return bool(_TEST.match(os.path.basename(path)))
+
+
+def is_program(path: str, tree: ast.Module) -> bool:
+    """Whether a file is run and not imported: a test, or a script outside of a package with its ``__main__`` guard."""
+    if is_test(path):
+        return True
+    if os.path.isfile(os.path.join(os.path.dirname(path), "__init__.py")):
+        return False
+    return any(
+        isinstance(each, ast.If) and "__main__" in ast.dump(each.test) and "__name__" in ast.dump(each.test)
+        for each in tree.body
+    )
+
+
+_PLAIN_DECORATORS = frozenset({"lru_cache", "cache", "staticmethod"}) | frozenset(map(leaf, grad_mode.DECORATING))
+
+
+def _is_plain(decorator: ast.expr) -> bool:
+    """Whether a decorator leaves the calls as they are."""
+    inner = decorator.func if isinstance(decorator, ast.Call) else decorator
+    word = inner.attr if isinstance(inner, ast.Attribute) else inner.id if isinstance(inner, ast.Name) else ""
+    return word in _PLAIN_DECORATORS
+
+
+def _call_of(function: ast.expr, above: ast.AST | None) -> ast.Call | None:
+    """Return the call of a function where that is all that is done with its name."""
+    if not isinstance(above, ast.Call) or above.func is not function:
+        return None
+    if isinstance(function, ast.Attribute) and last_word_of_name(function.value)[:1].isupper():
+        return None  # `Class.method(self, x)`
+    return above
+
+
+def _given(call: ast.Call, index: int, word: str) -> ast.expr | None:
+    for keyword in call.keywords:
+        if keyword.arg == word:
+            return keyword.value
+    return call.args[index] if 0 <= index < len(call.args) else None
+
+
+def _passed(reason: Reason | None, call: ast.Call) -> Reason | None:
+    return Reason("{code} passes it", call, reason, weak=True) if reason is not None else None
+
+
+__all__ = ["Called", "Callers", "is_program", "is_test"]

@@ -1,0 +1,212 @@
+"""What the files of one check share: the other files that it reads, the definitions by name, and the budget."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from torchlint.inference.interpreter.fixpoint import Rounds
+from torchlint.inference.lattice import Kind, Value, of_kind
+from torchlint.inference.program.module_files import Location, file_of, seen_from
+from torchlint.source import files
+from torchlint.source.text import SourceError, decode
+from torchlint.syntax.ast_index import AST_CACHE, Outline, outline
+
+if TYPE_CHECKING:
+    from torchlint.inference.interpreter.file_scope import File
+
+MOST_FILES = 40
+"""Other files read for one that is checked; what more it imports is not followed."""
+
+MOST_LINES = 40_000
+"""Lines walked for the sake of one file; after that nothing is known of what else it calls."""
+
+MOST_FOREIGN_LINES = 600
+"""Lines of other files walked for one question; after that nothing is known of what else stands there."""
+
+MOST_DEPTH = 4
+"""Calls are followed this deep."""
+
+_MOST_BYTES = 500_000
+"""A larger file is generated or data; it is not read for the sake of another."""
+
+MARK = "here."
+"""How the names of the project's own things begin: ``here.package.module.word``, or ``...word@row`` once found."""
+
+
+class Project:
+    """One check's view of the project around a file; ``place`` is None where the file lies nowhere.
+
+    ``presuming``: functions are taken to be called as most are (:mod:`torchlint.inference.interpreter.heuristics`).
+    """
+
+    def __init__(self, place: Location | None, presuming: bool = False) -> None:
+        self.place = place
+        self.presuming = presuming
+        self.definitions: dict[str, tuple[File, ast.AST]] = {}
+        """Functions and classes by the name under which values carry them, with the file that they stand in."""
+        self.running: list[ast.AST] = []
+        """The functions that are being walked at this moment, outermost first."""
+        self.walking: list[ast.AST] = []
+        """Those of them that are being walked for all calls."""
+        self.rounds = Rounds()
+        self.depth = 0
+        """How many calls of functions are being followed at this moment."""
+        self.nested = 0
+        """How many functions are being walked for all calls, one because of the other."""
+        self.spent = 0
+        """Lines walked so far: functions and modules, for calls and for all calls."""
+        self.foreign = 0
+        """Those of them that stand in other files, since the last question was put."""
+        self.reads: dict[str, str | None] = {}
+        """The digest of each other file that was read, by its path; None where it could not be."""
+        self._shapes: dict[str, str | None] = {}
+        self._files: dict[str, File | None] = {}
+        self._by_base: dict[str, File | None] = {}
+        self._bases: dict[str, str] = {}
+        self._following: set[str] = set()
+
+    def begin_question(self) -> None:
+        """Take notice that somebody asks for something new: the budget for other files is whole again."""
+        self.foreign = 0
+
+    def affords(self, file: File) -> bool:
+        """Whether the budget allows another walk of something in a file."""
+        is_own = self.place is None or file.place is self.place
+        return self.spent <= MOST_LINES and (is_own or self.foreign <= MOST_FOREIGN_LINES)
+
+    def spend(self, file: File, lines: int) -> None:
+        """Take lines that are walked from the budget."""
+        self.spent += lines
+        if file.place is not self.place:
+            self.foreign += lines
+
+    @contextmanager
+    def general(self, function: ast.AST) -> Iterator[None]:
+        """Walk a function for all calls: that follows calls as deep again, but not without end."""
+        depth = self.depth
+        self.running.append(function)
+        self.walking.append(function)
+        self.nested += 1
+        if self.nested <= MOST_DEPTH:
+            self.depth = 0
+        try:
+            yield
+        finally:
+            self.nested -= 1
+            self.depth = depth
+            self.walking.pop()
+            self.running.pop()
+
+    @contextmanager
+    def call(self, function: ast.FunctionDef | ast.AsyncFunctionDef, deeper: bool = True) -> Iterator[None]:
+        """Walk a function for one call; what a decorator puts around a function is no deeper than the function."""
+        self.running.append(function)
+        self.depth += deeper
+        try:
+            yield
+        finally:
+            self.depth -= deeper
+            self.running.pop()
+
+    def begin(self, file: File) -> None:
+        """Take the file that is checked as one of the project: imports that lead back to it find its unsaved text."""
+        self._files[self.place.path if self.place is not None else ""] = file
+
+    def close(self) -> None:
+        """Let go of all that was found, so that it does not wait for the next search for garbage."""
+        for file in list(self.files()):
+            file.close()
+        vars(self).clear()
+
+    def files(self) -> Iterator[File]:
+        """Yield all files that were looked at, the one that is checked first."""
+        yield from (file for file in self._files.values() if file is not None)
+
+    def dependencies(self) -> dict[str, str | None]:
+        """Return the digests of the files that were read by path, and what is there where modules were looked for."""
+        return {**dict(sorted(self._shapes.items())), **self.reads}
+
+    # ------------------------------------------------------------------ names
+    def named(self, base: str) -> str:
+        """Return the name of a module by its path without ``.py``."""
+        assert self.place is not None
+        relative = seen_from(self.place.root, base)
+        name = MARK + relative.replace(os.sep, ".") if relative != "." else MARK.rstrip(".")
+        self._bases[name] = base
+        return name
+
+    def find(self, name: str) -> Value | None:
+        """Return what ``here.module.word`` is; None where the project does not say, and for a module.
+
+        Where a package binds the name of its own module to something else (``from .Image import Image``), that counts.
+        """
+        if name in self._following:
+            return None
+        self._following.add(name)
+        try:
+            return self._found(name)
+        finally:
+            self._following.discard(name)
+
+    def _found(self, name: str) -> Value | None:
+        above, _, word = name.rpartition(".")
+        base = self._bases.get(above)
+        if base is None:
+            return None
+        file = self.file(base)
+        found = file.exported(word) if file is not None else None
+        if found is not None and name not in found.names:
+            return found
+        if name in self._bases:
+            return None
+        below = os.path.join(base, word)
+        return of_kind(Kind.OTHER, names=frozenset((self.named(below),))) if self.shape(below) else None
+
+    # ------------------------------------------------------------------ files
+    def shape(self, base: str) -> str | None:
+        """Say what is at a path without ``.py`` (:meth:`Homes.shape`), and take notice that findings rest on it."""
+        assert self.place is not None
+        self._shapes[base] = self.place.homes.shape(base)
+        return self._shapes[base]
+
+    def file(self, base: str) -> File | None:
+        """Return the file of a module by its path without ``.py``; None where there is none or it cannot be read."""
+        if base not in self._by_base:
+            path = file_of(base, self.shape(base))
+            if path is not None and path not in self._files:
+                self._files[path] = self._read(path)
+            self._by_base[base] = self._files[path] if path is not None else None
+        return self._by_base[base]
+
+    def _read(self, path: str) -> File | None:
+        from torchlint.inference.interpreter.file_scope import File
+
+        assert self.place is not None
+        if len(self._files) > MOST_FILES:
+            return None
+        made = _parsed(path)
+        if made is None:
+            self.reads[path] = None
+            return None
+        self.reads[path] = sha256(made.source.raw).hexdigest()
+        return File(made, self, Location(path, self.place.homes))
+
+
+def _parsed(path: str) -> Outline | None:
+    """Read and parse a file; None where that cannot be done."""
+    try:
+        raw = files.read(path, _MOST_BYTES + 1)
+        if len(raw) > _MOST_BYTES:
+            return None
+        known = AST_CACHE.find(path, raw)
+        if known is None:
+            known = outline(decode(path, raw))
+            AST_CACHE.keep(path, known)
+    except (OSError, SourceError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return known

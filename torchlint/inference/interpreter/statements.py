@@ -1,0 +1,370 @@
+"""Statements: how what is known of names changes along a function's body, until its loops settle."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from torchlint.inference.interpreter.environment import Env, lifted
+from torchlint.inference.interpreter.expressions import Expressions
+from torchlint.inference.lattice import NOTHING, UNKNOWN, Grad, Kind, Reason, Value, join, of_kind
+from torchlint.inference.models import tensors
+from torchlint.inference.models.call_arguments import Arguments
+from torchlint.inference.models.containers import holding, part
+from torchlint.inference.program.bindings import Loop
+from torchlint.inference.program.imports import import_bindings, path_of
+from torchlint.inference.program.liveness import rebound
+
+if TYPE_CHECKING:
+    from torchlint.inference.interpreter.file_scope import File
+
+_PASSES = 6
+"""A loop is walked at most this often; from the fourth time on what still changes in it is unknown."""
+
+_WIDEN = 3
+
+
+class Flow(Expressions):
+    """One walk of a body in an environment: the value of every expression in it, and what it returns."""
+
+    def __init__(self, file: File, body: list[ast.stmt], start: Callable[[Flow], Env], self_name: str | None) -> None:
+        super().__init__(file)
+        self.body = body
+        self._start = start
+        self.self_name = self_name
+        self.attributes: dict[str, Value] = {}
+        """What was assigned to attributes of ``self``, joined."""
+        self.returned: Value = NOTHING
+        self.returns = False
+        self.env = Env()
+        self._heads: dict[Loop, dict[str, Value]] = {}
+        self._is_module = body is file.outline.tree.body
+        self.running = False
+        """Whether the walk is under way."""
+        self._round = -1
+        """How often the outermost loop around the statement at hand was walked before; -1 outside of loops."""
+        self._settled = True
+        self._breaks: list[list[Env]] = []
+        self._continues: list[list[Env]] = []
+
+    def run(self) -> Flow:
+        """Walk the body."""
+        self.running = True
+        self.env = self._start(self)
+        self.block(self.body, self.env)
+        self.running = False
+        return self
+
+    def close(self) -> None:
+        """Let go of what evaluates: it and the walk hold each other, and all that was found, until they are parted."""
+        del self.guard, self.calls
+
+    def block(self, body: list[ast.stmt], env: Env) -> None:
+        """Walk statements in order; code behind a ``return`` is walked too, but changes nothing that is joined."""
+        for statement in body:
+            handler = _STATEMENTS.get(type(statement))
+            if handler is not None:
+                handler(self, statement, env)
+
+    # ------------------------------------------------------------------ binding
+    def assign(self, target: ast.expr, value: Value, env: Env) -> None:
+        """Carry out an assignment to any target."""
+        super().assign(target, value, env)
+        match target:
+            case ast.Name(id=word) if self._is_module:
+                self.file.rebound(word)
+            case ast.Attribute():
+                self._assign_attribute(target, value, env)
+            case ast.Subscript():
+                self._assign_part(target, value, env)
+
+    def _assign_attribute(self, target: ast.Attribute, value: Value, env: Env) -> None:
+        base = self.evaluate(target.value, env)
+        root = path_of(target.value)
+        if target.attr == "requires_grad" and root is not None and base.may(Kind.TENSOR):
+            self._ask_for_grad(target, base, value, root, env)
+            return
+        if target.attr == "data" and root is not None and base.may(Kind.TENSOR) and value.may(Kind.TENSOR):
+            env.refine(root, base.having(place=base.place | value.place, why_place=value.why_place or base.why_place))
+        path = path_of(target)
+        if path is not None:
+            env.assign(path, value)
+            self.note_attribute(path, value)
+            self.changes[path] = join(self.changes.get(path, NOTHING), value)
+
+    def _ask_for_grad(self, target: ast.Attribute, base: Value, value: Value, root: str, env: Env) -> None:
+        if value.const is False:
+            env.refine(root, base.having(grad=Grad.DETACHED, why_grad=None))
+            return
+        why = Reason("{code} is made to require grad", target)
+        grad = Grad.ATTACHED if value.const is True else base.grad | Grad.UNKNOWN
+        env.refine(root, base.having(grad=grad, why_grad=why))
+
+    def _assign_part(self, target: ast.Subscript, value: Value, env: Env) -> None:
+        base = self.evaluate(target.value, env)
+        self.evaluate(target.slice, env)
+        path = path_of(target)
+        if path is not None and not base.may(Kind.TENSOR):
+            env.assign(path, value)
+        if base.is_tensor:
+            self.calls.set(target.value, tensors.in_place(base, Arguments(target, (value,)), env.mode), env)
+        elif base.may(Kind.SEQUENCE) and (base.items is not None or base.member is not None):
+            self.calls.set(target.value, holding(base, value), env)
+
+    def note_attribute(self, path: str, value: Value) -> None:
+        """Remember what an attribute of ``self`` is set to: other methods will ask."""
+        if self.self_name and path.startswith(self.self_name + "."):
+            word = path[len(self.self_name) + 1 :]
+            if "." not in word and "[" not in word:
+                self.attributes[word] = join(self.attributes.get(word, NOTHING), value)
+
+    def assignment(self, node: ast.Assign, env: Env) -> None:
+        value = self.evaluate(node.value, env)
+        for target in node.targets:
+            self.assign(target, value, env)
+
+    def annotated(self, node: ast.AnnAssign, env: Env) -> None:
+        said = self.file.annotated(node.annotation, env, self)
+        if node.value is None:
+            if said is not None:
+                self.assign(node.target, said, env)
+            return
+        value = self.evaluate(node.value, env)
+        self.assign(node.target, said if said is not None and value.unknown else value, env)
+
+    def augmented(self, node: ast.AugAssign, env: Env) -> None:
+        before = self.evaluate(node.target, env)
+        added = self.evaluate(node.value, env)
+        after = self.combined(before, added, node.op, env.mode, node)
+        if before.is_tensor:  # in place: the tensor stays where and what it is, but may come to require grad
+            after = tensors.in_place(before, Arguments(node, (added,)), env.mode)
+        elif before.must(Kind.SEQUENCE):
+            after = holding(before, part(added))
+        path = path_of(node.target)
+        if path is not None:
+            env.assign(path, after)
+            self.note_attribute(path, after)
+            if before.may(Kind.TENSOR | Kind.SEQUENCE):
+                self.changes[path] = join(self.changes.get(path, NOTHING), after)
+        if isinstance(node.target, ast.Subscript):
+            self._assign_part(node.target, after, env)
+
+    # ------------------------------------------------------------------ branches
+    def branch(self, node: ast.If, env: Env) -> None:
+        self.evaluate(node.test, env)
+        if (holds := self.taken(node)) is not None:
+            only = env.layer()
+            self.guard.narrow(node.test, holds, only)
+            self.block(node.body if holds else node.orelse, only)
+            env.merge([only])
+            return
+        then, otherwise = env.layer(), env.layer()
+        self.guard.narrow(node.test, True, then)
+        self.block(node.body, then)
+        self.guard.narrow(node.test, False, otherwise)
+        self.block(node.orelse, otherwise)
+        if isinstance(node.test, ast.Constant) and not node.orelse and node.test.value:
+            env.merge([then])
+        else:
+            env.merge([then, otherwise])
+
+    def attempt(self, node: ast.Try, env: Env) -> None:
+        body = env.layer()
+        self.block(node.body, body)
+        halfway = lifted(body, env)
+        halfway.dead = False
+        ends = []
+        for handler in node.handlers:
+            started = env.layer()
+            started.merge([_over(halfway, started), started.layer()])  # the body may have failed at any point
+            if handler.name:
+                started.assign(handler.name, of_kind(Kind.OTHER))
+            self.block(handler.body, started)
+            ends.append(started)
+        self.block(node.orelse, body)
+        env.merge([body, *ends])
+        dead, env.dead = env.dead, False
+        self.block(node.finalbody, env)
+        env.dead = env.dead or dead
+
+    def match(self, node: ast.Match, env: Env) -> None:
+        self.evaluate(node.subject, env)
+        ends = [env.layer()]
+        for case in node.cases:
+            started = env.layer()
+            for pattern in ast.walk(case.pattern):
+                if isinstance(pattern, ast.MatchAs | ast.MatchStar) and pattern.name:
+                    started.assign(pattern.name, UNKNOWN)
+            if isinstance(case.pattern, ast.MatchClass):
+                self.guard.is_instance(node.subject, case.pattern.cls, True, started)
+            if case.guard is not None:
+                self.evaluate(case.guard, started)
+            self.block(case.body, started)
+            ends.append(started)
+        env.merge(ends)
+
+    # ------------------------------------------------------------------ loops
+    def loop(self, node: ast.For | ast.AsyncFor, env: Env) -> None:
+        values = self.evaluate(node.iter, env)
+        self._repeat(node, env, lambda inner: self.assign(node.target, part(values), inner), endless=False)
+
+    def repeat_while(self, node: ast.While, env: Env) -> None:
+        def enter(inner: Env) -> None:
+            self.evaluate(node.test, inner)
+            self.guard.narrow(node.test, True, inner)
+
+        endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
+        self._repeat(node, env, enter, endless)
+
+    def _repeat(self, node: Loop, env: Env, enter: Callable[[Env], None], endless: bool) -> None:
+        """Walk a loop; the outermost one again and again, until all that its rounds carry into the next has settled."""
+        if self._round >= 0:
+            env.merge(self._once(node, env, enter, endless))
+            return
+        returned, yielded = self.returned, len(self.yielded)
+        for self._round in range(_PASSES):
+            self._settled, self.returned = True, returned
+            del self.yielded[yielded:]
+            left = self._once(node, env, enter, endless)
+            if self._settled:
+                break
+        self._round = -1
+        env.merge(left)
+
+    def _once(self, node: Loop, env: Env, enter: Callable[[Env], None], endless: bool) -> list[Env]:
+        """Walk a loop once, from what is known of its head so far; give the environments in which it is left."""
+        head = env.layer()
+        for path, value in self._heads.get(node, {}).items():
+            before = head.find(path)
+            head.refine(path, value if before is None else join(before, value))
+        body = head.layer()
+        enter(body)
+        self._breaks.append([])
+        self._continues.append([])
+        self.block(node.body, body)
+        ends = [lifted(each, head) for each in self._continues.pop()]
+        if not body.dead:
+            ends.append(body)
+        self._carry(node, head, ends)
+        left = [lifted(each, env) for each in self._breaks.pop()]
+        if not endless:
+            finished = env.layer()
+            finished.merge([_over(lifted(each, env), finished) for each in (head, *ends)])
+            self.block(node.orelse, finished)
+            left.append(finished)
+        return left
+
+    def _carry(self, node: Loop, head: Env, ends: list[Env]) -> None:
+        """Take to the loop's head what the body changed and the next round may see, for the next walk."""
+        known = self._heads.setdefault(node, {})
+        unseen = frozenset[str]() if self._is_module else self.file.outline.told(rebound, node)
+        for path, value in (each for end in ends for each in end.changes() if each[0] not in unseen):
+            seen = head.find(path)
+            if seen is not None and join(seen, value).same(seen):
+                continue
+            before = known.get(path, NOTHING)
+            after = join(before, value)
+            if not after.same(before):
+                self._settled = False
+                known[path] = UNKNOWN if self._round >= _WIDEN else after
+
+    def leave(self, node: ast.Break | ast.Continue, env: Env) -> None:
+        pending = self._breaks if isinstance(node, ast.Break) else self._continues
+        if pending:
+            pending[-1].append(env.layer())
+        env.dead = True
+
+    # ------------------------------------------------------------------ scopes and the rest
+    def within(self, node: ast.With | ast.AsyncWith, env: Env) -> None:
+        before = env.mode
+        for item in node.items:
+            context = self.evaluate(item.context_expr, env)
+            callee = self.values.get(item.context_expr.func) if isinstance(item.context_expr, ast.Call) else None
+            env.mode = self.file.entered(context, callee, env.mode)
+            if item.optional_vars is not None:
+                given = callee is not None and self.file.wrappers.is_context_manager(callee)
+                self.assign(item.optional_vars, part(context) if given else UNKNOWN, env)
+        self.block(node.body, env)
+        env.mode = before
+
+    def give(self, node: ast.Return, env: Env) -> None:
+        value = self.evaluate(node.value, env) if node.value is not None else of_kind(Kind.NONE)
+        self.returned = join(self.returned, value)
+        self.returns = True
+        env.dead = True
+
+    def fail(self, node: ast.Raise, env: Env) -> None:
+        for each in (node.exc, node.cause):
+            if each is not None:
+                self.evaluate(each, env)
+        env.dead = True
+
+    def expression(self, node: ast.Expr, env: Env) -> None:
+        self.evaluate(node.value, env)
+
+    def check(self, node: ast.Assert, env: Env) -> None:
+        self.evaluate(node.test, env)
+        if node.msg is not None:
+            self.evaluate(node.msg, env)
+        self.guard.narrow(node.test, True, env)
+
+    def delete(self, node: ast.Delete, env: Env) -> None:
+        for target in node.targets:
+            if (path := path_of(target)) is not None:
+                env.remove(path)
+
+    def imports(self, node: ast.Import | ast.ImportFrom, env: Env) -> None:
+        for word, value in import_bindings(node, self.file.module_name):
+            env.assign(word, value)
+
+    def function_definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef, env: Env) -> None:
+        for each in (*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)):
+            self.evaluate(each, env)
+        env.assign(node.name, self.file.defined(node, env))
+
+    def class_definition(self, node: ast.ClassDef, env: Env) -> None:
+        for each in (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)):
+            self.evaluate(each, env)
+        inner = env.layer()
+        env.assign(node.name, self.file.defined(node, env))
+        self.block(node.body, inner)
+
+
+def _over(branch: Env, base: Env) -> Env:
+    """Return the changes of a branch as a layer over another environment of the same names."""
+    over = Env(base)
+    over._take(branch)
+    over.dead = branch.dead
+    return over
+
+
+_Handler = Callable[[Flow, Any, Env], None]
+
+_STATEMENTS: dict[type[ast.stmt], _Handler] = {
+    ast.Assign: Flow.assignment,
+    ast.AnnAssign: Flow.annotated,
+    ast.AugAssign: Flow.augmented,
+    ast.If: Flow.branch,
+    ast.Try: Flow.attempt,
+    ast.Match: Flow.match,
+    ast.For: Flow.loop,
+    ast.AsyncFor: Flow.loop,
+    ast.While: Flow.repeat_while,
+    ast.Break: Flow.leave,
+    ast.Continue: Flow.leave,
+    ast.With: Flow.within,
+    ast.AsyncWith: Flow.within,
+    ast.Return: Flow.give,
+    ast.Raise: Flow.fail,
+    ast.Expr: Flow.expression,
+    ast.Assert: Flow.check,
+    ast.Delete: Flow.delete,
+    ast.Import: Flow.imports,
+    ast.ImportFrom: Flow.imports,
+    ast.FunctionDef: Flow.function_definition,
+    ast.AsyncFunctionDef: Flow.function_definition,
+    ast.ClassDef: Flow.class_definition,
+}
+if hasattr(ast, "TryStar"):
+    _STATEMENTS[ast.TryStar] = Flow.attempt

@@ -1,0 +1,328 @@
+"""What a function of the project returns for given arguments: its body walked once for each sort of arguments."""
+
+from __future__ import annotations
+
+import ast
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from torchlint.inference.interpreter.project import MOST_DEPTH
+from torchlint.inference.interpreter.statements import Flow
+from torchlint.inference.lattice import NOTHING, UNKNOWN, Grad, Kind, Mode, Reason, Value, join, join_all, of_kind
+from torchlint.inference.models.call_arguments import Arguments
+from torchlint.inference.models.devices import last_word_of_name
+from torchlint.inference.models.grad_mode import TURNING_OFF
+from torchlint.inference.models.tables import words
+from torchlint.inference.program.bindings import lines_of, local, own, shared, written
+from torchlint.syntax.ast_index import Function, Outline, parameters
+
+if TYPE_CHECKING:
+    from torchlint.inference.interpreter.file_scope import File
+
+_PLAIN_DECORATORS = words("staticmethod classmethod abstractmethod overload override cache") | TURNING_OFF
+"""Decorators under which a call gives what the function returns."""
+
+_Changes = tuple[tuple[str, Value], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Summary:
+    """What a call gives, and what it does to its arguments and to the names around the function."""
+
+    value: Value
+    changes: _Changes = ()
+    shared: _Changes = ()
+    attributes: dict[str, Value] = field(default_factory=dict)
+    """What it sets attributes of ``self`` to."""
+
+    def as_value(self) -> Value:
+        """Return all of it as one value."""
+        return of_kind(Kind.SEQUENCE, items=(self.value, of_kind(Kind.SEQUENCE, keys=self.shared)), keys=self.changes)
+
+    @staticmethod
+    def out_of(value: Value) -> _Summary:
+        """Return it again."""
+        return _Summary(value.items[0], value.keys, value.items[1].keys) if value.items else _Summary(UNKNOWN)
+
+
+@dataclass(frozen=True, eq=False)
+class _Call:
+    """One call of a function; its first ``under`` decorators are left out, ``around`` numbers its surroundings."""
+
+    function: Function
+    given: Arguments
+    receiver: Value | None
+    mode: Mode
+    under: int = 0
+    around: int | None = None
+
+    def key(self) -> tuple[object, ...]:
+        """Return what the result depends on."""
+        return (
+            self.function,
+            self.mode,
+            self.under,
+            self.around,
+            _fingerprint(self.receiver),
+            tuple(map(_fingerprint, self.given.positional)),
+            self.given.starred,
+            tuple((word, _fingerprint(value)) for word, value in sorted(self.given.keywords.items())),
+        )
+
+
+class Summaries:
+    """The results of one file's functions, by what they are given."""
+
+    def __init__(self, file: File) -> None:
+        self._file = file
+        self._known: dict[tuple[object, ...], _Summary] = {}
+        self._under_way: set[tuple[object, ...]] = set()
+        """The calls that are being walked at this moment."""
+        self._modes: dict[tuple[Function, Mode], dict[ast.expr, Mode]] = {}
+
+    def of(
+        self, function: Function, given: Arguments, receiver: Value | None, mode: Mode, place: tuple[int, int | None]
+    ) -> Value:
+        """Return what a function returns for some arguments.
+
+        ``place`` says how many of its decorators are left out, and which of its surroundings are meant.
+        """
+        call = _Call(function, given, receiver, mode, *place)
+        if receiver is None and given.positional and self._file.takes_object(function):
+            call = replace(call, receiver=given.positional[0], given=given.shifted())  # `Class.method(object, ...)`
+        found = self._summary(call)
+        for path, value in found.changes:
+            word, _, attribute = path.partition(".")
+            target = _argument(function, given.node, word, receiver is not None)
+            if target is not None and attribute:
+                target = ast.copy_location(ast.Attribute(target, attribute, ast.Load()), given.node)
+            if target is not None:
+                given.changes.append((target, _through(value, given, "changes it")))
+        if given.node in self._file.outline.parents:
+            given.shared.extend((function, word, _through(value, given, "changes it")) for word, value in found.shared)
+        return _through(found.value, given)
+
+    def attributes(self, start: Function, given: Arguments, made: Value) -> dict[str, Value]:
+        """Return what a constructor sets the attributes of ``self`` to for some arguments."""
+        return self._summary(_Call(start, given, made, Mode.ON)).attributes
+
+    def _summary(self, call: _Call) -> _Summary:
+        key, project = call.key(), self._file.project
+        if key in self._under_way:
+            return _Summary.out_of(project.rounds.guess(key, _Summary(NOTHING).as_value()))
+        if key not in self._known and (project.depth >= MOST_DEPTH or not project.affords(self._file)):
+            return _Summary(_made_under(call.mode, self._said(call.function)))
+        return project.rounds.settle(lambda: self._walked(key, call))
+
+    def _said(self, function: Function) -> Value:
+        """Return what a function's annotation says that it returns: there is no budget left to walk it."""
+        plain = {last_word_of_name(each) for each in function.decorator_list} <= _PLAIN_DECORATORS
+        said = self._file.toplevel.annotated(function.returns) if plain and function.returns is not None else None
+        return said or UNKNOWN
+
+    def forget(self) -> None:
+        """Forget all results: what they rest on has changed."""
+        self._known.clear()
+        self._modes.clear()
+
+    def modes(self, function: Function, mode: Mode) -> dict[ast.expr, Mode]:
+        """Return the grad modes at the expressions of a function that is called in some mode."""
+        file, project = self._file, self._file.project
+        if function in project.running:
+            return {}
+        if (function, mode) not in self._modes:
+            flow = Flow(
+                file, function.body, lambda flow: file.start(function, flow, None, None, mode), file.self_name(function)
+            )
+            with closing(flow), project.general(function):
+                self._modes[function, mode] = flow.run().modes
+            project.rounds.keep(self._modes, (function, mode))
+        project.rounds.used(self._modes, (function, mode))
+        return self._modes[function, mode]
+
+    def _walked(self, key: tuple[object, ...], call: _Call) -> _Summary:
+        rounds = self._file.project.rounds
+        if key in self._known:
+            rounds.used(self._known, key)
+            return self._known[key]
+        self._under_way.add(key)
+        try:
+            found = self._own(call)
+            at = self._file.wrappers.outermost(call.function, call.under)
+            if at is not None:
+                found = replace(found, value=self._wrapped(call, at))
+        finally:
+            self._under_way.discard(key)
+        self._known[key] = found
+        rounds.keep(self._known, key)
+        rounds.found(key, found.as_value())
+        return found
+
+    def _own(self, call: _Call) -> _Summary:
+        """Walk a function's own body."""
+        file, function = self._file, call.function
+        around = file.closures.of(function, call.around)
+        flow = Flow(
+            file,
+            function.body,
+            lambda flow: file.start(function, flow, call.given, call.receiver, call.mode, around, call.under),
+            file.self_name(function),
+        )
+        file.project.spend(file, lines_of(function))
+        with closing(flow):
+            with file.project.call(function):
+                flow.run()
+            file.closures.finished(function, flow)
+            return _Summary(self._returned(function, flow, call.mode), *_changed(function, flow), flow.attributes)
+
+    def _returned(self, function: Function, flow: Flow, mode: Mode) -> Value:
+        file = self._file
+        if flow.yielded:
+            return of_kind(Kind.SEQUENCE, member=join_all(flow.yielded))
+        if not flow.returns and not _is_abstract(function):
+            return of_kind(Kind.NONE)
+        if flow.returned.kind and not flow.returned.unknown:
+            return flow.returned
+        said = file.annotated(function.returns, flow.env, flow)
+        if said is not None:
+            return _made_under(mode, said)
+        return flow.returned if flow.returned.kind or flow.returns else _made_under(mode, UNKNOWN)
+
+    # ------------------------------------------------------------------ decorators
+    def _wrapped(self, call: _Call, at: int) -> Value:
+        """Return what a function returns through the decorator of the project at some place of its list."""
+        file, given = self._file, call.given
+        if call.receiver is not None:
+            positional = (call.receiver, *given.positional)
+            given = Arguments(given.node, positional, given.keywords, given.starred, given.spread)
+        decorator, bare = file.wrappers.decorator(call.function, at), file.bare(call.function, at + 1, call.around)
+        mode = file.wrappers.mode_above(call.function, range(call.under, at), call.mode)
+        results = []
+        for name in sorted(decorator.names):
+            home, node = file.project.definitions.get(name, (file, None))
+            if not isinstance(node, ast.FunctionDef):
+                return _made_under(mode, UNKNOWN)
+            made = home.call(name, decorator, Arguments(given.node, (bare,)), Mode.ON) or UNKNOWN
+            results.append(home.summaries.through(made, node, bare, given, mode))
+        return join_all(results) if results else _made_under(mode, UNKNOWN)
+
+    def through(self, made: Value, decorator: Function, bare: Value, given: Arguments, mode: Mode) -> Value:
+        """Return the result of calling what a decorator of this file made of a function, which is known as ``bare``."""
+        file, results = self._file, []
+        for name in sorted(made.names) if made.must(Kind.OTHER) else ():
+            if name in bare.names:
+                results.append(file.call(name, bare, given, mode) or UNKNOWN)
+                continue
+            home, inner = file.project.definitions.get(name, (file, None))
+            if not isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef) or home.owner(inner) is not decorator:
+                return _made_under(mode, UNKNOWN)
+            results.append(self._around(inner, file.closures.of(inner, place_of(name)[1]), given, mode))
+        return join_all(results) if results else _made_under(mode, UNKNOWN)
+
+    def _around(self, inner: Function, around: dict[str, Value], given: Arguments, mode: Mode) -> Value:
+        """Walk the function that a decorator puts in the place of another."""
+        file = self._file
+        flow = Flow(file, inner.body, lambda flow: file.start(inner, flow, given, None, mode, around), None)
+        with closing(flow):
+            with file.project.call(inner, deeper=False):
+                flow.run()
+            return self._returned(inner, flow, mode)
+
+
+def _handed(call: ast.Call) -> list[ast.Name]:
+    """Return the names that a call hands to a function, which may change what they stand for."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return [each for each in given if isinstance(each, ast.Name)]
+
+
+def place_of(name: str) -> tuple[int, int | None]:
+    """Return how many decorators a function's name leaves out, and which of its surroundings are meant."""
+    name, _, under = name.partition("#")
+    around = name.partition("~")[2]
+    return int(under or 0), int(around) if around else None
+
+
+def _changed(function: Function, flow: Flow) -> tuple[_Changes, _Changes]:
+    """Return what a walk changed in place: of the arguments, and of names from around the function."""
+    outline = flow.file.outline
+    outer = outline.told(shared, outline.tree).get(function, frozenset())
+    if not flow.changes and not outer:
+        return (), ()
+    rebound = outline.told(_bound_before, function)
+    arguments = parameters(function) - rebound
+    mine = {path: value for path, value in flow.changes.items() if path.partition(".")[0] in arguments}
+    free = {path: value for path, value in flow.changes.items() if path not in outline.told(local, function)}
+    for each in own(outline, function, ast.Name) if outer else ():
+        if isinstance(each.ctx, ast.Store) and each.id in outer:
+            free[each.id] = join(free.get(each.id, NOTHING), flow.values.get(each, UNKNOWN))
+    return (
+        tuple(sorted(((path, value) for path, value in mine.items() if _is_near(path)), key=lambda each: each[0])),
+        tuple(sorted(((path, value) for path, value in free.items() if path.isidentifier()), key=lambda each: each[0])),
+    )
+
+
+def _is_near(path: str) -> bool:
+    return path.count(".") <= 1 and "[" not in path
+
+
+def _bound_before(outline: Outline, function: Function) -> frozenset[str]:
+    """Return the names that a function binds anew before it changes anything by that name."""
+    first: dict[str, int] = {}
+    for statement in function.body:
+        if isinstance(statement, ast.Assign | ast.AnnAssign | ast.With):
+            for each in outline.inside(statement, ast.Name):
+                if isinstance(each.ctx, ast.Store):
+                    first.setdefault(each.id, statement.lineno)
+    handed = (each for node in outline.inside(function, ast.Call) for each in _handed(node))
+    changed = {each.id for each in (*outline.told(written, function), *handed) if each.lineno < first.get(each.id, 0)}
+    return frozenset(first.keys() - changed)
+
+
+def _made_under(mode: Mode, value: Value) -> Value:
+    """Return what code that is not known returns: where it runs with grad mode off, nothing that requires grad."""
+    return value if mode & Mode.ON or not value.may(Kind.TENSOR) else value.having(grad=Grad.DETACHED)
+
+
+def _argument(function: Function, call: ast.AST, word: str, bound: bool) -> ast.expr | None:
+    """Return the expression that a call gives for an argument, where it is written out."""
+    if not isinstance(call, ast.Call) or any(isinstance(each, ast.Starred) for each in call.args):
+        return None
+    for keyword in call.keywords:
+        if keyword.arg == word:
+            return keyword.value
+    words = [each.arg for each in (*function.args.posonlyargs, *function.args.args)][bound:]
+    at = words.index(word) if word in words else len(call.args)
+    return call.args[at] if at < len(call.args) else None
+
+
+def _is_abstract(function: Function) -> bool:
+    """Whether a body only raises or passes: subclasses say what it returns."""
+    last = function.body[-1]
+    return isinstance(last, ast.Raise | ast.Pass) or (
+        isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant)
+    )
+
+
+def _fingerprint(value: Value | None, depth: int = 6) -> object:
+    """Return all that is known of an argument as one key; what is nested too deeply is like itself alone."""
+    if value is None:
+        return None
+    if not depth:
+        return value
+    items = value.items if value.items is not None else (value.member,) if value.member is not None else ()
+    return (
+        value.plain(),
+        tuple(_fingerprint(each, depth - 1) for each in items),
+        tuple((key, _fingerprint(each, depth - 1)) for key, each in value.keys),
+        _fingerprint(value.self_value, depth - 1),
+    )
+
+
+def _through(value: Value, given: Arguments, what: str = "returns it") -> Value:
+    """Say that what is known comes from another function's text."""
+
+    def step(reason: Reason | None) -> Reason | None:
+        return Reason("{code} " + what, given.node, reason, weak=True) if reason is not None else None
+
+    return value.having(why_grad=step(value.why_grad), why_place=step(value.why_place))

@@ -1,0 +1,339 @@
+"""The lattice: what an expression's value may be, on the axes kind, grad, device and dtype, each a set."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from enum import IntFlag
+
+    Bits = IntFlag
+else:
+
+    class _Named(type):
+        def __iter__(cls) -> Iterator[Bits]:
+            return iter(cls.members.values())
+
+        def __getitem__(cls, name: str) -> Bits:
+            return cls.members[name]
+
+    class Bits(int, metaclass=_Named):
+        """Declared and spelled like ``enum.IntFlag``; results of operators are integers without a name.
+
+        Walks of functions join and compare these sets all the time: with ``IntFlag`` a fifth of a check went there.
+        """
+
+        def __init_subclass__(cls) -> None:
+            cls.members = {word: cls(bit) for word, bit in vars(cls).items() if word.isupper()}
+            for word, bit in cls.members.items():
+                bit.name = word
+                setattr(cls, word, bit)
+
+
+class Kind(Bits):
+    """What sort of thing a value is."""
+
+    TENSOR = 1
+    ARRAY = 2
+    """A NumPy array."""
+    SEQUENCE = 4
+    """A list, tuple, range, dict, set, generator: Python data that holds other values."""
+    SIZE = 8
+    """A ``torch.Size``."""
+    INTEGER = 16
+    SCALAR = 32
+    """Any other Python or NumPy scalar: float, bool, complex."""
+    STRING = 64
+    NONE = 128
+    MODULE = 256
+    """An ``nn.Module`` object."""
+    DEVICE = 512
+    DTYPE = 1024
+    OTHER = 2048
+    """Known to be something else: a class, a function, an object of a class that is none of the above."""
+
+
+ANY: Final = Kind(4095)
+
+
+class Grad(Bits):
+    """Whether a tensor requires grad."""
+
+    DETACHED = 1
+    UNKNOWN = 2
+    ATTACHED = 4
+
+
+class Device(Bits):
+    """Where a tensor's memory is."""
+
+    HOST = 1
+    UNKNOWN = 2
+    ACCELERATOR = 4
+    """On a device that is, or by the code's own words may be, an accelerator."""
+
+
+class Dtype(Bits):
+    """What a tensor's elements are, as far as it matters here; integral and bool tensors never require grad."""
+
+    FLOATING = 1
+    INTEGRAL = 2
+    BOOL = 4
+
+
+class Mode(Bits):
+    """Grad mode at a point of the program."""
+
+    ON = 1
+    OFF = 2
+
+
+ANY_GRAD: Final = Grad.DETACHED | Grad.UNKNOWN
+ANY_DEVICE: Final = Device.HOST | Device.UNKNOWN
+ANY_DTYPE: Final = Dtype.FLOATING | Dtype.INTEGRAL | Dtype.BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One step of an explanation: what happened at a node, after what.
+
+    ``text`` may hold ``{code}``, which stands for the node's source.
+    """
+
+    text: str
+    node: ast.AST | None = None
+    after: Reason | None = None
+    weak: bool = False
+    """Whether this step rests on a name or on another function's text, not on this function's own."""
+
+    def chain(self) -> Iterator[Reason]:
+        """Yield the steps, first cause first."""
+        steps = []
+        step: Reason | None = self
+        while step is not None:
+            steps.append(step)
+            step = step.after
+        yield from reversed(steps)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Value:
+    """What is known of an expression's value; nobody changes one.
+
+    ``kind`` alone says nothing of the other axes; ``grad``, ``place`` and ``dtype`` speak of the tensors among the
+    possibilities (or of those inside a container, through :meth:`element`).
+    """
+
+    kind: Kind = ANY
+    grad: Grad = ANY_GRAD
+    place: Device = ANY_DEVICE
+    dtype: Dtype = ANY_DTYPE
+    exact: str | None = None
+    """The exact dtype as ``"float32"`` where known."""
+    rank: int | None = None
+    """The number of dimensions where known; 0 for a loss or another full reduction."""
+    names: frozenset[str] = frozenset()
+    """What this may be by name: ``torch.FloatTensor``, ``numpy.asarray``, ``project.module.function``."""
+    instance: frozenset[str] = frozenset()
+    """The names of the classes this may be an object of."""
+    const: object = None
+    """The constant's value, for strings, numbers and booleans; None where it is not one."""
+    items: tuple[Value, ...] | None = None
+    """The members of a tuple or list of known length, in order."""
+    member: Value | None = None
+    """The join of all members of a container of unknown length."""
+    keys: tuple[tuple[str, Value], ...] = ()
+    """The members of a dict by constant key, or the fields of a named tuple."""
+    self_value: Value | None = None
+    """For a bound method: the object it is bound to."""
+    node: ast.AST | None = None
+    """For a lambda or a local function: where it is defined."""
+    why_grad: Reason | None = None
+    why_place: Reason | None = None
+
+    # ------------------------------------------------------------------ questions
+    def must(self, kind: Kind) -> bool:
+        """Whether the value is of one of these kinds beyond doubt."""
+        return bool(self.kind) and not self.kind & ~kind
+
+    def may(self, kind: Kind) -> bool:
+        """Whether the value may be of one of these kinds."""
+        return bool(self.kind & kind)
+
+    @property
+    def unknown(self) -> bool:
+        """Whether nothing at all is known of the kind."""
+        return self.kind == ANY
+
+    @property
+    def vague(self) -> bool:
+        """Whether nothing is known of the kind but that it may not be None: a test of that says no more."""
+        return self.kind | Kind.NONE == ANY
+
+    @property
+    def may_require_grad(self) -> bool:
+        """Whether a tensor here may require grad: an integral tensor cannot."""
+        return bool(self.grad & (Grad.UNKNOWN | Grad.ATTACHED)) and bool(self.dtype & Dtype.FLOATING)
+
+    @property
+    def may_be_on_accelerator(self) -> bool:
+        """Whether a tensor here may be on an accelerator."""
+        return bool(self.place & (Device.UNKNOWN | Device.ACCELERATOR))
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether this is a torch tensor beyond doubt."""
+        return self.must(Kind.TENSOR)
+
+    def element(self) -> Value:
+        """Return the join of what iterating over or indexing into this may give."""
+        if self.items is not None:
+            return join_all(self.items) if self.items else UNKNOWN
+        if self.member is not None:
+            return self.member
+        return UNKNOWN
+
+    def having(self, **changes: object) -> Value:
+        """Return this value with some facts replaced."""
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+    def same(self, other: Value) -> bool:
+        """Whether both say the same, reasons aside: a loop that changes nothing has settled."""
+        if self is other:
+            return True
+        return (
+            self.plain() == other.plain()
+            and _same_all(self.items, other.items)
+            and _same_one(self.member, other.member)
+            and [key for key, _ in self.keys] == [key for key, _ in other.keys]
+            and all(one.same(two) for (_, one), (_, two) in zip(self.keys, other.keys, strict=True))
+        )
+
+    def plain(self) -> tuple[object, ...]:
+        """Return the facts that can be compared, parts and reasons aside."""
+        return (
+            self.kind,
+            self.grad,
+            self.place,
+            self.dtype,
+            self.exact,
+            self.rank,
+            self.names,
+            self.instance,
+            self.const,
+            type(self.const),
+            self.node,
+        )
+
+
+def _same_one(one: Value | None, other: Value | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one.same(other)
+
+
+def _same_all(one: tuple[Value, ...] | None, other: tuple[Value, ...] | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return len(one) == len(other) and all(a.same(b) for a, b in zip(one, other, strict=True))
+
+
+UNKNOWN: Final = Value()
+"""Nothing is known: it may be a tensor, it may require grad, it may be on an accelerator."""
+
+NOTHING: Final = Value(Kind(0), Grad(0), Device(0), Dtype(0))
+"""No possibility at all: the value of code that is never reached."""
+
+NONE: Final = Value(Kind.NONE, Grad(0), Device(0), Dtype(0))
+OTHER: Final = Value(Kind.OTHER, Grad(0), Device(0), Dtype(0))
+
+
+_NEITHER: Final = {"grad": Grad(0), "place": Device(0), "dtype": Dtype(0)}
+
+
+def of_kind(kind: Kind, **facts: object) -> Value:
+    """Make a value that is no tensor."""
+    return Value(**{"kind": kind, **_NEITHER, **facts})  # type: ignore[arg-type]
+
+
+def tensor(grad: Grad = ANY_GRAD, place: Device = ANY_DEVICE, dtype: Dtype = ANY_DTYPE, **facts: object) -> Value:
+    """Make a value that is a tensor beyond doubt."""
+    return Value(Kind.TENSOR, grad, place, dtype, **facts)  # type: ignore[arg-type]
+
+
+def join(one: Value, other: Value, depth: int = 4) -> Value:
+    """Return what is known where either value may stand."""
+    if one is other or not other.kind:
+        return one
+    if not one.kind:
+        return other
+    if depth == 0:
+        return UNKNOWN
+    ours, theirs = one.kind & Kind.TENSOR, other.kind & Kind.TENSOR
+    return Value(
+        kind=one.kind | other.kind,
+        grad=one.grad | other.grad,
+        place=one.place | other.place,
+        dtype=one.dtype | other.dtype,
+        # facts of tensors alone survive a join with something that is no tensor
+        exact=other.exact if not ours else one.exact if not theirs or one.exact == other.exact else None,
+        rank=other.rank if not ours else one.rank if not theirs or one.rank == other.rank else None,
+        names=_joined_names(one, other),
+        instance=one.instance | other.instance,
+        const=one.const if one.const == other.const and type(one.const) is type(other.const) else None,
+        items=_joined_items(one, other, depth),
+        member=_joined_member(one, other, depth),
+        keys=_joined_keys(one, other, depth) if one.keys and other.keys else (),
+        self_value=one.self_value or other.self_value,
+        node=one.node if one.node is other.node else None,
+        why_grad=_why(one.grad, one.why_grad, other.grad, other.why_grad),
+        why_place=_why(one.place, one.why_place, other.place, other.why_place),
+    )
+
+
+def _joined_names(one: Value, other: Value) -> frozenset[str]:
+    if (one.unknown and not one.names) or (other.unknown and not other.names):
+        return frozenset()
+    return one.names | other.names
+
+
+def _why(mine: int, reason: Reason | None, theirs: int, other: Reason | None) -> Reason | None:
+    """Keep the reason of the stronger evidence; ``mine`` and ``theirs`` are bit sets in which evidence is highest."""
+    if reason is None or other is None:
+        return reason or other
+    return other if theirs & 4 and not mine & 4 else reason
+
+
+def _joined_items(one: Value, other: Value, depth: int) -> tuple[Value, ...] | None:
+    if one.items is None or other.items is None or len(one.items) != len(other.items):
+        return None
+    return tuple(join(a, b, depth - 1) for a, b in zip(one.items, other.items, strict=True))
+
+
+def _joined_member(one: Value, other: Value, depth: int) -> Value | None:
+    mine, theirs = _members(one), _members(other)
+    if mine is None or theirs is None:
+        return None if one.may(Kind.SEQUENCE) and other.may(Kind.SEQUENCE) else mine or theirs
+    return join(mine, theirs, depth - 1)
+
+
+def _members(value: Value) -> Value | None:
+    if value.member is not None:
+        return value.member
+    return join_all(value.items) if value.items is not None else None
+
+
+def _joined_keys(one: Value, other: Value, depth: int) -> tuple[tuple[str, Value], ...]:
+    theirs = dict(other.keys)
+    return tuple((key, join(mine, theirs[key], depth - 1)) for key, mine in one.keys if key in theirs)
+
+
+def join_all(values: Iterable[Value]) -> Value:
+    """Return what is known where any of the values may stand."""
+    joined = NOTHING
+    for value in values:
+        joined = join(joined, value)
+    return joined

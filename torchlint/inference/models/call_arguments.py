@@ -1,0 +1,83 @@
+"""The values given to a call, by position and by keyword."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from torchlint.inference.lattice import Device, Dtype, Grad, Kind, Reason, Value, join_all
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What a call is given, and the call itself for reasons."""
+
+    node: ast.AST
+    positional: tuple[Value, ...] = ()
+    keywords: dict[str, Value] = field(default_factory=dict)
+    starred: bool = False
+    """Whether ``*`` or ``**`` may give more."""
+    spread: tuple[Value, ...] = ()
+    """What ``*`` and ``**`` are applied to where it is not known one by one."""
+    changes: list[tuple[ast.expr, Value]] = field(default_factory=list, compare=False)
+    """What a function of the project did to its arguments, for the caller to carry out."""
+    shared: list[tuple[ast.FunctionDef | ast.AsyncFunctionDef, str, Value]] = field(default_factory=list, compare=False)
+    """What it, a function of the same file, did to names from around it."""
+
+    def find(self, index: int, *names: str) -> Value | None:
+        """Return an argument by its position or one of its names; None where it is not given."""
+        for name in names:
+            if name in self.keywords:
+                return self.keywords[name]
+        return self.positional[index] if 0 <= index < len(self.positional) else None
+
+    def every(self) -> list[Value]:
+        """Return all arguments."""
+        return [*self.positional, *self.keywords.values()]
+
+    def tensors(self) -> Value:
+        """Return the join of all arguments that may be tensors or hold some."""
+        return join_all(self._tensors())
+
+    def operands(self) -> Value:
+        """Return the join of all tensors as an operation sees them: one that requires grad is enough for its result."""
+        return joined_operands(self._tensors())
+
+    def _tensors(self) -> list[Value]:
+        return [inner for value in (*self.every(), *self.spread) for inner in _tensors_in(value)]
+
+    def says(self, name: str) -> object:
+        """Return a keyword's constant value; None where it is absent or no constant."""
+        value = self.keywords.get(name)
+        return value.const if value else None
+
+    def shifted(self) -> Arguments:
+        """Drop the first positional argument."""
+        return Arguments(self.node, self.positional[1:], self.keywords, self.starred)
+
+
+def joined_operands(values: list[Value]) -> Value:
+    """Join the inputs of an operation: its result is floating and requires grad where one of them does beyond doubt."""
+    joined = join_all(values)
+    if any(value.is_tensor and value.grad == Grad.ATTACHED and value.dtype == Dtype.FLOATING for value in values):
+        joined = joined.having(grad=Grad.ATTACHED, dtype=Dtype.FLOATING)
+    if any(value.is_tensor and value.place == Device.ACCELERATOR for value in values):
+        joined = joined.having(place=Device.ACCELERATOR)
+    return joined
+
+
+def _tensors_in(value: Value, depth: int = 3) -> list[Value]:
+    if value.must(Kind.SEQUENCE) and depth:
+        inner = value.items if value.items is not None else (value.member,) if value.member else ()
+        return [found for each in inner for found in _tensors_in(each, depth - 1)]
+    return [value] if value.may(Kind.TENSOR) else []
+
+
+def asked_for_grad(value: Value, given: Arguments, wanted: Value | None) -> Value:
+    """Return a value that is made with ``requires_grad=wanted``; where that is not known, it may require grad."""
+    if wanted is None or wanted.const is False:
+        return value
+    why = Reason("{code} asks for requires_grad", given.node)
+    if wanted.const is True:
+        return value.having(grad=Grad.ATTACHED, why_grad=why)
+    return value.having(grad=value.grad | Grad.UNKNOWN, why_grad=why)

@@ -1,0 +1,276 @@
+"""What the text of a function or module binds: its own names, what is written into, and attributes set on ``self``."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from dataclasses import dataclass
+
+from torchlint.inference.program.imports import BUILTINS, CHANGES, CHANGING, changed_in_place, import_bindings
+from torchlint.syntax.ast_index import Function, Node, Outline, parameters
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+SCOPES = (*_FUNCTIONS, ast.Lambda, ast.ClassDef)
+Loop = ast.For | ast.AsyncFor | ast.While
+_NAMING = (*_FUNCTIONS, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping)
+BINDING = (ast.Import, ast.ImportFrom, *_NAMING)
+
+
+def own(outline: Outline, owner: ast.AST, *kinds: type[Node]) -> list[Node]:
+    """Return the nodes of some types in a function or module, those of functions inside it left out."""
+    return outline.inside(owner, *kinds, but=SCOPES)
+
+
+def written(outline: Outline, owner: ast.AST) -> tuple[ast.Name, ...]:
+    """Return names that a function binds or writes into, and those that functions inside it do so to as their own."""
+    elsewhere = {word for each in outline.inside(owner, ast.Nonlocal) for word in each.names}
+    found = [each for each in own(outline, owner, ast.Name) if isinstance(each.ctx, ast.Store)]
+    if elsewhere:
+        stores = (each for each in outline.inside(owner, ast.Name) if isinstance(each.ctx, ast.Store))
+        found += (each for each in stores if each.id in elsewhere)
+    changed = map(changed_in_place, outline.inside(owner, *CHANGES))
+    return (*found, *filter(None, changed))
+
+
+def bound(outline: Outline, owner: ast.AST) -> dict[str, list[ast.Name]]:
+    """Return the places where a function or module binds or deletes its names, by name."""
+    found: dict[str, list[ast.Name]] = {}
+    for each in own(outline, owner, ast.Name):
+        if not isinstance(each.ctx, ast.Load):
+            found.setdefault(each.id, []).append(each)
+    return found
+
+
+def naming(node: ast.AST) -> list[str]:
+    """Return what a node binds without a node for the name: ``import x``, ``def x``, ``except E as x``, ``case x``."""
+    if not isinstance(node, BINDING):
+        return []
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return [word for word, _ in import_bindings(node)]
+    word = getattr(node, "rest" if isinstance(node, ast.MatchMapping) else "name", None)
+    return [word] if word else []
+
+
+def local(outline: Outline, function: Function) -> frozenset[str]:
+    """Return the names that are a function's own."""
+    names = {each.id for each in own(outline, function, ast.Name) if isinstance(each.ctx, ast.Store)}
+    names |= parameters(function)
+    return frozenset(names - declared(outline, function, SCOPES))
+
+
+def declared(outline: Outline, owner: ast.AST, but: tuple[type[ast.AST], ...] = ()) -> frozenset[str]:
+    """Return the names that ``nonlocal`` and ``global`` take from elsewhere inside a function or module.
+
+    Those inside one of the types in ``but`` do not count.
+    """
+    found: list[ast.Nonlocal | ast.Global] = [
+        *outline.inside(owner, ast.Nonlocal, but=but),
+        *outline.inside(owner, ast.Global, but=but),
+    ]
+    return frozenset(word for each in found for word in each.names)
+
+
+def bound_later(outline: Outline, function: Function) -> frozenset[str]:
+    """Return the names that a function loads and the one around it binds or changes after it was defined."""
+    start, owner = function.lineno, function
+    for above in outline.ancestors(function):
+        if isinstance(above, _FUNCTIONS):
+            owner = above
+            break
+        if isinstance(above, Loop):
+            start = min(start, above.lineno)
+    changes, inside = outline.told(_written_by_word, owner), set(outline.within(function))
+    names = (each for word in outline.told(loaded, function) for each in changes.get(word, ()))
+    return frozenset(each.id for each in names if each not in inside and each.lineno >= start)
+
+
+def _written_by_word(outline: Outline, owner: Function) -> dict[str, list[ast.Name]]:
+    found: dict[str, list[ast.Name]] = {}
+    for each in outline.told(written, owner):
+        found.setdefault(each.id, []).append(each)
+    return found
+
+
+def inner(outline: Outline, owner: Function) -> tuple[Function, ...]:
+    """Return the functions inside a function."""
+    return tuple(outline.inside(owner, *_FUNCTIONS))
+
+
+def loaded(outline: Outline, node: ast.AST) -> frozenset[str]:
+    """Return the names that stand anywhere inside a node."""
+    return frozenset(each.id for each in outline.inside(node, ast.Name))
+
+
+def binder(outline: Outline, function: Function | None, word: str) -> Function | None:
+    """Return the function whose own a name is, as a function sees it; None for a name of the module."""
+    while function is not None and word not in outline.told(local, function):
+        function = outline.owner(function)
+    return function
+
+
+def lines_of(statement: ast.stmt) -> int:
+    """Return how many lines are walked with a statement: bodies of functions are walked for themselves."""
+    return (statement.end_lineno or statement.lineno) - statement.lineno + 1
+
+
+# ---------------------------------------------------------------------- of a whole file
+def holders(outline: Outline, _: ast.Module) -> frozenset[Function]:
+    """Return the functions that have functions inside them."""
+    nodes = (*outline.nodes(ast.FunctionDef), *outline.nodes(ast.AsyncFunctionDef))
+    return frozenset(owner for each in nodes if (owner := outline.owner(each)) is not None)
+
+
+def shared(outline: Outline, _: ast.Module) -> dict[Function, frozenset[str]]:
+    """Return the names that functions declare to be those of the functions or the module around them, by function."""
+    found: dict[Function, set[str]] = {}
+    nodes: list[ast.Nonlocal | ast.Global] = [*outline.nodes(ast.Nonlocal), *outline.nodes(ast.Global)]
+    for node in nodes:
+        if (owner := outline.owner(node)) is not None:
+            found.setdefault(owner, set()).update(node.names)
+    return {owner: frozenset(words) for owner, words in found.items()}
+
+
+def spelled(outline: Outline, _: ast.Module) -> tuple[dict[str, list[ast.Attribute]], dict[str, list[ast.Name]]]:
+    """Return the attributes and the names of a file by their words."""
+    attributes: dict[str, list[ast.Attribute]] = {}
+    names: dict[str, list[ast.Name]] = {}
+    for attribute in outline.nodes(ast.Attribute):
+        attributes.setdefault(attribute.attr, []).append(attribute)
+    for name in outline.nodes(ast.Name):
+        names.setdefault(name.id, []).append(name)
+    return attributes, names
+
+
+def changed_by_functions(outline: Outline, tree: ast.Module) -> frozenset[str]:
+    """Return the module's names into whose values some function writes."""
+    found = set()
+    for node in (*outline.told(_parts_written, tree), *outline.nodes(ast.Call)):
+        name = changed_in_place(node)
+        function = outline.owner(name) if name is not None else None
+        if name is not None and function is not None and binder(outline, function, name.id) is None:
+            found.add(name.id)
+    return frozenset(found)
+
+
+def _unloaded(outline: Outline, _: ast.Module) -> list[ast.Name]:
+    """Return the places where a file binds or deletes names."""
+    return [each for each in outline.nodes(ast.Name) if not isinstance(each.ctx, ast.Load)]
+
+
+def _parts_written(outline: Outline, _: ast.Module) -> list[ast.Subscript | ast.Attribute]:
+    """Return the places where a file binds or deletes parts of something."""
+    parts: list[ast.Subscript | ast.Attribute] = [*outline.nodes(ast.Subscript), *outline.nodes(ast.Attribute)]
+    return [each for each in parts if not isinstance(each.ctx, ast.Load)]
+
+
+def bound_again(outline: Outline, tree: ast.Module) -> frozenset[str]:
+    """Return the module's names that are bound again after a function that loads them."""
+    stores = [each for each in outline.told(_unloaded, tree) if isinstance(each.ctx, ast.Store)]
+    stored = Counter(each.id for each in stores)
+    outside = [each for each in stores if stored[each.id] > 1 and outline.owner(each) is None]
+    again = {word for word, times in Counter(each.id for each in outside).items() if times > 1}
+    if not again:
+        return frozenset()
+    last = {each.id: each.lineno for each in sorted(outside, key=lambda each: each.lineno)}
+    loading = (each for each in outline.nodes(ast.Name) if each.id in again)
+    owners = ((each.id, outline.owner(each)) for each in loading)
+    return frozenset(word for word, function in owners if function is not None and last[word] > function.lineno)
+
+
+def bound_otherwise(outline: Outline, tree: ast.Module) -> frozenset[str]:
+    """Return the names that something else than an import binds, anywhere in the file."""
+    found = {each.id for each in outline.told(_unloaded, tree)}
+    found |= {each.arg for each in outline.nodes(ast.arg)}
+    for kind in _NAMING:
+        found.update(word for each in outline.nodes(kind) for word in naming(each))
+    return frozenset(found)
+
+
+def never_bound(outline: Outline, tree: ast.Module) -> frozenset[str]:
+    """Return the built-in names that nothing in the file binds; none where a star may bind anything."""
+    imports: list[ast.Import | ast.ImportFrom] = [*outline.nodes(ast.Import), *outline.nodes(ast.ImportFrom)]
+    bound_here = {word for node in imports for word, _ in import_bindings(node)} | outline.told(bound_otherwise, tree)
+    stars = any(each.name == "*" for node in outline.nodes(ast.ImportFrom) for each in node.names)
+    return frozenset() if stars else BUILTINS - bound_here
+
+
+def imported_only(outline: Outline, tree: ast.Module) -> frozenset[str]:
+    """Return the names that imports of the module bind to one thing and nothing else binds, anywhere in the file."""
+    imports: list[ast.Import | ast.ImportFrom] = [*outline.nodes(ast.Import), *outline.nodes(ast.ImportFrom)]
+    meanings: dict[str, set[frozenset[str]]] = {}
+    for word, value in (each for node in imports for each in import_bindings(node)):
+        meanings.setdefault(word, set()).add(value.names)
+    other = set(outline.told(bound_otherwise, tree))
+    other |= {name.id for each in outline.told(_parts_written, tree) if (name := changed_in_place(each)) is not None}
+    placed = {word for node in imports if outline.parents[node] is tree for word, _ in import_bindings(node)}
+    return frozenset(word for word in placed - other if len(meanings[word]) == 1)
+
+
+@dataclass(frozen=True)
+class Set:
+    """The attributes of ``self`` that a method sets or changes."""
+
+    words: tuple[str, ...] = ()
+    own: frozenset[str] = frozenset()
+    """Those that are set, filled or moved themselves, and not only in parts."""
+    loose: tuple[str, ...] = ()
+    """Those that ``setattr`` sets."""
+
+
+def set_words(outline: Outline, method: Function) -> Set:
+    """Find them."""
+    first = [*method.args.posonlyargs, *method.args.args][:1]
+    if not first:
+        return Set()
+    owner = first[0].arg
+    words: list[str] = []
+    loose: list[str] = []
+    own: set[str | None] = set()
+    places: list[ast.Attribute | ast.Subscript] = [
+        *outline.inside(method, ast.Attribute),
+        *outline.inside(method, ast.Subscript),
+    ]
+    for place in places:
+        if isinstance(place.ctx, ast.Store):
+            words += _parts_of(place, owner)
+            own.add(_whole(place, owner))
+    for call in outline.inside(method, ast.Call):
+        match call:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=found), attr=attr), args=[ast.Constant(value=str(word)), *_]
+            ):
+                if found == owner and attr in ("register_buffer", "register_parameter", "add_module"):
+                    words.append(word)
+                    own.add(word)
+            case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id=found), ast.Constant(value=str(word)), _]):
+                if found == owner:
+                    loose.append(word)
+            case ast.Call(func=ast.Attribute(value=ast.Attribute() | ast.Subscript() as holder, attr=attr)):
+                own.add(_whole(holder, owner))  # `self.net.cuda()` counts where the method changes `self.net` otherwise
+                if isinstance(holder, ast.Attribute) and (
+                    attr in CHANGING or (attr.endswith("_") and not attr.endswith("__"))
+                ):
+                    words += _parts_of(holder, owner)
+    return Set((*words, *loose), frozenset({*words, *loose} & {*own, *loose}), tuple(loose))
+
+
+def _whole(node: ast.expr, owner: str) -> str | None:
+    """Return the attribute of ``owner`` that a place is or is a member of.
+
+    ``x`` for ``self.x[0]``, not ``self.x.y``.
+    """
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    match node:
+        case ast.Attribute(value=ast.Name(id=found), attr=word) if found == owner:
+            return word
+    return None
+
+
+def _parts_of(node: ast.expr, owner: str) -> list[str]:
+    """Return the attribute of ``owner`` in which a place lies, as a list of one: ``x`` for ``self.x[0].y``."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            return [node.attr] if node.value.id == owner else []
+        node = node.value
+    return []

@@ -1,0 +1,190 @@
+"""Tests that come out the same: one under a name, and the same one elsewhere in the function."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+
+from torchlint.inference.program.bindings import BINDING, Loop, bound, declared, naming, own
+from torchlint.inference.program.imports import CHANGES, changed_in_place
+from torchlint.syntax.ast_index import Function, Outline, children, parameters
+
+
+def named_tests(outline: Outline, body: Function | ast.Module) -> dict[str, ast.Assign]:
+    """Return the names of a function that are bound once, to a test of names that are not bound again after it.
+
+    Neither may what is tested be written into or have an attribute set, nor may the test stand in a branch of a loop:
+    the next round would see the test of the round before.
+    """
+    if all(_named(each) is None for each in own(outline, body, ast.Assign)):
+        return {}
+    stores: Counter[str] = Counter()
+    last: dict[str, int] = {}
+    assignments: dict[str, ast.Assign] = {}
+    for node, in_loop in _own(body):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
+            stores[node.id] += 1
+            last[node.id] = max(last.get(node.id, 0), node.lineno)
+        elif (name := changed_in_place(node)) is not None:
+            last[name.id] = max(last.get(name.id, 0), name.lineno)
+        for word in naming(node):
+            stores[word] += 1
+            last[word] = max(last.get(word, 0), getattr(node, "lineno", 0))
+        if not in_loop and isinstance(node, ast.Assign) and (test := _named(node)) is not None:
+            assignments[test] = node
+    return {
+        word: node
+        for word, node in assignments.items()
+        if stores[word] == 1 and all(last.get(each, 0) < node.lineno for each in _words(node.value))
+    }
+
+
+def _own(body: Function | ast.Module) -> Iterator[tuple[ast.AST, bool]]:
+    """Yield the nodes of a function, inner functions left out, and whether each is in a branch of a loop."""
+    stack: list[tuple[ast.AST, bool, bool]] = [(each, False, False) for each in body.body]
+    while stack:
+        node, loop, branch = stack.pop()
+        yield node, branch
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            branch = branch or (loop and isinstance(node, ast.If | ast.Try | ast.Match))
+            loop = loop or isinstance(node, Loop)
+            stack.extend((each, loop, branch) for each in children(node))
+
+
+def is_predicate(node: ast.expr) -> bool:
+    """Whether an expression asks something, and what it gives is no more than the answer."""
+    match node:
+        case ast.Compare() | ast.UnaryOp(op=ast.Not()):
+            return True
+        case ast.Call(func=ast.Name(id="isinstance" | "hasattr")) | ast.Call(func=ast.Attribute(attr="is_tensor")):
+            return True
+    return False
+
+
+def _named(node: ast.AST) -> str | None:
+    """Return the name that a statement binds to a test."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=word), *_], value=value) if _is_test(value):
+            return word
+    return None
+
+
+def _is_test(node: ast.expr) -> bool:
+    if is_predicate(node):
+        return True
+    match node:
+        case ast.BoolOp():
+            return True
+        case ast.Attribute(attr="is_cuda" | "requires_grad" | "device"):
+            return True
+        case ast.Attribute(value=ast.Attribute(attr="device"), attr="type"):
+            return True
+    return False
+
+
+def _words(node: ast.expr) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+
+Assumed = frozenset[tuple[str, bool]]
+"""Names of truth values, and which value each is taken to have at the tests that :func:`settled` gives."""
+
+
+_Test = ast.If | ast.IfExp
+
+
+def assumed_at(outline: Outline, node: ast.AST) -> Assumed:
+    """Return names whose value the tests around a node say, as far as other tests of its function ask for it too."""
+    function = outline.owner(node)
+    if function is None:
+        return frozenset()
+    found: dict[str, bool] = {}
+    below = node
+    for above in outline.ancestors(node):
+        if above is function:
+            break
+        if isinstance(above, _Test) and below is not above.test:
+            word, holds = asked(above.test)
+            tests = outline.told(settled, function).get(word, frozenset()) if word else frozenset()
+            if above in tests and len(tests) > 1:
+                found.setdefault(word, holds is (below is above.body or _is_in(below, above.body)))
+        below = above
+    return frozenset(found.items())
+
+
+def outcome(outline: Outline, node: _Test, assumed: Assumed) -> bool | None:
+    """Return whether a test holds under assumptions; None where they say nothing of it."""
+    word, holds = asked(node.test)
+    value = dict(assumed).get(word)
+    function = outline.owner(node)
+    if value is None or function is None or node not in outline.told(settled, function).get(word, ()):
+        return None
+    return value is holds
+
+
+def asked(test: ast.expr) -> tuple[str, bool]:
+    """Return the name that a test asks for, and the value at which it holds; no name for other tests."""
+    match test:
+        case ast.Name(id=word):
+            return word, True
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Name(id=word)):
+            return word, False
+    return "", True
+
+
+def settled(outline: Outline, function: Function) -> dict[str, frozenset[_Test]]:
+    """Return the tests of each truth value of a function behind which it is not bound again."""
+    tests: dict[str, list[_Test]] = {}
+    stores = outline.told(bound, function)
+    unclear = set(parameters(function) - _truth_values_given(function))
+    branches: list[_Test] = [*own(outline, function, ast.If), *own(outline, function, ast.IfExp)]
+    for test in branches:
+        tests.setdefault(asked(test.test)[0], []).append(test)
+    unclear.update(each.id for each in map(changed_in_place, own(outline, function, *CHANGES)) if each is not None)
+    unclear.update(word for each in own(outline, function, *BINDING) for word in naming(each))
+    unclear |= declared(outline, function)
+    return {
+        word: frozenset(_behind(outline, tests[word], stores.get(word, [])))
+        for word in (tests.keys() & (stores.keys() | parameters(function))) - unclear
+        if all(_is_truth_value(outline, each) for each in stores.get(word, ()))
+    }
+
+
+def _truth_values_given(function: Function) -> set[str]:
+    """Return the parameters that are truth values, by their annotation or their default."""
+    args = function.args
+    positional = [*args.posonlyargs, *args.args]
+    defaults = [*([None] * (len(positional) - len(args.defaults))), *args.defaults, *args.kw_defaults]
+    return {
+        each.arg
+        for each, default in zip([*positional, *args.kwonlyargs], defaults, strict=True)
+        if (isinstance(each.annotation, ast.Name) and each.annotation.id == "bool")
+        or (isinstance(default, ast.Constant) and isinstance(default.value, bool))
+    }
+
+
+def _is_truth_value(outline: Outline, name: ast.Name) -> bool:
+    """Whether a name is bound to a test or to one of the two constants: nothing can change what that is."""
+    statement = outline.parents.get(name)
+    if not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is None:
+        return False
+    match statement.value:
+        case ast.Constant(value=bool()) | ast.Call(func=ast.Name(id="callable" | "bool")):
+            return True
+        case ast.Call(func=ast.Attribute(attr="is_available" | "is_grad_enabled")):
+            return True
+    return is_predicate(statement.value)
+
+
+def _behind(outline: Outline, tests: list[_Test], stores: list[ast.Name]) -> Iterator[_Test]:
+    """Yield the tests after which a name is not bound: neither further down nor in the next round of a loop."""
+    last = max((each.lineno for each in stores), default=0)
+    loops = {above for each in stores for above in outline.ancestors(each) if isinstance(above, Loop)}
+    for test in tests:
+        if test.lineno > last and not (loops and any(above in loops for above in outline.ancestors(test))):
+            yield test
+
+
+def _is_in(node: ast.AST, body: object) -> bool:
+    return isinstance(body, list) and any(each is node for each in body)

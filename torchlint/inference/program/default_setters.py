@@ -1,0 +1,225 @@
+"""Which texts may change torch's defaults: legacy constructors and those that replace them follow them differently.
+
+Read by their words alone: a default is global, so where the call stands in the project does not matter. What cannot be
+told counts as set.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from torchlint.inference.program.frameworks import OTHERS
+from torchlint.syntax.ast_index import Outline
+
+DTYPE, DEVICE, TENSOR_TYPE = "dtype", "device", "tensor type"
+EVERY_DEFAULT = frozenset({DTYPE, DEVICE, TENSOR_TYPE})
+
+_NAMED = re.compile(r"set_default_(dtype|device|tensor_type)\b|set_default_(?![a-zA-Z0-9])")
+_NAMED_AT_ALL = re.compile(rb"set_default_(?:dtype|device|tensor_type|\W)")
+_KINDS = {"dtype": DTYPE, "device": DEVICE, "tensor_type": TENSOR_TYPE}
+_LIBRARIES = re.compile(rb"\b(?:init_empty_weights|init_on_device|DeviceContext|init_module|zero\.Init)\b")
+"""Contexts of libraries in which modules are made on another device, and by some with another dtype."""
+_WITH = re.compile(rb"^[^\S\n]*(?:async[^\S\n]+)?with\b([^\n#]*)", re.MULTILINE)
+_OPEN_CONTEXT = re.compile(rb"[^\n]*device|[^\S\n]*\(?[^\S\n]*(?:[\w.\[\]'\"]+[^\S\n]*(?:[,:]|as\b)|$)")
+"""What behind a ``with`` may be a device: something with that word, or a name."""
+_DECORATOR = re.compile(rb"^[^\S\n]*@[^\n]*device", re.MULTILINE)
+_TORCH = re.compile(rb"\bimport\s+torch\s+as\s+(\w+)")
+_BUILT = rb"getattr\(\s*(?:%b)\s*,\s*(?![\"'][^\"'{}]*[\"']\s*[,)])|\b(?:%b)\.__dict__|\bvars\(\s*(?:%b)\s*\)"
+"""Things of torch whose name is not written out, with torch's names in the place of each ``%b``."""
+_ONE_DEVICE = frozenset({"cuda", "xpu", "npu", "mps", "hpu", "mtia", "musa"})
+"""``torch.cuda.device(1)`` says which GPU is meant, and leaves the default device alone."""
+_SETTER = "set_default_"
+
+
+def defaults_set(text: bytes, parse: Callable[[], Outline | None]) -> frozenset[str]:
+    """Return which of torch's defaults a text may set: some of :data:`EVERY_DEFAULT`.
+
+    ``parse`` gives the text's tree, None where there is none; it is called only for text that needs it.
+    """
+    found = frozenset({DTYPE, DEVICE}) if _LIBRARIES.search(text) else frozenset[str]()
+    if not _NAMED_AT_ALL.search(text) and not _speaks_of_contexts(text):
+        return found
+    outline = parse()
+    if outline is None:
+        return found | EVERY_DEFAULT
+    file = _File(outline)
+    return found | {each for node in outline.order for each in file.sets(node)}
+
+
+def _speaks_of_contexts(text: bytes) -> bool:
+    if b"torch" not in text:
+        return False
+    if b"__enter__" in text or b"enter_context(" in text or (b"device" in text and _DECORATOR.search(text)):
+        return True
+    return any(_OPEN_CONTEXT.match(each) for each in _WITH.findall(text)) or _builds_names(text)
+
+
+def _builds_names(text: bytes) -> bool:
+    if not any(each in text for each in (b"getattr(", b"__dict__", b"vars(")):
+        return False
+    names = b"|".join([b"torch", *_TORCH.findall(text)])
+    return re.search(_BUILT % (names, names, names), text) is not None
+
+
+class _File:
+    """What one file's names stand for, as far as contexts and torch's own module go."""
+
+    def __init__(self, outline: Outline) -> None:
+        self._outline = outline
+        self._modules = dict(imported(outline))
+
+    def sets(self, node: ast.AST) -> frozenset[str]:
+        """Return which defaults a node may set."""
+        match node:
+            case ast.With(items=items) | ast.AsyncWith(items=items):
+                return self._entered(each.context_expr for each in items)
+            case ast.Call(func=ast.Attribute(attr="enter_context"), args=[context, *_]):
+                return self._entered([context])
+            case ast.Attribute(value=context, attr="__enter__"):
+                return self._entered([context])
+            case ast.FunctionDef(decorator_list=several) | ast.AsyncFunctionDef(decorator_list=several):
+                return self._entered(each for each in several if isinstance(each, ast.Call))
+            case ast.Attribute(attr=word) | ast.Name(id=word) | ast.alias(name=word) if word.startswith(_SETTER):
+                return _named(word)
+            case ast.Constant(value=str(word)) if _SETTER in word:
+                prose = isinstance(self._outline.parents.get(node), ast.Expr)
+                return frozenset() if prose else _named(word)
+        return EVERY_DEFAULT if self.builds_a_name(node) else frozenset()
+
+    def _entered(self, contexts: Iterable[ast.expr]) -> frozenset[str]:
+        return frozenset({DEVICE}) if any(self.may_be_device(each) for each in contexts) else frozenset()
+
+    # ------------------------------------------------------------------ devices as contexts
+    def may_be_device(self, node: ast.expr) -> bool:
+        """Whether an expression that a ``with`` enters may be a ``torch.device``."""
+        match node:
+            case ast.Call(func=function):
+                return self._makes_device(function)
+            case ast.Name(id=word) | ast.Attribute(attr=word):
+                values = list(self._bound_to(word))
+                return not values or any(value is None or self._may_hold_device(value) for value in values)
+            case ast.IfExp(body=one, orelse=other):
+                return self.may_be_device(one) or self.may_be_device(other)
+            case ast.BoolOp(values=several):
+                return any(self.may_be_device(each) for each in several)
+            case ast.NamedExpr(value=value):
+                return self.may_be_device(value)
+        return True
+
+    def _makes_device(self, function: ast.expr) -> bool:
+        words = _dotted(function)
+        if not words or "device" not in words[-1].lower():
+            return False
+        above = self._modules.get(words[0], words[0]).split(".") + words[1:-1]
+        return above[0] not in OTHERS and above[-1] not in _ONE_DEVICE
+
+    def _may_hold_device(self, value: ast.expr) -> bool:
+        match value:
+            case ast.Constant():
+                return False
+            case ast.Call(func=ast.Name() | ast.Attribute() as function):
+                return self._makes_device(function)
+            case ast.IfExp(body=one, orelse=other):
+                return self._may_hold_device(one) or self._may_hold_device(other)
+        return True
+
+    def _bound_to(self, word: str) -> Iterator[ast.expr | None]:
+        """Yield what a name or an attribute of that name is bound to in the file; None for what is not told."""
+        for node in self._outline.order:
+            match node:
+                case ast.Assign(targets=targets, value=value):
+                    yield from (value if _names(each, word) else None for each in targets if _holds(each, word))
+                case ast.AnnAssign(target=target, value=ast.expr() as value) if _names(target, word):
+                    yield value
+                case ast.NamedExpr(target=target, value=value) if _names(target, word):
+                    yield value
+                case ast.withitem(context_expr=value, optional_vars=ast.expr() as target) if _names(target, word):
+                    yield value
+                case ast.arg(arg=name) | ast.alias(asname=name) if name == word:
+                    yield None
+                case ast.For(target=target) | ast.comprehension(target=target) if _holds(target, word):
+                    yield None
+
+    # ------------------------------------------------------------------ names built at run time
+    def builds_a_name(self, node: ast.AST) -> bool:
+        """Whether an expression takes something from torch whose name is not written out and may be a setter's."""
+        match node:
+            case ast.Call(func=ast.Name(id="getattr"), args=[module, key, *_]) if self._is_torch(module):
+                return _may_begin_as_setter(key) and not self._is_taken_for_a_value(node)
+            case ast.Call(func=ast.Name(id="vars"), args=[module]) | ast.Attribute(value=module, attr="__dict__"):
+                return self._is_torch(module)
+        return False
+
+    def _is_torch(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and self._modules.get(node.id) == "torch"
+
+    def _is_taken_for_a_value(self, node: ast.AST) -> bool:
+        """Whether what is taken goes where a dtype goes: a setter would be of no use there."""
+        match self._outline.parents.get(node):
+            case ast.keyword(arg=str(word)):
+                return "dtype" in word
+            case ast.Assign(targets=[ast.Name(id=word) | ast.Attribute(attr=word)]):
+                return "dtype" in word
+            case ast.Compare() | ast.FormattedValue() | ast.Attribute():
+                return True
+            case ast.Call(func=ast.Attribute(attr="to" | "type" | "astype") as function):
+                return function is not node
+            case ast.Call(func=ast.Name(id="isinstance" | "issubclass" | "str" | "repr")):
+                return True
+        return False
+
+
+def _may_begin_as_setter(key: ast.expr) -> bool:
+    """Whether a string that is built may be the name of a setter, by what it begins with."""
+    match key:
+        case ast.Constant():  # a name that is written out is found by its words
+            return False
+        case (
+            ast.JoinedStr(values=[ast.Constant(value=str(text)), *_])
+            | ast.BinOp(left=ast.Constant(value=str(text)))
+            | ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format"))
+        ):
+            start = text.partition("%")[0].partition("{")[0]
+            return _SETTER.startswith(start) or start.startswith(_SETTER)
+        case ast.IfExp(body=one, orelse=other):
+            return _may_begin_as_setter(one) or _may_begin_as_setter(other)
+    return True
+
+
+def imported(outline: Outline) -> Iterator[tuple[str, str]]:
+    """Yield each name that an import binds, with the dotted name of what it stands for."""
+    for plain in outline.nodes(ast.Import):
+        for alias in plain.names:
+            yield (alias.asname, alias.name) if alias.asname else (alias.name.partition(".")[0],) * 2
+    for node in outline.nodes(ast.ImportFrom):
+        for alias in node.names:
+            yield alias.asname or alias.name, f"{node.module or ''}.{alias.name}"
+
+
+def _named(text: str) -> frozenset[str]:
+    """Return which setters a word or a string names; one that is cut off may become any."""
+    found: set[str] = set()
+    for match in _NAMED.finditer(text):
+        found |= {_KINDS[match[1]]} if match[1] else EVERY_DEFAULT
+    return frozenset(found)
+
+
+def _dotted(node: ast.expr) -> list[str]:
+    words: list[str] = []
+    while isinstance(node, ast.Attribute):
+        words.append(node.attr)
+        node = node.value
+    return [*([node.id] if isinstance(node, ast.Name) else [""] * bool(words)), *reversed(words)]
+
+
+def _names(target: ast.expr, word: str) -> bool:
+    match target:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name == word
+    return False
+
+
+def _holds(target: ast.expr, word: str) -> bool:
+    return any(_names(each, word) for each in ast.walk(target) if isinstance(each, ast.expr))

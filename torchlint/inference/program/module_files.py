@@ -1,0 +1,110 @@
+"""Where an import of the project leads: from a module's name to its file, by the folders around the file that imports.
+
+The answer depends on the importing file alone, never on the paths that a run was given, so that a folder, a single
+file, flake8 and a hook with three files see the same.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from torchlint.source.project_root import Homes
+
+_LIBRARIES = frozenset(["torch", "numpy", "torchvision", "torchaudio", "functorch", "scipy", "PIL", "pandas"])
+"""Packages that are known by their names; a folder called so in the project says nothing about them."""
+
+
+def seen_from(root: str, path: str) -> str:
+    """Return what ``os.path.relpath(path, root)`` gives, sooner where an absolute path lies below the root."""
+    start = os.path.join(root, "")
+    rest = path[len(start) :]
+    is_below = rest and path.startswith(start) and os.path.normpath(path) == path
+    return rest if is_below else os.path.relpath(path, root)
+
+
+@dataclass(frozen=True)
+class Location:
+    """Where a file lies in its project: ``path`` is absolute; the file itself need not exist."""
+
+    path: str
+    homes: Homes = field(default_factory=Homes, compare=False, repr=False)
+    """What is known of the folders around: the files of one check share it."""
+
+    @property
+    def folder(self) -> str:
+        """The folder of the file."""
+        return os.path.dirname(self.path)
+
+    @cached_property
+    def above_packages(self) -> str:
+        """The folder that holds the outermost package around the file; its own folder where there is no package."""
+        return self.homes.above_packages(self.folder)
+
+    @cached_property
+    def root(self) -> str:
+        """The folder where the project begins; nothing above it is ever read."""
+        return self.homes.root(self.above_packages)
+
+    @cached_property
+    def name(self) -> str:
+        """The dotted name of the file below the root, unique in the project: ``src.package.module``."""
+        relative = seen_from(self.root, os.path.splitext(self.path)[0])
+        return relative.replace(os.sep, ".")
+
+    @cached_property
+    def search(self) -> tuple[str, ...]:
+        """The folders in which absolute imports are looked for, as Python would, and a script's own folder last."""
+        found = [self.above_packages, self.root, os.path.join(self.root, "src")]
+        folder = self.folder
+        while len(folder) > len(self.root) and folder.startswith(self.root):
+            found.append(folder)
+            folder = os.path.dirname(folder)
+        return tuple(dict.fromkeys(found))
+
+
+class Imports:
+    """Finds the files of modules for one importing file."""
+
+    def __init__(self, place: Location, shape: Callable[[str], str | None]) -> None:
+        """Begin; ``shape`` says what there is at a path without ``.py``, as :meth:`Homes.shape` does."""
+        self._place = place
+        self._shape = shape
+        self._found: dict[str, str | None] = {}
+
+    def base(self, module: str) -> str | None:
+        """Return the path, without ``.py``, of a module or package of the project; None where it is none.
+
+        Relative modules begin with dots: ``.nets`` lies beside the file, ``..`` is the package above its own.
+        """
+        if module not in self._found:
+            self._found[module] = self._look(module)
+        return self._found[module]
+
+    def _look(self, module: str) -> str | None:
+        if module.startswith("."):
+            rest = module.lstrip(".")
+            folder = self._place.folder
+            for _ in range(len(module) - len(rest) - 1):
+                folder = os.path.dirname(folder)
+            base = os.path.join(folder, *rest.split(".")) if rest else folder
+            return base if base.startswith(self._place.root) and self._shape(base) else None
+        first = module.partition(".")[0]
+        if first in _LIBRARIES or first in sys.stdlib_module_names or not module.replace(".", "").isidentifier():
+            return None
+        bases = (os.path.join(folder, *module.split(".")) for folder in self._place.search)
+        return next((base for base in bases if self._shape(base)), None)
+
+
+def file_of(base: str, shape: str | None) -> str | None:
+    """Return the file of a module by its path without ``.py`` and what is there; None for a folder that is no package.
+
+    A package wins over a module of the same name, as it does in Python.
+    """
+    there = shape.split() if shape else []
+    if "package" in there:
+        return os.path.join(base, "__init__.py")
+    return base + ".py" if "module" in there else None

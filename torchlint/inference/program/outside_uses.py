@@ -1,0 +1,201 @@
+"""What one text does with others: names that it takes from modules, and functions whose errors it expects."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from torchlint.inference.program.default_setters import imported
+from torchlint.syntax.ast_index import Outline
+
+_STAR = re.compile(rb"\bfrom\s+(?:\.*)([\w.]*)\s+import\s*\(?\s*\*")
+_ANY_STAR = re.compile(rb"import\s*\(?\s*\*")
+_NOT_WRITTEN = rb"\(\s*([A-Za-z_]\w*)[\w.]*\s*,\s*(?![\"'][^\"'{}]*[\"']\s*[,)])"
+_HANDED_ON = {
+    **{word: re.compile(word + _NOT_WRITTEN) for word in (b"getattr", b"hasattr", b"setattr")},
+    **{word: re.compile(word + rb"\(\s*([A-Za-z_]\w*)") for word in (b"vars", b"dir", b"reload", b"getmembers")},
+    b"patch.object": re.compile(rb"patch\.object\(\s*([A-Za-z_]\w*)"),
+    b"__dict__": re.compile(rb"\b([A-Za-z_]\w*)[\w.]*\.__dict__\b"),
+}
+"""Ways to a module's names without writing them, with the name that the module is known by."""
+_RUNS = (b"exec(", b"execfile(", b"run_path(", b"run_module(", b"%run")
+_WORD = re.compile(r"\w+")
+_TORCHS_OWN = ("torch.", "tensorflow.", "paddle.", "chainer.", "mxnet.", "jax.", "keras.", "sympy.")
+"""Libraries with modules of their own from which the name is taken: that leads to no file of the project."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The modules from which a text may take a name, by the last word of their dotted names."""
+
+    by_name: frozenset[str] = frozenset()
+    """From these it takes the name itself, or something not told that may be it."""
+    by_star: frozenset[str] = frozenset()
+    """From these it takes all public names."""
+    from_any: bool = False
+    """It takes the name from an object that may be any module."""
+
+
+def names_taken(raw: bytes, name: str, read: Callable[[], tuple[str, Outline | None] | None]) -> Taken:
+    """Return from which modules a file's bytes take ``name``.
+
+    ``read`` gives the text and its tree (None where it does not parse), or None for what is no Python; it is called
+    only where the bytes hold something that needs it.
+    """
+    found_stars = _STAR.findall(raw) if _ANY_STAR.search(raw) else []
+    stars = frozenset(each.decode().rpartition(".")[2] for each in found_stars)
+    runs = any(each in raw for each in _RUNS)
+    is_named = name.encode() in raw and re.search(rb"\b%b\b" % name.encode(), raw)
+    if not (runs or is_named or _hands_a_module_on(raw)):
+        return Taken(by_star=stars)
+    found = read()
+    if found is None:
+        return Taken(by_star=stars)
+    text, outline = found
+    if outline is None:  # Python 2, or not yet finished: all words count
+        words = frozenset(_WORD.findall(text))
+        return Taken(words if name in words else frozenset(), stars)
+    file = _File(outline, name)
+    run = frozenset(file.words_of_strings()) if runs else frozenset[str]()
+    return Taken(frozenset(file.modules()), stars | run, file.takes_from_any())
+
+
+def _hands_a_module_on(raw: bytes) -> bool:
+    """Whether the names of something that an import binds may be reached without being written."""
+    found = (pattern.findall(raw) for literal, pattern in _HANDED_ON.items() if literal in raw)
+    words = {word for each in found for word in each} - {b"self", b"cls"}
+    if not words:
+        return False
+    return bool(re.search(rb"^\s*(?:import|from)\b[^#]*?\b(?:%b)\b" % b"|".join(sorted(words)), raw, re.MULTILINE))
+
+
+class _File:
+    """One file's imports and what is done with them."""
+
+    def __init__(self, outline: Outline, name: str) -> None:
+        self._nodes = outline.order
+        self._name = name
+        self._parents = outline.parents
+        self._bound = dict(imported(outline))
+
+    def modules(self) -> Iterator[str]:
+        """Yield the last words of the modules from which the name is taken, or may be."""
+        for node in self._nodes:
+            match node:
+                case ast.ImportFrom(module=str(module), names=names):
+                    if any(each.name == self._name for each in names) and not f"{module}.".startswith(_TORCHS_OWN):
+                        yield module.rpartition(".")[2]
+                case ast.Attribute(value=owner, attr=attribute) if attribute in (self._name, "__dict__"):
+                    full = self._meaning(owner)
+                    if full is not None and not f"{full}.".startswith(_TORCHS_OWN):
+                        yield full.rpartition(".")[2]
+                case ast.Name(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()):
+                    yield from self._handed_on(node)
+                case ast.Constant(value=str(text)) if self._name in text and not self._is_prose(node):
+                    words = _WORD.findall(text)
+                    yield from words if self._name in words else ()
+
+    def _handed_on(self, node: ast.Name | ast.Attribute) -> Iterator[str]:
+        """Yield the last word of a module that is used as an object: what is then taken from it is not told."""
+        match self._parents.get(node):
+            case ast.Attribute():
+                return
+            case ast.Call(func=ast.Name(id="getattr" | "hasattr"), args=[_, ast.Constant(), *_]):
+                return  # a name that is written out is found as a string
+        if (full := self._meaning(node)) is not None:
+            yield full.rpartition(".")[2]
+
+    def takes_from_any(self) -> bool:
+        """Whether the name is taken from an object that may be a module: by an attribute, or as text."""
+        return any(self._is_open(node) for node in self._nodes)
+
+    def _is_open(self, node: ast.AST) -> bool:
+        match node:
+            case ast.Attribute(value=ast.Name(id="self" | "cls") | ast.Call(func=ast.Name(id="super"))):
+                return False
+            case ast.Attribute(value=owner, attr=attribute) if attribute == self._name:
+                return self._meaning(owner) is None
+            case ast.Constant(value=str(text)):
+                return text.strip() == self._name
+        return False
+
+    def words_of_strings(self) -> Iterator[str]:
+        """Yield the words of strings, among which the path of a file that is run may be."""
+        for node in self._nodes:
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 500:
+                yield from _WORD.findall(node.value)
+
+    def _meaning(self, node: ast.expr) -> str | None:
+        """Return the dotted name of what an expression stands for by an import; None where none says."""
+        match node:
+            case ast.Name(id=word):
+                return self._bound.get(word)
+            case ast.Attribute(value=owner, attr=attribute):
+                above = self._meaning(owner)
+                return f"{above}.{attribute}" if above is not None else None
+        return None
+
+    def _is_prose(self, node: ast.AST) -> bool:
+        """Whether a string stands alone, as docstrings do, and holds no doctest."""
+        alone = isinstance(self._parents.get(node), ast.Expr)
+        return alone and ">>>" not in str(getattr(node, "value", ""))
+
+
+_OPENING = re.compile(r"([^\S\n]*)(?:(try)\s*:|(?:async\s+)?with\b[^\n]*(?:[Rr]aises|suppress)\w*\s*\()")
+_EXCEPT = re.compile(r"except\b\s*\*?\s*(.*?)(?:\s+as\s+\w+)?\s*:")
+_GIVEN = re.compile(r"(?:[Rr]aises\w*|suppress|retry)\s*\([^()\n]*,\s*(?:lambda\b[^:\n]*:\s*)?([\w.]+)")
+"""``assertRaises(RuntimeError, to_array, x)``: a function that is handed over."""
+_CALLED = re.compile(r"(\w+)\s*\(|[(\[,=]\s*(?:\w+\.)*(\w+)\s*(?=[,)\]])")
+# fmt: off
+UNRELATED = frozenset({
+    "ArithmeticError", "AssertionError", "AttributeError", "BrokenPipeError", "ConnectionError", "EOFError",
+    "FileExistsError", "FileNotFoundError", "FloatingPointError", "GeneratorExit", "IOError", "ImportError",
+    "InterruptedError", "KeyError", "KeyboardInterrupt", "MemoryError", "ModuleNotFoundError", "NameError",
+    "NotImplementedError", "OSError", "OverflowError", "PermissionError", "RecursionError", "StopAsyncIteration",
+    "StopIteration", "SyntaxError", "SystemExit", "TimeoutError", "UnicodeDecodeError", "UnicodeEncodeError",
+    "UnicodeError", "ZeroDivisionError",
+})
+# fmt: on
+"""Built-in classes of errors that no conversion of a tensor raises: their handlers expect something else."""
+
+
+def called_where_handled(text: str) -> frozenset[str]:
+    """Return the names of functions that a text calls, or hands over, where an error of theirs would be handled."""
+    if not any(word in text for word in ("except", "aises", "suppress", "retry")):
+        return frozenset()
+    lines = text.splitlines()
+    found = {each.rpartition(".")[2] for each in _GIVEN.findall(text)}
+    for at, line in enumerate(lines):
+        opening = _OPENING.match(line)
+        if opening is None:
+            continue
+        block, behind = _block(lines, at, len(opening[1]))
+        if opening[2] is None or any(_may_take(each) for each in _handlers(lines, behind, len(opening[1]))):
+            found.update(word for pair in _CALLED.findall("\n".join((line, *block))) for word in pair if word)
+    return frozenset(found)
+
+
+def _block(lines: list[str], at: int, indent: int) -> tuple[list[str], int]:
+    """Return the lines below one that belong to it, and where those behind them begin."""
+    end = at + 1
+    while end < len(lines) and (not lines[end].strip() or _indent(lines[end]) > indent):
+        end += 1
+    return lines[at + 1 : end], end
+
+
+def _handlers(lines: list[str], at: int, indent: int) -> Iterator[str]:
+    """Yield the classes that the handlers behind a block name, as they are written."""
+    while at < len(lines) and _indent(lines[at]) == indent and (found := _EXCEPT.match(lines[at].lstrip())):
+        yield found[1]
+        at = _block(lines, at, indent)[1]
+
+
+def _may_take(classes: str) -> bool:
+    names = [each.rpartition(".")[2] for each in re.findall(r"[\w.]+", classes)]
+    return not names or any(name not in UNRELATED for name in names)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

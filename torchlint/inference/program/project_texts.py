@@ -1,0 +1,343 @@
+"""One look at the texts of a project: what its other files say of which a fix must know, the same for every run.
+
+A question names the project's root and the file that asks, so that a folder, one file and a hook with three files get
+the same answer. An answer is a clause for the user, such as "`tests/conftest.py` sets a default dtype", or None where
+no file stands in the way. Who keeps a result keeps its questions with it, and asks them again: the result holds while
+the answers are the same.
+
+A look is kept in the process, facts by the digest of each text; :func:`look_again` has files read anew.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+
+from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
+from torchlint.inference.program.outside_uses import Taken, called_where_handled, names_taken
+from torchlint.source import files
+from torchlint.source.notebook import SUFFIX
+from torchlint.source.text import Source, SourceError, decode
+from torchlint.syntax.ast_index import Outline, outline
+from torchlint.syntax.parse import OtherLanguage, read
+
+Question = tuple[str, ...]
+"""What is asked, the root of the project, the path of the file that asks, and what else the question needs."""
+
+SETS_DEFAULT_DTYPE, SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE = "default dtype", "default device", "default tensor type"
+TRACES, TAKES, CALLS, HANDLES = "tracing", "name", "call", "handler"
+
+_KINDS = {SETS_DEFAULT_DTYPE: DTYPE, SETS_DEFAULT_DEVICE: DEVICE, SETS_TENSOR_TYPE: TENSOR_TYPE}
+_TRACING = (
+    b"jit.script", b"jit.trace", b"from torch.jit", b"from torch.onnx", b"from torch.fx", b"onnx.export",
+    b"onnx.dynamo_export", b"symbolic_trace", b"make_fx", b"ScriptModule", b"script_method", b"trace_module",
+    b"to_torchscript",
+)  # fmt: skip
+_NOT_IMPORTED = re.compile(r"(?:test_.*|.*_test|conftest|setup)\.py|.*\.ipynb")
+MOST_FILES = 20_000
+MOST_ENTRIES = 400_000
+"""Of a project with more Python files, or more files and folders of any kind, nothing is told."""
+_MOST_BYTES = 64 * 1024 * 1024
+_SUFFIXES = (".py", ".pyi", SUFFIX)
+_NO_SOURCE = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-packages", "venv", "env", "virtualenv"})
+"""Folders with code that is none of the project's; hidden ones and virtual environments besides."""
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What one text says that does not depend on who asks."""
+
+    defaults: frozenset[str]
+    traces: bool
+
+
+_UNREADABLE = _Facts(frozenset({DTYPE, DEVICE, TENSOR_TYPE}), True)
+
+
+def ask(question: Question) -> str | None:
+    """Answer a question from the texts as they are, or were when this process looked at them last."""
+    what, root, own, *more = question
+    look = _LOOKS.get(root)
+    if look is None:
+        look = _LOOKS[root] = _Look(root)
+    if look.is_too_large:
+        return "the project has too many files to look through"
+    if what == TAKES:
+        name, stars = more
+        if (taker := look.taker(own, name)) is not None:
+            return f"`{taker}` may take `{name}` from here"
+        star = look.star(own, name) if stars == "yes" else None
+        return f"`{star}` imports all names from here" if star else None
+    if what == CALLS:
+        caller = look.taker(own, more[0])
+        return f"`{caller}` may call `{more[0]}`" if caller else None
+    if what == HANDLES:
+        return look.handler(own, *more)
+    if what == TRACES:
+        return look.first(own, lambda each: each.traces, "traces or scripts code")
+    return look.first(own, lambda each: _KINDS[what] in each.defaults, f"may set the {what}")
+
+
+def look_again() -> None:
+    """Have files read anew when the next question is asked: they may have changed."""
+    for look in _LOOKS.values():
+        look.is_stale = True
+
+
+class _Look:
+    """The texts below one root."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self.is_stale = True
+        self._too_large = False
+        self._digests: dict[str, str | None] = {}
+        self._stamps: dict[str, tuple[int, ...]] = {}
+        self._facts: dict[str, _Facts] = {}
+        self._taken: dict[tuple[str, str], Taken] = {}
+        self._takers: dict[str, dict[str, Taken]] = {}
+        self._handled: dict[str, frozenset[str]] = {}
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether there are more files than are looked at."""
+        self._refresh()
+        return self._too_large
+
+    def first(self, own: str, says: Callable[[_Facts], bool], clause: str) -> str | None:
+        """Return the clause about the first file, by path, of which something holds; the one that asks is left out."""
+        self._refresh()
+        for path, digest in self._digests.items():
+            if path != own and says(_UNREADABLE if digest is None else self._facts[digest]):
+                return f"`{self._shown(path)}` {clause}"
+        return None
+
+    def taker(self, own: str, name: str) -> str | None:
+        """Return the path, as it is shown, of the first file that may take a name from a module."""
+        module = _module(own)
+        return self._first_that(own, name, lambda each: each.from_any or module in each.by_name)
+
+    def star(self, own: str, name: str) -> str | None:
+        """Return the path, as it is shown, of the first file that imports all names from a module."""
+        module = _module(own)
+        return self._first_that(own, name, lambda each: module in each.by_star)
+
+    def _first_that(self, own: str, name: str, takes: Callable[[Taken], bool]) -> str | None:
+        self._refresh()
+        if name not in self._takers:
+            self._takers[name] = {path: self._taken_by(path, name) for path in self._digests}
+        found = (path for path, taken in self._takers[name].items() if path != own and takes(taken))
+        first = next(found, None)
+        return self._shown(first) if first is not None else None
+
+    def handler(self, own: str, function: str) -> str | None:
+        """Return who may expect an error of a function of this name."""
+        self._refresh()
+        for path, digest in self._digests.items():
+            if path != own and function in self._called_where_handled(path, digest):
+                return f"`{self._shown(path)}` may expect the error"
+        return None
+
+    def _called_where_handled(self, path: str, digest: str | None) -> frozenset[str]:
+        known = self._handled.get(digest or "")
+        if known is None:
+            raw = _read(path) or b""
+            found = _text_and_tree(path, raw, with_tree=False) if path.endswith(SUFFIX) else None
+            text = found[0] if found is not None else raw.decode("utf-8", "replace")
+            known = self._handled[digest or ""] = called_where_handled(text)
+        return known
+
+    # ------------------------------------------------------------------ reading
+    def _refresh(self) -> None:
+        if not self.is_stale:
+            return
+        self.is_stale = False
+        self._takers.clear()
+        known, self._digests = self._digests, {}
+        paths = python_files(self._root)
+        self._too_large = paths is None
+        for path in sorted(paths or ()):
+            stamp = _stamp(path)
+            unchanged = path in known and self._stamps.get(path) == stamp
+            self._digests[path] = known[path] if unchanged else self._look_at(path)
+            self._stamps[path] = stamp
+
+    def _look_at(self, path: str) -> str | None:
+        raw = _read(path)
+        if raw is None:
+            return None
+        digest = sha256(raw).hexdigest()
+        if digest not in self._facts:
+            self._facts[digest] = _facts(path, raw)
+        return digest
+
+    def _taken_by(self, path: str, name: str) -> Taken:
+        digest = self._digests[path]
+        known = self._taken.get((digest or "", name))
+        if known is None:
+            raw = _read(path)
+            if raw is None:
+                return Taken(from_any=True)
+            known = names_taken(raw, name, partial(_text_and_tree, path, raw))
+            self._taken[digest or "", name] = known
+        return known
+
+    def _shown(self, path: str) -> str:
+        return os.path.relpath(path, self._root).replace(os.sep, "/")
+
+
+_LOOKS: dict[str, _Look] = {}
+
+
+def _module(path: str) -> str:
+    return os.path.splitext(os.path.basename(path))[0]
+
+
+def traces_or_scripts(text: bytes) -> bool:
+    """Whether a text has torch record a function while it runs, or read its source."""
+    return any(each in text for each in _TRACING)
+
+
+def _facts(path: str, raw: bytes) -> _Facts:
+    if path.endswith(SUFFIX):  # the text of a notebook is spelled as JSON
+        found = _text_and_tree(path, raw) if b"torch" in raw else None
+        if found is None:
+            return _Facts(frozenset(), False)
+        text, outline = found
+        raw = text.encode("utf-8", "replace")
+        return _Facts(defaults_set(raw, lambda: outline), traces_or_scripts(raw))
+    return _Facts(defaults_set(raw, lambda: _tree(path, raw)), traces_or_scripts(raw))
+
+
+def _tree(path: str, raw: bytes) -> Outline | None:
+    found = _text_and_tree(path, raw)
+    return found[1] if found is not None else None
+
+
+def _text_and_tree(path: str, raw: bytes, with_tree: bool = True) -> tuple[str, Outline | None] | None:
+    """Return a file's text with all that is said in it, and its tree; None for what is no Python at all."""
+    try:
+        if not path.endswith(SUFFIX):
+            source = decode(path, raw)
+            return source.text, _parsed(source)
+        source = read(path, raw).source
+        return f"{source.text}\n{source.unread}", _parsed(source) if with_tree else None
+    except (SourceError, OtherLanguage):
+        return None
+
+
+def _parsed(source: Source) -> Outline | None:
+    try:
+        return outline(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _stamp(path: str) -> tuple[int, ...]:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ()
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        raw = files.read(path, _MOST_BYTES + 1)
+    except OSError:
+        return None
+    return raw if len(raw) <= _MOST_BYTES else None
+
+
+def python_files(root: str) -> list[str] | None:
+    """Return the Python files and notebooks below a folder; None where there are too many. Links are not followed."""
+    found: list[str] = []
+    entries = 0
+    stack = [root]
+    while stack:
+        try:
+            listed = list(os.scandir(stack.pop()))
+        except OSError:
+            continue
+        entries += len(listed)
+        if entries > MOST_ENTRIES:
+            return None
+        for entry in listed:
+            if entry.name.endswith(_SUFFIXES) and entry.is_file():
+                found.append(entry.path)
+            elif entry.is_dir(follow_symlinks=False) and _holds_source(entry):
+                stack.append(entry.path)
+        if len(found) > MOST_FILES:
+            return None
+    return found
+
+
+def _holds_source(entry: os.DirEntry[str]) -> bool:
+    if entry.name.startswith(".") or entry.name in _NO_SOURCE:
+        return False
+    return not os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))
+
+
+class ProjectView:
+    """What one file may ask of the other texts of its project; ``asked`` keeps the questions with their answers."""
+
+    def __init__(self, root: str | None, own: str, above_packages: str = "") -> None:
+        """Begin; ``root`` is None for a text that lies nowhere: it is a project of its own.
+
+        ``above_packages`` is the folder that holds the outermost package around the file.
+        """
+        self._root = root
+        self._own = own
+        self._above_packages = above_packages
+        self.asked: dict[Question, str | None] = {}
+
+    @property
+    def exports(self) -> str | None:
+        """Why other projects may take names from this module: it belongs to a package, and no word says it is private.
+
+        Whether the file is in a package is part of what is known of its folder, so this is no question.
+        """
+        if self._root is None:
+            return None
+        *packages, module = os.path.relpath(self._own, self._above_packages).split(os.sep)
+        if not packages or _NOT_IMPORTED.fullmatch(module) or any(each.startswith("_") for each in (*packages, module)):
+            return None
+        return "the module is part of a package, and other projects may take it from here"
+
+    def sets(self, *kinds: str) -> str | None:
+        """Return who may set one of torch's defaults elsewhere: :data:`SETS_DEFAULT_DTYPE` and its like."""
+        return next((found for each in kinds if (found := self._ask(each)) is not None), None)
+
+    @property
+    def traces(self) -> str | None:
+        """Who traces or scripts modules elsewhere in the project, so that a function here may be among them."""
+        return self._ask(TRACES)
+
+    def handles(self, function: str) -> str | None:
+        """Return who calls a function of this name where an error is handled or expected."""
+        return self._ask(HANDLES, function)
+
+    def calls(self, name: str) -> str | None:
+        """Return who may call a function or a method of a name that is defined here."""
+        return self._ask(CALLS, name)
+
+    def takes(self, name: str, by_star: bool) -> str | None:
+        """Return who may take a name from this module; ``by_star``: an import of all names takes it, too."""
+        return self._ask(TAKES, name, "yes" if by_star else "no")
+
+    def _ask(self, what: str, *more: str) -> str | None:
+        if self._root is None:
+            return None
+        question = (what, self._root, self._own, *more)
+        if question not in self.asked:
+            self.asked[question] = ask(question)
+        return self.asked[question]
+
+
+def still_answered(asked: Iterable[tuple[Question, str | None]]) -> bool:
+    """Whether all questions have the answers that they had."""
+    return all(ask(question) == answer for question, answer in asked)

@@ -1,0 +1,233 @@
+"""The one door to what is known: the value of an expression and the grad mode at it, inferred on demand."""
+
+from __future__ import annotations
+
+import ast
+import os
+from functools import cached_property
+
+from torchlint.diagnostics.model import Settings
+from torchlint.inference.interpreter import pytest_fixtures
+from torchlint.inference.interpreter.file_scope import File
+from torchlint.inference.interpreter.project import Project
+from torchlint.inference.lattice import UNKNOWN, Mode, Reason, Value
+from torchlint.inference.program import frameworks
+from torchlint.inference.program.bindings import bound, never_bound
+from torchlint.inference.program.correlated_branches import assumed_at
+from torchlint.inference.program.imports import spelled
+from torchlint.inference.program.module_files import Location
+from torchlint.inference.program.project_texts import ProjectView
+from torchlint.source.text import Source
+from torchlint.syntax.ast_index import Outline, empty
+
+_MOST_STEPS = 20
+"""Of a longer chain of reasons the middle is left out: nobody would read it."""
+
+_LONGEST_CODE = 60
+"""Characters of code quoted in one step of an explanation."""
+
+
+class Analysis:
+    """What is known about one file; functions are looked at when one of their expressions is asked for."""
+
+    def __init__(self, outline: Outline, settings: Settings, path: str | None = None, presuming: bool = False) -> None:
+        """Begin; ``path`` is the absolute path of the file, whose project's other files are then read on demand.
+
+        ``presuming`` is said of what :attr:`presuming` gives.
+        """
+        self.outline = outline
+        self.settings = settings
+        self._path = path
+        place = Location(os.path.normpath(path)) if path is not None else None
+        self._project = Project(place, presuming)
+        self._file = File(outline, self._project, place)
+        self._project.begin(self._file)
+
+    @property
+    def is_parsed(self) -> bool:
+        """Whether the standard library's parser reads the file: else nothing is known of its values."""
+        return True
+
+    @property
+    def reads(self) -> dict[str, str | None]:
+        """What this knowledge rests on beside the file itself: other files' SHA-256 by path, None for the unreadable.
+
+        A path without suffix is where a module was looked for, with what is there (:meth:`Homes.shape`).
+        """
+        presumed = self.presuming.reads if "presuming" in vars(self) else {}
+        return {**presumed, **self._project.dependencies()}
+
+    @property
+    def asked(self) -> dict[tuple[str, ...], str | None]:
+        """The questions about all texts of the project that were asked so far, with the answers."""
+        return self.other_texts.asked if "other_texts" in vars(self) else {}
+
+    def value(self, node: ast.expr) -> Value:
+        """Return what is known of an expression's value where it stands."""
+        self._project.begin_question()
+        known = self._file.imported(node)
+        if known is not None:
+            return known
+        value = self._file.flow_of(node).values.get(node, UNKNOWN)
+        assumed = assumed_at(self.outline, node)
+        function = self.outline.owner(node) if assumed else None
+        if function is not None:
+            narrower = self._file.assuming(function, assumed).values.get(node)
+            return narrower if narrower is not None and narrower.kind else value
+        return value
+
+    def names_of(self, node: ast.expr) -> frozenset[str]:
+        """Return what a dotted name of a library or a built-in means, without a walk; nothing for other expressions."""
+        self._project.begin_question()
+        known = self._file.imported(node)
+        if known is not None:
+            return known.names
+        if not isinstance(node, ast.Name) or node.id not in self.outline.told(never_bound, self.outline.tree):
+            return frozenset()
+        return frozenset((f"builtins.{node.id}",))
+
+    def own_object(self, node: ast.expr) -> Value | None:
+        """Return what ``self`` is by the class alone, without a walk; None for other expressions.
+
+        It holds all that a method cannot change: which sort of object it is, and of which class.
+        """
+        function = self.outline.owner(node)
+        if not isinstance(node, ast.Name) or function is None or self._file.self_name(function) != node.id:
+            return None
+        if node.id in self.outline.told(bound, function):
+            return None
+        self._project.begin_question()
+        return self._file.classes.self_value(function)
+
+    def mode(self, node: ast.expr) -> Mode:
+        """Return the grad modes in which an expression may be evaluated."""
+        self._project.begin_question()
+        return self._file.flow_of(node).modes.get(node, Mode.ON | Mode.OFF)
+
+    @cached_property
+    def presuming(self) -> Analysis:
+        """What is known if functions are called as most are: a reason to stay silent. A fix must not rest on it."""
+        return Analysis(self.outline, self.settings, self._path, presuming=True)
+
+    def close(self) -> None:
+        """Let go of all that is known: nothing can be asked any more."""
+        if "presuming" in vars(self):
+            self.presuming.close()
+        self._project.close()
+
+    # ------------------------------------------------------------------ the project's other texts
+    @cached_property
+    def other_texts(self) -> ProjectView:
+        """What the project's other files say of which a fix must know."""
+        place = self._file.place
+        if place is None or os.path.basename(place.path).startswith("<"):  # `<source>`: a text that lies nowhere
+            return ProjectView(None, "")
+        return ProjectView(place.root, place.path, place.above_packages)
+
+    # ------------------------------------------------------------------ reasons
+    def why(self, reason: Reason | None) -> tuple[str, ...]:
+        """Spell the steps of a reason, first cause first, each with its line and, from another file, its path."""
+        steps = list(reason.chain()) if reason is not None else []
+        if len(steps) <= _MOST_STEPS:
+            return tuple(map(self._step, steps))
+        first, last = steps[: _MOST_STEPS // 2], steps[-_MOST_STEPS // 2 :]
+        between = f"{len(steps) - len(first) - len(last)} steps more"
+        return (*map(self._step, first), between, *map(self._step, last))
+
+    def _step(self, step: Reason) -> str:
+        if step.node is None:
+            return step.text
+        code = " ".join(ast.unparse(step.node).split())
+        code = code if len(code) <= _LONGEST_CODE else code[: _LONGEST_CODE - 3] + "..."
+        path = self._path_of(step.node)
+        line = f"line {getattr(step.node, 'lineno', 0)}"
+        return step.text.replace("{code}", f"`{code}`") + f", {path + ' ' if path else ''}{line}"
+
+    def _path_of(self, node: ast.AST) -> str | None:
+        """Return the path of the other file in which a node stands, spelled as this one's path is.
+
+        None for this one.
+        """
+        for file in self._project.files():
+            if file is not self._file and file.place is not None and node in file.outline.parents:
+                assert self._file.place is not None
+                beside = os.path.relpath(file.place.path, self._file.place.folder)
+                return os.path.normpath(os.path.join(os.path.dirname(self.outline.source.path), beside))
+        return None
+
+    # ------------------------------------------------------------------ frameworks
+    @cached_property
+    def packages(self) -> frozenset[str]:
+        """The packages that the file imports from, by their first word."""
+        return frameworks.packages(self.outline)
+
+    @property
+    def works_with_torch(self) -> bool:
+        """Whether an object of which nothing is known may be a tensor here: see :attr:`File.works_with_torch`."""
+        return self._file.works_with_torch
+
+    @cached_property
+    def may_hold_tensors(self) -> bool:
+        """Whether a tensor may be met at all: here, or from another file of the project, or from pytest."""
+        return self._file.works_with_torch or self.is_test or self._imports_from_project
+
+    @property
+    def _imports_from_project(self) -> bool:
+        plain = (alias.name for node in self.outline.nodes(ast.Import) for alias in node.names)
+        modules = (*plain, *map(spelled, self.outline.nodes(ast.ImportFrom)))
+        return any(self._file.base(module) is not None for module in modules)
+
+    @property
+    def uses_other_frameworks(self) -> bool:
+        """Whether the file imports a library whose objects have a tensor's words too."""
+        return bool(self.packages & frameworks.OTHERS)
+
+    @property
+    def is_test(self) -> bool:
+        """Whether pytest runs the file: what is in it has worked on the machine of whoever ran it last."""
+        return self._file.is_tested_by_pytest
+
+    @property
+    def is_program(self) -> bool:
+        """Whether the file is run and not imported."""
+        return self._file.is_program
+
+    def speaks_of_accelerators(self, node: ast.AST) -> bool:
+        """Whether a device is spoken of where a test or a program would have to; what others import may meet any."""
+        if self.is_test:
+            return pytest_fixtures.speaks_of_accelerators(self._file, node)
+        return self._file.mentions_accelerators or not self.presuming.is_program
+
+    def may_be_torch(self, node: ast.expr) -> bool:
+        """Whether an expression of unknown kind may be a torch tensor, by what the file and the words around it say."""
+        if not self.works_with_torch:
+            return False
+        return not frameworks.speaks_of_another(self.outline, node, self.uses_other_frameworks)
+
+
+class NothingKnown(Analysis):
+    """The analysis of a file that the standard library's parser refuses: its words alone say what it works with."""
+
+    def __init__(self, source: Source, settings: Settings) -> None:
+        """Begin, with an empty tree in the place of the file's."""
+        super().__init__(empty(source), settings)
+
+    @property
+    def is_parsed(self) -> bool:
+        """It is not."""
+        return False
+
+    @property
+    def works_with_torch(self) -> bool:
+        """Whether the text imports torch."""
+        return frameworks.text_imports_torch(self.outline.source.utf8)
+
+    @property
+    def uses_other_frameworks(self) -> bool:
+        """Whether it does is not told by words: it may."""
+        return True
+
+    @property
+    def is_test(self) -> bool:
+        """Nor is whether pytest runs the file: so it does not count as one."""
+        return False

@@ -1,0 +1,62 @@
+"""What a fix may do to a notebook's cell: stay within it, and not change what the cell shows when it is run."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from dataclasses import replace
+
+from torchlint.diagnostics.model import Applicability, Edit, Fix
+from torchlint.source.notebook import as_notebook
+from torchlint.source.text import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from torchlint.source.notebook_module import Notebook
+
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+
+
+def fitted(fix: Fix, source: Source) -> Fix | None:
+    """Return the fix as it may be offered; None where its edits reach over a cell's end or into a magic."""
+    notebook = as_notebook(source)
+    if notebook is None:
+        return fix
+    from torchlint.source.notebook_edits import allows
+
+    if not allows(notebook, fix.edits):
+        return None
+    if fix.applicability is Applicability.SAFE and _changes_what_is_shown(fix, notebook):
+        title = f"{fix.title}; a notebook shows the value of a cell's last line, which then is another"
+        return replace(fix, title=title, applicability=Applicability.UNSAFE)
+    return fix
+
+
+def _changes_what_is_shown(fix: Fix, notebook: Notebook) -> bool:
+    touched: dict[int, list[Edit]] = {}
+    for edit in fix.edits:
+        touched.setdefault(notebook.index(edit.start), []).append(edit)
+    return any(_shows(notebook, index, ()) != _shows(notebook, index, edits) for index, edits in touched.items())
+
+
+def _shows(notebook: Notebook, index: int, edits: list[Edit] | tuple[()]) -> bool:
+    """Whether a cell ends with an expression whose value is shown: no `;` behind it."""
+    base = notebook.starts[index]
+    code = f"{notebook.parts[index].text}\n".encode()
+    parts, last = [], 0
+    for edit in sorted(edits, key=lambda each: (each.start, each.end)):
+        parts += [code[last : edit.start - base], edit.text.encode()]
+        last = edit.end - base
+    changed = b"".join([*parts, code[last:]])
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            body = ast.parse(changed).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    if not body or not isinstance(body[-1], ast.Expr):
+        return False
+    final = body[-1]
+    row = _LINE_END.split(changed)[(final.end_lineno or 1) - 1]
+    return not row[final.end_col_offset or 0 :].lstrip().startswith(b";")

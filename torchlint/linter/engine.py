@@ -1,0 +1,360 @@
+"""The straight line: bytes to findings, and findings to repaired bytes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from torchlint.diagnostics.model import (
+    Applicability,
+    Confidence,
+    Edit,
+    FileResult,
+    Finding,
+    Settings,
+    Trouble,
+    in_order,
+)
+from torchlint.diagnostics.registry import RULES
+from torchlint.diagnostics.rule_metadata import RuleMetadata
+from torchlint.diagnostics.splice import splice
+from torchlint.linter.cell_fixes import fitted
+from torchlint.source.text import Source, SourceError, undecoded
+from torchlint.suppression.apply import ABOUT_SUPPRESSIONS, split
+from torchlint.suppression.unused import audit
+from torchlint.syntax.ast_index import AST_CACHE, Outline, outline, parse
+from torchlint.syntax.parse import OtherLanguage, libcst_accepts, read
+from torchlint.syntax.prefilter import triggered
+from torchlint.syntax.regions import Stretch, stretches, whole
+
+if TYPE_CHECKING:
+    from torchlint.config import Config
+    from torchlint.diagnostics.changed_lines import Changed
+    from torchlint.inference.query import Analysis
+    from torchlint.rules.api import Answers, Draft
+    from torchlint.syntax.cst import Definition
+
+ROUNDS = 10
+"""Fixes are looped until nothing is left to fix, at most this often."""
+
+_DEPTH = 10_000
+"""Python frames allowed while a file is looked at: both trees are walked by recursion in places."""
+
+SYNTAX_ERROR = RuleMetadata("TNS900", "syntax-error")
+
+ABOUT_TENSORS = ("TNS1", "TNS2", "TNS3")
+"""Families of rules that have nothing to say where no tensor is met."""
+
+_Reads = dict[str, str | None]
+_Asked = dict[tuple[str, ...], str | None]
+
+
+@dataclass
+class _Checked:
+    """What came of looking at a file: ``reads`` and ``asked`` are what it rests on beside the file."""
+
+    findings: list[Finding]
+    troubles: tuple[Trouble, ...] = ()
+    reads: _Reads = field(default_factory=dict)
+    asked: _Asked = field(default_factory=dict)
+
+
+def check_bytes(path: str, raw: bytes, config: Config) -> FileResult:
+    """Check a file's bytes; code that does not parse is a finding, never an exception."""
+    return _check_for(config.codes(path), path, raw, config)
+
+
+def _check_for(codes: frozenset[str], path: str, raw: bytes, config: Config) -> FileResult:
+    try:
+        reading = read(path, raw)
+    except SourceError as error:
+        return _unreadable(path, raw, error)
+    except OtherLanguage as other:
+        return FileResult(path, None, passed_over=f"not checked: {other}")
+    source = reading.source
+    with _deep_recursion():
+        checked = _check(source, codes, config)
+        found = checked.findings
+        found += [_syntax_error(_offset(source, each.row, each.column), each.message) for each in reading.faults]
+        found += _audited(source, codes, config, checked) if not checked.troubles else []
+    wanted = in_order(each for each in found if each.confidence >= config.min_confidence)
+    kept, suppressed = split(source, wanted)
+    rests_on = tuple(checked.reads.items()), tuple(checked.asked.items())
+    return FileResult(path, source, kept, suppressed, checked.troubles, *rests_on)
+
+
+@dataclass(frozen=True, slots=True)
+class FixResult:
+    """All that fixing one file gave: its new bytes, the findings that were repaired, and what remains.
+
+    ``raw`` equals the bytes that were read where nothing was repaired. ``remaining`` refers to ``raw``.
+    """
+
+    raw: bytes
+    fixed: tuple[Finding, ...]
+    remaining: FileResult
+    changed: Changed | None = None
+    """Where fixing was confined to some rows: which rows of ``raw`` these are now, those that fixes wrote included."""
+
+
+Approve = Callable[[Source, Sequence[Finding], Settings], Sequence[Finding]]
+"""Tells which findings' fixes may be applied to a text; it is asked in every round, of none too."""
+
+
+def fix_bytes(
+    path: str, raw: bytes, config: Config, changed: Changed | None = None, approve: Approve | None = None
+) -> FixResult:
+    """Apply the fixes that the configuration allows and that are approved, round after round, until none is left.
+
+    ``changed`` confines it to findings on these rows, and on those that the fixes write; ``remaining`` holds them all.
+    The bytes are returned unchanged where a repaired text would not parse; a trouble then names the rule.
+    """
+    fixed: list[Finding] = []
+    troubles: list[Trouble] = []
+    refused: set[str] = set()
+    for _ in range(ROUNDS):
+        current = _check_for(config.codes(path) | _following(fixed), path, raw, config)
+        chosen = _first([each for each in _fixable(current, config, changed) if each.code not in refused])
+        if approve and current.source is not None:
+            chosen = list(approve(current.source, chosen, config.settings))
+        if not chosen or current.source is None:
+            break
+        outcome = splice(current.source, chosen)
+        broken = sum(each.code == SYNTAX_ERROR.code for each in current.findings)
+        if _parses(path, outcome.raw, broken):
+            raw = outcome.raw
+            fixed.extend(outcome.taken)
+            changed = changed and changed.after(current.source, _edits(outcome.taken))
+            continue
+        alone = ((each.code, splice(current.source, [each]).raw) for each in outcome.taken)
+        culprits = {code for code, repaired in alone if not _parses(path, repaired, broken)}
+        refused |= culprits or {each.code for each in outcome.taken}
+        troubles.extend(_broken_fix(path, code) for code in sorted(refused))
+    remaining = check_bytes(path, raw, config)
+    return FixResult(raw, tuple(fixed), replace(remaining, troubles=(*remaining.troubles, *troubles)), changed)
+
+
+def _edits(findings: Iterable[Finding]) -> Iterator[Edit]:
+    return (edit for each in findings if each.fix for edit in each.fix.edits)
+
+
+def _fixable(result: FileResult, config: Config, changed: Changed | None) -> Iterator[Finding]:
+    if result.source is None or not result.source.lossless:
+        return
+    least = Applicability.UNSAFE if config.unsafe_fixes else Applicability.SAFE
+    for finding in result.findings if changed is None else changed.of(result.source, result.findings):
+        if finding.fix and finding.fix.applicability >= least and config.fixable(finding.code):
+            yield finding
+
+
+def _first(findings: list[Finding]) -> list[Finding]:
+    """Leave suppressions alone until nothing else is to be fixed: the next round may show what one is there for."""
+    return [each for each in findings if each.code not in ABOUT_SUPPRESSIONS] or findings
+
+
+def _following(fixed: Iterable[Finding]) -> frozenset[str]:
+    """Return the rules that clean up behind the fixes already applied."""
+    done = {each.code for each in fixed}
+    return frozenset(rule.code for rule in RULES if done.intersection(rule.follows))
+
+
+def _broken_fix(path: str, code: str) -> Trouble:
+    return Trouble(
+        path, f"the fix of {code} would leave code that does not parse and was not applied: please report it"
+    )
+
+
+def _parses(path: str, raw: bytes, broken: int) -> bool:
+    """Whether repaired bytes are fit to be written: they parse, and no more cells are broken than were before."""
+    try:
+        reading = read(path, raw)
+    except SourceError:
+        return False
+    if len(reading.faults) > broken:
+        return False
+    try:
+        outline(reading.source)
+    except (SyntaxError, ValueError):
+        return libcst_accepts(reading.source.text)
+    except (RecursionError, MemoryError):
+        return False
+    return True
+
+
+# ---------------------------------------------------------------------- one file
+def analysis(source: Source, config: Config) -> Analysis:
+    """Begin what is known of a file, for questions about its expressions.
+
+    :raises SyntaxError: where the standard library's parser refuses the text.
+    :raises RecursionError: where the code is nested too deeply.
+    """
+    from torchlint.inference.query import Analysis
+
+    with _deep_recursion():
+        return Analysis(outline(source), config.settings, _absolute(source, config))
+
+
+def _absolute(source: Source, config: Config) -> str:
+    return os.path.join(config.cwd or os.getcwd(), source.path)
+
+
+def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
+    entries: Sequence[RuleMetadata] = triggered(codes, source.utf8)
+    try:
+        made = AST_CACHE.of(_absolute(source, config), source) if entries else parse(source)
+    except (SyntaxError, ValueError) as error:
+        return _check_without_outline(source, error, entries, config)
+    except (RecursionError, MemoryError):
+        return _Checked([_too_deep()])
+    if not isinstance(made, Outline):
+        return _Checked([])
+    try:
+        return _check_outline(made, entries, config)
+    except RecursionError:  # Python 3.12 has a limit of its own where C and Python call each other by turns
+        return _Checked([_too_deep()])
+
+
+def _check_outline(made: Outline, entries: Sequence[RuleMetadata], config: Config) -> _Checked:
+    """Ask the rules about the stretches that hold a candidate; inference is imported only where there is one."""
+    if not _candidates(made, entries):
+        return _Checked([])
+    from torchlint.inference.query import Analysis
+
+    with closing(Analysis(made, config.settings, _absolute(made.source, config))) as known:
+        if not known.may_hold_tensors:
+            entries = [each for each in entries if not each.code.startswith(ABOUT_TENSORS)]
+        findings, troubles = _check_stretches(known, _candidates(made, entries), entries)
+        return _Checked(findings, troubles, dict(known.reads), dict(known.asked))
+
+
+def _candidates(made: Outline, entries: Sequence[RuleMetadata]) -> list[Stretch]:
+    """Return the stretches that hold a word of some rules."""
+    called = frozenset[str]().union(*(entry.called_words for entry in entries))
+    elsewhere = frozenset[str]().union(*(entry.words - entry.called_words for entry in entries))
+    return stretches(made, called | elsewhere, called - elsewhere)
+
+
+def _audited(source: Source, codes: frozenset[str], config: Config, checked: _Checked) -> list[Finding]:
+    """Look at the suppressions, once all else is known of the file; add to ``checked`` what that rests on."""
+    found = checked.findings
+    if not codes & ABOUT_SUPPRESSIONS or any(each.code == SYNTAX_ERROR.code for each in found):
+        return []
+
+    def ask(others: frozenset[str]) -> list[Finding]:
+        more = _check(source, others, config)
+        checked.reads.update(more.reads)
+        checked.asked.update(more.asked)
+        return more.findings
+
+    faults = audit(source, found, codes, ask)
+    fixes = (each.fix and fitted(each.fix, source) for each in faults)
+    return [replace(each, fix=fix) for each, fix in zip(faults, fixes, strict=True) if each.code in codes]
+
+
+def _check_stretches(
+    known: Analysis, places: Sequence[Stretch], entries: Sequence[RuleMetadata]
+) -> tuple[list[Finding], tuple[Trouble, ...]]:
+    from torchlint.syntax.cst import Definition, NotParsed
+
+    source = known.outline.source
+    try:
+        definitions = [Definition(source, place) for place in places]
+    except NotParsed:
+        try:
+            definitions = [Definition(source, whole(known.outline))]
+        except NotParsed as error:
+            at = source.offset(min(error.row, len(source.line_starts)), 0)
+            return [_syntax_error(at, f"LibCST cannot parse this file: {error.message}")], ()
+    return _run_rules(definitions, known, entries)
+
+
+def _check_without_outline(
+    source: Source, error: SyntaxError | ValueError, entries: Sequence[RuleMetadata], config: Config
+) -> _Checked:
+    """Look with LibCST alone at code that the stdlib's parser refuses: it may be newer than this Python."""
+    from torchlint.inference.query import NothingKnown
+    from torchlint.syntax.cst import Definition, NotParsed
+
+    row, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
+    message = getattr(error, "msg", None) or str(error)
+    failure = _syntax_error(_offset(source, row, column), message)
+    if "too many nested" in message:  # LibCST's parser would overflow the stack on it
+        return _Checked([failure])
+    try:
+        definition = Definition(source, Stretch(0, len(source.utf8), ()))
+    except NotParsed:
+        return _Checked([failure])
+    with closing(NothingKnown(source, config.settings)) as known:
+        return _Checked(*_run_rules([definition], known, entries))
+
+
+def _run_rules(
+    definitions: Iterable[Definition], known: Analysis, entries: Sequence[RuleMetadata]
+) -> tuple[list[Finding], tuple[Trouble, ...]]:
+    from torchlint.rules.api import FileContext, load
+
+    findings: list[Finding] = []
+    troubles: list[Trouble] = []
+    answers: Answers = {}
+    for definition in definitions:
+        context = FileContext(definition, known, answers)
+        for entry in entries:
+            try:
+                for kind, visit in load(entry.code).visit.items():
+                    for node in definition.by_type.get(kind, ()):
+                        findings += [_finding(entry, draft, definition) for draft in list(visit(node, context))]
+            except RecursionError:
+                raise
+            except Exception as error:  # noqa: BLE001 - one crashing rule never takes the run down
+                troubles.append(_crash(definition.source, entry, error))
+    answers.clear()  # some of them hold what asked for them
+    return findings, tuple(troubles)
+
+
+def _finding(entry: RuleMetadata, draft: Draft, definition: Definition) -> Finding:
+    start, end = definition.span(draft.at)
+    fix = draft.fix if definition.faithful else None
+    if fix is not None:
+        fix = fitted(fix, definition.source)
+    why = tuple(definition.source.cited(step) for step in draft.why)
+    return Finding(entry.code, entry.name, start, end, draft.message, draft.confidence, why, fix)
+
+
+def _crash(source: Source, entry: RuleMetadata, error: Exception) -> Trouble:
+    cause = f"{type(error).__name__}: {error}"
+    return Trouble(source.path, f"rule {entry.code} ({entry.name}) failed here, please report it: {cause}")
+
+
+# ---------------------------------------------------------------------- text that is no Python
+def _unreadable(path: str, raw: bytes, error: SourceError) -> FileResult:
+    at = len(raw[: error.offset].decode("utf-8", "replace").encode())
+    return FileResult(path, undecoded(path, raw, error.offset), (_syntax_error(at, error.message),))
+
+
+def _offset(source: Source, row: int, column: int) -> int:
+    row = max(1, min(row, len(source.line_starts)))
+    return source.line_starts[row - 1] + len(source.line(row)[: max(column - 1, 0)].encode())
+
+
+def _too_deep() -> Finding:
+    return _syntax_error(
+        0, "the code is nested too deeply to be checked: split the expression or the chain of branches"
+    )
+
+
+def _syntax_error(at: int, message: str) -> Finding:
+    return Finding(SYNTAX_ERROR.code, SYNTAX_ERROR.name, at, at, message, Confidence.CERTAIN)
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _DEPTH))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

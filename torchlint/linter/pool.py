@@ -1,0 +1,105 @@
+"""A pool of processes in which a crash or a killed process costs one item, never the run."""
+
+from __future__ import annotations
+
+import gc
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Chunk = list[int]
+"""Items that travel together, by their index."""
+
+_CHUNK = 8
+"""Items handed out at once at most; more would delay the news of what is done, and cast suspicion on more."""
+_SHARES = 8
+"""How many chunks each process should get at least, so that none is left with much to do at the end."""
+
+
+class ProcessDiedError(Exception):
+    """The process that worked on an item was killed."""
+
+
+def spread(
+    work: Callable[[Item], Result], items: Sequence[Item], jobs: int, weights: Sequence[int]
+) -> Iterator[tuple[int, Result | Exception]]:
+    """Yield the index of each item with its result, or with what kept it from having one, as they come.
+
+    The heaviest items go first: one that is left for last keeps a single process busy. Chunks are handed out few at a
+    time, so that a dead process casts suspicion on few items; those are done again, each in a process of its own.
+    """
+    waiting = deque(chunks(weights, jobs))
+    while waiting:
+        suspects: list[Chunk] = []
+        with _pool(min(jobs, len(waiting))) as pool:
+            flying: dict[Future[list[Result]], Chunk] = {}
+            while flying or (waiting and not suspects):
+                while waiting and len(flying) < 2 * jobs and not suspects:
+                    _hand_out(pool, work, items, waiting.popleft(), flying, suspects)
+                for future in wait(flying, return_when=FIRST_COMPLETED)[0]:
+                    yield from _collected(future, flying.pop(future), suspects)
+        for at in (at for chunk in suspects for at in chunk):
+            yield at, _alone(work, items[at])
+
+
+def _pool(jobs: int) -> ProcessPoolExecutor:
+    """Begin processes that look for garbage as rarely as this one: those that are not forked would not know."""
+    return ProcessPoolExecutor(jobs, initializer=gc.set_threshold, initargs=gc.get_threshold())
+
+
+def chunks(weights: Sequence[int], jobs: int) -> Iterator[Chunk]:
+    """Yield the indices of the items, the heaviest first, light ones together."""
+    most = sum(weights) / (jobs * _SHARES)
+    chunk: Chunk = []
+    heavy = 0
+    for at in sorted(range(len(weights)), key=lambda each: (-weights[each], each)):
+        if chunk and (heavy + weights[at] > most or len(chunk) == _CHUNK):
+            yield chunk
+            chunk, heavy = [], 0
+        chunk.append(at)
+        heavy += weights[at]
+    if chunk:
+        yield chunk
+
+
+def _hand_out(
+    pool: ProcessPoolExecutor,
+    work: Callable[[Item], Result],
+    items: Sequence[Item],
+    chunk: Chunk,
+    flying: dict[Future[list[Result]], Chunk],
+    suspects: list[Chunk],
+) -> None:
+    try:
+        flying[pool.submit(_batch, work, [items[at] for at in chunk])] = chunk
+    except BrokenProcessPool:
+        suspects.append(chunk)
+
+
+def _collected(
+    future: Future[list[Result]], chunk: Chunk, suspects: list[Chunk]
+) -> Iterator[tuple[int, Result | Exception]]:
+    try:
+        results = future.result()
+    except Exception:  # noqa: BLE001  # a dead process, or a result that would not travel: done again, alone
+        suspects.append(chunk)
+    else:
+        yield from zip(chunk, results, strict=True)
+
+
+def _batch(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    return [work(item) for item in items]
+
+
+def _alone(work: Callable[[Item], Result], item: Item) -> Result | Exception:
+    try:
+        with _pool(1) as pool:
+            return pool.submit(work, item).result()
+    except BrokenProcessPool:
+        return ProcessDiedError("the process that checked it died (out of memory?): exclude the file or report it")
+    except Exception as error:  # noqa: BLE001  # handed on to be named
+        return error

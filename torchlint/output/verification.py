@@ -1,0 +1,149 @@
+"""Verdicts on fixes and on rules, as text for people and as JSON for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+from torchlint.output.report import LocatedFinding
+from torchlint.output.screen import Screen, printable
+from torchlint.verify.verdicts import NOT_TESTABLE, PROVEN, REFUTED, Verdict, counted
+
+_STYLES = {PROVEN: "green", REFUTED: "red", NOT_TESTABLE: "yellow"}
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A fix of a user's code, and the verdict on it."""
+
+    place: LocatedFinding
+    verdict: Verdict
+
+    @property
+    def where(self) -> str:
+        """The place as editors read it."""
+        return self.place.where
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """A rule, how many examples its safe fixes have, and the verdict on all of them."""
+
+    code: str
+    name: str
+    examples: int
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What the verdicts were found with."""
+
+    torch: str
+    devices: tuple[str, ...]
+
+
+def text(tried: Sequence[Tried], screen: Screen, quiet: bool = False) -> Iterator[str]:
+    """Yield the verdict on each fix, and a closing line."""
+    for each in tried:
+        if quiet and each.verdict.outcome != REFUTED:
+            continue
+        finding = each.place.finding
+        assert finding.fix is not None
+        head = f"{screen.paint(printable(each.where), 'bold')}: {finding.code} ({finding.fix.applicability} fix)"
+        yield f"{head} {_told(each.verdict, screen)}"
+        yield from _refutation(each.verdict, screen)
+    if not quiet:
+        yield _closing("fix", "fixes", [each.verdict for each in tried])
+
+
+def rules(ruled: Sequence[Ruled], bench: Bench, screen: Screen, quiet: bool = False) -> Iterator[str]:
+    """Yield the verdict on each rule, and a closing line."""
+    width = max((len(each.name) for each in ruled), default=0)
+    for each in ruled:
+        if quiet and each.verdict.outcome != REFUTED:
+            continue
+        yield f"{each.code}  {each.name:<{width}}  {_told(each.verdict, screen)}"
+        yield from _refutation(each.verdict, screen)
+    if not quiet:
+        yield _closing("rule", "rules", [each.verdict for each in ruled])
+        yield f"Run with torch {bench.torch} on {', '.join(bench.devices)}."
+
+
+def _told(verdict: Verdict, screen: Screen) -> str:
+    outcome = screen.paint(verdict.outcome, _STYLES[verdict.outcome])
+    if verdict.outcome == NOT_TESTABLE:
+        return f"{outcome}: {printable(verdict.reason)}"
+    runs = f"{verdict.ran} of {verdict.worlds} runs" if verdict.ran != verdict.worlds else f"{verdict.ran} runs"
+    if verdict.outcome == REFUTED:
+        return f"{outcome} in {verdict.differing} of {verdict.ran} runs"
+    reason = f": {printable(verdict.reason)}" if verdict.reason else ""
+    return f"{outcome} in {runs}{reason}"
+
+
+def _refutation(verdict: Verdict, screen: Screen) -> Iterator[str]:
+    if verdict.outcome != REFUTED:
+        return
+    for name, code, kinds, assumed in verdict.given:
+        stands = f" for `{printable(code)}`" if code != name else ""
+        yield f"    = given: {name}{stands}: {kinds}{' (assumed)' if assumed else ''}"
+    for sign, lines, style in (("-", verdict.before, "red"), ("+", verdict.after, "green")):
+        for line in lines.splitlines()[1:]:
+            yield f"    {screen.paint(f'{sign} {printable(line[4:])}', style)}"
+    for each in verdict.differences:
+        yield f"    = {printable(str(each))}"
+
+
+def _closing(one: str, several: str, verdicts: list[Verdict]) -> str:
+    counts = counted(verdicts)
+    shares = ", ".join(f"{counts[outcome]} {outcome}" for outcome in (PROVEN, REFUTED, NOT_TESTABLE))
+    return f"{len(verdicts)} {one if len(verdicts) == 1 else several}: {shares}."
+
+
+# ---------------------------------------------------------------------- for programs
+def json_of_fixes(tried: Iterable[Tried], bench: Bench) -> str:
+    """Return one document on all fixes."""
+    return _document(bench, "fixes", [_fix(each) for each in tried])
+
+
+def json_of_rules(ruled: Iterable[Ruled], bench: Bench) -> str:
+    """Return one document on all rules."""
+    listed = [
+        {"code": each.code, "name": each.name, "examples": each.examples} | _verdict(each.verdict) for each in ruled
+    ]
+    return _document(bench, "rules", listed)
+
+
+def _document(bench: Bench, name: str, listed: list[dict[str, object]]) -> str:
+    counts = {outcome: sum(each["verdict"] == outcome for each in listed) for outcome in _STYLES}
+    return json.dumps({**asdict(bench), "counts": counts, name: listed}, indent=2)
+
+
+def _fix(tried: Tried) -> dict[str, object]:
+    (row, column), finding, verdict = tried.place.start, tried.place.finding, tried.verdict
+    assert finding.fix is not None
+    given = [
+        {"name": name, "stands_for": code, "kind": kind, "assumed": assumed}
+        for name, code, kind, assumed in verdict.given
+    ]
+    return {
+        "filename": tried.place.path,
+        "location": {"row": row, "column": column},
+        "code": finding.code,
+        "name": finding.name,
+        "applicability": str(finding.fix.applicability),
+        **_verdict(verdict),
+        "fragment": {"before": verdict.before, "after": verdict.after, "given": given} if verdict.before else None,
+    }
+
+
+def _verdict(verdict: Verdict) -> dict[str, object]:
+    return {
+        "verdict": verdict.outcome,
+        "reason": verdict.reason or None,
+        "worlds": verdict.worlds,
+        "ran": verdict.ran,
+        "differing": verdict.differing,
+        "differences": [asdict(each) for each in verdict.differences],
+    }

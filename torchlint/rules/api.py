@@ -1,0 +1,418 @@
+"""The whole vocabulary of rules: they import it, :mod:`torchlint.diagnostics.model`, and each other's modules."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any, TypeVar, overload
+
+import libcst as cst
+
+from torchlint.diagnostics.model import Confidence, Edit, Fix, Settings
+from torchlint.diagnostics.registry import BY_CODE
+from torchlint.diagnostics.rule_metadata import RuleMetadata, Triggers
+from torchlint.inference.lattice import UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
+from torchlint.inference.models.devices import last_word_of_name
+from torchlint.inference.models.grad_mode import DECORATING as GRAD_MODE_DECORATORS
+from torchlint.inference.models.grad_mode import NAMES as GRAD_MODES
+from torchlint.inference.models.nn import MODEL_WORD
+from torchlint.inference.models.operations import (
+    CASTS,
+    DISTINCTIVE,
+    FULL_REDUCTIONS,
+    LEGACY_DTYPES,
+    LOSSES,
+    PAIRS,
+    PAIRS_WITH_DIM,
+    UNLIKE,
+    leaf,
+    operations,
+)
+from torchlint.inference.program import binders, bindings
+from torchlint.inference.program.bindings import SCOPES, Loop
+from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
+from torchlint.inference.program.imports import canonical, import_bindings
+from torchlint.inference.program.outside_uses import UNRELATED
+from torchlint.inference.program.project_texts import (
+    SETS_DEFAULT_DEVICE,
+    SETS_DEFAULT_DTYPE,
+    SETS_TENSOR_TYPE,
+    ProjectView,
+    traces_or_scripts,
+)
+from torchlint.inference.query import Analysis
+from torchlint.source.text import Source
+from torchlint.syntax.ast_index import Function, children, parameters
+from torchlint.syntax.cst import Bridge, Definition, semantic_children
+
+Node = TypeVar("Node")
+Concrete = TypeVar("Concrete", bound=cst.CSTNode)
+Abstract = TypeVar("Abstract", bound=ast.AST)
+Answer = TypeVar("Answer")
+Answers = dict[tuple[object, object], Any]
+"""What was answered to the questions marked as :func:`remembered`, by question and node."""
+
+Expression = cst.CSTNode | ast.AST | None
+"""What may be asked for its value: nothing is known of what is no expression of the file."""
+
+
+class FileContext:
+    """What a rule may ask of a file, and of the stretch of it that LibCST has read.
+
+    There are two trees. Rules visit LibCST's nodes (``cst``), which exist for the stretch alone and say exactly which
+    bytes to replace. Python's own nodes (``ast``) exist for the whole file; :meth:`python` leads there. What can be
+    asked of a node of either tree has one name. Offsets count bytes of :attr:`Source.utf8`.
+
+    A file that Python's own parser refuses, as one that is newer than the running Python, has no ``ast`` nodes, and
+    nothing is known of its values (:attr:`is_parsed`).
+    """
+
+    def __init__(self, definition: Definition, analysis: Analysis, answers: Answers) -> None:
+        """Begin; ``answers`` are those of the file so far."""
+        self.source: Source = definition.source
+        self.settings: Settings = analysis.settings
+        self._definition = definition
+        self._analysis = analysis
+        self._outline = analysis.outline
+        self._bridge = Bridge(analysis.outline, definition)
+        self._answers = answers
+
+    # ------------------------------------------------------------------ nodes of either tree
+    @overload
+    def parent(self, node: cst.CSTNode) -> cst.CSTNode | None: ...
+    @overload
+    def parent(self, node: ast.AST) -> ast.AST | None: ...
+    def parent(self, node: cst.CSTNode | ast.AST) -> cst.CSTNode | ast.AST | None:
+        """Return the node above, whitespace and punctuation aside; None above the module."""
+        return self._outline.parents.get(node) if isinstance(node, ast.AST) else self._definition.parents.get(node)
+
+    @overload
+    def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]: ...
+    @overload
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]: ...
+    def ancestors(self, node: cst.CSTNode | ast.AST) -> Iterator[cst.CSTNode] | Iterator[ast.AST]:
+        """Yield the nodes above, innermost first."""
+        return self._outline.ancestors(node) if isinstance(node, ast.AST) else self._climb(node)
+
+    def _climb(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        above = self.parent(node)
+        while above is not None:
+            yield above
+            above = self.parent(above)
+
+    def span(self, node: cst.CSTNode | ast.expr | ast.stmt) -> tuple[int, int]:
+        """Return where a node begins and ends, parentheses around it not counted."""
+        if isinstance(node, ast.AST):
+            return self._outline.start(node), self._outline.end(node)
+        return self._definition.span(node)
+
+    # ------------------------------------------------------------------ LibCST's tree, of the stretch
+    def outer_span(self, node: cst.CSTNode) -> tuple[int, int]:
+        """Return where a node begins and ends with the parentheses around it."""
+        return self._definition.outer_span(node)
+
+    def code(self, node: cst.CSTNode) -> str:
+        """Return a node's text as it stands in the file, without parentheses around it."""
+        return self.source.slice(*self.span(node))
+
+    def code_with_parentheses(self, node: cst.CSTNode) -> str:
+        """Return a node's text as it stands in the file, with the parentheses around it."""
+        return self.source.slice(*self.outer_span(node))
+
+    def row(self, node: cst.CSTNode) -> int:
+        """Return the row, from 1, on which a node begins."""
+        return self.source.position(self.span(node)[0])[0]
+
+    @property
+    def module(self) -> cst.Module:
+        """The stretch as LibCST's module."""
+        return self._definition.module
+
+    def concrete_nodes(self, kind: type[Concrete]) -> list[Concrete]:
+        """Return the stretch's nodes of a type, the one around before the one inside."""
+        found: list[Any] = self._definition.by_type.get(kind, [])
+        return found
+
+    # ------------------------------------------------------------------ Python's own tree, of the file
+    @property
+    def is_parsed(self) -> bool:
+        """Whether Python's own parser reads the file; else there are words alone to judge by."""
+        return self._analysis.is_parsed
+
+    def python(self, node: cst.CSTNode) -> ast.AST | None:
+        """Return Python's own node for LibCST's; None where there is none."""
+        return self._bridge.python(node)
+
+    @property
+    def tree(self) -> ast.Module:
+        """The file."""
+        return self._outline.tree
+
+    @property
+    def statements(self) -> tuple[ast.stmt, ...]:
+        """The statements of the stretch."""
+        return self._definition.stretch.statements
+
+    def nodes(self, kind: type[Abstract]) -> list[Abstract]:
+        """Return the file's nodes of a type."""
+        return self._outline.nodes(kind)
+
+    def within(self, node: ast.AST) -> list[ast.AST]:
+        """Return a node and all nodes inside it, each followed by those inside it."""
+        return self._outline.within(node)
+
+    def inside(self, node: ast.AST, *kinds: type[Abstract]) -> list[Abstract]:
+        """Return the nodes of some types inside a node, in the order of the text."""
+        return self._outline.inside(node, *kinds)
+
+    def own(self, scope: ast.AST, *kinds: type[Abstract]) -> list[Abstract]:
+        """Return the nodes of some types in a function or module, those of functions and classes inside it left out."""
+        return bindings.own(self._outline, scope, *kinds)
+
+    # ------------------------------------------------------------------ names and scopes
+    def function_around(self, node: ast.AST) -> Function | None:
+        """Return the function around a node; None for code of the module."""
+        return self._outline.owner(node)
+
+    def scope_that_binds(self, name: ast.Name) -> Function | ast.Module | None:
+        """Return the scope whose assignments bind a name; None where something else may bind it."""
+        return binders.binder(name, self._outline)
+
+    def reaching(self, name: ast.Name) -> list[ast.Name | ast.arg]:
+        """Return where a name may have been bound to what it is; nothing where that is not known."""
+        scope = self.scope_that_binds(name)
+        return binders.reaching(name, scope, self._outline) if scope is not None else []
+
+    def stores(self, scope: Function | ast.Module) -> dict[str, list[ast.Name]]:
+        """Return where a function or module binds or deletes its names, by name."""
+        return self._outline.told(bindings.bound, scope)
+
+    def local_names(self, function: Function) -> frozenset[str]:
+        """Return the names that are a function's own."""
+        return self._outline.told(bindings.local, function)
+
+    def attributes_by_word(self) -> dict[str, list[ast.Attribute]]:
+        """Return the file's attributes by their words."""
+        return self._outline.told(bindings.spelled, self.tree)[0]
+
+    def names_by_word(self) -> dict[str, list[ast.Name]]:
+        """Return where names stand in the file, by name."""
+        return self._outline.told(bindings.spelled, self.tree)[1]
+
+    @property
+    def bound_otherwise(self) -> frozenset[str]:
+        """The names that something else than an import binds, anywhere in the file."""
+        return self._outline.told(bindings.bound_otherwise, self.tree)
+
+    def spells(self, function: cst.BaseExpression, word: str) -> bool:
+        """Whether a call's function may be torch's ``word`` by its spelling: cheap, before names are followed."""
+        match function:
+            case cst.Attribute(attr=cst.Name(value=last)):
+                return last == word
+            case cst.Name(value=name):
+                return name in self._outline.names_of(word)
+        return False
+
+    # ------------------------------------------------------------------ values
+    def value(self, node: Expression) -> Value:
+        """Return what is known of an expression's value where it stands."""
+        found = self._expression(node)
+        return self._analysis.value(found) if found is not None else UNKNOWN
+
+    def presumed_value(self, node: Expression) -> Value:
+        """Return what is known if functions are called as most are: a reason to be silent, never one for a fix."""
+        found = self._expression(node)
+        return self._analysis.presuming.value(found) if found is not None else UNKNOWN
+
+    def value_of_self(self, node: ast.expr) -> Value | None:
+        """Return what ``self`` is by the class alone; None for other expressions."""
+        return self._analysis.own_object(node)
+
+    def names(self, node: Expression) -> frozenset[str]:
+        """Return what an expression may be by name, imports and aliases followed: ``{"torch.FloatTensor"}``."""
+        return self.value(node).names
+
+    def qualified_names(self, node: ast.expr) -> frozenset[str]:
+        """Return what a dotted name of a library or a built-in means by imports alone; nothing for others."""
+        return self._analysis.names_of(node)
+
+    def mode(self, node: Expression) -> Mode:
+        """Return the grad modes in which an expression may be evaluated."""
+        found = self._expression(node)
+        return self._analysis.mode(found) if found is not None else Mode.ON | Mode.OFF
+
+    def presumed_mode(self, node: Expression) -> Mode:
+        """Return the grad modes if functions are called as most are: see :meth:`presumed_value`."""
+        found = self._expression(node)
+        return self._analysis.presuming.mode(found) if found is not None else Mode.ON | Mode.OFF
+
+    def why(self, reason: Reason | None) -> tuple[str, ...]:
+        """Spell the steps of a reason, first cause first, each with its line."""
+        return self._analysis.why(reason)
+
+    def _expression(self, node: Expression) -> ast.expr | None:
+        found = node if node is None or isinstance(node, ast.AST) else self.python(node)
+        return found if isinstance(found, ast.expr) else None
+
+    # ------------------------------------------------------------------ the file and its project
+    @property
+    def works_with_torch(self) -> bool:
+        """Whether an object of which nothing is known may be a tensor: the file imports torch."""
+        return self._analysis.works_with_torch
+
+    @property
+    def uses_other_frameworks(self) -> bool:
+        """Whether the file imports a library whose objects have a tensor's words too, or may do so."""
+        return self._analysis.uses_other_frameworks
+
+    @property
+    def imported_packages(self) -> frozenset[str]:
+        """The packages that the file imports from, by their first word."""
+        return self._analysis.packages
+
+    @property
+    def is_test(self) -> bool:
+        """Whether pytest runs the file: what is in it has worked on the machine of whoever ran it last."""
+        return self._analysis.is_test
+
+    def may_be_torch(self, node: ast.expr) -> bool:
+        """Whether an expression of unknown kind may be a torch tensor, by what the file and the words around it say."""
+        return self._analysis.may_be_torch(node)
+
+    def speaks_of_accelerators(self, node: cst.CSTNode) -> bool:
+        """Whether a device is spoken of where a test or a program would have to: it is where nothing is known."""
+        found = self.python(node)
+        return found is None or self._analysis.speaks_of_accelerators(found)
+
+    @cached_property
+    def defaults_set(self) -> frozenset[str]:
+        """Which of torch's defaults the file may set: ``DTYPE``, ``DEVICE``, ``TENSOR_TYPE``."""
+        return defaults_set(self.source.utf8, lambda: self._outline if self.is_parsed else None)
+
+    @property
+    def other_texts(self) -> ProjectView:
+        """What the project's other files say of which a fix must know."""
+        return self._analysis.other_texts
+
+    def matches(self, pattern: re.Pattern[bytes]) -> bool:
+        """Whether a pattern is found anywhere in the file's text."""
+        return self.answer((pattern, None), lambda: pattern.search(self.source.utf8) is not None)
+
+    def answer(self, key: tuple[object, object], find: Callable[[], Answer]) -> Answer:
+        """Return the answer to a question about a node, found once for all stretches of the file."""
+        if key not in self._answers:
+            self._answers[key] = find()
+        found: Answer = self._answers[key]
+        return found
+
+    # ------------------------------------------------------------------ edits
+    def insert_after(self, node: cst.CSTNode, text: str) -> Edit:
+        """Insert text right behind a node and the parentheses around it."""
+        end = self.outer_span(node)[1]
+        return Edit(end, end, text)
+
+    def insert_before(self, node: cst.CSTNode, text: str) -> Edit:
+        """Insert text right before a node and the parentheses around it."""
+        start = self.outer_span(node)[0]
+        return Edit(start, start, text)
+
+    def replace(self, node: cst.CSTNode, text: str) -> Edit:
+        """Put text in the place of a node, parentheses around it kept."""
+        return Edit(*self.span(node), text)
+
+    def delete_between(self, start: cst.CSTNode, end: cst.CSTNode) -> Edit:
+        """Delete from behind one node up to the end of another, parentheses around both counted: a chain's tail."""
+        return Edit(self.outer_span(start)[1], self.outer_span(end)[1], "")
+
+
+def remembered(question: Callable[[Node, FileContext], Answer]) -> Callable[[Node, FileContext], Answer]:
+    """Ask a pure question about a node only once for each file: neighbouring findings ask the same."""
+
+    @functools.wraps(question)
+    def ask(node: Node, context: FileContext) -> Answer:
+        return context.answer((question, node), lambda: question(node, context))
+
+    return ask
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a rule saw: the word at fault, what is wrong with it, how sure that is, and the repair."""
+
+    at: cst.CSTNode
+    message: str
+    confidence: Confidence
+    why: tuple[str, ...] = ()
+    fix: Fix | None = None
+
+
+Check = Callable[[Any, FileContext], Iterator[Draft]]
+
+
+@dataclass(frozen=True)
+class Rule(RuleMetadata):
+    """A rule as data: its metadata, and what it visits. Its module's docstring is its page."""
+
+    visit: Mapping[type[cst.CSTNode], Check] = field(kw_only=True)
+
+
+@cache
+def load(code: str) -> Rule:
+    """Import the rule of a code."""
+    module = importlib.import_module(f"torchlint.rules.{BY_CODE[code].module}")
+    rule: Rule = module.RULE
+    return rule
+
+
+__all__ = [
+    "CASTS",
+    "DEVICE",
+    "DISTINCTIVE",
+    "DTYPE",
+    "FULL_REDUCTIONS",
+    "GRAD_MODES",
+    "GRAD_MODE_DECORATORS",
+    "LEGACY_DTYPES",
+    "LOSSES",
+    "MODEL_WORD",
+    "PAIRS",
+    "PAIRS_WITH_DIM",
+    "SCOPES",
+    "SETS_DEFAULT_DEVICE",
+    "SETS_DEFAULT_DTYPE",
+    "SETS_TENSOR_TYPE",
+    "TENSOR_TYPE",
+    "UNKNOWN",
+    "UNLIKE",
+    "UNRELATED",
+    "Check",
+    "Device",
+    "Draft",
+    "Dtype",
+    "FileContext",
+    "Function",
+    "Grad",
+    "Kind",
+    "Loop",
+    "Mode",
+    "Reason",
+    "Rule",
+    "Triggers",
+    "Value",
+    "canonical",
+    "children",
+    "import_bindings",
+    "last_word_of_name",
+    "leaf",
+    "load",
+    "operations",
+    "parameters",
+    "remembered",
+    "semantic_children",
+    "traces_or_scripts",
+]

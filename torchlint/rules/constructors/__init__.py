@@ -1,0 +1,1 @@
+"""TNS3: legacy constructors and conversions."""

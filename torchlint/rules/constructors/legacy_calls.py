@@ -1,0 +1,173 @@
+"""A legacy constructor's call: its type, what it is given, the rule it belongs to, and what that rule says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import libcst as cst
+
+from torchlint.diagnostics.model import Confidence
+from torchlint.rules.api import FileContext, Triggers
+from torchlint.rules.evidence.constructor_argument import EMPTY_STORAGE, ArgumentKind, Given, given
+from torchlint.rules.evidence.legacy_types import TensorType, name_node, type_of
+from torchlint.rules.evidence.torch_defaults import defaults
+
+FROM_DATA = "TNS301"
+FROM_SIZE = "TNS302"
+AMBIGUOUS = "TNS303"
+TYPED = "TNS304"
+KEYWORD = "TNS305"
+
+TRIGGERS = Triggers(
+    functions=(
+        *("Tensor", "FloatTensor", "DoubleTensor", "HalfTensor", "BFloat16Tensor", "LongTensor", "IntTensor"),
+        *("ShortTensor", "CharTensor", "ByteTensor", "BoolTensor"),
+    )
+)
+"""Of all rules about legacy constructors."""
+
+_PLAIN_ONLY = frozenset({FROM_DATA, FROM_SIZE, AMBIGUOUS})
+_TYPED_ONLY = frozenset({TYPED})
+
+MODERN_KEYWORDS = frozenset({"dtype", "requires_grad", "pin_memory", "layout"})
+"""Keywords of ``torch.tensor`` and ``torch.empty`` that every legacy constructor refuses with a TypeError."""
+_LEGACY_KEYWORDS = frozenset({"device", "data", "size"})
+_DATA = frozenset(
+    {
+        ArgumentKind.DATA,
+        ArgumentKind.ARRAY,
+        ArgumentKind.MIXED,
+        ArgumentKind.TENSOR,
+        ArgumentKind.INVALID,
+        ArgumentKind.STORAGE,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Construction:
+    """One call of a legacy constructor; ``code`` is the one rule that speaks about it."""
+
+    node: cst.Call
+    at: cst.Name
+    """The constructor's name."""
+    type: TensorType
+    given: Given
+    positional: tuple[cst.Arg, ...]
+    """What it is given, also by the keywords ``data=`` and ``size=``."""
+    keywords: tuple[tuple[str, cst.Arg], ...]
+    code: str
+
+    @property
+    def confidence(self) -> Confidence:
+        """How sure the reading of the arguments is."""
+        if self.given.kind is ArgumentKind.UNKNOWN:
+            return Confidence.POSSIBLE
+        return Confidence.CERTAIN if self.given.proven else Confidence.LIKELY
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The keywords that the call is given."""
+        return frozenset(word for word, _ in self.keywords)
+
+
+def construction(node: cst.Call, context: FileContext, code: str) -> Construction | None:
+    """Read a call; None where it constructs no tensor the legacy way, or where another rule than ``code`` speaks."""
+    at = name_node(node.func)
+    kind = type_of(node.func, context)
+    if at is None or kind is None or code in (_TYPED_ONLY if kind.plain else _PLAIN_ONLY):
+        return None
+    keywords = tuple((each.keyword.value, each) for each in node.args if each.keyword)
+    named = tuple(each for word, each in keywords if word in ("data", "size"))
+    positional = (*(each for each in node.args if not each.keyword), *named)
+    found = given(node, positional, context)
+    owner = _owner(kind, found, keywords)
+    if owner != code:
+        return None
+    return Construction(node, at, kind, found, positional, keywords, code)
+
+
+def _owner(kind: TensorType, found: Given, keywords: tuple[tuple[str, cst.Arg], ...]) -> str | None:
+    words = {word for word, _ in keywords}
+    if words - MODERN_KEYWORDS - _LEGACY_KEYWORDS:
+        return None
+    if words & MODERN_KEYWORDS or any(word == "device" and _refused(kind, each.value) for word, each in keywords):
+        return KEYWORD
+    if not kind.plain:
+        return TYPED
+    if found.kind in _DATA:
+        return FROM_DATA
+    return FROM_SIZE if found.kind in (ArgumentKind.SIZE, ArgumentKind.EMPTY) else AMBIGUOUS
+
+
+def _refused(kind: TensorType, device: cst.BaseExpression) -> bool:
+    """Whether a legacy constructor may refuse the device: a CPU type takes the CPU, a CUDA type takes CUDA devices."""
+    match device:
+        case cst.Name(value="None"):
+            return False
+        case cst.SimpleString() | cst.Call(args=[cst.Arg(value=cst.SimpleString())]):
+            word = device if isinstance(device, cst.SimpleString) else device.args[0].value
+            text = str(cst.ensure_type(word, cst.SimpleString).evaluated_value)
+            return kind.device is not None and not text.startswith(kind.device)
+    return kind.device != "cuda"
+
+
+def message(call: Construction) -> str:
+    """Say in one line what a legacy constructor does with its arguments, and the remedy."""
+    name, what = call.type.shown, call.given.what
+    match call.given.kind:
+        case ArgumentKind.EMPTY:
+            return f"{name} without arguments makes an empty tensor: use `torch.empty(0)`"
+        case ArgumentKind.SIZE:
+            return f"{name} {_taken(call)}: use `torch.empty`"
+        case ArgumentKind.DATA if "a tuple" in what:
+            return f"{name} takes a tuple as data, not as a size: use `torch.tensor` or, for a size, `torch.empty`"
+        case ArgumentKind.DATA:
+            return f"{name} {_made(call)} {what} whatever it holds: use `torch.tensor` and say the dtype"
+        case ArgumentKind.ARRAY:
+            return f"{name} shares or copies {what} depending on its dtype: use `torch.as_tensor` and say the dtype"
+        case ArgumentKind.MIXED:
+            return f"{name} copies {what} or shares its memory: use `torch.as_tensor` and say the dtype"
+        case ArgumentKind.TENSOR:
+            return f"{name} makes an alias of {what} and converts nothing: use the tensor itself, or `.to(dtype)`"
+        case ArgumentKind.STORAGE:
+            if what == EMPTY_STORAGE:
+                return f"{name} of {what} makes an empty tensor: use `torch.empty(0)` and say the dtype"
+            return f"{name} shares the memory of {what}: use `torch.frombuffer`, or `.set_` of an empty tensor"
+        case ArgumentKind.INVALID:
+            return f"{name} always raises `TypeError` for {what}: use `torch.tensor`"
+    return (
+        f"{name} takes {what} as a size if it is an integer and as data if it is a sequence: "
+        "use `torch.empty` or `torch.as_tensor`"
+    )
+
+
+def _taken(call: Construction) -> str:
+    if "`" not in call.given.what:
+        return "given a size leaves its memory uninitialised"
+    if call.given.proven:
+        return f"takes {call.given.what} as a size and leaves its memory uninitialised"
+    return f"may take {call.given.what} as a size and leave its memory uninitialised"
+
+
+def _made(call: Construction) -> str:
+    if call.type.plain:
+        return "makes the default float dtype of"
+    return f"makes {call.type.dtype or 'the dtype of its name'} of"
+
+
+def why(call: Construction, context: FileContext) -> tuple[str, ...]:
+    """Return the steps behind a finding."""
+    steps = []
+    if call.confidence is Confidence.LIKELY and call.given.kind is ArgumentKind.SIZE:
+        steps.append(f"the name or the use of {call.given.what} speaks for a size; nothing proves it")
+    if call.given.kind is ArgumentKind.UNKNOWN:
+        steps.append(f"nothing in the code tells what {call.given.what} is")
+    if call.type.device is None:
+        steps.append(f"the name stands for {call.type.shown}, so the device depends on the run")
+    known = defaults(context)
+    if known.dtype and call.type.plain:
+        steps.append("`torch.Tensor` follows the default dtype, which this file changes")
+    if known.device:
+        steps.append("legacy constructors ignore the default device that this file sets; the modern ones follow it")
+    return tuple(steps)

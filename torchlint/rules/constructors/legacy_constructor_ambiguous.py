@@ -1,0 +1,72 @@
+"""`torch.Tensor(x)` is called with a value that may be a size or data.
+
+## What it does
+
+Flags calls of `torch.Tensor` with one argument of which the code does not tell what it is: an unannotated parameter,
+the result of an unknown call, `*args`.
+
+## Why is this bad?
+
+The meaning changes with the value. `torch.Tensor(5)` is five uninitialised elements, `torch.Tensor([5])` is one element
+that holds 5, `torch.Tensor(np.array(5))` is five uninitialised elements again, and a tensor comes back as an alias of
+itself in its own dtype. No reader can tell which one runs, and a caller who passes a list where an int was expected
+gets no error.
+
+## Example
+
+```python
+import torch
+
+
+def as_row(values):
+    return torch.Tensor(values).unsqueeze(0)
+
+
+row = as_row([1, 2, 3])
+```
+
+Use instead, where `values` holds data:
+
+```python
+import torch
+
+
+def as_row(values):
+    return torch.as_tensor(values, dtype=torch.float32).unsqueeze(0)
+
+
+row = as_row([1, 2, 3])
+```
+
+and `torch.empty(values)` where it is a size.
+
+## Fix safety
+
+The fix is only shown, never applied: the two readings exclude each other. An annotation (`values: list[float]`,
+`size: int`) turns the finding into TNS301 or TNS302, which have a fix.
+
+## References
+
+- [torch.Tensor](https://docs.pytorch.org/docs/stable/tensors.html)
+- [torch.as_tensor](https://docs.pytorch.org/docs/stable/generated/torch.as_tensor.html)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.rules.api import Draft, FileContext, Rule
+from torchlint.rules.constructors.legacy_calls import AMBIGUOUS, TRIGGERS, construction, message, why
+from torchlint.rules.constructors.modern_constructors import modern
+
+
+def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
+    """Report `torch.Tensor` given a value of unknown kind."""
+    call = construction(node, context, AMBIGUOUS)
+    if call is not None:
+        yield Draft(call.at, message(call), call.confidence, why(call, context), modern(call, context))
+
+
+RULE = Rule(AMBIGUOUS, "legacy-constructor-ambiguous", TRIGGERS, visit={cst.Call: check})

@@ -1,0 +1,85 @@
+"""`torch.Tensor(...)` is called with data: a list, a tuple, an array or a tensor.
+
+## What it does
+
+Flags calls of `torch.Tensor`, under any import name, whose argument is a sequence, a NumPy array or a tensor.
+Annotations, `isinstance(x, torch.Tensor)` and subclasses are right and never flagged.
+
+## Why is this bad?
+
+One name does four things, depending on what it is given (measured on torch 2.13):
+
+| `a` | `torch.Tensor(a)` gives |
+|---|---|
+| list, tuple, range, nested sequence | a copy in the default dtype, integers and bools included |
+| float32 array | an alias: writing to the tensor writes to the array |
+| array of another dtype | a float32 copy |
+| tensor | an alias with the tensor's own dtype and graph: nothing is converted |
+| float, bool, None, string | `TypeError` |
+
+`torch.tensor` always copies, `torch.as_tensor` shares memory where it can, and both say the dtype.
+
+## Example
+
+```python
+import numpy as np
+import torch
+
+counts = torch.Tensor([1, 2, 3])
+ratios = torch.Tensor([0.5, 1.5])
+pixels = torch.Tensor(np.zeros((2, 2)))
+```
+
+Use instead:
+
+```python
+import numpy as np
+import torch
+
+counts = torch.tensor([1, 2, 3], dtype=torch.float32)
+ratios = torch.tensor([0.5, 1.5])
+pixels = torch.as_tensor(np.zeros((2, 2)), dtype=torch.float32)
+```
+
+A literal of numbers with a float among them needs no dtype: `torch.tensor` takes the default dtype for it, as the
+legacy call did.
+
+## Fix safety
+
+Safe for sequences, and for arrays that have a dimension or hold floats: same values, dtype, device and memory sharing.
+A 0-d integer array was taken as a size, so an array of unknown dimension makes the fix unsafe. Where callers decide
+what a sequence is, as with an annotated parameter, the fix writes `torch.as_tensor`, which does the same for a list
+and keeps sharing memory if an array comes in spite of the annotation. For a tensor the choices are only shown.
+
+Unsafe where a file of the project, a test or a notebook among them, may set a default dtype, device or tensor type: by
+a call, by a name that is put together at run time, or by `with torch.device(...)`. The fix's title names the file. In
+a file that changes the default dtype itself the fix writes `dtype=torch.get_default_dtype()`; in one that sets a
+default device it adds `device="cpu"`, because legacy constructors stay on the CPU.
+
+## References
+
+- [torch.tensor](https://docs.pytorch.org/docs/stable/generated/torch.tensor.html)
+- [torch.as_tensor](https://docs.pytorch.org/docs/stable/generated/torch.as_tensor.html)
+- [torch.Tensor](https://docs.pytorch.org/docs/stable/tensors.html): "to create a tensor with pre-existing data, use
+  `torch.tensor()`"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.rules.api import Draft, FileContext, Rule
+from torchlint.rules.constructors.legacy_calls import FROM_DATA, TRIGGERS, construction, message, why
+from torchlint.rules.constructors.modern_constructors import modern
+
+
+def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
+    """Report `torch.Tensor` given data."""
+    call = construction(node, context, FROM_DATA)
+    if call is not None:
+        yield Draft(call.at, message(call), call.confidence, why(call, context), modern(call, context))
+
+
+RULE = Rule(FROM_DATA, "legacy-constructor-from-data", TRIGGERS, visit={cst.Call: check})

@@ -1,0 +1,71 @@
+"""`torch.Tensor(...)` is called with a size: its memory is uninitialised.
+
+## What it does
+
+Flags calls of `torch.Tensor` with integers, `*sizes`, `x.size()`, a tensor's shape, or nothing. Where only names speak
+for a size (`torch.Tensor(hidden_size)`, `torch.Tensor(n).normal_()`) the finding is `likely`.
+
+## Why is this bad?
+
+`torch.Tensor(3)` looks like a tensor that holds 3. It is three elements of whatever the memory held before, and turns
+into something else as soon as a list is passed instead of an int. A parameter that is made this way and never
+initialised trains from garbage, sometimes from `nan`. `torch.empty` says what is meant.
+
+## Example
+
+```python
+import torch
+from torch import nn
+
+weight = nn.Parameter(torch.Tensor(4, 3))
+nn.init.zeros_(weight)
+nothing = torch.Tensor()
+```
+
+Use instead:
+
+```python
+import torch
+from torch import nn
+
+weight = nn.Parameter(torch.empty(4, 3))
+nn.init.zeros_(weight)
+nothing = torch.empty(0)
+```
+
+## Fix safety
+
+Safe where the arguments are proven to be a size: `torch.empty` makes the same uninitialised tensor and follows the
+default dtype as `torch.Tensor` does. In a file that sets a default device, `device="cpu"` is added, because legacy
+constructors stay on the CPU. Unsafe where a file of the project, a test or a notebook among them, may set a default
+dtype, device or tensor type: by a call, by a name that is put together at run time, or by `with torch.device(...)`.
+The fix's title names the file. Unsafe where names alone speak for a size, where only an annotation says that the `x`
+of `x.shape` is a tensor (an array's shape is a tuple, and a tuple was data), and for `torch.Tensor(*sizes)`: without
+elements it gives an empty tensor, and `torch.empty()` raises `TypeError` (measured on torch 2.13).
+
+## References
+
+- [torch.empty](https://docs.pytorch.org/docs/stable/generated/torch.empty.html)
+- [torch.Tensor](https://docs.pytorch.org/docs/stable/tensors.html): "to create a tensor with specific size, use
+  `torch.*` tensor creation ops"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.rules.api import Draft, FileContext, Rule
+from torchlint.rules.constructors.legacy_calls import FROM_SIZE, TRIGGERS, construction, message, why
+from torchlint.rules.constructors.modern_constructors import modern
+
+
+def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
+    """Report `torch.Tensor` given a size."""
+    call = construction(node, context, FROM_SIZE)
+    if call is not None:
+        yield Draft(call.at, message(call), call.confidence, why(call, context), modern(call, context))
+
+
+RULE = Rule(FROM_SIZE, "legacy-constructor-from-size", TRIGGERS, visit={cst.Call: check})

@@ -1,0 +1,85 @@
+"""A legacy constructor is called with a keyword that it refuses: `dtype=`, `requires_grad=`, or a foreign `device=`.
+
+## What it does
+
+Flags calls of `torch.Tensor`, `torch.FloatTensor` and the other legacy constructors with `dtype=`, `requires_grad=`,
+`pin_memory=` or `layout=`, and with a `device=` that is or may be another than the constructor's own.
+
+## Why is this bad?
+
+These keywords belong to `torch.tensor` and `torch.empty`. A legacy constructor answers `dtype=` with
+`TypeError: new() received an invalid combination of arguments`, and `device="cuda"` with
+`RuntimeError: legacy constructor expects device type: cpu but device type: cuda was passed` (torch 2.13). With
+`device=x.device` the code runs on the CPU and fails on the first GPU.
+
+## Example
+
+```python
+import torch
+
+device = torch.device("cpu")
+ids = torch.LongTensor([1, 2, 3], device=device)
+```
+
+Use instead:
+
+```python
+import torch
+
+device = torch.device("cpu")
+ids = torch.tensor([1, 2, 3], dtype=torch.int64, device=device)
+```
+
+## Fix safety
+
+Safe where the kind of the arguments is proven: with `dtype=` the old call never ran, and with `device=` the new one
+gives the same tensor where the old one ran. Unsafe where the argument may be a size or data, and where the error
+may be expected: inside `try` with a handler that takes it, `pytest.raises` and the like, or in a function that this
+file calls there.
+
+## References
+
+- [torch.tensor](https://docs.pytorch.org/docs/stable/generated/torch.tensor.html)
+- [torch.empty](https://docs.pytorch.org/docs/stable/generated/torch.empty.html)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.diagnostics.model import Confidence
+from torchlint.rules.api import Draft, FileContext, Rule
+from torchlint.rules.constructors.legacy_calls import (
+    KEYWORD,
+    MODERN_KEYWORDS,
+    TRIGGERS,
+    Construction,
+    construction,
+    why,
+)
+from torchlint.rules.constructors.modern_constructors import function_for, modern
+
+
+def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
+    """Report a keyword that a legacy constructor refuses."""
+    call = construction(node, context, KEYWORD)
+    if call is not None:
+        message, confidence = _judged(call)
+        yield Draft(call.at, message, confidence, why(call, context), modern(call, context))
+
+
+def _judged(call: Construction) -> tuple[str, Confidence]:
+    """Say what the keyword does; that does not depend on what the other arguments are."""
+    remedy = f"use `torch.{function_for(call)}`"
+    refused = [word for word, _ in call.keywords if word in MODERN_KEYWORDS]
+    if refused:
+        return f"{call.type.shown} always raises `TypeError` for `{refused[0]}=`: {remedy}", Confidence.CERTAIN
+    device = next(each.value for word, each in call.keywords if word == "device")
+    if isinstance(device, cst.SimpleString):
+        return f"{call.type.shown} always raises for `device={device.value}`: {remedy}", Confidence.CERTAIN
+    return f"{call.type.shown} may raise for this `device=`: {remedy}", Confidence.LIKELY
+
+
+RULE = Rule(KEYWORD, "legacy-constructor-keyword", TRIGGERS, visit={cst.Call: check})

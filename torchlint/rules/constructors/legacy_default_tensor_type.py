@@ -1,0 +1,123 @@
+"""`torch.set_default_tensor_type(...)` sets a default dtype and a default device in one deprecated call.
+
+## What it does
+
+Flags calls of `torch.set_default_tensor_type`.
+
+## Why is this bad?
+
+It is deprecated as of torch 2.1 and warns. It hides a dtype and a device in the name of a type; with
+`torch.cuda.FloatTensor` it moves even `torch.Tensor(...)` to the GPU, and code that draws from a CPU generator, such as
+a shuffling `DataLoader`, fails far away from the call. `torch.set_default_dtype` and `torch.set_default_device` say one
+thing each.
+
+## Example
+
+```python
+import torch
+
+torch.set_default_tensor_type(torch.DoubleTensor)
+```
+
+Use instead:
+
+```python
+import torch
+
+torch.set_default_dtype(torch.float64)
+```
+
+## Fix safety
+
+Safe for CPU types, in a file that names no CUDA type in such a call, where no other file of the project may set a
+default device or tensor type: every factory gave the same dtype and device after either call (measured on torch 2.13
+for float64, float32, float16 and bfloat16). For a CUDA type the fix writes `torch.set_default_dtype` and
+`torch.set_default_device("cuda")` and is unsafe: legacy constructors followed the default tensor type, but they ignore
+the default device. Without a fix where the type is not written out, and for a CUDA type where `target-torch` is older
+than 2.0, which has no `torch.set_default_device`.
+
+## References
+
+- [torch.set_default_tensor_type](https://docs.pytorch.org/docs/stable/generated/torch.set_default_tensor_type.html)
+- [torch.set_default_dtype](https://docs.pytorch.org/docs/stable/generated/torch.set_default_dtype.html)
+- [torch.set_default_device](https://docs.pytorch.org/docs/stable/generated/torch.set_default_device.html)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
+from torchlint.rules.api import SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE, Draft, FileContext, Rule, Triggers
+from torchlint.rules.evidence.legacy_types import TensorType, name_node, spelled_like, tensor_type, type_of
+
+_FLOATING = frozenset({"float32", "float64", "float16", "bfloat16"})
+_SETS_CUDA = re.compile(rb"set_default_tensor_type\([^\n#]*cuda|set_default_device\b")
+_SET_DEVICE_SINCE = (2, 0)
+_MESSAGE = "`torch.set_default_tensor_type` is deprecated: use `torch.set_default_dtype` and `torch.set_default_device`"
+
+
+def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
+    """Report a call that sets the default tensor type."""
+    at = name_node(node.func)
+    if at is None or not context.spells(node.func, "set_default_tensor_type"):
+        return
+    if context.names(node.func) == {"torch.set_default_tensor_type"}:
+        yield Draft(at, _MESSAGE, Confidence.CERTAIN, fix=_fix(node, context))
+
+
+def _fix(node: cst.Call, context: FileContext) -> Fix | None:
+    kind = _given(node, context)
+    if kind is None or kind.device is None or kind.dtype not in _FLOATING:
+        return None
+    argument = node.args[0].value
+    setting, named = (spelled_like(node.func, each, context) for each in ("set_default_dtype", str(kind.dtype)))
+    if setting is None or named is None:
+        return None
+    (setter, imports), (dtype, more) = setting, named
+    span = context.outer_span(argument)
+    edits = (context.replace(node.func, setter), Edit(*span, dtype), *imports, *more)
+    if not _SETS_CUDA.search(context.source.utf8):
+        fix = Fix(f"Use `{setter}({dtype})`", tuple(dict.fromkeys(edits)), Applicability.SAFE)
+        return fix.doubted(context.other_texts.sets(SETS_TENSOR_TYPE, SETS_DEFAULT_DEVICE))
+    target = context.settings.target_torch
+    if target is not None and target < _SET_DEVICE_SINCE:
+        return None
+    return _with_device(node, kind, edits, context)
+
+
+def _given(node: cst.Call, context: FileContext) -> TensorType | None:
+    match node.args:
+        case [cst.Arg(keyword=None, star="", value=cst.SimpleString() as text)]:
+            return tensor_type([str(text.evaluated_value)])
+        case [cst.Arg(keyword=None, star="", value=value)]:
+            return type_of(value, context)
+    return None
+
+
+def _with_device(node: cst.Call, kind: TensorType, edits: tuple[Edit, ...], context: FileContext) -> Fix | None:
+    """Add the second call behind the first; only a statement of its own leaves room for it."""
+    statement = context.parent(node)
+    line = context.parent(statement) if isinstance(statement, cst.Expr) else None
+    if not isinstance(line, cst.SimpleStatementLine | cst.SimpleStatementSuite) or len(line.body) != 1:
+        return None
+    spelled = spelled_like(node.func, "set_default_device", context)
+    if spelled is None:
+        return None
+    setter, imports = spelled
+    call = f'{setter}("{kind.device}")'
+    start, end = context.span(node)
+    text = f"; {call}"
+    if isinstance(line, cst.SimpleStatementLine):
+        row = context.source.slice(context.source.line_starts[context.row(node) - 1], start)
+        text = f"\n{row}{call}"
+    title = f"Use `set_default_dtype` and `{call}`; legacy constructors do not follow the default device"
+    return Fix(title, tuple(dict.fromkeys((*edits, *imports, Edit(end, end, text)))), Applicability.UNSAFE)
+
+
+RULE = Rule(
+    "TNS310", "legacy-default-tensor-type", Triggers(functions=("set_default_tensor_type",)), visit={cst.Call: check}
+)

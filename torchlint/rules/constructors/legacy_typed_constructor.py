@@ -1,0 +1,76 @@
+"""A typed legacy constructor is called: `torch.FloatTensor(...)`, `torch.cuda.LongTensor(...)`, or an alias of one.
+
+## What it does
+
+Flags calls of `torch.FloatTensor`, `torch.LongTensor`, `torch.ByteTensor` and the others, their `torch.cuda` spellings,
+`torch.sparse.FloatTensor` and its like, and names that stand for them: `from torch import FloatTensor as FT`,
+`Tensor = torch.cuda.FloatTensor if use_cuda else torch.FloatTensor`, `self.Tensor = torch.FloatTensor`.
+
+## Why is this bad?
+
+The same reasons as for `torch.Tensor`: an integer is a size, a list is data, an array is shared or copied depending on
+its dtype. On top of that dtype and device are hidden in a name, which cannot be passed on as `dtype=` and `device=`
+can, and a tensor of another dtype is refused with an obscure `TypeError: expected TensorOptions(...)`. torch itself
+warns that "the torch.cuda.*DtypeTensor constructors are no longer recommended".
+
+## Example
+
+```python
+import torch
+
+labels = torch.LongTensor([0, 2, 1])
+buffer = torch.FloatTensor(4, 3).zero_()
+```
+
+Use instead:
+
+```python
+import torch
+
+labels = torch.tensor([0, 2, 1], dtype=torch.int64)
+buffer = torch.empty(4, 3, dtype=torch.float32).zero_()
+```
+
+## Fix safety
+
+As for TNS301 and TNS302: safe where the kind of the arguments is proven, and no file of the project may set a default
+device or tensor type; the default dtype does not matter here. `torch.cuda.*` becomes `device="cuda"`. In a
+file that sets a default device or a default tensor type, `device="cpu"` is added to the others, because they stay on
+the CPU. Where a name stands for several types (`torch.cuda.FloatTensor if use_cuda else torch.FloatTensor`) the device
+is for the author to say, and where an argument may be a size or data so is the reading: the fix is only shown.
+`torch.cuda.*` inside `try` is unsafe: without an accelerator torch raises another error for `device="cuda"`, which the
+handler may not take.
+
+A sparse type, `torch.sparse.FloatTensor(indices, values, size)`, does what `torch.sparse_coo_tensor` does with the
+same arguments, the dtype of the values included; unsafe, because torch then warns once for each process that it does
+not check the indices. A type of an empty storage, `torch.FloatTensor(torch.FloatStorage())`,
+is `torch.empty(0)`. For other storages the repair is only shown: `torch.frombuffer` takes no empty buffer.
+
+## References
+
+- [torch.Tensor, data types](https://docs.pytorch.org/docs/stable/tensors.html#data-types)
+- [torch.tensor](https://docs.pytorch.org/docs/stable/generated/torch.tensor.html)
+- [Device-agnostic code](https://docs.pytorch.org/docs/stable/notes/cuda.html#device-agnostic-code)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.rules.api import Draft, FileContext, Rule
+from torchlint.rules.constructors.legacy_calls import TRIGGERS, TYPED, construction, message, why
+from torchlint.rules.constructors.modern_constructors import modern, sparse_construction
+
+
+def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
+    """Report a call of a typed legacy constructor."""
+    call = construction(node, context, TYPED)
+    if call is not None:
+        yield Draft(call.at, message(call), call.confidence, why(call, context), modern(call, context))
+    else:
+        yield from sparse_construction(node, context)
+
+
+RULE = Rule(TYPED, "legacy-typed-constructor", TRIGGERS, visit={cst.Call: check})

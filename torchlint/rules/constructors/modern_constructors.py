@@ -1,0 +1,278 @@
+"""The repair of a legacy constructor: ``torch.tensor``, ``torch.as_tensor``, ``torch.empty`` or a sparse one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
+from torchlint.rules.api import Draft, FileContext, Kind
+from torchlint.rules.constructors.legacy_calls import KEYWORD, MODERN_KEYWORDS, Construction
+from torchlint.rules.evidence.constructor_argument import EMPTY_STORAGE, ArgumentKind
+from torchlint.rules.evidence.expected_errors import unless_expected
+from torchlint.rules.evidence.legacy_types import DTYPES, name_node, spelled_like, type_aliases
+from torchlint.rules.evidence.spelling import Spelled, torch_name
+from torchlint.rules.evidence.torch_defaults import default_set, defaults
+
+_FUNCTION = {
+    ArgumentKind.EMPTY: "empty",
+    ArgumentKind.SIZE: "empty",
+    ArgumentKind.DATA: "tensor",
+    ArgumentKind.INVALID: "tensor",
+    ArgumentKind.ARRAY: "as_tensor",
+    ArgumentKind.MIXED: "as_tensor",
+    ArgumentKind.UNKNOWN: "as_tensor",
+}
+
+
+def modern(call: Construction, context: FileContext) -> Fix | None:
+    """Build the repair of a legacy constructor's call; None where none can be written."""
+    if in_fstring(call.node, context):
+        return None
+    if call.given.kind is ArgumentKind.TENSOR:
+        return _tensor_itself(call, context)
+    if call.given.kind is ArgumentKind.STORAGE:
+        return _of_storage(call, context)
+    if call.given.kind is ArgumentKind.INVALID and not _is_number(call):
+        return None
+    function = function_for(call)
+    spelled, keywords = spelled_like(call.node.func, function, context), _keywords(call, function, context)
+    if spelled is None or keywords is None:
+        return None
+    (callee, imports), (suffix, more) = spelled, keywords
+    edits = (context.replace(call.node.func, callee), *_insertions(call, suffix, context), *imports, *more)
+    title = f"Use `{callee}(...{suffix})`{_caveat(call)}"
+    fix = _told(Fix(title, tuple(dict.fromkeys(edits)), _applicability(call)), call, context)
+    return unless_expected(fix, call.node, context) if _may_raise(call) else fix
+
+
+def _may_raise(call: Construction) -> bool:
+    """Whether the legacy call raises where the modern one does not, or raises something else."""
+    refused = call.code == KEYWORD or call.given.kind is ArgumentKind.INVALID
+    return refused or call.type.device == "cuda"
+
+
+def function_for(call: Construction) -> str:
+    """Return the function of torch that stands in for the constructor."""
+    function = "empty" if call.given.seems_size else _FUNCTION.get(call.given.kind, "as_tensor")
+    # as_tensor knows no requires_grad; where such a keyword was given the call never ran, so no memory was shared
+    return "tensor" if function == "as_tensor" and call.words & MODERN_KEYWORDS else function
+
+
+def in_fstring(node: cst.CSTNode, context: FileContext) -> bool:
+    """Whether a node stands inside an f-string, where quotes and places cannot be trusted before Python 3.12."""
+    return any(isinstance(each, cst.FormattedStringExpression) for each in context.ancestors(node))
+
+
+def _is_number(call: Construction) -> bool:
+    return call.given.floats or call.given.what in ("`True`", "`False`", "a `float`", "a `bool`")
+
+
+def _keywords(call: Construction, function: str, context: FileContext) -> Spelled | None:
+    """Spell what the modern function must be told to do what the legacy one did by itself."""
+    text, imports = "", tuple[Edit, ...]()
+    name = _dtype(call, function, context)
+    if name is not None:
+        spelled = spelled_like(call.node.func, name, context)
+        if spelled is None:
+            return None
+        dtype, imports = spelled
+        text = f", dtype={dtype}{'()' if name == 'get_default_dtype' else ''}"
+    device = _device(call, context)
+    return (f"{text}, device={device}" if device else text), imports
+
+
+def _dtype(call: Construction, function: str, context: FileContext) -> str | None:
+    if "dtype" in call.words:
+        return None
+    if not call.type.plain:
+        return call.type.dtype
+    if function == "empty" or call.given.floats:
+        return None  # both follow the default dtype by themselves
+    return "get_default_dtype" if defaults(context).dtype else "float32"
+
+
+def _device(call: Construction, context: FileContext) -> str | None:
+    if "device" in call.words:
+        return None
+    if call.type.device is None:
+        return "device"
+    if call.type.device == "cuda":
+        return '"cuda"'
+    known = defaults(context)
+    if known.tensor_type:
+        return None if call.type.plain else '"cpu"'
+    return '"cpu"' if known.device else None
+
+
+def _insertions(call: Construction, suffix: str, context: FileContext) -> tuple[Edit, ...]:
+    if call.given.kind is not ArgumentKind.EMPTY:
+        return (context.insert_after(call.positional[-1].value, suffix),) if suffix else ()
+    if call.node.args:
+        return (context.insert_before(call.node.args[0], f"0{suffix}, "),)
+    end = context.span(call.node)[1] - 1
+    return (Edit(end, end, f"0{suffix}"),)
+
+
+def _told(fix: Fix, call: Construction, context: FileContext) -> Fix:
+    """Withdraw the promise where a default may be set, which both calls follow differently; what never ran has none."""
+    if fix.applicability is not Applicability.SAFE or call.words & MODERN_KEYWORDS:
+        return fix
+    return fix.doubted(default_set(context, dtype=call.type.plain))
+
+
+def _applicability(call: Construction) -> Applicability:
+    """How far the repair may be trusted: safe only where the kind of the arguments is proven."""
+    if _device_is_open(call) or (call.type.dtype is None and not call.type.plain):
+        return Applicability.DISPLAY
+    never_ran = bool(call.words & MODERN_KEYWORDS)
+    if call.given.kind is ArgumentKind.UNKNOWN:
+        return Applicability.UNSAFE if never_ran else Applicability.DISPLAY
+    if call.given.kind is ArgumentKind.INVALID:
+        return Applicability.SAFE if never_ran else Applicability.DISPLAY
+    if not call.given.proven or call.given.may_be_empty:
+        return Applicability.UNSAFE
+    return Applicability.SAFE
+
+
+def _device_is_open(call: Construction) -> bool:
+    """Whether the name stands for a CPU and a CUDA type, and nothing says which device is meant."""
+    return call.type.device is None and "device" not in call.words
+
+
+def _caveat(call: Construction) -> str:
+    if _device_is_open(call):
+        return " and say on which device"
+    if call.given.seems_size:
+        return f" if {call.given.what} is a size, `torch.as_tensor` if it holds values"
+    if call.given.kind is ArgumentKind.UNKNOWN:
+        return f" if {call.given.what} holds values, `torch.empty` if it is a size"
+    if call.given.may_be_empty:
+        return "; without any size it raises, where the legacy call gave an empty tensor"
+    if call.given.kind is ArgumentKind.ARRAY and not call.given.proven:
+        return "; the legacy call took a 0-d integer array as a size"
+    return ""
+
+
+def _tensor_itself(call: Construction, context: FileContext) -> Fix | None:
+    """Show the tensor itself: the legacy call gave an alias of it, and what was meant is for the author to say."""
+    if call.keywords or len(call.positional) != 1:
+        return None
+    argument = context.code_with_parentheses(call.positional[0].value)
+    title = f"Use `{argument}` itself, `.to(...)` for a dtype, or `.detach().clone()` for a copy"
+    return Fix(title, (context.replace(call.node, argument),), Applicability.DISPLAY)
+
+
+def _of_storage(call: Construction, context: FileContext) -> Fix | None:
+    """Make an empty tensor where the storage is empty; else show how a buffer or a storage becomes a tensor today."""
+    argument = call.positional[0].value
+    if call.keywords or "#" in context.code(call.node):
+        return None
+    keywords, spelled = _keywords(call, "empty", context), spelled_like(call.node.func, "empty", context)
+    if keywords is None or spelled is None:
+        return None
+    (suffix, imports), (callee, more) = keywords, spelled
+    if call.given.what == EMPTY_STORAGE:
+        if not _is_of_its_type(argument, call, context):
+            return None
+        edits = (context.replace(call.node.func, callee), context.replace(argument, f"0{suffix}"), *imports, *more)
+        fix = Fix(f"Use `{callee}(0{suffix})`", tuple(dict.fromkeys(edits)), _applicability(call))
+        return _told(fix, call, context)
+    match argument:
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="from_buffer")), args=[cst.Arg(value=buffer)]):
+            callee = f"{callee.removesuffix('empty')}frombuffer"
+            text = f"{callee}(bytearray({context.code(buffer)}){suffix})"
+            edits = (context.replace(call.node, text), *imports, *more)
+            title = f"Use `{callee}(bytearray(...){suffix})`, which takes no empty buffer"
+            return Fix(title, tuple(dict.fromkeys(edits)), Applicability.DISPLAY)
+    edits = (context.replace(call.node.func, f"{callee}(0{suffix}).set_"), *imports, *more)
+    return Fix(f"Use `{callee}(0{suffix}).set_(...)`", tuple(dict.fromkeys(edits)), Applicability.DISPLAY)
+
+
+def _is_of_its_type(storage: cst.BaseExpression, call: Construction, context: FileContext) -> bool:
+    """Whether a storage is of the constructor's own type: ``torch.FloatStorage()`` of ``torch.FloatTensor``."""
+    names = context.names(storage.func) if isinstance(storage, cst.Call) else frozenset[str]()
+    wanted = {name.replace("Tensor", "Storage") for name in call.type.names}
+    return bool(names) and names <= {"torch.UntypedStorage", *({"torch.FloatStorage"} if call.type.plain else wanted)}
+
+
+_NAME = re.compile(rf"torch\.(?P<cuda>cuda\.)?sparse\.(?P<dtype>{'|'.join(DTYPES)})Tensor")
+_CAVEAT = "; torch may warn that it does not check the indices, as it did not before"
+"""Measured on torch 2.13: one warning for each process, in the place of that on the legacy constructor."""
+
+
+def sparse_construction(node: cst.Call, context: FileContext) -> Iterator[Draft]:
+    """Report a call of a legacy sparse constructor.
+
+    Given indices and values it does the same as ``torch.sparse_coo_tensor``: measured on torch 2.13 for values, dtype
+    (that of the values, whatever the name says), sharing of memory, gradient and coalescing.
+    """
+    at = name_node(node.func)
+    if at is None:
+        return
+    if not at.value.endswith("Tensor") and at.value not in type_aliases(context):
+        return
+    names = [_NAME.fullmatch(name) for name in context.names(node.func)]
+    found = [each for each in names if each is not None]
+    if not found or len(found) != len(names):
+        return
+    shown = " or ".join(sorted(f"`{each[0]}`" for each in found))
+    message = f"{shown} is a legacy constructor of sparse tensors: use `torch.sparse_coo_tensor`"
+    one = found[0] if len(found) == 1 else None
+    yield Draft(at, message, Confidence.CERTAIN, fix=_fix(node, one, context) if one is not None else None)
+
+
+def _fix(node: cst.Call, name: re.Match[str], context: FileContext) -> Fix | None:
+    arguments = [each.value for each in node.args]
+    if not arguments or any(each.star or each.keyword for each in node.args) or in_fstring(node, context):
+        return None
+    kinds = [context.value(each) for each in arguments]
+    if all(each.must(Kind.INTEGER) for each in kinds):
+        return _of_size(node, name, context)
+    if not 2 <= len(arguments) <= 3 or any(each.must(Kind.INTEGER | Kind.NONE) for each in kinds):
+        return None
+    spelled = _spelled(node, context)
+    if spelled is None:
+        return None
+    callee, imports = spelled
+    device = ', device="cpu"' if _follows_default(name, context) else ""
+    edits = (context.replace(node.func, callee), *imports)
+    if device:
+        edits = (*edits, context.insert_after(arguments[-1], device))
+    return Fix(f"Use `{callee}(...{device})`{_CAVEAT}", edits, Applicability.UNSAFE)
+
+
+def _of_size(node: cst.Call, name: re.Match[str], context: FileContext) -> Fix | None:
+    """``torch.sparse.FloatTensor(2, 3)`` is a sparse tensor of this size without elements."""
+    spelled, kind = _spelled(node, context), torch_name(context, DTYPES[name["dtype"]], node.func)
+    if spelled is None or kind is None:
+        return None
+    (callee, imports), (dtype, more) = spelled, kind
+    where = ', device="cuda"' if name["cuda"] else ', device="cpu"' if _follows_default(name, context) else ""
+    edits = (
+        context.replace(node.func, callee),
+        context.insert_before(node.args[0].value, "("),
+        context.insert_after(node.args[-1].value, f"{',' if len(node.args) == 1 else ''}), dtype={dtype}{where}"),
+        *imports,
+        *more,
+    )
+    title = f"Use `{callee}(size, dtype={dtype}{where})`{_CAVEAT}"
+    return Fix(title, tuple(dict.fromkeys(edits)), Applicability.UNSAFE)
+
+
+def _follows_default(name: re.Match[str], context: FileContext) -> bool:
+    """Whether a default device, which legacy constructors ignore, would move what the modern function makes."""
+    known = defaults(context)
+    return not name["cuda"] and bool(known.device or known.tensor_type)
+
+
+def _spelled(node: cst.Call, context: FileContext) -> Spelled | None:
+    """Spell the function the way ``torch`` is spelled in the call: ``th.sparse.FloatTensor`` gives ``th``."""
+    base = node.func.value if isinstance(node.func, cst.Attribute) else None
+    while isinstance(base, cst.Attribute) and base.attr.value in ("sparse", "cuda"):
+        base = base.value
+    if isinstance(base, cst.Name) and context.names(base) == {"torch"}:
+        return f"{base.value}.sparse_coo_tensor", ()
+    return torch_name(context, "sparse_coo_tensor", node.func)

@@ -1,0 +1,172 @@
+"""`torch.tensor(t)` is called with a tensor: it copies, warns, and cuts the gradient.
+
+## What it does
+
+Flags `torch.tensor(t)` where `t` is a tensor, beyond doubt or most likely.
+
+## Why is this bad?
+
+`torch.tensor` is for Python data. Given a tensor it makes a detached copy and warns on every call: "To copy construct
+from a tensor, it is recommended to use sourceTensor.detach().clone()". Whoever wrote it to get a tensor that takes part
+in training has lost the gradient without an error: the result does not depend on `t`.
+
+## Example
+
+```python
+import torch
+
+weight = torch.ones(3, requires_grad=True)
+start = torch.tensor(weight)
+target = torch.tensor(weight * 2, dtype=torch.float64)
+```
+
+Use instead:
+
+```python
+import torch
+
+weight = torch.ones(3, requires_grad=True)
+start = weight.detach().clone()
+target = (weight * 2).detach().to(dtype=torch.float64, copy=True)
+```
+
+## Fix safety
+
+Safe: same values, dtype, device, strides and `requires_grad`, always a copy (measured on torch 2.13 for contiguous,
+transposed, expanded, strided, empty and 0-dim tensors, parameters, integers and bools); only the warning is gone.
+Unsafe where a file of the project may set a default device, to which `torch.tensor(t)` moves its result, and where the
+code does not show that `t` is a tensor. Shown is what torch's own functions and layers give, what is computed of that,
+a name or an attribute bound to nothing else, and what `isinstance` or `torch.is_tensor` says. An annotation, an
+element of an annotated list and a method such as `argmax`, `split`, `max` or `detach` of an unknown object show
+nothing: arrays and classes of your own have them too, and code that wraps a value in `torch.tensor` is often handed a
+number.
+
+Nothing is detached twice: `torch.tensor(t.detach())` becomes `t.detach().clone()`. If the gradient was meant to flow,
+write `weight.clone()` or `weight` instead.
+
+## References
+
+- [torch.tensor](https://docs.pytorch.org/docs/stable/generated/torch.tensor.html): "When data is a tensor `x`,
+  `torch.tensor(x)` is equivalent to `x.detach().clone()`"
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
+from torchlint.rules.api import Draft, FileContext, Rule, Triggers
+from torchlint.rules.constructors.modern_constructors import in_fstring
+from torchlint.rules.data.data_use import detaching_end, is_detached_behind
+from torchlint.rules.evidence.argument_evidence import rests_on_annotation
+from torchlint.rules.evidence.constructor_argument import brief
+from torchlint.rules.evidence.legacy_types import name_node
+from torchlint.rules.evidence.tensor_proof import doubt_of_tensor
+from torchlint.rules.evidence.torch_defaults import default_set
+
+_PRIMARY = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
+"""What a method can be called on without parentheses."""
+_KNOWN = frozenset({"data", "dtype", "device", "requires_grad"})
+
+
+def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
+    """Report a tensor given to `torch.tensor`."""
+    at = name_node(node.func)
+    if at is None or not node.args or not context.spells(node.func, "tensor"):
+        return
+    source = _source(node)
+    if source is None or isinstance(source.value, cst.List | cst.Tuple | cst.ListComp | cst.Integer | cst.Float):
+        return
+    if context.names(node.func) != {"torch.tensor"} or not context.value(source.value).is_tensor:
+        return
+    doubt = doubt_of_tensor(source.value, context)
+    annotated = doubt is not None and rests_on_annotation(source.value, context)
+    what = "a tensor" if doubt is None else "a tensor by its annotation" if annotated else "most likely a tensor"
+    message = (
+        f"`torch.tensor` copies `{brief(source.value, context)}`, {what}, "
+        "warns and cuts its gradient: use `.detach().clone()`"
+    )
+    fix = _fix(node, source, annotated, context)
+    if fix is not None and not annotated:
+        fix = fix.doubted(doubt)
+    yield Draft(at, message, Confidence.CERTAIN if doubt is None else Confidence.LIKELY, fix=fix)
+
+
+def _source(node: cst.Call) -> cst.Arg | None:
+    """Return the argument that is copied."""
+    first = node.args[0]
+    if first.star:
+        return None
+    if first.keyword is None:
+        return first
+    return next((each for each in node.args if each.keyword and each.keyword.value == "data"), None)
+
+
+def _fix(node: cst.Call, source: cst.Arg, annotated: bool, context: FileContext) -> Fix | None:
+    others = [each for each in node.args if each is not source]
+    if any(each.keyword is None or each.keyword.value not in _KNOWN for each in others) or in_fstring(node, context):
+        return None
+    inner = context.outer_span(source.value)
+    outer = context.span(node)
+    behind = context.source.slice(inner[1], outer[1])
+    if "#" in context.source.slice(outer[0], inner[0]) + behind:
+        return None
+    tail = _tail(others, context)
+    end = detaching_end(source.value)
+    if end is not None or is_detached_behind(node, context):
+        tail = tail.removeprefix(".detach()")
+    if _is_behind(tail, node, context):
+        return None
+    if tail == ".clone()" and _is_a_copy(source.value):
+        tail = ""
+    opening, closing = ("(", ")") if _needs_parentheses(source.value, context) else ("", "")
+    edits = (Edit(outer[0], inner[0], opening), Edit(inner[1], outer[1], f"{closing}{tail}"))
+    title = f"Use `{tail}`" if tail else "Drop `torch.tensor`"
+    if annotated:
+        caveat = ", if callers keep to the annotation; a number has no `detach`"
+        return Fix(f"{title}{caveat}", edits, Applicability.UNSAFE)
+    moved = default_set(context, dtype=False)
+    doubt = moved and f"{moved}, to which `torch.tensor` also moves the copy"
+    return Fix(title, edits, Applicability.SAFE).doubted(doubt)
+
+
+def _is_a_copy(node: cst.BaseExpression) -> bool:
+    """Whether an expression is a copy that nobody else holds: ``x.detach().clone()``."""
+    match node:
+        case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value="clone")), args=[]):
+            return detaching_end(inner) is inner
+    return False
+
+
+def _is_behind(tail: str, node: cst.Call, context: FileContext) -> bool:
+    """Whether what is asked for by ``requires_grad`` is detached right behind: nobody means both."""
+    return "requires_grad_" in tail and is_detached_behind(node, context)
+
+
+def _tail(others: list[cst.Arg], context: FileContext) -> str:
+    said = {each.keyword.value: context.code_with_parentheses(each.value) for each in others if each.keyword}
+    needs_grad = said.pop("requires_grad", "False")
+    converted = "".join(f"{word}={text}, " for word, text in said.items())
+    copied = f".detach().to({converted}copy=True)" if said else ".detach().clone()"
+    if needs_grad == "False":
+        return copied
+    return f"{copied}.requires_grad_({'' if needs_grad == 'True' else needs_grad})"
+
+
+def _needs_parentheses(node: cst.BaseExpression, context: FileContext) -> bool:
+    text = context.code_with_parentheses(node)
+    if text.startswith("(") and not isinstance(node, cst.Call | cst.Attribute | cst.Subscript):
+        return not getattr(node, "lpar", ())
+    if not isinstance(node, _PRIMARY) and not getattr(node, "lpar", ()):
+        return True
+    try:  # a chain broken over lines may have stood on the call's own parentheses
+        ast.parse(text.strip(), mode="eval")
+    except SyntaxError:
+        return True
+    return False
+
+
+RULE = Rule("TNS308", "tensor-from-tensor", Triggers(functions=("tensor",)), visit={cst.Call: check})

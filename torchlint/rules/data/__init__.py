@@ -1,0 +1,1 @@
+"""TNS2: `Tensor.data`."""

@@ -1,0 +1,125 @@
+"""A Python number is taken from a tensor by way of `.data`.
+
+## What it does
+
+Flags `loss.data[0]` where `loss` has no dimensions, is named as a loss or asked for `loss.backward()`,
+`x.data.item()`, `float(x.data)` and `int(x.data)`.
+
+## Why is this bad?
+
+`loss.data[0]` was how PyTorch 0.3 read a loss. Since 0.5 it raises "invalid index of a 0-dim tensor. Use
+`tensor.item()`". `.item()` gives the number whether or not the tensor requires grad and wherever it is, so `.data`
+before it does nothing.
+
+## Example
+
+```python
+import torch
+
+w = torch.ones(3, requires_grad=True)
+loss = (w * 2).sum()
+total = loss.data.item()
+count = int((w > 1).sum().data)
+```
+
+Use instead:
+
+```python
+import torch
+
+w = torch.ones(3, requires_grad=True)
+loss = (w * 2).sum()
+total = loss.item()
+count = int((w > 1).sum().item())
+```
+
+## Fix safety
+
+`x.data.item()` becomes `x.item()`, which is safe for each tensor. `x.data[0]` becomes `x.item()`: safe where `x` has
+no dimensions beyond doubt, as the result of a full reduction or of a loss that reduces as usual, because the old code
+raised; unsafe elsewhere, because on a tensor of one dimension `x.data[0]` is a tensor. Everything here is unsafe where
+the code does not show that `x` is a tensor. `float(x.data)` and `int(x.data)` become `float(x.item())` and
+`int(x.item())`: safe where the dtype is known to be real. A complex tensor without imaginary part has a `float`, a
+Python complex number has none. Unsafe where an error of `x.data[0]` or of the conversion may be expected: inside `try`
+with a handler that takes it, `pytest.raises` and the like, or in a function that this file calls there.
+
+## References
+
+- [torch.Tensor.item](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.item.html)
+- [PyTorch 0.4 migration guide](https://pytorch.org/blog/pytorch-0_4_0-migration-guide/): "Support for 0-dimensional
+  tensors"
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
+from torchlint.rules.api import Draft, Dtype, FileContext, Rule, Triggers, Value
+from torchlint.rules.data.data_evidence import tensor_evidence
+from torchlint.rules.data.data_use import DataUse, Use, data_use, dropped
+from torchlint.rules.evidence.constructor_argument import brief
+from torchlint.rules.evidence.expected_errors import unless_expected
+from torchlint.rules.evidence.tensor_dimensions import has_no_dimension
+from torchlint.rules.evidence.tensor_proof import doubt_of_tensor
+
+
+def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
+    """Report a number that is read by way of `.data`."""
+    if node.attr.value != "data":
+        return
+    use = data_use(node, context)
+    if use is None or use.use is not Use.SCALAR:
+        return
+    confidence = tensor_evidence(node, context)
+    if confidence is None:
+        return
+    known = context.value(node.value)
+    if use.word == "[0]" and known.rank != 0:
+        confidence = min(confidence, Confidence.LIKELY)
+    place = context.python(node.value)
+    number = isinstance(place, ast.expr) and has_no_dimension(place, context)
+    safe = confidence is Confidence.CERTAIN and (number or use.word != "[0]") and _is_equal(use, known)
+    fix = _doubted(_fix(node, use, safe, context), node, number or use.word != "[0]", context)
+    yield Draft(node.attr, _message(use), confidence, fix=fix)
+
+
+RULE = Rule("TNS204", "data-as-scalar", Triggers(attributes=("data",)), visit={cst.Attribute: check})
+
+
+def _message(use: DataUse) -> str:
+    if use.word == "[0]":
+        return "`.data[0]` raises on a tensor without dimensions, such as a loss: use `.item()`"
+    if use.word == "item":
+        return "`.item()` needs no `.data` before it: call it on the tensor"
+    return f"`{use.word}(x.data)` reads one number by a detour: use `.item()`"
+
+
+def _is_equal(use: DataUse, known: Value) -> bool:
+    if use.word in ("float", "int"):  # a complex number has neither
+        return not known.dtype & Dtype.FLOATING or (known.exact is not None and "complex" not in known.exact)
+    return use.word == "item" or known.rank == 0
+
+
+def _doubted(fix: Fix | None, node: cst.Attribute, number: bool, context: FileContext) -> Fix | None:
+    if fix is None:
+        return None
+    if not number:
+        fix = fix.doubted(f"of a tensor with one dimension `{brief(node, context)}[0]` is a tensor, no number")
+    return fix.doubted(doubt_of_tensor(node.value, context))
+
+
+def _fix(node: cst.Attribute, use: DataUse, safe: bool, context: FileContext) -> Fix | None:
+    edits = [context.replace(node.attr, "item()")]
+    if use.word == "item":
+        edits = [dropped(node, context)]
+    elif use.word == "[0]":
+        start, end = context.outer_span(node)[1], context.span(use.top)[1]
+        if "#" in context.source.slice(start, end):
+            return None
+        edits.append(Edit(start, end, ""))
+    fix = Fix("Use `.item()`", tuple(edits), Applicability.SAFE if safe else Applicability.UNSAFE)
+    return unless_expected(fix, node, context) if use.word != "item" else fix

@@ -1,0 +1,419 @@
+"""Whether the object under a `.data` is a tensor: the word is an ordinary one, and most objects with it are none."""
+
+from __future__ import annotations
+
+import ast
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.diagnostics.model import Confidence
+from torchlint.rules.api import FileContext, Kind, Value, operations, parameters, remembered
+from torchlint.rules.data.data_owners import behind_methods, is_tensor_word, meets_tensor, network_output
+from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, is_loss_name, last_word, method_call
+from torchlint.rules.evidence.tensor_uses import PARAMETER, TENSOR_ONLY, is_asked_for_shape, is_used
+
+_WORD = re.compile(r"\bdata\b")
+_TENSORS = frozenset({"Parameter", "Variable", "Tensor", "DataFrame", "Series"})
+"""What is made with ``data=`` and is a tensor, or has no ``data`` afterwards."""
+
+
+def has_own_data(context: FileContext) -> bool:
+    """Whether a class of the file has a field, property or attribute ``data``, or an object is made with ``data=``."""
+    return _has_own_data(context.tree, context)
+
+
+@remembered
+def _has_own_data(_: ast.Module, context: FileContext) -> bool:
+    nodes = (*context.nodes(ast.ClassDef), *context.nodes(ast.Attribute), *context.nodes(ast.Call))
+    return any(_speaks(node) for node in nodes)
+
+
+def _speaks(node: ast.AST) -> bool:
+    match node:
+        case ast.ClassDef(body=body):
+            return any(_declares(each) for each in body)
+        case ast.Attribute(value=ast.Name(id="self"), attr="data", ctx=ast.Store()):
+            return True
+        case ast.Call(func=ast.Name(id=word) | ast.Attribute(attr=word), args=args, keywords=keywords):
+            if word.lower() == "namedtuple":
+                return any(_names_data(each) for each in args[1:])
+            if word[:1].isupper() and word not in _TENSORS:
+                return any(each.arg == "data" for each in keywords)
+    return False
+
+
+def _declares(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.AnnAssign(target=ast.Name(id="data")) | ast.Assign(targets=[ast.Name(id="data")]):
+            return True
+        case ast.FunctionDef(name="data"):
+            return True
+    return False
+
+
+def _names_data(fields: ast.expr) -> bool:
+    return any(isinstance(each, ast.Constant) and _WORD.search(str(each.value)) for each in ast.walk(fields))
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def is_packed(receiver: cst.BaseExpression, known: Value, context: FileContext) -> bool:
+    """Whether an object is a packed sequence: made as one here, or what a layer gives for one."""
+    if any("PackedSequence" in name for name in known.instance):
+        return True
+    place = context.python(receiver)
+    if isinstance(place, ast.Name):
+        around = next((each for each in context.ancestors(place) if isinstance(each, _FUNCTIONS)), None)
+        rows, packed = _changes(context.tree if around is None else around, context)
+        return place.id in packed[bisect_left(rows, place.lineno)]
+    return isinstance(place, ast.Call) and _is_packing(place)
+
+
+@remembered
+def _changes(around: ast.AST, context: FileContext) -> tuple[list[int], list[frozenset[str]]]:
+    """Return the rows after which other names hold packed sequences; the names above the first row, then from each on.
+
+    A function is read from top to bottom.
+    """
+    rows: list[int] = []
+    packed = [frozenset[str]()]
+    for assignment in sorted(context.inside(around, ast.Assign), key=lambda node: node.lineno):
+        names = {each.id for target in assignment.targets for each in _first(target)}
+        before = packed[-1]
+        after = before | names if _gives_packed(assignment.value, before) else before - names
+        if after != before:
+            rows.append(assignment.lineno)
+            packed.append(after)
+    return rows, packed
+
+
+def _first(target: ast.expr) -> list[ast.Name]:
+    """Return the name that a recurrent layer's output is bound to: ``output, hidden = layer(packed)``."""
+    if isinstance(target, ast.Tuple) and target.elts:
+        target = target.elts[0]
+    return [target] if isinstance(target, ast.Name) else []
+
+
+def _gives_packed(value: ast.expr, packed: frozenset[str]) -> bool:
+    match value:
+        case ast.Name(id=word):
+            return word in packed
+        case ast.Call(func=function, args=[first, *_]):
+            if _is_packing(value):
+                return True
+            unpacks = ast.unparse(function).rpartition(".")[2].startswith(("pad", "unpack", "len"))
+            return not unpacks and _gives_packed(first, packed)
+    return False
+
+
+def _is_packing(call: ast.Call) -> bool:
+    name = ast.unparse(call.func)
+    return name == "pack" or name.rpartition(".")[2].startswith(("pack_", "PackedSequence"))
+
+
+_WITH_PARAMETERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
+_HOOKED = re.compile(r"(grad_?)?(inputs?|inp|outputs?|out|grads?)")
+"""The parameters of hooks that are tensors, or tuples of them."""
+
+
+_MODULE_HOOKS = frozenset({"register_forward_hook", "register_backward_hook", "register_full_backward_hook"})
+_TAKING_TENSORS = frozenset({"Module", "LightningModule", "Function"})
+"""Bases of classes whose ``forward`` is given tensors."""
+
+
+def is_given_tensor(node: cst.Attribute, context: FileContext) -> bool:
+    """Whether an attribute is asked of a parameter that is a tensor, or of a member of a tuple of tensors."""
+    place = context.python(node.value)
+    if place is None:
+        return False
+    member = isinstance(place, ast.Subscript) and isinstance(place.slice, ast.Constant)
+    root = place.value if isinstance(place, ast.Subscript) and member else place
+    if not isinstance(root, ast.Name):
+        return False
+    word = _iterated(root, context) or root.id
+    around = next(_functions_with(word, root, context), None)
+    if isinstance(around, ast.FunctionDef):
+        plain = not member and word == root.id
+        return (plain and _is_forward(around, word, context)) or _is_hook(around, word, context)
+    return False
+
+
+def _iterated(name: ast.Name, context: FileContext) -> str | None:
+    """Return the name over which a comprehension that binds a name goes."""
+    for above in context.ancestors(name):
+        if isinstance(above, _COMPREHENSIONS):
+            for each in above.generators:
+                match each:
+                    case ast.comprehension(target=ast.Name(id=bound), iter=ast.Name(id=word)) if bound == name.id:
+                        return word
+        elif isinstance(above, ast.stmt):
+            return None
+    return None
+
+
+def _functions_with(word: str, name: ast.Name, context: FileContext) -> Iterator[ast.AST]:
+    """Yield the functions around a name that have a parameter of this name, innermost first."""
+    for above in context.ancestors(name):
+        if isinstance(above, _WITH_PARAMETERS) and word in parameters(above):
+            yield above
+
+
+def _is_forward(function: ast.FunctionDef, word: str, context: FileContext) -> bool:
+    """Whether a function is the ``forward`` of a module, and the parameter one that holds a tensor."""
+    given = function.args.args
+    if function.name != "forward" or len(given) < 2 or given[0].arg == word:
+        return False
+    parameter = next((each for each in given if each.arg == word), None)
+    if parameter is None or (parameter.annotation is not None and "Tensor" not in ast.unparse(parameter.annotation)):
+        return False
+    return _is_module(function, context)
+
+
+def _is_module(method: ast.FunctionDef, context: FileContext) -> bool:
+    """Whether a method belongs to a module or to a function of autograd: by what ``self`` is, or by the bases."""
+    above = context.parent(method)
+    if not isinstance(above, ast.ClassDef):
+        return False
+    if any(ast.unparse(base).rpartition(".")[2] in _TAKING_TENSORS for base in above.bases):
+        return True
+    first = method.args.args[0].arg
+    own = next((each for each in ast.walk(method) if isinstance(each, ast.Name) and each.id == first), None)
+    return own is not None and context.value(own).must(Kind.MODULE)
+
+
+def _is_hook(function: ast.FunctionDef, word: str, context: FileContext) -> bool:
+    """Whether a function is a hook by its name or by where the file hands it, and the parameter not the module."""
+    if "hook" in function.name and _HOOKED.fullmatch(word):
+        return True
+    given = [each.arg for each in function.args.args if each.arg not in ("self", "cls")]
+    kinds = _handed_over(context.tree, context).get(function.name, frozenset())
+    return bool(kinds) and word in given[1 if "module" in kinds else 0 :]
+
+
+@remembered
+def _handed_over(_: ast.Module, context: FileContext) -> dict[str, frozenset[str]]:
+    """Return the functions that a file registers as hooks, and whether on a ``"tensor"`` or a ``"module"``."""
+    found: dict[str, frozenset[str]] = {}
+    for node in context.nodes(ast.Call):
+        match node:
+            case ast.Call(func=ast.Attribute(attr=word), args=[ast.Name(id=name) | ast.Attribute(attr=name), *_]):
+                if word == "register_hook":
+                    found[name] = found.get(name, frozenset()) | {"tensor"}
+                elif word in _MODULE_HOOKS:
+                    found[name] = found.get(name, frozenset()) | {"module"}
+    return found
+
+
+_TENSOR_CLASSES = frozenset({"torch.nn.Parameter", "torch.Tensor", "torch.autograd.Variable"})
+_WITHOUT_DATA = Kind.NONE | Kind.INTEGER | Kind.STRING | Kind.MODULE
+"""What has no ``data``: of a tensor or an ``int``, only the tensor can be meant."""
+
+_OTHER_TENSORS = frozenset({"chainer", "caffe", "mxnet", "paddle", "tinygrad", "micrograd"})
+"""Libraries with tensors of their own that have ``data`` too."""
+
+_LOOSE = re.compile(
+    r"^(p|q|param|parameter|params|var|variable|tensor|weights?|theta|mask)(_?\w)?$|_(param|parameter|tensor|var)$"
+)
+"""Names that tensors often have, and other things as well."""
+_OUTPUT = re.compile(
+    r"(^|_)(grad|gradient|outputs?|logits?|preds?|predictions?|predicted|scores?|probs?|log_?probs?|probabilities|"
+    r"embeddings?|embeds?|hiddens?)(_?\d+|_[a-z])?$"
+)
+"""Names of what networks give."""
+_PARAMETER_WORD = re.compile(r"(^|_)(param|parameter|weight|bias|tensor|variable)(_?\d+|_[a-z])?$|^var$")
+"""Names of parameters, which are those of settings too."""
+
+_NEVER = re.compile(
+    r"(^|_)(self|cls|args?|opts?|options?|cfg|conf|config|configs|hparams|flags|settings|batch(es)?|minibatch|samples?|"
+    r"examples?|(data)?sets?|dataset|data|datamodule|dm|dls|databunch|learn|learner|loader|dataloader|trainer|corpus|vocab|"
+    r"resp|response|req|request|event|evt|msg|message|form|serializer|blob|node|item|record|row|field|packed|packed_?seq"
+    r"|seq|graph|adata|df|frame|series|image|img|im|memory|storage|payload|body|context|ctx|file|reader|"
+    r"json|xml|state|session|client|page|cell|cells|info|meta|metadata|train|test|val|valid|proto|raw)(_\d+|\d*)$",
+    re.IGNORECASE,
+)
+"""Names under which code keeps records, configurations, containers and pictures that have a ``data`` of their own."""
+
+_MOVERS = frozenset({"cpu", "cuda", "detach"})
+_BUFFER = re.compile(r"(^|_)(buf|buffer)(_\d+|\d*)$", re.IGNORECASE)
+"""Names of a module's buffers, and of stores of samples: only what is done with one tells."""
+_READERS = frozenset({"cpu", "cuda", "numpy", "eq", "ne", "gt", "lt", "ge", "le", "clone", "norm"})
+"""Methods that say likely, not surely, that a tensor is read."""
+
+_OWN_TENSORS = re.compile(rb"^\s+self\.grad\s*=", re.MULTILINE)
+"""A class of the file's own that has a gradient too."""
+_RECORDS = re.compile(rb"^\s*(?:import|from)\s+(torch_geometric|dgl|mmcv|torchtext)\b", re.MULTILINE)
+_PACKED = re.compile(rb"PackedSequence|\bpack_padded_sequence\b")
+_TENSOR_NOTE = re.compile(r"Tensor|Variable|Parameter\b|Module|Any\b|Optimizer")
+"""Annotations of tensors, and of what holds tensors without a ``data`` of its own."""
+
+
+@remembered
+def tensor_evidence(node: cst.Attribute, context: FileContext) -> Confidence | None:
+    """Say how sure it is that ``node.value`` is a tensor; None where the code does not speak for it."""
+    known, use = context.value(node.value), data_use(node, context)
+    if use is None or is_packed(node.value, known, context):
+        return None
+    if known.may(Kind.TENSOR) and known.must(_WITHOUT_DATA | Kind.TENSOR):
+        return Confidence.CERTAIN if known.must(Kind.TENSOR | Kind.NONE) else Confidence.LIKELY
+    if _is_mostly_tensor(known):
+        # a list has no data; a packed sequence and other named tuples may have
+        is_plain = not context.matches(_PACKED) and "data" not in dict(known.keys)
+        return Confidence.LIKELY if is_plain else None
+    if not _speaks_of_tensors(context):
+        return None
+    if not _may_be_tensor(known) or _NEVER.search(_root_word(node.value)):
+        return None
+    own = context.matches(_OWN_TENSORS)
+    if _BUFFER.search(_root_word(node.value)):
+        return Confidence.LIKELY if not own and is_used(node.value, context, records=True) else None
+    if known.instance or _says_the_name(node, use) or (not own and is_used(node.value, context, records=True)):
+        return Confidence.LIKELY
+    if (
+        context.matches(_RECORDS)
+        or context.matches(_PACKED)
+        or has_own_data(context)
+        or _is_annotated(node.value, context)
+    ):
+        return None
+    spoken = (
+        (not own and is_used(node.value, context, records=False))
+        or _says_the_use(node, use, context)
+        or _says_the_word(node, use, context)
+        or _says_the_call(node)
+        or meets_tensor(node, context)
+        or is_given_tensor(node, context)
+    )
+    return Confidence.LIKELY if spoken else _of_a_network(node, use, context)
+
+
+def _is_mostly_tensor(known: Value) -> bool:
+    """Whether an object is a tensor, or something without ``data``, or a container of either."""
+    return known.may(Kind.TENSOR) and known.must(_WITHOUT_DATA | Kind.TENSOR | Kind.SEQUENCE)
+
+
+def _may_be_tensor(known: Value) -> bool:
+    """Whether an object may be a tensor: it is known neither by a name nor as an object of another class."""
+    return known.may(Kind.TENSOR) and not known.names and not known.instance - _TENSOR_CLASSES
+
+
+def _speaks_of_tensors(context: FileContext) -> bool:
+    """Whether a file works with torch, and with no library whose tensors have ``data`` too."""
+    return context.works_with_torch and not context.imported_packages & _OTHER_TENSORS
+
+
+def _of_a_network(node: cst.Attribute, use: DataUse, context: FileContext) -> Confidence | None:
+    """Judge the output of a network, unless the `data` is treated as a record's: asked for what no tensor has."""
+    place = context.python(node.value)
+    if not isinstance(place, ast.expr) or use.use is Use.REBINDING or _is_no_tensor(node, context):
+        return None
+    return network_output(place, context)
+
+
+def _is_no_tensor(node: cst.Attribute, context: FileContext) -> bool:
+    above = context.parent(node)
+    match above:
+        case cst.Attribute(attr=cst.Name(value=word)):
+            return not is_tensor_word(word)
+        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString()))]):
+            return above.value is node
+    return False
+
+
+def _root_word(node: cst.BaseExpression) -> str:
+    """Return the name that tells what an object is: of ``batch.cpu()`` that of the object the method is called on."""
+    return last_word(behind_methods(node))
+
+
+def _is_annotated(receiver: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether an object is a parameter, or goes through one, that is annotated as something else than a tensor."""
+    place = context.python(receiver)
+    if place is None:
+        return False
+    around = list(context.ancestors(place))
+    if not any(isinstance(above, _FUNCTIONS) for above in around):
+        return False
+    words = set(_names(place, context))
+    for above in around:
+        for loop in [above] if isinstance(above, ast.For) else getattr(above, "generators", ()):
+            if words & _names(loop.target, context):
+                words |= _names(loop.iter, context)
+        if isinstance(above, _FUNCTIONS):
+            given = (each for each in ast.walk(above.args) if isinstance(each, ast.arg) and each.arg in words)
+            notes = [ast.unparse(each.annotation) for each in given if each.annotation is not None]
+            return any(not _TENSOR_NOTE.search(each) for each in notes)
+    return False
+
+
+@remembered
+def _names(node: ast.AST, context: FileContext) -> set[str]:
+    del context
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+
+def _says_the_name(node: cst.Attribute, use: DataUse) -> bool:
+    word = last_word(node.value)
+    if isinstance(node.value, cst.Attribute) and PARAMETER.search(word):
+        return True
+    if is_loss_name(word):
+        return use.use in (Use.READ, Use.SCALAR)
+    written = use.way in (Way.METHOD, Way.INIT)
+    return bool(_LOOSE.search(word)) and written
+
+
+def _says_the_use(node: cst.Attribute, use: DataUse, context: FileContext) -> bool:
+    """Whether a method is called that little else than a tensor has; a store, an index and a size prove nothing."""
+    if use.way in (Way.METHOD, Way.INIT):
+        return True
+    if use.use is Use.REBINDING:
+        return _is_given_a_tensor(node, context)
+    if use.use is not Use.READ or isinstance(node.value, cst.Call | cst.Subscript):
+        return False
+    called = method_call(node, context)
+    return called is not None and (called[1] in TENSOR_ONLY or called[1] in _READERS)
+
+
+def _is_given_a_tensor(node: cst.Attribute, context: FileContext) -> bool:
+    """Whether a name that the function asks for its shape is given a tensor for its ``data``: copied into place."""
+    target = context.parent(node)
+    statement = context.parent(target) if target is not None else None
+    if not isinstance(statement, cst.Assign) or not context.value(statement.value).is_tensor:
+        return False
+    return is_asked_for_shape(node.value, context)
+
+
+def _says_the_word(node: cst.Attribute, use: DataUse, context: FileContext) -> bool:
+    """Whether the object is named as what a network gives, or as a parameter with which something is reckoned."""
+    if use.use is Use.REBINDING:
+        return False
+    word = last_word(node.value)
+    if _OUTPUT.search(word):
+        return True
+    return bool(_PARAMETER_WORD.search(word)) and (use.use is not Use.READ or _is_reckoned_with(node, context))
+
+
+def _is_reckoned_with(node: cst.Attribute, context: FileContext) -> bool:
+    above = context.parent(node)
+    if isinstance(above, cst.BinaryOperation | cst.UnaryOperation):
+        return True
+    called = method_call(node, context)
+    return called is not None and called[1] in operations().methods
+
+
+def _names_a_shape(call: cst.Call) -> bool:
+    numbers = (
+        each.value.expression if isinstance(each.value, cst.UnaryOperation) else each.value for each in call.args
+    )
+    return any(isinstance(each, cst.Integer) for each in numbers)
+
+
+def _says_the_call(node: cst.Attribute) -> bool:
+    """Whether the object is what a method gives that tensors have: ``x.cpu().data``, ``x.detach().data``."""
+    match node.value:
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value=word))):
+            return word in _MOVERS or (word == "view" and _names_a_shape(node.value))
+    return False

@@ -1,0 +1,79 @@
+"""`.data` is taken only to ask for a tensor's size, dtype or device.
+
+## What it does
+
+Flags `.data` before what does not depend on the elements: `.size()`, `.shape`, `.dtype`, `.device`, `.is_cuda`,
+`.dim()`, `.numel()`, `.type()`, `.new(...)`, `.new_zeros(...)` and their like, `len(x.data)` and
+`torch.zeros_like(x.data)`.
+
+## Why is this bad?
+
+The tensor itself answers the same. The detour makes a second tensor object for nothing, and hides the other `.data`
+in the file, which do have an effect.
+
+## Example
+
+```python
+import torch
+
+weight = torch.ones(2, 3, requires_grad=True)
+rows = weight.data.size(0)
+noise = torch.zeros_like(weight.data)
+mask = weight.data.new_ones(3)
+```
+
+Use instead:
+
+```python
+import torch
+
+weight = torch.ones(2, 3, requires_grad=True)
+rows = weight.size(0)
+noise = torch.zeros_like(weight)
+mask = weight.new_ones(3)
+```
+
+## Fix safety
+
+Safe for a tensor: results, their type, `requires_grad`, strides and memory were the same for leaves, results,
+parameters, integer and bool tensors. Unsafe where the code does not show that the object is a tensor: an annotation, a
+name or a method of an unknown object does not. Unsafe, too, in a project that speaks of `torch.jit.trace`,
+`torch.onnx.export` and the like: a trace keeps `x.data.size(0)` as a constant, and follows `x.size(0)`.
+
+## References
+
+- [torch.Tensor](https://docs.pytorch.org/docs/stable/tensors.html)
+- Measured on torch 2.13 with each attribute, method and function that the rule knows
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.diagnostics.model import Applicability, Confidence, Fix
+from torchlint.rules.api import Draft, FileContext, Rule, Triggers
+from torchlint.rules.data.data_evidence import tensor_evidence
+from torchlint.rules.data.data_use import Use, data_use, dropped
+from torchlint.rules.evidence.tensor_proof import doubt_of_tensor
+from torchlint.rules.evidence.torch_defaults import unless_traced
+
+
+def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
+    """Report `.data` where only the tensor's form is asked for."""
+    if node.attr.value != "data":
+        return
+    use = data_use(node, context)
+    if use is None or use.use is not Use.FORM:
+        return
+    confidence = tensor_evidence(node, context)
+    if confidence is None:
+        return
+    safe = confidence is Confidence.CERTAIN
+    fix = Fix("Drop `.data`", (dropped(node, context),), Applicability.SAFE if safe else Applicability.UNSAFE)
+    fix = unless_traced(fix.doubted(doubt_of_tensor(node.value, context)), context)
+    yield Draft(node.attr, f"`{use.word}` is the same without `.data`: ask the tensor itself", confidence, fix=fix)
+
+
+RULE = Rule("TNS205", "data-for-metadata", Triggers(attributes=("data",)), visit={cst.Attribute: check})

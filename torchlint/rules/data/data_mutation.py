@@ -1,0 +1,157 @@
+"""A tensor is written through `.data`, behind autograd's back.
+
+## What it does
+
+Flags what writes into a tensor through its `.data`: in-place methods (`w.data.normal_()`), assignments to elements
+(`w.data[0] = 1`), augmented assignments (`w.data += v`), `out=w.data`, and `nn.init` functions given a `.data`.
+
+## Why is this bad?
+
+Autograd counts the writes to each tensor, so that `backward` can refuse to use a value that was overwritten after the
+forward pass. Writes through `.data` are not counted: a gradient computed from an overwritten value is wrong, and
+nothing says so. `with torch.no_grad():` allows the same write and keeps the count.
+
+`w.data.resize_(n)`, `w.data.t_()`, `w.data.set_(v)` and their like do not even do what they say: they reshape the
+temporary object that `.data` made, and `w` keeps its shape. On a sparse tensor `grad.data.zero_()` does nothing at
+all.
+
+## Example
+
+```python
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 2)
+        self.fc.weight.data.normal_(0, 0.02)
+        self.fc.bias.data.zero_()
+
+
+net = Net()
+```
+
+Use instead:
+
+```python
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 2)
+        with torch.no_grad():
+            self.fc.weight.normal_(0, 0.02)
+            self.fc.bias.zero_()
+
+
+net = Net()
+```
+
+## Fix safety
+
+Neighbouring statements share one block; where grad mode is off already, `.data` is only dropped, and so it is for the
+functions of `nn.init`, which turn grad mode off themselves. Where the statement cannot be moved into a block, or its
+result is used, `.data` becomes `.detach()`, through which writes are counted too.
+
+Safe where no graph can hold the tensor: a module initialises what it made itself, in `__init__`, in
+`reset_parameters` or another initialiser that only its constructor calls in this file, or in a function given to
+nothing but `.apply` of a module just made; and the method is one of those that were measured to do the same in both
+spellings. "Made itself" means that each way in which the attribute is set leads to constructors of `torch.nn`, new
+tensors, and classes and functions of the file that make nothing else: not to a module or a parameter that was passed
+in, kept at class level, found in a global or in another file, or given by a function that may hand out the same one
+twice. What the title then names is `self.net`; for `self.modules()` and `self.parameters()` this must hold of all
+attributes.
+
+Unsafe where another file of the project may call the initialiser, or this file by `getattr`, when a graph may hold the
+tensor.
+
+Unsafe where the code does not show that the object is a tensor, as where an annotation alone says so of what a
+constructor is given.
+
+Unsafe elsewhere: between a forward pass and its `backward` the write was silently wrong and now raises "one of the
+variables needed for gradient computation has been modified by an inplace operation". `grad.zero_()` under `no_grad`
+clears a sparse gradient, `grad.data.zero_()` did not. Methods that change the shape now change the tensor itself. On
+an inference tensor outside `inference_mode`, and for the tangents of forward-mode AD, the two spellings differ as
+well.
+
+Unsafe in a file that speaks of `torch.jit.trace`, `torch.onnx.export` and the like: a write through `.data` is missing
+in what a trace records. Other files are not asked: what is safe here builds a module, and traced functions seldom do.
+
+No fix is offered for `resize_` on a tensor that may require grad, which torch refuses.
+
+## References
+
+- [torch.Tensor.detach](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.detach.html)
+- [Autograd mechanics: in-place correctness checks](https://docs.pytorch.org/docs/stable/notes/autograd.html)
+- [pytorch#30987](https://github.com/pytorch/pytorch/issues/30987): remove `.data`
+- [pytorch#15070](https://github.com/pytorch/pytorch/issues/15070): writes through `.data` of sparse tensors are lost
+- Measured on torch 2.13: of 162 in-place methods, those listed in `torchlint/rules/evidence/tensor_uses.py` do the same
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.rules.api import Draft, FileContext, Rule, Triggers
+from torchlint.rules.data.data_evidence import tensor_evidence
+from torchlint.rules.data.data_use import DataUse, Use, Way, data_use
+from torchlint.rules.data.module_building import made_elsewhere
+from torchlint.rules.data.write_repair import repair
+from torchlint.rules.evidence.tensor_uses import CALLING_BACK, REFORMING
+from torchlint.rules.evidence.torch_defaults import unless_traced_here
+
+
+def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
+    """Report a write through `.data`."""
+    if node.attr.value != "data":
+        return
+    use = data_use(node, context)
+    if use is None or use.use is not Use.MUTATION:
+        return
+    confidence = tensor_evidence(node, context)
+    if confidence is None:
+        return
+    fix = repair(node, use, confidence, context)
+    if fix is not None:
+        fix = unless_traced_here(fix.doubted(_elsewhere(node, context)), context)
+    yield Draft(node.attr, _message(node, use, context), confidence, _why(use), fix)
+
+
+RULE = Rule("TNS202", "data-mutation", Triggers(attributes=("data",)), visit={cst.Attribute: check})
+
+
+def _elsewhere(node: cst.Attribute, context: FileContext) -> str | None:
+    place = context.python(node.value)
+    return made_elsewhere(place, context) if isinstance(place, ast.expr) else None
+
+
+def _message(node: cst.Attribute, use: DataUse, context: FileContext) -> str:
+    receiver = _brief(context.code(node.value))
+    if use.word in REFORMING:
+        return (
+            f"`{receiver}.data.{use.word}()` reshapes the temporary that `.data` makes, not `{receiver}`: "
+            f"call `{use.word}` on `{receiver}` itself under `torch.no_grad()`"
+        )
+    if use.way is Way.INIT:
+        return f"`nn.init.{use.word}` needs no `.data`: it writes under `no_grad` itself; give it `{receiver}`"
+    remedy = "use `.detach()`" if use.word in CALLING_BACK else "write under `torch.no_grad()` without `.data`"
+    return f"a write through `{receiver}.data` is hidden from autograd, so gradients may be silently wrong: {remedy}"
+
+
+def _why(use: DataUse) -> tuple[str, ...]:
+    if use.way is Way.METHOD and use.word not in REFORMING | CALLING_BACK:
+        return (f"`{use.word}` through `.data` does not raise the tensor's version counter, which `backward` checks.",)
+    return ()
+
+
+def _brief(code: str) -> str:
+    line = " ".join(code.split())
+    return line if len(line) <= 40 else f"{line[:37]}..."

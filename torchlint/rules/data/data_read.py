@@ -1,0 +1,129 @@
+"""`.data` is read as a detached value.
+
+## What it does
+
+Flags `.data` of a tensor where its value is used, and nothing is written into it at once.
+
+## Why is this bad?
+
+`.data` gives the tensor's memory without its history, and hides what is later written through it: such a write is not
+counted by autograd, and a `backward` that needs the old value computes a wrong gradient without a word. `.detach()`
+gives the same value and is watched: there the same mistake is an error.
+
+Only leaving `.data` out is no repair: it puts the value back into the graph, which then is kept in memory, receives
+gradient, or refuses `.numpy()`.
+
+## Example
+
+```python
+import torch
+
+x = torch.ones(3, requires_grad=True)
+y = x * 2
+total = y.data.sum()
+array = y.data.cpu().numpy()
+```
+
+Use instead:
+
+```python
+import torch
+
+x = torch.ones(3, requires_grad=True)
+y = x * 2
+total = y.detach().sum()
+array = y.detach().cpu().numpy()
+```
+
+## Fix safety
+
+Safe where the value is only read: it goes into operations that keep no graph, into a number, a list, an array or a
+text, or is copied. What is written through a NumPy array of the value is hidden in both spellings.
+
+Unsafe where something may be written through the value later, or where a graph may save it: when the value is
+returned, stored, given to another function, or multiplied with a tensor that may require grad. Then a write that
+passed silently may raise, and a gradient that was silently wrong becomes an error.
+
+Unsafe as well where the code does not show that the object is a tensor: where only an annotation, a name or a method of
+an unknown object says so. A packed sequence has `.data` too, and so may a class of your own.
+
+Where the chain detaches anyway, `.data` is only dropped. `x.data[0]` of what may have no dimensions raises in both
+spellings, and wants `.item()` ([TNS204](data-as-scalar.md)): its fix is unsafe and says so.
+
+Unsafe in a project that speaks of `torch.jit.trace`, `torch.onnx.export` and the like: a trace keeps what `.data` gives
+as a constant, whatever the input is later, and follows `.detach()`. Most often the constant is a bug.
+
+Rare worlds: `.detach()` raises on the uninitialized parameters of lazy modules, where `.data` is an empty tensor;
+under `torch.vmap` it is the other way round.
+
+## References
+
+- [torch.Tensor.detach](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.detach.html)
+- [PyTorch 0.4 migration guide](https://pytorch.org/blog/pytorch-0_4_0-migration-guide/): "What about `.data`?"
+- Measured on torch 2.13: values, dtype, device, strides and memory are the same, and so is the effect of each
+  in-place method; only the version counter is shared by `.detach()` and not by `.data`
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.diagnostics.model import Applicability, Confidence, Fix
+from torchlint.rules.api import Draft, FileContext, Rule, Triggers
+from torchlint.rules.data.data_evidence import tensor_evidence
+from torchlint.rules.data.data_use import Use, data_use, detached, dropped, is_detached_behind, is_detaching
+from torchlint.rules.data.write_through import only_read
+from torchlint.rules.evidence.constructor_argument import brief
+from torchlint.rules.evidence.tensor_dimensions import has_a_dimension, has_no_dimension
+from torchlint.rules.evidence.tensor_proof import doubt_of_tensor
+from torchlint.rules.evidence.torch_defaults import unless_traced
+
+
+def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
+    """Report `.data` where its value is read."""
+    if node.attr.value != "data":
+        return
+    use = data_use(node, context)
+    if use is None or use.use is not Use.READ:
+        return
+    confidence = tensor_evidence(node, context)
+    if confidence is None:
+        return
+    message = "`.data` hides later writes from autograd, so gradients may be silently wrong: use `.detach()`"
+    fix = _fix(node, confidence, context)
+    yield Draft(node.attr, message, confidence, fix=fix and unless_traced(fix, context))
+
+
+RULE = Rule("TNS201", "data-read", Triggers(attributes=("data",)), visit={cst.Attribute: check})
+
+
+def _fix(node: cst.Attribute, confidence: Confidence, context: FileContext) -> Fix | None:
+    """Write ``.detach()``, or nothing where the chain detaches already; none where the line can only raise."""
+    place, number = context.python(node), _is_number(node, context)
+    if number and isinstance(place, ast.Attribute) and has_no_dimension(place.value, context):
+        return None
+    safe = confidence is Confidence.CERTAIN and isinstance(place, ast.expr) and only_read(place, context)
+    if is_detached_behind(node, context):
+        edit, title = dropped(node, context), "Drop `.data` before `.detach()`"
+    elif is_detaching(node.value):
+        edit, title = dropped(node, context), "Drop `.data` behind `.detach()`"
+    else:
+        edit, title = detached(node, context), "Replace `.data` with `.detach()`"
+    fix = Fix(title, (edit,), Applicability.SAFE if safe else Applicability.UNSAFE)
+    if number:
+        fix = fix.doubted(f"`{brief(node.value, context)}` may have no dimensions, and then needs `.item()`")
+    return fix.doubted(doubt_of_tensor(node.value, context))
+
+
+def _is_number(node: cst.Attribute, context: FileContext) -> bool:
+    """Whether ``x.data[0]`` is asked of what may have no dimensions: ``.detach()[0]`` raises on it as well."""
+    match context.parent(node):
+        case cst.Subscript(
+            value=indexed, slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Integer(value="0")))]
+        ) if indexed is node:
+            place, rank = context.python(node.value), context.value(node.value).rank
+            return not rank and not (isinstance(place, ast.expr) and has_a_dimension(place, context))
+    return False

@@ -1,0 +1,98 @@
+"""`.data` is assigned: the tensor is given another tensor's memory.
+
+## What it does
+
+Flags `x.data = y` where `x` is a tensor.
+
+## Why is this bad?
+
+The assignment replaces what the tensor is made of, and autograd is not told. A graph that saved `x` computes with the
+old or the new memory, whichever its views hold; the gradient of another shape stays until the next `backward` raises;
+old views keep the old memory. Afterwards `x` shares memory with `y`, so that a later in-place step on one changes the
+other. The new shape and dtype are those of `y`, whatever the optimizer's state was made for.
+
+## Example
+
+```python
+import torch
+
+weight = torch.ones(3, requires_grad=True)
+weight.data = torch.zeros(3)
+```
+
+Use instead, where only the values are meant:
+
+```python
+import torch
+
+weight = torch.ones(3, requires_grad=True)
+with torch.no_grad():
+    weight.copy_(torch.zeros(3))
+```
+
+## Fix safety
+
+There is no repair that does the same, so the fix is shown and never applied. The choices:
+
+- new values, same shape: `with torch.no_grad(): x.copy_(y)` copies, keeps dtype and device, and is counted by
+  autograd;
+- values clipped or scaled: the in-place method under `no_grad`, `x.clamp_(0, 1)`;
+- another shape, dtype or device: a new parameter, `layer.weight = nn.Parameter(y)`, and an optimizer made after it;
+  or `module.to(...)`, which does it for all parameters;
+- one weight used twice: `decoder.weight = encoder.weight`, the same parameter, instead of two that share memory.
+
+## References
+
+- [pytorch#30987](https://github.com/pytorch/pytorch/issues/30987): remove `.data`
+- Measured on torch 2.13: after `x.data = y`, `x` shares `y`'s memory, `x._version` is unchanged, the object is the
+  same
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.diagnostics.model import Applicability, Edit, Fix
+from torchlint.rules.api import Draft, FileContext, Rule, Triggers
+from torchlint.rules.data.data_evidence import tensor_evidence
+from torchlint.rules.data.data_use import Use, data_use
+from torchlint.rules.data.no_grad_block import no_grad_edits, statement_of
+
+
+def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
+    """Report an assignment to a tensor's `.data`."""
+    if node.attr.value != "data":
+        return
+    use = data_use(node, context)
+    if use is None or use.use is not Use.REBINDING:
+        return
+    confidence = tensor_evidence(node, context)
+    if confidence is None:
+        return
+    receiver = " ".join(context.code(node.value).split())
+    message = (
+        f"`{receiver}.data = ...` exchanges the tensor's memory behind autograd's back: "
+        f"copy the values with `{receiver}.copy_(...)` under `torch.no_grad()`, or make a new parameter"
+    )
+    yield Draft(node.attr, message, confidence, fix=_choice(node, context))
+
+
+RULE = Rule("TNS203", "data-rebinding", Triggers(attributes=("data",)), visit={cst.Attribute: check})
+
+
+def _choice(node: cst.Attribute, context: FileContext) -> Fix | None:
+    """Show the choice that fits most often: copy the values."""
+    statement = statement_of(node, context)
+    if statement is None:
+        return None
+    match statement.body[0]:
+        case cst.Assign(targets=[cst.AssignTarget(target=target)], value=value) if target is node:
+            start, end = context.outer_span(node.value)[1], context.outer_span(value)[0]
+            block = no_grad_edits([statement], context)
+            if block is None or "#" in context.source.slice(start, end) or isinstance(value, cst.Tuple | cst.Yield):
+                return None
+            edits = (*block, Edit(start, end, ".copy_("), context.insert_after(value, ")"))
+            return Fix("Copy the values under `torch.no_grad()`", edits, Applicability.DISPLAY)
+    return None

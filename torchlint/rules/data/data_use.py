@@ -1,0 +1,306 @@
+"""What is done with a `.data`, the edits that replace it, and where a chain of methods detaches already."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from enum import Enum, auto
+
+import libcst as cst
+
+from torchlint.diagnostics.model import Edit
+from torchlint.rules.api import FileContext, operations, remembered
+from torchlint.rules.evidence.aliasing import SAME_OR_NEW_METHODS
+
+VIEWS = frozenset(
+    "view view_as t transpose narrow select squeeze unsqueeze permute diagonal expand expand_as swapaxes swapdims "
+    "flatten reshape unfold movedim".split()
+)
+"""Methods whose result is a view of the tensor, so that what is written into it is written into the tensor."""
+
+VIEW_ATTRIBUTES = frozenset({"T", "mT", "H", "mH", "real", "imag"})
+
+FORM_ATTRIBUTES = frozenset(
+    "shape dtype device is_cuda ndim layout is_sparse itemsize nbytes is_meta is_quantized is_mps is_xpu".split()
+)
+FORM_METHODS = frozenset(
+    "size dim numel nelement ndimension is_contiguous stride storage_offset data_ptr element_size get_device "
+    "is_floating_point is_complex is_signed is_pinned is_shared new new_zeros new_ones new_empty new_full "
+    "new_tensor".split()
+)
+"""Attributes and methods that give the same with and without ``.data`` (measured on torch 2.13, ``new`` included)."""
+
+FORM_FUNCTIONS = frozenset(
+    f"torch.{word}_like" for word in ("zeros", "ones", "empty", "full", "rand", "randn", "randint")
+)
+
+_NOT_WRITING = frozenset({"requires_grad_", "detach_", "share_memory_", "rename_", "retain_"})
+"""Methods that end in an underscore and yet leave the elements alone: on ``.data`` they touch the new object only."""
+
+_LOSS = re.compile(r"(^|_)(loss|cost|nll|elbo)(_?\d*$|_|[A-Z])|(^|_)err_?[DG]|Loss$|^(loss|cost)$")
+
+
+class Use(Enum):
+    """One for each rule of the family."""
+
+    READ = auto()
+    MUTATION = auto()
+    REBINDING = auto()
+    SCALAR = auto()
+    FORM = auto()
+
+
+class Way(Enum):
+    """How a mutation is written."""
+
+    METHOD = auto()
+    """``w.data.normal_()``"""
+    STORE = auto()
+    """``w.data[i] = v``, ``w.data[i] += v``"""
+    AUGMENTED = auto()
+    """``w.data += v``"""
+    OUT = auto()
+    """``torch.add(a, b, out=w.data)``"""
+    INIT = auto()
+    """``nn.init.normal_(w.data)``: writes under ``no_grad`` by itself"""
+
+
+@dataclass(frozen=True, slots=True)
+class DataUse:
+    """What is done with a ``.data``, and the expression or target that does it."""
+
+    use: Use
+    top: cst.CSTNode
+    way: Way | None = None
+    word: str = ""
+    """The method, attribute or function that does it, where one does."""
+
+
+@remembered
+def data_use(node: cst.Attribute, context: FileContext) -> DataUse | None:
+    """Say what is done with a ``.data``; None where the word stands for something else by its shape alone."""
+    if node.attr.value != "data" or _is_package(node):
+        return None
+    above = context.parent(node)
+    if isinstance(above, cst.Del) or (isinstance(above, cst.Call) and above.func is node):
+        return None
+    if _is_target(node, context):
+        return DataUse(Use.REBINDING, node)
+    if isinstance(above, cst.AugAssign) and above.target is node:
+        if isinstance(above.operator, cst.MatrixMultiplyAssign):  # has no in-place form: makes a new tensor
+            return DataUse(Use.REBINDING, node)
+        return DataUse(Use.MUTATION, above, Way.AUGMENTED)
+    return _form(node, context) or _mutation(node, context) or _scalar(node, context) or DataUse(Use.READ, node)
+
+
+def last_word(node: cst.BaseExpression) -> str:
+    """Return the last identifier of a dotted name, or the constant key of a subscript: ``loss`` of ``out["loss"]``."""
+    match node:
+        case cst.Name(value=word) | cst.Attribute(attr=cst.Name(value=word)):
+            return word
+        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString() as key))]):
+            return str(key.evaluated_value)
+        case cst.Subscript(value=inner):
+            return last_word(inner)
+    return ""
+
+
+def is_loss_name(word: str) -> bool:
+    """Whether a word names a loss, and so most likely a tensor of one element."""
+    return bool(_LOSS.search(word))
+
+
+def method_call(node: cst.CSTNode, context: FileContext) -> tuple[cst.Call, str] | None:
+    """Return the call and the name of the method that is called on an expression."""
+    above = context.parent(node)
+    if isinstance(above, cst.Attribute) and above.value is node:
+        call = context.parent(above)
+        if isinstance(call, cst.Call) and call.func is above:
+            return call, above.attr.value
+    return None
+
+
+def _is_package(node: cst.Attribute) -> bool:
+    match node.value:
+        case cst.Attribute(attr=cst.Name(value="utils")) | cst.Name(value="tf" | "torchtext" | "utils"):
+            return True
+    return False
+
+
+def _is_target(node: cst.CSTNode, context: FileContext) -> bool:
+    """Whether the node is assigned to, alone or in a tuple."""
+    above = context.parent(node)
+    while isinstance(above, cst.Element | cst.StarredElement | cst.Tuple | cst.List):
+        node, above = above, context.parent(above)
+    match above:
+        case cst.AssignTarget():
+            return True
+        case cst.AnnAssign(target=target) | cst.For(target=target) | cst.CompFor(target=target):
+            return target is node
+        case cst.AsName():
+            return True
+    return False
+
+
+def _form(node: cst.Attribute, context: FileContext) -> DataUse | None:
+    if called := method_call(node, context):
+        call, word = called
+        if word in FORM_METHODS or (word == "type" and not call.args):
+            return DataUse(Use.FORM, call, word=word)
+        return None
+    above = context.parent(node)
+    if isinstance(above, cst.Attribute) and above.value is node and above.attr.value in FORM_ATTRIBUTES:
+        return DataUse(Use.FORM, above, word=above.attr.value)
+    outer = context.parent(above) if isinstance(above, cst.Arg) and above.keyword is None else None
+    if isinstance(outer, cst.Call) and outer.args[0] is above:
+        names = context.names(outer.func)
+        if (names and names <= FORM_FUNCTIONS | {"len", "builtins.len"}) or context.code(outer.func) == "len":
+            return DataUse(Use.FORM, outer, word=last_word(outer.func))
+    return None
+
+
+def _mutation(node: cst.Attribute, context: FileContext) -> DataUse | None:
+    """Follow views of the value to where something is written into it."""
+    current: cst.CSTNode = node
+    while True:
+        above = context.parent(current)
+        if isinstance(above, cst.Subscript) and above.value is current:
+            if _is_target(above, context) or _is_augmented(above, context):
+                return DataUse(Use.MUTATION, above, Way.STORE)
+            current = above
+        elif called := method_call(current, context):
+            call, word = called
+            if word.endswith("_") and not word.startswith("_") and word not in _NOT_WRITING:
+                return DataUse(Use.MUTATION, call, Way.METHOD, word) if word in operations().methods else None
+            if word not in VIEWS:
+                return None
+            current = call
+        elif isinstance(above, cst.Attribute) and above.attr.value in VIEW_ATTRIBUTES:
+            current = above
+        else:
+            return _by_a_function(current, context)
+
+
+def _is_augmented(node: cst.CSTNode, context: FileContext) -> bool:
+    above = context.parent(node)
+    return isinstance(above, cst.AugAssign) and above.target is node
+
+
+def _by_a_function(node: cst.CSTNode, context: FileContext) -> DataUse | None:
+    argument = context.parent(node)
+    if isinstance(argument, cst.Element) and isinstance(among := context.parent(argument), cst.Tuple):
+        argument = context.parent(among)
+        if not (isinstance(argument, cst.Arg) and argument.keyword):
+            return None
+    if not isinstance(argument, cst.Arg) or not isinstance(call := context.parent(argument), cst.Call):
+        return None
+    if argument.keyword is not None and argument.keyword.value == "out":
+        return DataUse(Use.MUTATION, call, Way.OUT, "out")
+    names = context.names(call.func)
+    if call.args[0] is argument and names and all(name.startswith("torch.nn.init.") for name in names):
+        return DataUse(Use.MUTATION, call, Way.INIT, last_word(call.func))
+    return None
+
+
+def _scalar(node: cst.Attribute, context: FileContext) -> DataUse | None:
+    if called := method_call(node, context):
+        call, word = called
+        return DataUse(Use.SCALAR, call, word="item") if word == "item" and not call.args else None
+    above = context.parent(node)
+    match above:
+        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Integer(value="0")))]):
+            if above.value is node and _is_one_element(node, above, context):
+                return DataUse(Use.SCALAR, above, word="[0]")
+        case cst.Arg(keyword=None, star=""):
+            outer = context.parent(above)
+            match outer:
+                case cst.Call(func=cst.Name(value="float" | "int" as word), args=[_]):
+                    return DataUse(Use.SCALAR, outer, word=word)
+    return None
+
+
+def _is_one_element(node: cst.Attribute, index: cst.Subscript, context: FileContext) -> bool:
+    """``loss.data[0]``; not ``x.data[0]``, as often a batch index, nor ``loss.data[0].cpu()``, which wants a tensor."""
+    if isinstance(context.parent(index), cst.Attribute | cst.Subscript):
+        return False
+    rank = context.value(node.value).rank
+    if rank is not None:
+        return rank == 0
+    return is_loss_name(last_word(node.value)) or _is_derived_from(node.value, context)
+
+
+def _is_derived_from(node: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether the function around calls ``x.backward()``, which only a tensor of one element can answer."""
+    place = context.python(node)
+    if not isinstance(place, ast.Name):
+        return False
+    around = context.function_around(place) or context.tree
+    asked = (each.func for each in context.inside(around, ast.Call) if not each.args and not each.keywords)
+    return any(
+        isinstance(each, ast.Attribute) and each.attr == "backward" and ast.unparse(each.value) == place.id
+        for each in asked
+    )
+
+
+def detached(node: cst.Attribute, context: FileContext) -> Edit:
+    """Write ``x.detach()`` for ``x.data``."""
+    return context.replace(node.attr, "detach()")
+
+
+def dropped(node: cst.Attribute, context: FileContext, instead: str = "") -> Edit:
+    """Write ``x`` for ``x.data``, with something behind it if asked for; a comment before the dot stays."""
+    start = context.outer_span(node.value)[1]
+    end = context.span(node.attr)[1]
+    gap = context.source.slice(start, end)
+    if "#" not in gap:
+        return Edit(start, end, instead)
+    dot = end - len(gap[gap.rindex(".") :].encode())
+    row, _ = context.source.position(dot)
+    rest = context.source.slice(end, len(context.source.utf8)).split("\n", 1)[0]
+    if not rest.strip() and not instead:  # the line holds nothing else: it goes with its newline
+        return Edit(_newline_before(context, row), end, "")
+    if rest.lstrip().startswith("#") and not instead:
+        end += len(rest) - len(rest.lstrip())
+    return Edit(dot, end, instead)
+
+
+def _newline_before(context: FileContext, row: int) -> int:
+    return context.source.line_starts[row - 2] + len(context.source.line(row - 1).encode())
+
+
+_COPYING = SAME_OR_NEW_METHODS | {"clone"}
+"""Methods behind and before which a `.detach()` does the same."""
+
+
+def is_detaching(node: cst.BaseExpression) -> bool:
+    """Whether an expression ends in `.detach()` or `.data`, or in copies of what does."""
+    detaching = detaching_end(node)
+    return detaching is not None
+
+
+def detaching_end(node: cst.BaseExpression) -> cst.BaseExpression | None:
+    """Return the part of a chain up to its last `.detach()` or `.data` where only copies come behind it."""
+    while True:
+        match node:
+            case cst.Attribute(attr=cst.Name(value="data")):
+                return node
+            case cst.Call(func=cst.Attribute(attr=cst.Name(value="detach")), args=[]):
+                return node
+            case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value=word))) if word in _COPYING:
+                node = inner
+            case _:
+                return None
+
+
+def is_detached_behind(node: cst.BaseExpression, context: FileContext, with_data: bool = False) -> bool:
+    """Whether `.detach()`, or `.data` where that counts too, comes behind an expression, copies between them or not."""
+    at: cst.CSTNode = node
+    while (called := method_call(at, context)) is not None:
+        at, word = called
+        if word == "detach" and not at.args:
+            return True
+        if word not in _COPYING:
+            return False
+    above = context.parent(at)
+    return with_data and isinstance(above, cst.Attribute) and above.attr.value == "data"

@@ -1,0 +1,273 @@
+"""Whether a tensor belongs to a module that is just being built, so that no graph can hold it yet."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import cached_property
+
+from torchlint.rules.api import FileContext, Kind, Value, remembered
+from torchlint.rules.evidence.called_definitions import Frame
+from torchlint.rules.evidence.made_here import Judge, Made
+from torchlint.rules.evidence.object_attributes import path_word
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+_INITIALISER = re.compile(r"^_*(re)?(init|initiali[sz]e|reset)_*\w*$")
+"""Methods that initialise: believed only where the constructor calls them and nothing else does."""
+
+
+def is_being_built(node: ast.expr, context: FileContext) -> bool:
+    """Whether the tensor that an expression gives is of a module that has not been called yet.
+
+    True in ``__init__`` of a module for what was made there, in methods such as ``reset_parameters`` that only its
+    constructor calls, and in a function given to nothing but ``.apply`` of a module just made.
+    """
+    building = _around(node, context)
+    return building is not None and building.holds(node)
+
+
+def made_elsewhere(node: ast.expr, context: FileContext) -> str | None:
+    """Return that what a module is built of may be in use, as a clause, where that alone keeps a write from being safe.
+
+    None where no module is built.
+    """
+    building = _around(node, context)
+    if building is None or not (building.reached or building.initialises):
+        return None
+    if building.reached:
+        return building.reached
+    if building.holds(node):
+        return None
+    return f"`{building.brief(node)}` may be made elsewhere, so a graph may hold it"
+
+
+def _around(node: ast.expr, context: FileContext) -> _Building | None:
+    kinds = (*_FUNCTIONS, ast.Lambda)
+    inside = next((each for each in context.ancestors(node) if isinstance(each, kinds)), None)
+    return _building(inside, context) if isinstance(inside, _FUNCTIONS) else None
+
+
+@remembered
+def _mentions(_: ast.Module, context: FileContext) -> dict[str, list[ast.AST]]:
+    """Return where a file reads each word, as a name or as an attribute."""
+    found: dict[str, list[ast.AST]] = defaultdict(list)
+    for node in (*context.nodes(ast.Name), *context.nodes(ast.Attribute)):
+        match node:
+            case ast.Name(id=word, ctx=ast.Load()) | ast.Attribute(attr=word):
+                found[word].append(node)
+    return dict(found)
+
+
+_ANY_NAME = "*"
+
+
+@remembered
+def _reached_as_text(_: ast.Module, context: FileContext) -> frozenset[str]:
+    """Return the methods that a file may take from an object as text; `*` where a name is built at run time."""
+    found: set[str] = set()
+    for call in context.nodes(ast.Call):
+        match call:
+            case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id=word), _, *_]) if (
+                word not in context.bound_otherwise
+            ):
+                continue  # something of a module that is imported
+            case ast.Call(func=ast.Name(id="getattr"), args=[_, key, *_]):
+                pass
+            case ast.Call(func=ast.Name(id="methodcaller") | ast.Attribute(attr="methodcaller"), args=[key, *_]):
+                pass
+            case _:
+                continue
+        found.add(key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else _ANY_NAME)
+    return frozenset(found)
+
+
+@remembered
+def _building(function: Function, context: FileContext) -> _Building:
+    return _Building(context, function)
+
+
+class _Building:
+    """What is asked about one function."""
+
+    def __init__(self, context: FileContext, function: Function) -> None:
+        self._context, self._function = context, function
+        above = self._context.parent(function)
+        self._owner = above if isinstance(above, ast.ClassDef) else None
+
+    def holds(self, node: ast.expr) -> bool:
+        """Whether the expression's value is made where nothing has called the module yet."""
+        if (self.initialises or self._is_applied) and self.reached:
+            return False
+        if self.initialises:
+            assert self._owner is not None
+            if self._is_new(node, None) or self._is_new(node, node):
+                return True
+        given = _parameters(self._function)[1 if self._owner is not None else 0 :]
+        if not given or not self._is_applied:
+            return False
+        frame = Frame(self._function, trusted=frozenset({given[0].arg}))
+        return self._asked(lambda judge: judge.is_new(node, frame))
+
+    def _is_new(self, node: ast.expr, until: ast.expr | None) -> bool:
+        """Whether an expression gives what the module made; with all that is done to it, or up to a write."""
+        owner = self._owner
+        assert owner is not None
+        return self._asked(lambda judge: judge.is_new(node, Frame(self._function, Made(judge, owner, {}, until))))
+
+    def _is_new_in(self, node: ast.expr, function: ast.AST) -> bool:
+        return self._asked(lambda judge: judge.is_new(node, Frame(function)))
+
+    def _is_all_new(self, owner: ast.ClassDef, until: ast.expr | None) -> bool:
+        """Whether an object of a class holds nothing but what it made itself; in the end, or up to a call."""
+        return self._asked(lambda judge: Made(judge, owner, {}, until).is_all_new)
+
+    def _asked(self, question: Callable[[Judge], bool]) -> bool:
+        """Put one question to a judge of its own, and let go of all that it followed."""
+        with closing(Judge(self._context)) as judge:
+            return question(judge)
+
+    @cached_property
+    def initialises(self) -> bool:
+        """Whether the function builds a module: it is the constructor, or an initialiser that only that one calls."""
+        owner = self._owner
+        return owner is not None and self._is_module(owner) and self._initialises(owner)
+
+    @cached_property
+    def reached(self) -> str | None:
+        """Who may call an initialiser from another file, when a graph may hold what it writes; nobody a constructor."""
+        if self._function.name == "__init__" or not (self.initialises or self._is_applied):
+            return None
+        return self._context.other_texts.calls(self._function.name)
+
+    def brief(self, node: ast.expr) -> str:
+        """Return the part of a module that a path goes through, for a message.
+
+        ``self.net`` of ``self.net[0].weight``.
+        """
+        word = path_word(node, self._self)
+        return f"{self._self}.{word}" if word else ast.unparse(node)[:40]
+
+    # ------------------------------------------------------------------ a module's own methods
+    def _initialises(self, owner: ast.ClassDef) -> bool:
+        name = self._function.name
+        if self._is_called_on:
+            return False
+        if name == "__init__":
+            return True
+        named = name == "reset_parameters" or _INITIALISER.match(name) is not None
+        return named and self._is_called_by_constructor_alone(name, owner)
+
+    @cached_property
+    def _is_called_on(self) -> bool:
+        """Whether the function itself runs the module: ``self(x)``, ``self.forward(x)``, ``self.net(x)``."""
+        return any(self._runs(each.func) for each in self._context.inside(self._function, ast.Call))
+
+    def _runs(self, function: ast.expr) -> bool:
+        if not _is_rooted(function, self._self):
+            return False
+        if isinstance(function, ast.Name):
+            return True
+        if isinstance(function, ast.Attribute) and function.attr in ("forward", "backward"):
+            return True
+        return self._value(function).must(Kind.MODULE)
+
+    def _is_called_by_constructor_alone(self, name: str, owner: ast.ClassDef) -> bool:
+        called = False
+        for each in _mentions(self._context.tree, self._context).get(name, ()):
+            if isinstance(each, ast.Attribute):
+                around = next((up for up in self._context.ancestors(each) if isinstance(up, _FUNCTIONS)), None)
+                if around is None or around.name != "__init__" or self._context.parent(around) is not owner:
+                    return False
+                called = True
+        return called and not _reached_as_text(self._context.tree, self._context) & {name, _ANY_NAME}
+
+    # ------------------------------------------------------------------ functions given to apply
+    @cached_property
+    def _is_applied(self) -> bool:
+        """Whether all that the file does with the function is to apply it to modules that were just made."""
+        uses = _mentions(self._context.tree, self._context).get(self._function.name, [])
+        return bool(uses) and all(self._applies_to_new(use) for use in uses)
+
+    def _applies_to_new(self, use: ast.AST) -> bool:
+        match call := self._context.parent(use):
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=word), attr="apply"), args=[argument]) if (
+                argument is use
+            ):
+                around = next(
+                    (up for up in self._context.ancestors(call) if isinstance(up, (*_FUNCTIONS, ast.Module))), None
+                )
+                if isinstance(around, _FUNCTIONS) and around.name == "__init__" and word == "self":
+                    owner = self._context.parent(around)
+                    if not isinstance(owner, ast.ClassDef) or not self._is_module(owner):
+                        return False
+                    return self._is_all_new(owner, None) or self._is_all_new(owner, call)
+                return around is not None and self._was_just_made(word, call, around)
+        return False
+
+    def _was_just_made(self, word: str, call: ast.Call, around: ast.AST) -> bool:
+        """Whether ``net = Net(...)`` stands before in the same block and the name was not used in between."""
+        statement = next((up for up in (call, *self._context.ancestors(call)) if isinstance(up, ast.stmt)), None)
+        for block in _blocks(around):
+            if statement in block:
+                for before in reversed(block[: block.index(statement)]):
+                    match before:
+                        case ast.Assign(targets=[ast.Name(id=target)], value=ast.Call() as made) if target == word:
+                            return self._value(made).must(Kind.MODULE) and self._is_new_in(made, around)
+                    if any(isinstance(each, ast.Name) and each.id == word for each in ast.walk(before)):
+                        return False
+        return False
+
+    @property
+    def _self(self) -> str | None:
+        parameters = _parameters(self._function)
+        return parameters[0].arg if parameters else None
+
+    def _is_module(self, owner: ast.ClassDef) -> bool:
+        return any(
+            "torch.nn." in name or name.endswith("Module") for base in owner.bases for name in self._value(base).names
+        )
+
+    def _value(self, node: ast.expr) -> Value:
+        return self._context.value(node)
+
+
+def _root(node: ast.expr) -> ast.Name | None:
+    """Return the name that a path starts at.
+
+    ``self`` of ``self.layers[0].weight``, ``m`` of ``m.named_parameters()``.
+    """
+    while True:
+        match node:
+            case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.Call(func=ast.Attribute(value=inner)):
+                node = inner
+            case ast.Call(
+                func=ast.Name(id="list" | "zip" | "enumerate" | "reversed" | "iter" | "next"), args=[inner, *_]
+            ):
+                node = inner
+            case ast.Name():
+                return node
+            case _:
+                return None
+
+
+def _is_rooted(node: ast.expr, source: str | None) -> bool:
+    root = _root(node)
+    return root is not None and root.id == source
+
+
+def _parameters(function: Function) -> list[ast.arg]:
+    arguments = function.args
+    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+
+
+def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    for each in ast.walk(node):
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(each, field, None)
+            if isinstance(block, list):
+                yield block

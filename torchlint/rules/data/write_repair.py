@@ -1,0 +1,319 @@
+"""The repair of a write through `.data`: a `no_grad` block or `.detach()`, and how far either may be trusted."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from weakref import WeakKeyDictionary
+
+import libcst as cst
+
+from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
+from torchlint.rules.api import FileContext, Mode, remembered, semantic_children
+from torchlint.rules.data.data_evidence import tensor_evidence
+from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, detached, dropped, is_detaching
+from torchlint.rules.data.module_building import is_being_built
+from torchlint.rules.data.no_grad_block import Statement, neighbours, no_grad_edits, statement_of
+from torchlint.rules.evidence.tensor_proof import doubt_of_tensor
+from torchlint.rules.evidence.tensor_uses import ALIKE, CALLING_BACK, RESIZING
+
+_HARMLESS_CALLS = frozenset("float int len min max abs round range tuple list sum isinstance bool".split())
+_HARMLESS_MODULES = ("torch.", "math.", "numpy.", "random.")
+
+
+def is_safe(node: cst.Attribute, use: DataUse, confidence: Confidence, context: FileContext) -> bool:
+    """Whether the write does the same in both spellings, and nothing beside it cares for grad mode."""
+    if confidence is not Confidence.CERTAIN or (use.way is Way.METHOD and use.word not in ALIKE):
+        return False
+    return is_new(node, context) and _is_plain_around(node, context)
+
+
+def is_new(node: cst.Attribute, context: FileContext) -> bool:
+    """Whether the tensor belongs to a module that is being built."""
+    place = context.python(node.value)
+    return isinstance(place, ast.expr) and is_being_built(place, context)
+
+
+def _is_plain_around(node: cst.Attribute, context: FileContext) -> bool:
+    """Whether nothing else in the statement could care for grad mode: it calls only torch, math and tensors."""
+    for above in context.ancestors(node):
+        if isinstance(above, cst.BaseSmallStatement):
+            return all(_is_harmless(call, context) for call in _calls(above))
+    return False
+
+
+def _calls(node: cst.CSTNode) -> Iterator[cst.Call]:
+    if isinstance(node, cst.Call):
+        yield node
+    for child in semantic_children(node):
+        yield from _calls(child)
+
+
+def _is_harmless(call: cst.Call, context: FileContext) -> bool:
+    names = context.names(call.func)
+    if names:
+        return all(name.startswith(_HARMLESS_MODULES) or name.rpartition(".")[2] in _HARMLESS_CALLS for name in names)
+    match call.func:
+        case cst.Name(value=word):
+            return word in _HARMLESS_CALLS
+        case cst.Attribute(value=receiver):
+            return context.value(receiver).is_tensor or _is_on_data(receiver)
+    return False
+
+
+def _is_on_data(node: cst.BaseExpression) -> bool:
+    while True:
+        match node:
+            case cst.Attribute(attr=cst.Name(value="data")):
+                return True
+            case cst.Attribute(value=inner) | cst.Subscript(value=inner) | cst.Call(func=inner):
+                node = inner
+            case _:
+                return False
+
+
+_TITLE = "Write under `torch.no_grad()`"
+_SUSPENDING = (cst.Await, cst.Yield, cst.NamedExpr, cst.Lambda, cst.GeneratorExp)
+_Site = tuple[cst.Attribute, DataUse, Confidence]
+_UNITED = (Way.METHOD, Way.STORE, Way.AUGMENTED, Way.OUT)
+
+
+def repair(node: cst.Attribute, use: DataUse, confidence: Confidence, context: FileContext) -> Fix | None:
+    """Make the fix for a write through ``.data``; None where there is none to offer."""
+    if _is_in_fstring(node, context):
+        return None
+    if use.way is Way.INIT:
+        safe = is_safe(node, use, confidence, context) and _is_unused(use.top, context)
+        return _made("Drop `.data`", (dropped(node, context),), safe).doubted(_doubt_of(node, context))
+    if use.word in RESIZING and context.value(node.value).may_require_grad:
+        return None
+    if use.word in CALLING_BACK and context.value(node.value).may_require_grad:
+        return _replaced(node, context, safe=False)
+    statement = statement_of(node, context)
+    if statement is None or not _is_direct(node, use, statement, context):
+        return _detaching(node, use, confidence, context)
+    if _grad_is_off(node, context):
+        edits = _drop(node, use, context)
+        fix = _made("Drop `.data`", edits, is_safe(node, use, confidence, context)) if edits else None
+        return fix.doubted(_doubt_of(node, context)) if fix else None
+    return _in_block(statement, context) or _detaching(node, use, confidence, context)
+
+
+def _doubt_of(node: cst.Attribute, context: FileContext) -> str | None:
+    """Return why what is written into may be no tensor; a module that is being built holds none but torch's own."""
+    return None if is_new(node, context) else doubt_of_tensor(node.value, context)
+
+
+def _made(title: str, edits: tuple[Edit, ...], safe: bool) -> Fix:
+    return Fix(title, edits, Applicability.SAFE if safe else Applicability.UNSAFE)
+
+
+def _detaching(node: cst.Attribute, use: DataUse, confidence: Confidence, context: FileContext) -> Fix | None:
+    """Where no block can be made, writing through ``.detach()`` at least is counted."""
+    if use.way is Way.AUGMENTED:  # `x.detach() += v` is no Python
+        return None
+    kept = use.way is not Way.STORE and not _is_unused(use.top, context)
+    safe = confidence is Confidence.CERTAIN and not kept and is_new(node, context)
+    return _replaced(node, context, safe)
+
+
+def _replaced(node: cst.Attribute, context: FileContext, safe: bool) -> Fix:
+    """Write through ``.detach()``, or through what is detached before ``.data`` already."""
+    edit = dropped(node, context) if is_detaching(node.value) else detached(node, context)
+    title = "Drop `.data` behind `.detach()`" if is_detaching(node.value) else "Replace `.data` with `.detach()`"
+    return _made(title, (edit,), safe).doubted(_doubt_of(node, context))
+
+
+def _in_block(statement: cst.SimpleStatementLine, context: FileContext) -> Fix | None:
+    """All neighbours that write as safely share the block, and each of them reports the same edits."""
+    safe = _trusted(statement, context)
+    if safe is None:
+        return None
+    runs = _runs.setdefault(context, {})
+    if statement not in runs:
+        run = neighbours(statement, lambda other: _trusted(other, context) is safe, context)
+        for at in range(0, len(run), _LONGEST_BLOCK):
+            part = tuple(run[at : at + _LONGEST_BLOCK])
+            runs.update((line, part) for each in part for line in _lines(each))
+    edits = _block(runs[statement], context)
+    if edits is None:
+        return None
+    return _made(_TITLE, edits, safe).doubted(_doubt(runs[statement], context))
+
+
+_LONGEST_BLOCK = 50
+"""Statements in one block at most: each of their findings carries the edits of all."""
+
+_runs: WeakKeyDictionary[FileContext, dict[cst.SimpleStatementLine, tuple[Statement, ...]]] = WeakKeyDictionary()
+"""The statements that share a block, by each of them."""
+
+
+@remembered
+def _block(run: tuple[Statement, ...], context: FileContext) -> tuple[Edit, ...] | None:
+    block = no_grad_edits(run, context)
+    if block is None:
+        return None
+    lines = [line for each in run for line in _lines(each)]
+    drops = [
+        edit for line in lines for node, use, _ in _sites(line, context) for edit in _drop(node, use, context) or ()
+    ]
+    return tuple(sorted({*block, *drops}, key=lambda edit: (edit.start, edit.end)))
+
+
+@remembered
+def _doubt(run: tuple[Statement, ...], context: FileContext) -> str | None:
+    """Return the first clause that says that what is written in a block is not shown to be a tensor."""
+    sites = (site for each in run for line in _lines(each) for site in _sites(line, context))
+    return next(filter(None, (_doubt_of(node, context) for node, _, _ in sites)), None)
+
+
+@remembered
+def _trusted(line: cst.SimpleStatementLine, context: FileContext) -> bool | None:
+    """Whether moving the line into a block is safe; None where it does not belong into one."""
+    sites = _sites(line, context)
+    if not sites or not all(_drop(node, use, context) for node, use, _ in sites):
+        return None
+    return all(is_safe(node, use, confidence, context) for node, use, confidence in sites)
+
+
+def _lines(node: cst.CSTNode) -> Iterator[cst.SimpleStatementLine]:
+    if isinstance(node, cst.SimpleStatementLine):
+        yield node
+    elif isinstance(node, cst.If | cst.Else | cst.IndentedBlock):
+        for child in semantic_children(node):
+            yield from _lines(child)
+
+
+@remembered
+def _sites(line: cst.SimpleStatementLine, context: FileContext) -> tuple[_Site, ...]:
+    """Return the writes in a line that a block around it takes care of."""
+    return tuple(_find_sites(line, context))
+
+
+def _find_sites(line: cst.SimpleStatementLine, context: FileContext) -> Iterator[_Site]:
+    for node in _attributes(line):
+        use = data_use(node, context)
+        if use is None or use.use is not Use.MUTATION or use.way not in _UNITED or use.word in CALLING_BACK:
+            continue
+        if not _is_direct(node, use, line, context) or _grad_is_off(node, context):
+            continue
+        if use.word in RESIZING and context.value(node.value).may_require_grad:
+            continue
+        confidence = tensor_evidence(node, context)
+        if confidence is not None:
+            yield node, use, confidence
+
+
+def _attributes(node: cst.CSTNode) -> Iterator[cst.Attribute]:
+    if isinstance(node, cst.Attribute) and node.attr.value == "data":
+        yield node
+    for child in semantic_children(node):
+        yield from _attributes(child)
+
+
+def _is_direct(node: cst.Attribute, use: DataUse, line: cst.SimpleStatementLine, context: FileContext) -> bool:
+    """Whether the write is what the statement is for: nobody uses its result, and nothing in it runs later."""
+    if any(_holds(each, _SUSPENDING) for each in line.body) or _is_in_comprehension(node, line, context):
+        return False
+    small = line.body[0]
+    if use.way is Way.AUGMENTED:
+        return small is use.top
+    if use.way is Way.STORE:  # beside `p.data[0]`, a name would be bound to what was computed without grad
+        return isinstance(small, cst.AugAssign) or (
+            isinstance(small, cst.Assign) and len(small.targets) == 1 and small.targets[0].target is use.top
+        )
+    return isinstance(small, cst.Expr) and _is_unused(use.top, context)
+
+
+def _is_unused(top: cst.CSTNode, context: FileContext) -> bool:
+    """Whether the result goes nowhere but into further in-place methods."""
+    current = top
+    while True:
+        above = context.parent(current)
+        if isinstance(above, cst.Expr):
+            return True
+        if not isinstance(above, cst.Attribute) or above.attr.value not in ALIKE:
+            return False
+        call = context.parent(above)
+        if not (isinstance(call, cst.Call) and call.func is above):
+            return False
+        current = call
+
+
+def _is_in_comprehension(node: cst.CSTNode, line: cst.CSTNode, context: FileContext) -> bool:
+    for above in context.ancestors(node):
+        if above is line:
+            return False
+        if isinstance(above, cst.BaseComp):
+            return True
+    return False
+
+
+def _is_in_fstring(node: cst.CSTNode, context: FileContext) -> bool:
+    return any(isinstance(above, cst.FormattedString) for above in context.ancestors(node))
+
+
+def _holds(node: cst.CSTNode, kinds: tuple[type[cst.CSTNode], ...]) -> bool:
+    return isinstance(node, kinds) or any(_holds(child, kinds) for child in semantic_children(node))
+
+
+# ---------------------------------------------------------------------- taking `.data` away
+_METHODS: dict[type[cst.BaseAugOp], str] = {
+    cst.AddAssign: "add_",
+    cst.SubtractAssign: "sub_",
+    cst.MultiplyAssign: "mul_",
+    cst.DivideAssign: "div_",
+    cst.FloorDivideAssign: "floor_divide_",
+    cst.PowerAssign: "pow_",
+    cst.ModuloAssign: "remainder_",
+}
+
+
+def _drop(node: cst.Attribute, use: DataUse, context: FileContext) -> tuple[Edit, ...] | None:
+    if use.way is not Way.AUGMENTED or _may_be_rebound(node.value, context):
+        return (dropped(node, context),)
+    return _as_method(node, use, context)
+
+
+def _may_be_rebound(receiver: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether ``x += v`` does what ``x.data += v`` did: it also assigns, so that ``x`` has to be a local name."""
+    if isinstance(receiver, cst.Attribute):
+        return True
+    name = context.python(receiver)
+    return isinstance(receiver, cst.Name) and isinstance(name, ast.Name) and _is_local(name, context)
+
+
+def _is_local(name: ast.Name, context: FileContext) -> bool:
+    for above in context.ancestors(name):
+        if isinstance(above, ast.ClassDef | ast.Lambda):
+            return False
+        if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
+            arguments = above.args
+            every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+            return any(each is not None and each.arg == name.id for each in every) or any(
+                isinstance(each, ast.Name) and each.id == name.id and isinstance(each.ctx, ast.Store)
+                for each in ast.walk(above)
+            )
+    return True
+
+
+def _as_method(node: cst.Attribute, use: DataUse, context: FileContext) -> tuple[Edit, ...] | None:
+    """``x[0].data += v`` becomes ``x[0].add_(v)``: a tuple's member or a name of another scope cannot be assigned."""
+    statement = use.top
+    assert isinstance(statement, cst.AugAssign)
+    method = _METHODS.get(type(statement.operator))
+    start, end = context.outer_span(node.value)[1], context.outer_span(statement.value)[0]
+    if method is None or "#" in context.source.slice(start, end) or isinstance(statement.value, cst.Tuple):
+        return None
+    return Edit(start, end, f".{method}("), context.insert_after(statement.value, ")")
+
+
+def _grad_is_off(node: cst.Attribute, context: FileContext) -> bool:
+    if context.is_parsed:
+        return context.mode(node) == Mode.OFF
+    for above in context.ancestors(node):  # without facts, by the words of the block around
+        if isinstance(above, cst.FunctionDef):
+            return False
+        if isinstance(above, cst.With) and any("no_grad" in context.code(each.item) for each in above.items):
+            return True
+    return False

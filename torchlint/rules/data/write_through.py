@@ -1,0 +1,282 @@
+"""Whether a detached view of a tensor is only read: neither written through nor kept where that may still happen.
+
+`x.data` and `x.detach()` differ in one thing: what is written through the first is hidden from autograd's version
+counter. So they are alike as long as nobody writes through the value and no graph saves it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+
+from torchlint.rules.api import FileContext, Kind, Mode, Value, children, operations, remembered
+from torchlint.rules.data.data_use import FORM_ATTRIBUTES, FORM_FUNCTIONS, FORM_METHODS, VIEW_ATTRIBUTES
+
+_READERS = frozenset("print float int bool len str repr isinstance type id hash range round all any complex".split())
+_NUMBERS = frozenset("item tolist numpy __array__ storage untyped_storage type".split())
+"""Methods whose result has no version counter: what is written through an array is hidden either way."""
+
+_ALIASING = frozenset(
+    "detach cuda xpu to type type_as double half bfloat16 long int short char byte bool cdouble chalf data values "
+    "indices unflatten unsafe_chunk unsafe_split unsafe_split_with_sizes index alias view_as_real "
+    "view_as_complex".split()
+)
+"""Methods, besides those known to keep grad, whose result may share the receiver's memory: ``.long()`` of an index."""
+
+_ALIASING_FUNCTIONS = frozenset(
+    f"torch.{word}"
+    for word in (
+        "alpha_dropout dropout feature_alpha_dropout feature_dropout detach from_dlpack unflatten unsafe_chunk "
+        "unsafe_split as_tensor asarray view_as_real view_as_complex"
+    ).split()
+)
+_TAKING_OVER = frozenset({"new", "set_", "as_subclass", "module_load"})
+"""Methods that give their argument's memory another owner."""
+
+_SAVING_NOTHING = frozenset("add add_ sub sub_ copy_ eq ne lt le gt ge view_as expand_as type_as".split())
+"""Methods whose derivative needs none of their operands, so that no graph keeps the value."""
+
+_SAVING_NO_FUNCTION = frozenset({"torch.cat", "torch.stack", "torch.add", "torch.sub", "torch.equal", "torch.allclose"})
+_VIEWS_OF_NUMPY = frozenset(
+    f"numpy.{word}"
+    for word in (
+        "array_split diff dsplit hsplit matrix_transpose permute_dims real reshape rollaxis split squeeze swapaxes "
+        "transpose trim_zeros vsplit"
+    ).split()
+)
+"""Functions of NumPy that ask the tensor itself and hand out a tensor over its memory (measured on NumPy 2.4)."""
+
+_INPLACE_AT = {
+    **dict.fromkeys("hardsigmoid hardswish mish relu relu6 selu silu".split(), 1),
+    **dict.fromkeys("celu elu leaky_relu".split(), 2),
+    **dict.fromkeys("alpha_dropout dropout dropout1d dropout2d dropout3d feature_alpha_dropout".split(), 3),
+    **dict.fromkeys("hardtanh threshold".split(), 3),
+    "rrelu": 4,
+}
+"""The place of the argument ``inplace`` in functions of ``torch.nn.functional``."""
+
+_WRITING_FUNCTIONS = frozenset(
+    f"torch.{word}"
+    for word in (
+        "batch_norm batch_norm_gather_stats batch_norm_gather_stats_with_counts batch_norm_update_stats "
+        "cudnn_batch_norm embedding_bag fused_moving_avg_obs_fake_quant instance_norm miopen_batch_norm "
+        "native_batch_norm nn.functional.batch_norm nn.functional.embedding nn.functional.embedding_bag "
+        "nn.functional.instance_norm quantized_batch_norm"
+    ).split()
+)
+"""Functions that may write into an argument: running means and variances, rows that ``max_norm`` shortens."""
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef)
+_NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def only_read(node: ast.expr, context: FileContext) -> bool:
+    """Whether the value of an expression is only read, as far as the function's own text shows."""
+    return _Reader(context).reads(node)
+
+
+class _Reader:
+    def __init__(self, context: FileContext) -> None:
+        self._context = context
+        self._asked: set[tuple[ast.AST, str]] = set()
+
+    def reads(self, node: ast.expr) -> bool:
+        """Whether what stands around an expression only reads its value."""
+        match above := self._context.parent(node):
+            case ast.Attribute():
+                return self._attribute(above)
+            case ast.Subscript(value=value):
+                if value is node:
+                    return isinstance(above.ctx, ast.Load) and self.reads(above)
+                return isinstance(above.ctx, ast.Store) or self._is_quiet(above.value)
+            case ast.BinOp():
+                return self._operator(node, above)
+            case ast.UnaryOp(op=ast.UAdd()):  # the tensor itself
+                return self.reads(above)
+            case ast.UnaryOp() | ast.Compare() | ast.Expr() | ast.FormattedValue() | ast.Assert() | ast.Slice():
+                return True
+            case ast.If() | ast.While():
+                return True
+            case ast.IfExp(test=test):
+                return test is node or self.reads(above)
+            case ast.BoolOp():
+                return self.reads(above)
+            case ast.keyword(arg=word):
+                call = self._context.parent(above)
+                return word not in (None, "out") and isinstance(call, ast.Call) and self._argument(node, call)
+            case ast.Call():
+                return self._argument(node, above)
+            case ast.Tuple() | ast.List():
+                return self._member(node, above)
+            case ast.Assign() | ast.AnnAssign() | ast.NamedExpr():
+                return self._bound(above)
+            case ast.AugAssign(op=op, target=target):
+                known = self._value(target)
+                plain = not known.may(Kind.SEQUENCE) or known.unknown
+                return plain and (isinstance(op, ast.Add | ast.Sub) or self._is_quiet(target))
+            case ast.For(iter=iterable, target=ast.Name(id=word)):
+                return iterable is node and self._name(word, above)
+        return False
+
+    # ------------------------------------------------------------------ what is done with it
+    def _attribute(self, above: ast.Attribute) -> bool:
+        call = self._context.parent(above)
+        if not (isinstance(call, ast.Call) and call.func is above):
+            if not isinstance(above.ctx, ast.Load):
+                return False
+            return above.attr in FORM_ATTRIBUTES or (above.attr in VIEW_ATTRIBUTES and self.reads(above))
+        word, table = above.attr, operations()
+        if word in _NUMBERS or word in FORM_METHODS:
+            return word != "type" or not call.args or self.reads(call)
+        if word.endswith("_") or word not in table.methods:
+            return False
+        if word in table.keeps_grad or word in _ALIASING:
+            return self.reads(call)
+        return self._are_quiet(call, call.func)
+
+    def _operator(self, node: ast.expr, above: ast.BinOp) -> bool:
+        other = above.right if above.left is node else above.left
+        if isinstance(above.op, ast.Mod) and isinstance(above.left, ast.Constant):  # "%f" % x
+            return True
+        return isinstance(above.op, ast.Add | ast.Sub) or self._is_quiet(other)
+
+    def _argument(self, node: ast.expr, call: ast.Call) -> bool:
+        names = self._value(call.func).names
+        if (
+            isinstance(call.func, ast.Name)
+            and call.func.id in _READERS
+            and not names - {call.func.id, f"builtins.{call.func.id}"}
+        ):
+            return True
+        if names:
+            return all(self._torch_or_numpy(name, node, call) for name in names)
+        match call.func:
+            case ast.Attribute(value=ast.Constant(value=str()), attr="format"):
+                return True
+            case ast.Attribute(value=receiver, attr=word) if (
+                self._value(receiver).is_tensor and word in operations().methods
+            ):
+                if word in _TAKING_OVER:
+                    return False
+                return word in _SAVING_NOTHING or (self._is_quiet(receiver) and self._are_quiet(call, node))
+        return False
+
+    def _torch_or_numpy(self, name: str, node: ast.expr, call: ast.Call) -> bool:
+        if name in _VIEWS_OF_NUMPY:
+            return self.reads(call)
+        if name.startswith("numpy.") or name in ("copy.deepcopy", "copy.copy"):
+            return name != "copy.copy"
+        if name in FORM_FUNCTIONS or name in _SAVING_NO_FUNCTION:
+            return True
+        table = operations()
+        if name not in table.functions or name.endswith("_") or name in _WRITING_FUNCTIONS or _is_inplace(name, call):
+            return False
+        if name in table.keeps_grad or name in _ALIASING_FUNCTIONS or "dropout" in name:
+            return self.reads(call)
+        return self._are_quiet(call, node)
+
+    def _member(self, node: ast.expr, above: ast.Tuple | ast.List) -> bool:
+        match outer := self._context.parent(above):
+            case ast.Call(func=function) if self._value(function).names & {"torch.cat", "torch.stack"}:
+                return True
+            case ast.BinOp(op=ast.Mod(), left=ast.Constant(value=str())) | ast.FormattedValue():
+                return True
+            case ast.Subscript(slice=index) if index is above:
+                return isinstance(outer.ctx, ast.Store) or self._is_quiet(outer.value)
+            case ast.Assign(targets=[ast.Tuple(elts=targets)]) if len(targets) == len(above.elts):
+                target = targets[above.elts.index(node)]
+                return isinstance(target, ast.Name) and self._name(target.id, outer)
+        return False
+
+    # ------------------------------------------------------------------ names that it is bound to
+    def _bound(self, above: ast.Assign | ast.AnnAssign | ast.NamedExpr) -> bool:
+        targets = above.targets if isinstance(above, ast.Assign) else [above.target]
+        if isinstance(above, ast.NamedExpr) and not self.reads(above):
+            return False
+        return all(self._target(target, above) for target in targets)
+
+    def _target(self, target: ast.expr, above: ast.AST) -> bool:
+        match target:
+            case ast.Name(id=word):
+                return self._name(word, above)
+            case ast.Subscript(value=base):  # into a tensor or an array it is copied, into a list it is kept
+                return self._value(base).must(Kind.TENSOR | Kind.ARRAY)
+            case ast.Attribute(attr="data"):  # shares memory, keeps its own version counter
+                return True
+        return False
+
+    def _name(self, word: str, above: ast.AST) -> bool:
+        """Whether every use of the name in the function only reads; a name seen from elsewhere is not followed."""
+        scope = next(
+            (each for each in self._context.ancestors(above) if isinstance(each, (*_NESTED, ast.Module))), None
+        )
+        if not isinstance(scope, _SCOPES):
+            return False
+        if (scope, word) in self._asked:
+            return True
+        self._asked.add((scope, word))
+        return all(self._use(use) for use in _uses(scope, self._context).get(word, ()))
+
+    def _use(self, use: ast.AST | None) -> bool:
+        match use:
+            case ast.Name(ctx=ast.Load()):
+                return self.reads(use)
+            case ast.Name(ctx=ast.Store()):
+                return not isinstance(self._context.parent(use), ast.AugAssign)
+        return isinstance(use, ast.Name)
+
+    # ------------------------------------------------------------------ what stands beside it
+    def _are_quiet(self, call: ast.Call, but: ast.expr) -> bool:
+        """Whether no graph is recorded by a call: none of its other arguments may require grad."""
+        others = [*call.args, *(each.value for each in call.keywords)]
+        return not any(each.arg == "out" for each in call.keywords) and all(
+            each is but or self._is_quiet(each) for each in others
+        )
+
+    def _is_quiet(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Constant):
+            return True
+        if isinstance(node, ast.UnaryOp):
+            return self._is_quiet(node.operand)
+        if isinstance(node, ast.Tuple | ast.List):
+            return all(self._is_quiet(each) for each in node.elts)
+        if isinstance(node, ast.Attribute) and node.attr == "data":
+            return True
+        known = self._value(node)
+        if known.kind and not known.may(Kind.TENSOR):
+            return not known.may(Kind.SEQUENCE | Kind.OTHER) or isinstance(node, ast.Slice)
+        if known.kind and known.must(Kind.TENSOR) and not known.may_require_grad:
+            return True
+        return self._context.mode(node) == Mode.OFF
+
+    def _value(self, node: ast.expr) -> Value:
+        return self._context.value(node)
+
+
+def _is_inplace(name: str, call: ast.Call) -> bool:
+    """Whether a function may write its result into its first argument: by ``inplace=True``, or in its place."""
+    at = _INPLACE_AT.get(name.removeprefix("torch.nn.functional."))
+    said = [each.value for each in call.keywords if each.arg in ("inplace", None)]
+    if at is not None:
+        said += [*call.args[at : at + 1], *(each for each in call.args[: at + 1] if isinstance(each, ast.Starred))]
+    return any(not (isinstance(each, ast.Constant) and each.value is False) for each in said)
+
+
+@remembered
+def _uses(scope: ast.FunctionDef | ast.AsyncFunctionDef, _: FileContext) -> dict[str, list[ast.AST | None]]:
+    """Return the uses of each name in a function.
+
+    None for one in a nested scope or where it is declared elsewhere's.
+    """
+    found: dict[str, list[ast.AST | None]] = defaultdict(list)
+    stack: list[tuple[ast.AST, bool]] = [(each, False) for each in scope.body]
+    while stack:
+        node, nested = stack.pop()
+        if isinstance(node, ast.Name):
+            found[node.id].append(None if nested else node)
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            for word in node.names:
+                found[word].append(None)
+        inside = nested or isinstance(node, _NESTED)
+        stack.extend((child, inside) for child in children(node))
+    return dict(found)

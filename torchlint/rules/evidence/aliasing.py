@@ -1,0 +1,286 @@
+"""Whether anyone can tell a tensor object from a second one with the same memory: who holds it, and what is done to it.
+
+``Variable(x)`` makes a second object; to put ``x`` in its place is exact only where nothing sets ``requires_grad`` on
+either, resizes it, writes a live value into it, or hands it to code that might.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchlint.rules.api import FileContext, Kind, Loop, Value, parameters
+
+_NEW_METHODS = frozenset(
+    "detach clone new new_tensor new_empty new_full new_ones new_zeros sum mean prod std var norm exp log sqrt abs "
+    "pow add sub mul div matmul mm bmm eq ne gt ge lt le argmax argmin sigmoid tanh softmax log_softmax round".split()
+)
+"""Methods whose result is a new object and no view: measured on torch 2.13."""
+
+SAME_OR_NEW_METHODS = frozenset(
+    "cuda cpu to float double half bfloat16 long int short char byte bool type type_as contiguous pin_memory".split()
+)
+"""Methods whose result is the receiver itself or a new object, never a view."""
+
+_NEW_FUNCTIONS = frozenset(
+    "arange empty empty_like eye full full_like linspace logspace ones ones_like rand rand_like randn randn_like "
+    "randint randint_like randperm zeros zeros_like tensor from_numpy normal bernoulli multinomial poisson cat "
+    "stack clone exp log sqrt abs sign argmax argmin eq ne gt ge lt le sum mean sigmoid tanh softmax log_softmax "
+    "add sub mul div pow mm bmm matmul cumsum clamp Variable".split()
+)
+"""Functions of ``torch`` whose result is a new object and no view: measured on torch 2.13."""
+
+_ARGUMENT_OR_VIEW = frozenset(
+    "as_tensor asarray adjoint atleast_1d atleast_2d atleast_3d broadcast_tensors cartesian_prod conj conj_physical "
+    "dequantize flatten positive real resolve_conj resolve_neg squeeze unsqueeze transpose t permute select narrow "
+    "split chunk unbind reshape ravel movedim moveaxis swapaxes swapdims view_as_real view_as_complex diagonal imag "
+    "as_strided broadcast_to load tensor_split hsplit vsplit dsplit unflatten compile einsum meshgrid alpha_dropout "
+    "celu dropout dropout1d dropout2d dropout3d elu feature_alpha_dropout hardsigmoid hardswish hardtanh leaky_relu "
+    "mish relu relu6 selu silu threshold rrelu".split()
+)
+"""Functions of ``torch`` and ``torch.nn.functional`` whose result may be, or may be a view of, an argument."""
+
+INTEGRAL = frozenset(f"{kind}Tensor" for kind in ("Long", "Int", "Short", "Char", "Byte", "Bool"))
+_READERS = frozenset("print len float int bool str repr isinstance format abs".split())
+_TOUCHY = frozenset(
+    "grad grad_fn register_hook register_post_accumulate_grad_hook retain_grad backward volatile T mT H mH "
+    "real imag names __array__ share_memory_ storage untyped_storage __dict__".split()
+)
+"""Attributes through which the object itself is changed, aliased or told apart."""
+
+_CONVERTED = frozenset("tolist item numpy size dim numel nelement data_ptr stride element_size type_as".split())
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
+
+
+def held_alone(node: ast.expr, context: FileContext) -> bool:
+    """Whether an expression makes a tensor object that nothing else refers to, and that is no view."""
+    match node:
+        case ast.Attribute(value=receiver, attr="data"):
+            return _value(receiver, context).is_tensor
+        case ast.Call(func=function):
+            return _call_makes_new(node, function, context)
+        case ast.BinOp() | ast.Compare() | ast.UnaryOp(op=ast.USub() | ast.Invert()):
+            return _value(node, context).is_tensor
+    return False
+
+
+def view_held_alone(node: ast.expr, context: FileContext) -> bool:
+    """Whether an expression is a chain of tensor methods and indexing on an object that nothing else refers to."""
+    match node:
+        case ast.Subscript(value=receiver) | ast.Call(func=ast.Attribute(value=receiver)):
+            return held_alone(node, context) or (
+                _value(receiver, context).is_tensor and view_held_alone(receiver, context)
+            )
+    return held_alone(node, context)
+
+
+def _call_makes_new(call: ast.Call, function: ast.expr, context: FileContext) -> bool:
+    names = _value(function, context).names
+    if names and all(name.startswith("torch.") for name in names):
+        return all(_is_maker(name, call, context) for name in names)
+    if not isinstance(function, ast.Attribute) or not _value(function.value, context).is_tensor:
+        return False
+    if function.attr in SAME_OR_NEW_METHODS or (function.attr.endswith("_") and not function.attr.startswith("_")):
+        return held_alone(function.value, context)
+    return function.attr in _NEW_METHODS
+
+
+def _is_maker(name: str, call: ast.Call, context: FileContext) -> bool:
+    owner, _, word = name.rpartition(".")
+    if any(each.arg is None for each in call.keywords):  # **options may say requires_grad=True
+        return False
+    if owner in ("torch", "torch.cuda") and word.endswith("Tensor"):
+        # of a tensor a legacy constructor makes a view, with its graph; integers can have none
+        return word in INTEGRAL or not any(
+            _value(each, context).may(Kind.TENSOR) for each in call.args if not isinstance(each, ast.Starred)
+        )
+    return owner in ("torch", "torch.autograd") and word in _NEW_FUNCTIONS
+
+
+def only_here(name: ast.Name, wrapping: ast.stmt, context: FileContext) -> bool:
+    """Whether a local name holds a new object that no other name or container reaches when a statement rebinds it.
+
+    Every other binding of it must be a new object or a ``DataLoader``'s batch, and what stands between must not store
+    it anywhere.
+    """
+    scope = _scope(name, context)
+    if scope is None or isinstance(scope, ast.Module) or name.id in parameters(scope):
+        return False
+    for use in uses(name.id, scope):
+        if _within(use, wrapping, context):
+            continue
+        if isinstance(use.ctx, ast.Store) and not (_bound_to_new(use, context) and _once(use, wrapping, context)):
+            return False
+        if isinstance(use.ctx, ast.Load) and use.lineno < wrapping.lineno and not is_read(use, context):
+            return False
+    return not _shared_scope(name.id, scope)
+
+
+def never_changed(made: ast.expr, source: ast.expr, context: FileContext) -> bool:
+    """Whether what an expression makes, and the local name or chain that it wraps, are only read in their function."""
+    scope = _scope(made, context)
+    if scope is None or isinstance(scope, ast.Module) or not is_read(made, context):
+        return False
+    if not isinstance(source, ast.Name):
+        return view_held_alone(source, context)
+    if _augmented(source.id, scope):
+        return False
+    inside = set(ast.walk(made))
+    others = (use for use in uses(source.id, scope) if isinstance(use.ctx, ast.Load) and use not in inside)
+    return not _shared_scope(source.id, scope) and all(is_read(use, context) for use in others)
+
+
+def is_read(node: ast.expr, context: FileContext, seen: frozenset[str] = frozenset()) -> bool:
+    """Whether all that is done with the object an expression gives is reading its elements or its metadata."""
+    above = context.parent(node)
+    match above:
+        case ast.BinOp() | ast.UnaryOp(op=ast.USub() | ast.Invert() | ast.Not()) | ast.FormattedValue() | ast.Expr():
+            return True
+        case ast.Compare(ops=ops):
+            return not any(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in ops)
+        case ast.If(test=test) | ast.While(test=test) if test is node:
+            return True
+        case ast.Attribute(attr=word, ctx=ast.Load()):
+            return _attribute_reads(above, word, context, seen)
+        case ast.Subscript(ctx=ast.Load(), slice=index) if index is node:
+            return True
+        case ast.Subscript(ctx=ast.Load()):
+            return is_read(above, context, seen)
+        case ast.Call(func=function) if function is not node:
+            return _only_reads_arguments(function, context)
+        case ast.AugAssign(value=value) if value is node:
+            return True
+        case ast.keyword(arg=word) if word != "out":
+            call = context.parent(above)
+            return isinstance(call, ast.Call) and _only_reads_arguments(call.func, context)
+        case ast.Assign(targets=[ast.Name() as target]):
+            return _name_is_read(target, context, seen)
+        case ast.Tuple(ctx=ast.Load(), elts=members):
+            return _member_is_read(above, members.index(node), context, seen)
+    return False
+
+
+def _attribute_reads(above: ast.Attribute, word: str, context: FileContext, seen: frozenset[str]) -> bool:
+    call = context.parent(above)
+    if word in _TOUCHY or word.endswith("_"):
+        return False
+    if not (isinstance(call, ast.Call) and call.func is above):
+        return True  # x.shape, x.dtype, x.device, x.requires_grad
+    if word in _NEW_METHODS or word in _CONVERTED:
+        return True
+    return is_read(call, context, seen)  # x.view(-1), x.cuda(): the same memory or the object itself
+
+
+def _member_is_read(pair: ast.Tuple, at: int, context: FileContext, seen: frozenset[str]) -> bool:
+    match context.parent(pair):
+        case ast.Assign(targets=[ast.Tuple(elts=targets)]) if len(targets) == len(pair.elts):
+            target = targets[at]
+            return isinstance(target, ast.Name) and _name_is_read(target, context, seen)
+    return False
+
+
+def _name_is_read(target: ast.Name, context: FileContext, seen: frozenset[str]) -> bool:
+    if target.id in seen:
+        return True
+    scope = _scope(target, context)
+    if scope is None or isinstance(scope, ast.Module) or _shared_scope(target.id, scope):
+        return False
+    loads = [use for use in uses(target.id, scope) if isinstance(use.ctx, ast.Load)]
+    return not _augmented(target.id, scope) and all(is_read(use, context, seen | {target.id}) for use in loads)
+
+
+def _only_reads_arguments(function: ast.expr, context: FileContext) -> bool:
+    """Whether a function is one of torch's or a builtin: they leave the metadata of their arguments alone."""
+    known = _value(function, context)
+    if isinstance(function, ast.Name) and function.id in _READERS and not known.names:
+        return True
+    if known.names:
+        readers = ("torch.nn.functional.", "torch.")
+        return all(name in _READERS or (name.startswith(readers) and _plain_function(name)) for name in known.names)
+    if isinstance(function, ast.Attribute) and _value(function.value, context).is_tensor:
+        return not function.attr.endswith("_") or function.attr in ("copy_", "add_", "mul_", "sub_", "div_")
+    return known.must(Kind.MODULE) and bool(known.instance) and all(_is_builtin(each) for each in known.instance)
+
+
+def _plain_function(name: str) -> bool:
+    owner, _, word = name.rpartition(".")
+    return owner in ("torch", "torch.nn.functional") and word not in _ARGUMENT_OR_VIEW and not word.endswith("_")
+
+
+def _is_builtin(name: str) -> bool:
+    return name.startswith("torch.nn.") and (name.endswith("Loss") or name in ("torch.nn.Linear", "torch.nn.Embedding"))
+
+
+def _once(binding: ast.Name, wrapping: ast.stmt, context: FileContext) -> bool:
+    """Whether a binding runs again before a statement does: the innermost loop around the statement holds both."""
+    around = list(context.ancestors(binding))
+    loops = (each for each in context.ancestors(wrapping) if isinstance(each, Loop))
+    innermost = next(loops, None)
+    return innermost is None or innermost in around
+
+
+def _bound_to_new(target: ast.Name, context: FileContext) -> bool:
+    above: ast.AST = target
+    for above in context.ancestors(target):
+        if not isinstance(above, ast.Tuple | ast.List):
+            break
+    match above:
+        case ast.Assign(value=value, targets=[single]) if single is target:
+            return held_alone(value, context)
+        case ast.For(iter=source) | ast.AsyncFor(iter=source):
+            return _gives_batches(source, context)
+    return False
+
+
+def _gives_batches(source: ast.expr, context: FileContext) -> bool:
+    match source:
+        case ast.Call(func=ast.Name(id="enumerate" | "tqdm"), args=[inner, *_]):
+            return _gives_batches(inner, context)
+    return _value(source, context).instance == frozenset({"torch.utils.data.DataLoader"})
+
+
+def _value(node: ast.expr, context: FileContext) -> Value:
+    return context.value(node)
+
+
+def _scope(node: ast.AST, context: FileContext) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Module | None:
+    for above in context.ancestors(node):
+        if isinstance(above, _SCOPES):
+            return above
+        if isinstance(above, ast.Lambda | ast.ClassDef | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            return None
+    return None
+
+
+def uses(name: str, scope: ast.AST) -> Iterator[ast.Name]:
+    """Yield where a name stands in a function or module, those of functions inside it counted."""
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Name) and node.id == name:
+            yield node
+
+
+def _augmented(name: str, scope: ast.AST) -> bool:
+    """``v += w`` and ``v[0] = w`` write into the object."""
+    for node in ast.walk(scope):
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
+        )
+        for target in targets:
+            root = target
+            while isinstance(root, ast.Subscript | ast.Attribute):
+                root = root.value
+            if (
+                isinstance(root, ast.Name)
+                and root.id == name
+                and (root is not target or isinstance(node, ast.AugAssign))
+            ):
+                return True
+    return False
+
+
+def _shared_scope(name: str, scope: ast.AST) -> bool:
+    return any(isinstance(node, ast.Global | ast.Nonlocal) and name in node.names for node in ast.walk(scope))
+
+
+def _within(node: ast.AST, statement: ast.stmt, context: FileContext) -> bool:
+    return node is statement or statement in context.ancestors(node)

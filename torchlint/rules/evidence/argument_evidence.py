@@ -1,0 +1,277 @@
+"""What the code shows of an argument: an array's dimensions, a storage, a sequence, or an annotation alone."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from enum import Enum
+
+import libcst as cst
+
+from torchlint.rules.api import FileContext, Kind, parameters, remembered
+from torchlint.rules.evidence.tensor_uses import uses_around
+
+# fmt: off
+_DIMENSIONAL = frozenset({
+    "numpy.concatenate", "numpy.stack", "numpy.vstack", "numpy.hstack", "numpy.dstack", "numpy.column_stack",
+    "numpy.atleast_1d", "numpy.atleast_2d", "numpy.linspace", "numpy.arange", "numpy.eye", "numpy.identity",
+    "numpy.diag", "numpy.outer", "numpy.ravel", "numpy.repeat", "numpy.tile", "numpy.unique", "numpy.flatnonzero",
+    "numpy.random.permutation", "numpy.frombuffer",
+})
+"""Functions whose result is never 0-d."""
+_SHAPED = frozenset({
+    "numpy.zeros", "numpy.ones", "numpy.empty", "numpy.full", "numpy.reshape", "numpy.broadcast_to",
+})
+"""Functions that are given a shape: 0-d only where it is written as ``()``."""
+_CONVERTING = frozenset({"numpy.array", "numpy.asarray", "numpy.ascontiguousarray", "numpy.asanyarray"})
+_ELEMENTWISE = frozenset({
+    "numpy.sin", "numpy.cos", "numpy.exp", "numpy.log", "numpy.sqrt", "numpy.abs", "numpy.clip", "numpy.power",
+    "numpy.float32", "numpy.float64", "numpy.transpose", "numpy.flip", "numpy.nan_to_num", "numpy.cumsum",
+})
+_KEEPING = frozenset({"astype", "copy", "clip", "round", "view"})
+_RESHAPING = frozenset({"flatten", "ravel", "repeat", "nonzero"})
+# fmt: on
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
+
+
+def has_dimensions(node: ast.expr, context: FileContext, depth: int = 4) -> bool:
+    """Whether the code shows that an array has a dimension; False where it does not tell."""
+    if depth == 0:
+        return False
+    match node:
+        case ast.Name():
+            bound = bound_once(node, context)
+            return bound is not None and has_dimensions(bound, context, depth - 1)
+        case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in _KEEPING and _is_object(inner, context):
+            return has_dimensions(inner, context, depth - 1)
+        case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in _RESHAPING:
+            return _is_object(inner, context) or _called(node, context) in _DIMENSIONAL
+        case ast.Call(func=ast.Attribute(attr="reshape"), args=[first, *_]) if not _is_empty_tuple(first):
+            return True
+        case ast.Call(args=[first, *_]):
+            name = _called(node, context)
+            if name in _CONVERTING:
+                return _is_sequence(first, context) or has_dimensions(first, context, depth - 1)
+            if name in _ELEMENTWISE:
+                return has_dimensions(first, context, depth - 1)
+            return name in _DIMENSIONAL or (name in _SHAPED and not _is_empty_tuple(first))
+        case ast.Attribute(value=inner, attr="T" | "real"):
+            return has_dimensions(inner, context, depth - 1)
+        case ast.Subscript(value=inner, slice=index) if _keeps_a_dimension(index):
+            return context.value(inner).must(Kind.ARRAY)
+        case ast.BinOp(left=left, right=right):
+            return has_dimensions(left, context, depth - 1) or has_dimensions(right, context, depth - 1)
+    return False
+
+
+def _called(node: ast.Call, context: FileContext) -> str:
+    names = context.names(node.func)
+    return next(iter(names)) if len(names) == 1 else ""
+
+
+def _is_object(node: ast.expr, context: FileContext) -> bool:
+    """Whether a method is called on an object: ``np.copy`` is a function of a module."""
+    return not context.value(node).names
+
+
+def _is_sequence(node: ast.expr, context: FileContext) -> bool:
+    if isinstance(node, ast.List | ast.Tuple | ast.ListComp):
+        return True
+    return context.value(node).must(Kind.SEQUENCE)
+
+
+def _keeps_a_dimension(index: ast.expr) -> bool:
+    """Whether an index holds a slice: ``a[:, 0]`` is never a number."""
+    return any(isinstance(each, ast.Slice) for each in (index.elts if isinstance(index, ast.Tuple) else [index]))
+
+
+def _is_empty_tuple(node: ast.expr) -> bool:
+    return isinstance(node, ast.Tuple) and not node.elts
+
+
+def bound_once(name: ast.Name, context: FileContext) -> ast.expr | None:
+    """Return what a name is bound to where its scope binds it in one assignment only."""
+    scope = scope_of(name, context)
+    if scope is None:
+        return None
+    if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef) and name.id in parameters(scope):
+        return None
+    stores = [each for each in context.own(scope, ast.Name) if _binds(each, name.id)]
+    if len(stores) != 1:
+        return None
+    statement = context.parent(stores[0])
+    if isinstance(statement, ast.Assign) and stores[0] in statement.targets:
+        return statement.value
+    return None
+
+
+def scope_of(name: ast.Name, context: FileContext) -> ast.AST | None:
+    """Return the function, class or module in which a name is looked up first; None in a ``lambda``."""
+    scope = next((each for each in context.ancestors(name) if isinstance(each, _SCOPES)), None)
+    return None if isinstance(scope, ast.Lambda) else scope
+
+
+def _binds(node: ast.Name, word: str) -> bool:
+    return node.id == word and not isinstance(node.ctx, ast.Load)
+
+
+_OF_TENSORS = frozenset({"storage", "untyped_storage", "_typed_storage", "_storage"})
+"""Methods of tensors that give their storage."""
+_NO_STORAGE = frozenset({"size", "nbytes", "tolist", "data_ptr", "element_size", "get_device", "type", "numpy"})
+"""Methods of storages that give something else; the others give the storage or a new one."""
+_OTHERS = Kind.INTEGER | Kind.SIZE | Kind.SEQUENCE | Kind.ARRAY | Kind.TENSOR
+_WORD = re.compile(r"(?:\w*_)?storage\d*", re.IGNORECASE)
+
+
+def makes_storage(node: ast.expr | None) -> bool:
+    """Whether an expression is a call that gives a storage by its spelling."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr="from_buffer" | "from_file")):
+            return names_storage(owner)
+        case ast.Call(func=ast.Attribute(attr=word), args=[], keywords=[]) if word in _OF_TENSORS:
+            return True
+        case ast.Call(func=ast.Attribute(attr="_new_shared" | "_new_using_filename_cpu" | "_new_using_fd_cpu")):
+            return True
+        case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word not in _NO_STORAGE and makes_storage(inner):
+            return True
+        case ast.Call(func=function):
+            return names_storage(function)
+    return False
+
+
+def names_storage(node: ast.expr) -> bool:
+    """Whether an expression names a class of storages: ``torch.FloatStorage``."""
+    match node:
+        case ast.Attribute(attr=word) | ast.Name(id=word):
+            return word.endswith("Storage")
+    return False
+
+
+def may_hold_storage(name: ast.Name, context: FileContext) -> bool:
+    """Whether a name is bound to a storage somewhere in its scope, or is called one and nothing says otherwise."""
+    if any(makes_storage(each) for each in _values(name, context)):
+        return True
+    known = context.value(name).must(_OTHERS)
+    return bool(_WORD.fullmatch(name.id)) and not known
+
+
+def _values(name: ast.Name, context: FileContext) -> list[ast.expr]:
+    """Return what assignments in a name's scope bind it to."""
+    scope = scope_of(name, context)
+    if scope is None:
+        return []
+    return [
+        each.value
+        for each in context.own(scope, ast.Assign)
+        if any(isinstance(target, ast.Name) and target.id == name.id for target in each.targets)
+    ]
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_RECEIVERS = (ast.Name, ast.Attribute, ast.Subscript)
+_TAKE_APART = frozenset({"all", "any", "enumerate", "list", "max", "min", "reversed", "set", "sorted", "sum", "tuple"})
+_OF_LISTS = frozenset({"append", "extend", "insert"})
+
+
+class Shape(Enum):
+    """What a value is by what is done to it."""
+
+    LIST = "a list"
+    ARRAY = "an array"
+    SIZED = "a sequence or an array"
+    CHECKED = "one of several kinds"
+    PARTED = "something that has parts"
+    TENSOR = "a tensor"
+
+
+def shape_by_use(place: ast.expr, context: FileContext) -> Shape | None:
+    """Say what the function around an expression takes it for, up to its row; None where nothing or too much speaks."""
+    found = _found(place, context)
+    uses = uses_around(place, context)
+    if uses is not None and found is not None and uses.speak_before(ast.unparse(place), place.lineno):
+        found.add(Shape.TENSOR)
+    found = (found or set()) - {Shape.PARTED}
+    if Shape.CHECKED in found or len(found - {Shape.SIZED}) > 1:
+        return None
+    return next((each for each in (Shape.LIST, Shape.ARRAY, Shape.TENSOR, Shape.SIZED) if each in found), None)
+
+
+def is_checked(place: ast.expr, context: FileContext) -> bool:
+    """Whether the function around asks what kind of thing an expression is, before or on its row."""
+    return Shape.CHECKED in (_found(place, context) or ())
+
+
+def has_parts(place: ast.expr, context: FileContext) -> bool:
+    """Whether the function around measures an expression, walks over it or takes parts of it: no number has any."""
+    return bool((_found(place, context) or set()) - {Shape.CHECKED, Shape.TENSOR})
+
+
+def _found(place: ast.expr, context: FileContext) -> set[Shape] | None:
+    """Return what the function around does with an expression up to its row; None outside functions."""
+    if not isinstance(place, _RECEIVERS):
+        return None
+    around = next((each for each in context.ancestors(place) if isinstance(each, _FUNCTIONS)), None)
+    if around is None:
+        return None
+    code = ast.unparse(place)
+    shapes = _shapes(around, context)
+    return {shape for shape, value, row in shapes if value == code and row <= place.lineno}
+
+
+@remembered
+def _shapes(around: ast.AST, context: FileContext) -> tuple[tuple[Shape, str, int], ...]:
+    found = ((shape, value) for node in context.within(around) for shape, value in _evidence(node))
+    return tuple((shape, ast.unparse(value), value.lineno) for shape, value in found if isinstance(value, _RECEIVERS))
+
+
+def _evidence(node: ast.AST) -> Iterator[tuple[Shape, ast.expr]]:
+    match node:
+        case ast.Call(func=ast.Name(id="len"), args=[value]):
+            yield Shape.SIZED, value
+        case ast.Call(func=ast.Name(id="isinstance" | "type" | "hasattr" | "callable" | "iter"), args=[value, *_]):
+            yield Shape.CHECKED, value
+        case ast.Call(func=ast.Attribute(attr="is_tensor"), args=[value]):
+            yield Shape.CHECKED, value
+        case ast.Call(func=ast.Attribute(value=value, attr="astype")):
+            yield Shape.ARRAY, value
+        case ast.Call(func=ast.Attribute(value=value, attr=word)) if word in _OF_LISTS:
+            yield Shape.LIST, value
+        case (
+            ast.For(iter=value) | ast.comprehension(iter=value) | ast.Subscript(value=value) | ast.Starred(value=value)
+        ):
+            yield Shape.PARTED, value
+        case ast.Call(func=ast.Name(id=word), args=[value]) if word in _TAKE_APART:
+            yield Shape.PARTED, value
+
+
+_WITH_PARAMETERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_OF_TENSORS_ALONE = frozenset({"data", "grad", "T", "mT", "H", "mH"})
+
+
+def is_parameter(node: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether a node is the name of a parameter of a function around it: callers decide what it is."""
+    if not isinstance(node, cst.Name):
+        return False
+    found = context.python(node)
+    around = context.ancestors(found) if found is not None else ()
+    return any(node.value in parameters(each) for each in around if isinstance(each, _WITH_PARAMETERS))
+
+
+def rests_on_annotation(node: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether an expression that passes for a tensor does so by an annotation: a parameter, an attribute, their sum.
+
+    A call does not: what a function of torch gives is a tensor, and so is what has a tensor's method.
+    """
+    match node:
+        case cst.Name():
+            return is_parameter(node, context)
+        case cst.Call():
+            return False
+        case cst.Attribute(attr=cst.Name(value=word)):
+            return word not in _OF_TENSORS_ALONE
+        case cst.Subscript(value=inner) | cst.UnaryOperation(expression=inner):
+            return rests_on_annotation(inner, context)
+        case cst.BinaryOperation(left=left, right=right):
+            return all(rests_on_annotation(each, context) for each in (left, right) if context.value(each).is_tensor)
+    return True

@@ -1,0 +1,289 @@
+"""Which class or function of its own file a call means, and what its parameters stand for there."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+
+from torchlint.rules.api import FileContext, Function, Kind
+
+PLAIN = Kind.INTEGER | Kind.SCALAR | Kind.STRING | Kind.NONE | Kind.SIZE | Kind.DEVICE | Kind.DTYPE | Kind.ARRAY
+"""What holds no module and no tensor."""
+_SETTINGS = re.compile(r"_?(?:\w+_)?(?:args?|cfg|conf|config|configuration|opts?|options?|hparams|settings)")
+"""Names of records of settings, whose fields are numbers and texts."""
+_SIZED = frozenset(f"torch.{word}" for word in ("empty", "ones", "rand", "randn", "zeros"))
+"""Functions of torch that take sizes only."""
+_LEGACY = frozenset({"torch.Tensor", "torch.FloatTensor"})
+
+
+def is_settings(word: str) -> bool:
+    """Whether a name is one of a record of settings."""
+    return bool(_SETTINGS.fullmatch(word))
+
+
+def has_plain_default(function: Function, word: str) -> bool:
+    """Whether a parameter's default is a number, a text, or a literal of these: not ``None``."""
+    return any(name == word and _is_plain(default) for name, default in defaults(function))
+
+
+def defaults(function: Function) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the parameters of a function that have a default, each with it."""
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    first = len(positional) - len(arguments.defaults)
+    yield from ((each.arg, default) for each, default in zip(positional[first:], arguments.defaults, strict=True))
+    for each, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if default is not None:
+            yield each.arg, default
+
+
+def _is_plain(node: ast.expr) -> bool:
+    match node:
+        case ast.Constant(value=value):
+            return value is not None
+        case ast.UnaryOp(operand=inner):
+            return _is_plain(inner)
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            return bool(parts) and all(map(_is_plain, parts))
+    return False
+
+
+def is_counted_with(code: str, around: ast.AST, context: FileContext) -> bool:
+    """Whether code reckons with an expression as only a number allows: a layer's width, ``range(n)``."""
+    return any(ast.unparse(each) == code for node in context.within(around) for each in _numbers(node, context))
+
+
+def _numbers(node: ast.AST, context: FileContext) -> Iterator[ast.expr]:
+    match node:
+        case ast.Call(func=ast.Name(id="range"), args=args):
+            for each in args:
+                yield from _terms(each)
+        case ast.Call(func=function, args=args) if _takes_numbers(context.names(function), len(args)):
+            for each in args:
+                yield from _terms(each)
+
+
+def _takes_numbers(names: frozenset[str], count: int) -> bool:
+    return names_layer(names) or (bool(names) and (names <= _SIZED or (count > 1 and names <= _LEGACY)))
+
+
+def _terms(node: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(node, ast.BinOp):
+        yield from (*_terms(node.left), *_terms(node.right))
+    elif isinstance(node, ast.Name | ast.Attribute):
+        yield node
+
+
+_KEEPING = frozenset(
+    "Parameter Buffer Sequential ModuleList ModuleDict ParameterList ParameterDict DataParallel Module "
+    "DistributedDataParallel TransformerEncoder TransformerDecoder Transformer UninitializedParameter".split()
+)
+
+
+def names_layer(names: frozenset[str]) -> bool:
+    """Whether names are those of layers of torch, which take numbers and keep no module that they are given."""
+    return bool(names) and all(
+        re.fullmatch(r"torch\.nn\.(?:modules\.\w+\.)?[A-Z]\w*", each) and each.rpartition(".")[2] not in _KEEPING
+        for each in names
+    )
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def constructor(owner: ast.ClassDef) -> Function | None:
+    """Return the ``__init__`` that a class body defines."""
+    return next((each for each in owner.body if isinstance(each, _FUNCTIONS) and each.name == "__init__"), None)
+
+
+def named_parameters(function: ast.AST) -> frozenset[str]:
+    """Return the names of a function's parameters, those with stars left out."""
+    if not isinstance(function, _FUNCTIONS):
+        return frozenset()
+    arguments = function.args
+    return frozenset(each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
+
+
+def shared_names(function: ast.AST, context: FileContext) -> frozenset[str]:
+    """Return the names of other scopes that a function binds: ``global x``."""
+    others: tuple[type[ast.Global] | type[ast.Nonlocal], ...] = (ast.Global, ast.Nonlocal)
+    return frozenset(word for kind in others for each in context.inside(function, kind) for word in each.names)
+
+
+def stores(word: str, function: ast.AST, context: FileContext) -> list[ast.expr | None]:
+    """Return what a function binds one of its names to; None for what is not understood."""
+    names = (each for each in context.own(function, ast.Name) if each.id == word and isinstance(each.ctx, ast.Store))
+    return [bound_to(each, context) for each in names]
+
+
+def bind(call: ast.Call, function: Function, method: bool) -> dict[str, ast.expr]:
+    """Return the arguments of a call by the names of a function's parameters, as far as they are written one by one."""
+    positional = [*function.args.posonlyargs, *function.args.args][1 if method else 0 :]
+    found: dict[str, ast.expr] = {}
+    for parameter, argument in zip(positional, call.args, strict=False):
+        if isinstance(argument, ast.Starred):
+            break
+        found[parameter.arg] = argument
+    known = {each.arg for each in (*positional, *function.args.kwonlyargs)}
+    found |= {each.arg: each.value for each in call.keywords if each.arg is not None and each.arg in known}
+    if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
+        return found
+    return {word: default for word, default in defaults(function) if isinstance(default, ast.Constant)} | found
+
+
+def bound_to(name: ast.Name, context: FileContext) -> ast.expr | None:
+    """Return what a name is bound to at one place; of a loop, what it walks over."""
+    below: ast.AST = name
+    while isinstance(above := context.parent(below), ast.Tuple | ast.List | ast.Starred):
+        below = above
+    match above:
+        case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value) if target is below:
+            return value
+    match context.parent(name):
+        case ast.Assign(targets=targets, value=value) if name in targets:
+            return value
+        case (
+            ast.AnnAssign(value=ast.expr() as value)
+            | ast.AugAssign(value=ast.expr() as value)
+            | ast.NamedExpr(value=ast.expr() as value)
+        ):
+            return value
+    return None
+
+
+def is_kept_by_class(owner: ast.ClassDef, word: str) -> bool:
+    """Whether a class body gives an attribute to all objects alike."""
+    for each in owner.body:
+        if isinstance(each, (*_FUNCTIONS, ast.ClassDef)):
+            continue
+        if isinstance(each, ast.Assign | ast.AnnAssign) and isinstance(each.value, ast.Constant | None):
+            continue
+        if any(
+            isinstance(one, ast.Name) and one.id == word and isinstance(one.ctx, ast.Store) for one in ast.walk(each)
+        ):
+            return True
+    return False
+
+
+_DEEPEST = 8
+"""Names that stand for each other, at most."""
+
+
+class Building(Protocol):
+    """An object while it is built."""
+
+    owner: ast.ClassDef
+    line: list[ast.ClassDef]
+
+    @property
+    def is_all_new(self) -> bool:
+        """Whether nothing in the object was made elsewhere."""
+
+    def owns(self, word: str) -> bool:
+        """Whether an attribute holds only what was made for the object."""
+
+    def values(self, word: str) -> Iterator[tuple[ast.expr | None, Frame]]:
+        """Return what an attribute is set to, each with the place where it is written."""
+
+
+class Frame:
+    """Where an expression stands: a function, the object that is its ``self``, and what its parameters are given."""
+
+    def __init__(
+        self,
+        function: ast.AST,
+        this: Building | None = None,
+        given: Arguments | None = None,
+        trusted: frozenset[str] = frozenset(),
+    ) -> None:
+        self.function, self.this, self.given = function, this, given or {}
+        self.trusted = trusted
+        """Names of what is new."""
+
+
+Arguments = Mapping[str, tuple[ast.expr, Frame]]
+"""Arguments by the names of parameters, each with the place where it is written."""
+
+
+def is_self(node: ast.expr, frame: Frame) -> bool:
+    """Whether an expression is the name of the object that a method is called on."""
+    if frame.this is None or not isinstance(node, ast.Name) or not isinstance(frame.function, _FUNCTIONS):
+        return False
+    given = [*frame.function.args.posonlyargs, *frame.function.args.args]
+    return bool(given) and given[0].arg == node.id
+
+
+class Definitions:
+    """What the classes and functions of one file are called."""
+
+    def __init__(self, context: FileContext) -> None:
+        self.context = context
+        self._depth = 0
+
+    def classes(self, node: ast.expr, frame: Frame) -> list[ast.ClassDef | frozenset[str]] | None:
+        """Return the classes that a called expression may be: of this file, or torch's by name; None if not known."""
+        if self._depth > _DEEPEST:
+            return None
+        self._depth += 1
+        found = self._classes(node, frame)
+        self._depth -= 1
+        return found
+
+    def _classes(self, node: ast.expr, frame: Frame) -> list[ast.ClassDef | frozenset[str]] | None:
+        names = self.context.names(node)
+        if names_layer(names):
+            return [names]
+        match node:
+            case ast.Name(id=word):
+                here = self.class_here(node)
+                if here is not None:
+                    return [here]
+                if word in frame.given:
+                    return self.classes(*frame.given[word])
+                bound = stores(word, frame.function, self.context) if isinstance(frame.function, _FUNCTIONS) else []
+                if bound:
+                    return self._joined([(each, frame) for each in bound])
+                return self._joined([(each, Frame(self.context.tree)) for each in self._given(word, frame)])
+            case ast.Attribute(value=inner, attr=word) if frame.this is not None and is_self(inner, frame):
+                return self._joined(list(frame.this.values(word)))
+        return None
+
+    def class_here(self, node: ast.expr) -> ast.ClassDef | None:
+        """Return the class of the file that a name stands for, where there is one of that name."""
+        classes = (each for each in self.context.tree.body if isinstance(each, ast.ClassDef))
+        found = [each for each in classes if isinstance(node, ast.Name) and each.name == node.id]
+        return found[0] if len(found) == 1 else None
+
+    def _joined(self, several: list[tuple[ast.expr | None, Frame]]) -> list[ast.ClassDef | frozenset[str]] | None:
+        """Return the classes that all of several expressions may be; None where one of them is not known."""
+        found = [self.classes(each, frame) if each is not None else None for each, frame in several]
+        return [one for each in found for one in each or ()] if found and all(found) else None
+
+    def are_given_numbers(self, word: str, frame: Frame) -> bool:
+        """Whether the file's own calls of a constructor hand numbers or texts to one of its parameters."""
+        given = [self.context.value(each) if each else None for each in self._given(word, frame)]
+        return bool(given) and all(each is not None and each.must(PLAIN & ~Kind.NONE) for each in given)
+
+    def _given(self, word: str, frame: Frame) -> Iterator[ast.expr | None]:
+        """Yield what the file's calls of a class hand to a parameter of its constructor."""
+        if frame.this is None or not isinstance(frame.function, _FUNCTIONS) or frame.function.name != "__init__":
+            return
+        for call in self.context.nodes(ast.Call):
+            if isinstance(call.func, ast.Name) and call.func.id == frame.this.owner.name:
+                yield bind(call, frame.function, method=True).get(word)
+
+    def function(self, node: ast.expr, frame: Frame) -> tuple[Function, Building | None] | None:
+        """Return the function or the method of the same object that is called, where the file has it."""
+        match node:
+            case ast.Name(id=word):
+                here: list[ast.stmt] = self.context.tree.body
+                this = None
+            case ast.Attribute(value=inner, attr=word) if frame.this is not None and is_self(inner, frame):
+                here = [statement for each in frame.this.line for statement in each.body]
+                this = frame.this
+            case _:
+                return None
+        found = [each for each in here if isinstance(each, ast.FunctionDef) and each.name == word]
+        return (found[0], this) if len(found) == 1 and not found[0].decorator_list else None

@@ -1,0 +1,140 @@
+"""The legacy tensor types by name, such as ``torch.Tensor`` and ``torch.cuda.LongTensor``, and what they stand for."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from torchlint.rules.api import FileContext, remembered
+from torchlint.rules.evidence.spelling import Spelled, torch_name
+
+DTYPES = {
+    "Float": "float32",
+    "Double": "float64",
+    "Half": "float16",
+    "BFloat16": "bfloat16",
+    "Long": "int64",
+    "Int": "int32",
+    "Short": "int16",
+    "Char": "int8",
+    "Byte": "uint8",
+    "Bool": "bool",
+}
+"""The dtype that the first half of a type's name means."""
+
+_TYPE = re.compile(r"torch\.(?P<cuda>cuda\.)?(?P<dtype>\w*)Tensor")
+_WORD = re.compile(rf"(?:{'|'.join(DTYPES)})?Tensor")
+
+
+@dataclass(frozen=True, slots=True)
+class TensorType:
+    """What an expression that names a legacy tensor type, or one of several, stands for."""
+
+    names: tuple[str, ...]
+    """The types it may be, sorted: ``("torch.FloatTensor", "torch.cuda.FloatTensor")``."""
+    plain: bool
+    """Whether it is ``torch.Tensor`` itself, which follows the default dtype."""
+    dtype: str | None
+    """``"float32"``; None for ``torch.Tensor``, and where the types differ in dtype."""
+    device: str | None
+    """``"cpu"`` or ``"cuda"``; None where it depends on which of the types it is."""
+
+    @property
+    def shown(self) -> str:
+        """The types as a message names them."""
+        return " or ".join(f"`{name}`" for name in self.names)
+
+
+def tensor_type(names: Iterable[str]) -> TensorType | None:
+    """Read the qualified names that an expression may be; None unless all of them are legacy tensor types."""
+    found = {name: _TYPE.fullmatch(name) for name in names}
+    if not found:
+        return None
+    dtypes: set[str] = set()
+    devices: set[str] = set()
+    for match in found.values():
+        if match is None or match["dtype"] not in ("", *DTYPES) or (match["cuda"] and not match["dtype"]):
+            return None
+        dtypes.add(match["dtype"])
+        devices.add("cuda" if match["cuda"] else "cpu")
+    plain = dtypes == {""}
+    dtype = None if plain else _agreed({DTYPES.get(each, "float32") for each in dtypes})
+    return TensorType(tuple(sorted(found)), plain, dtype, _agreed(devices))
+
+
+def _agreed(values: set[str]) -> str | None:
+    return next(iter(values)) if len(values) == 1 else None
+
+
+def is_type_word(word: str, context: FileContext) -> bool:
+    """Whether a word names a legacy tensor type, or stands for one in a file."""
+    return bool(_WORD.fullmatch(word)) or word in type_aliases(context)
+
+
+def type_aliases(context: FileContext) -> frozenset[str]:
+    """Return the words of a file that an import or an assignment made of a legacy tensor type's name."""
+    return _type_aliases(context.tree, context)
+
+
+@remembered
+def _type_aliases(_: ast.Module, context: FileContext) -> frozenset[str]:
+    nodes = (*context.nodes(ast.ImportFrom), *context.nodes(ast.Assign), *context.nodes(ast.AnnAssign))
+    return frozenset(word for node in nodes for word in _aliases(node))
+
+
+def _aliases(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.ImportFrom(names=names):
+            yield from (each.asname for each in names if each.asname and _WORD.fullmatch(each.name))
+        case ast.Assign(targets=targets, value=value) if _names_a_type(value):
+            for target in targets:
+                yield from _word(target)
+        case ast.AnnAssign(target=target, value=ast.expr() as value) if _names_a_type(value):
+            yield from _word(target)
+
+
+def _names_a_type(value: ast.expr) -> bool:
+    match value:
+        case ast.IfExp(body=one, orelse=other):
+            return _names_a_type(one) or _names_a_type(other)
+        case ast.Attribute(attr=word) | ast.Name(id=word):
+            return bool(_WORD.fullmatch(word))
+    return False
+
+
+def _word(target: ast.expr) -> Iterator[str]:
+    match target:
+        case ast.Attribute(attr=word) | ast.Name(id=word):
+            yield word
+
+
+def type_of(node: cst.BaseExpression, context: FileContext) -> TensorType | None:
+    """Return the legacy tensor type that a name or an attribute stands for; None where it stands for anything else."""
+    word = name_node(node)
+    if word is None:
+        return None
+    if not is_type_word(word.value, context):
+        return None
+    return tensor_type(context.names(node))
+
+
+def name_node(node: cst.BaseExpression) -> cst.Name | None:
+    """Return the last word of a name or an attribute."""
+    match node:
+        case cst.Name() | cst.Attribute(attr=cst.Name()):
+            return node if isinstance(node, cst.Name) else node.attr
+    return None
+
+
+def spelled_like(node: cst.BaseExpression, name: str, context: FileContext) -> Spelled | None:
+    """Spell ``torch.<name>`` the way a type beside it is spelled: ``th.cuda.FloatTensor`` gives ``th``."""
+    base = node.value if isinstance(node, cst.Attribute) else None
+    if isinstance(base, cst.Attribute) and base.attr.value == "cuda":
+        base = base.value
+    if isinstance(base, cst.Name) and context.names(base) == {"torch"}:
+        return f"{base.value}.{name}", ()
+    return torch_name(context, name, node)

@@ -1,0 +1,210 @@
+"""What a name is bound to where it stands: by assignments, by imports, and by the type tests in force."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from torchlint.rules.api import SCOPES, FileContext, Loop, remembered
+
+
+def names_of(node: ast.expr, context: FileContext) -> frozenset[str]:
+    """Return what a dotted name of a library or a built-in means; nothing where the file binds its first word."""
+    known = context.qualified_names(node)
+    root = node
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if known or not isinstance(root, ast.Name) or root.id in context.bound_otherwise:
+        return known
+    return context.value(node).names
+
+
+@dataclass(frozen=True, slots=True)
+class NameBinding:
+    """One thing that a name may stand for: an expression, or what is inside it."""
+
+    value: ast.expr
+    depth: int = 0
+    """How often an element is taken: 0 for the expression itself, 1 for one of its elements."""
+    is_augmented: bool = False
+    """Whether it is only the right side of ``x += value``."""
+
+
+_PASSING_ON = frozenset({"builtins.reversed", "builtins.list", "builtins.tuple", "builtins.iter"})
+"""Functions whose result holds what their only argument holds."""
+
+
+def places_of(name: ast.Name, context: FileContext) -> list[ast.Name | ast.arg]:
+    """Return where a name may have been bound to what it is where it stands; nothing where that is not known."""
+    scope = context.scope_that_binds(name)
+    found = context.reaching(name) if scope is not None else []
+    stars = (each for each in context.nodes(ast.ImportFrom) if each.names[0].name == "*")
+    if found and isinstance(scope, ast.Module) and any(each.lineno > found[0].lineno for each in stars):
+        return []  # `from module import *` may bind anything
+    return found
+
+
+def bindings_of(name: ast.Name, context: FileContext) -> list[NameBinding]:
+    """Return all that a name may stand for; nothing where a parameter, an import or the like may bind it."""
+    found: list[NameBinding] = []
+    for place in places_of(name, context):
+        bound = _bound(place, context) if isinstance(place, ast.Name) else []
+        if not bound:
+            return []
+        found += bound
+    return found
+
+
+def _bound(place: ast.Name, context: FileContext) -> list[NameBinding]:
+    target: ast.AST = place
+    above = context.parent(place)
+    path: list[int] = []
+    while isinstance(above, ast.Tuple | ast.List):
+        if any(isinstance(each, ast.Starred) for each in above.elts):
+            return []
+        path.insert(0, next(at for at, each in enumerate(above.elts) if each is target))
+        target, above = above, context.parent(above)
+    match above:
+        case ast.Assign(value=value) | ast.NamedExpr(value=value) | ast.AnnAssign(value=ast.expr() as value):
+            return _member(value, path)
+        case ast.AugAssign(value=value):
+            return [NameBinding(value, is_augmented=True)]
+        case ast.For(iter=source) | ast.comprehension(iter=source):
+            return _element(source, path, context)
+    return []
+
+
+def _member(value: ast.expr, path: list[int], depth: int = 0) -> list[NameBinding]:
+    """Return what a target at a place in a tuple is given: ``b`` of ``x, y = a, b``."""
+    spelled = value.elts if isinstance(value, ast.Tuple | ast.List) else []
+    if path and len(spelled) > path[0] and not any(isinstance(each, ast.Starred) for each in spelled):
+        return _member(spelled[path[0]], path[1:])
+    return [NameBinding(value, depth + len(path))]
+
+
+def _element(source: ast.expr, path: list[int], context: FileContext) -> list[NameBinding]:
+    """Return what a loop's target is given, or the name at a place in it."""
+    match source:
+        case ast.List(elts=elements) | ast.Tuple(elts=elements) if elements:
+            if any(isinstance(each, ast.Starred) for each in elements):
+                return []
+            return [each for element in elements for each in _member(element, path)]
+        case ast.Call(func=ast.Attribute(attr="named_parameters" | "named_buffers")):
+            return [NameBinding(source, 1)] if path == [1] else []
+        case ast.Call(func=ast.Name() as function, args=[first, *_] as given, keywords=keywords):
+            names = names_of(function, context)
+            if names == {"builtins.enumerate"}:
+                return _element(first, path[1:], context) if path[:1] == [1] else []
+            if names == {"builtins.zip"} and path and len(given) > path[0] and not keywords:
+                starred = any(isinstance(each, ast.Starred) for each in given)
+                return [] if starred else _element(given[path[0]], path[1:], context)
+            if names and names <= _PASSING_ON and len(given) == 1:
+                return _element(first, path, context)
+    return [NameBinding(source, 1 + len(path))]
+
+
+Tells = Callable[[ast.expr, bool], bool]
+"""Whether a test without `not`, `and` and `or` says what is asked, if it holds or does not."""
+
+_LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+
+
+def is_guarded(name: ast.Name, tells: Tells, context: FileContext) -> bool:
+    """Whether a test that tells what is asked is in force wherever a name is evaluated."""
+    if context.scope_that_binds(name) is None:
+        return False
+    below: ast.AST = name
+    for above in context.ancestors(name):
+        for test, holds, region in _tests(below, above):
+            if _says(test, holds, tells) and not _is_rebound(name, region, context):
+                return True
+        if isinstance(above, SCOPES):
+            return False
+        below = above
+    return False
+
+
+def is_instance(name: ast.Name, accepts: Callable[[frozenset[str]], bool], context: FileContext) -> bool:
+    """Whether ``isinstance`` holds of a name with nothing but classes whose names are accepted."""
+
+    def tells(test: ast.expr, holds: bool) -> bool:
+        match test:
+            case ast.Call(func=function, args=[ast.Name(id=word), kind]) if holds and word == name.id:
+                kinds = [names_of(each, context) for each in (kind.elts if isinstance(kind, ast.Tuple) else [kind])]
+                is_asked = names_of(function, context) == {"builtins.isinstance"}
+                return is_asked and bool(kinds) and all(each and accepts(each) for each in kinds)
+            case ast.Call(func=function, args=[ast.Name(id=word)]) if holds and word == name.id:
+                return names_of(function, context) == {"torch.is_tensor"} and accepts(frozenset({"torch.Tensor"}))
+        return False
+
+    return is_guarded(name, tells, context)
+
+
+def _tests(below: ast.AST, above: ast.AST) -> Iterator[tuple[ast.expr, bool, Sequence[ast.AST]]]:
+    """Yield the tests that hold at a node by what is right above it, how they came out, and what stands behind them."""
+    match above:
+        case ast.If(test=test, body=body, orelse=orelse) if below is not test:
+            yield (test, True, body) if below in body else (test, False, orelse)
+        case ast.IfExp(test=test, body=first, orelse=second) if below is not test:
+            yield (test, True, [first]) if below is first else (test, False, [second])
+        case ast.BoolOp(op=operator, values=parts):
+            at = next(at for at, each in enumerate(parts) if each is below)
+            yield from ((each, isinstance(operator, ast.And), parts[: at + 1]) for each in parts[:at])
+    if isinstance(above, _COMPREHENSIONS) and not isinstance(below, ast.comprehension):
+        yield from ((each, True, [below]) for clause in above.generators for each in clause.ifs)
+    if isinstance(below, ast.stmt):
+        yield from _earlier(below, above)
+
+
+def _earlier(below: ast.stmt, above: ast.AST) -> Iterator[tuple[ast.expr, bool, Sequence[ast.AST]]]:
+    """Yield the tests of statements before one in its block: without their outcome it is not reached."""
+    blocks: list[list[ast.stmt]] = [getattr(above, word, []) for word in ("body", "orelse", "finalbody")]
+    for block in blocks:
+        if not isinstance(block, list) or below not in block:
+            continue
+        for at, each in enumerate(block[: block.index(below)]):
+            match each:
+                case ast.Assert(test=test):
+                    yield test, True, block[at + 1 :]
+                case ast.If(test=test, body=[*_, last], orelse=[]) if isinstance(last, _LEAVING):
+                    yield test, False, block[at + 1 :]
+
+
+def _says(test: ast.expr, holds: bool, tells: Tells) -> bool:
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            return _says(inner, not holds, tells)
+        case ast.BoolOp(op=operator, values=parts):
+            found = [_says(each, holds, tells) for each in parts]
+            return any(found) if isinstance(operator, ast.And) is holds else all(found)
+    return tells(test, holds)
+
+
+def _is_rebound(name: ast.Name, region: Sequence[ast.AST], context: FileContext) -> bool:
+    """Whether a name may be bound anew between a test and where it stands, by what stands behind the test."""
+    scope = context.scope_that_binds(name)
+    around = list(context.ancestors(name))
+    inside = [each for each in region if each is name or each in around] or list(region)
+    begins = region.index(inside[0])
+    closer = [each for each in around if any(each in context.within(one) for one in inside)]
+    if any(name.id in _of_clauses(each, context) for each in closer if isinstance(each, _COMPREHENSIONS)):
+        return True
+    loops = [each for each in closer if isinstance(each, Loop)]
+    for place in context.stores(scope).get(name.id, []) if scope is not None else []:
+        if any(place in context.within(each) for each in loops):
+            return True
+        if not any(place in context.within(each) for each in region[: begins + 1]):
+            continue
+        if context.span(place)[0] < context.span(name)[0] and context.parent(place) not in around:
+            return True
+    return False
+
+
+@remembered
+def _of_clauses(node: ast.AST, context: FileContext) -> frozenset[str]:
+    """Return the names that the clauses of a comprehension bind."""
+    clauses: list[ast.comprehension] = getattr(node, "generators", [])
+    targets = (one for each in clauses for one in context.within(each.target))
+    return frozenset(each.id for each in targets if isinstance(each, ast.Name))

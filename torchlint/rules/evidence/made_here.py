@@ -1,0 +1,383 @@
+"""Whether all that an expression gives was made where it stands: no module, parameter or tensor that somebody keeps."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchlint.rules.api import LEGACY_DTYPES, MODEL_WORD, FileContext, Function, Kind, leaf, operations, parameters
+from torchlint.rules.evidence.called_definitions import (
+    PLAIN,
+    Arguments,
+    Building,
+    Definitions,
+    Frame,
+    bind,
+    constructor,
+    has_plain_default,
+    is_counted_with,
+    is_kept_by_class,
+    is_self,
+    is_settings,
+    named_parameters,
+    names_layer,
+    shared_names,
+    stores,
+)
+from torchlint.rules.evidence.object_attributes import Setting, in_force, path_word, settings
+
+_COPYING = frozenset({"copy.deepcopy", "torch.tensor", "torch.from_numpy"})
+"""Functions whose result is new, whatever they are given."""
+_NUMBERS = frozenset(
+    f"builtins.{word}" for word in "len int float str bool range round abs isinstance hasattr id repr ord type".split()
+)
+"""Functions that give a number or a text, whatever they are given."""
+_LIBRARIES = frozenset({"torch", "torchvision", "builtins", "collections"})
+"""Packages whose functions give what is new, or what they were given."""
+_UNTOLD = frozenset(f"builtins.{word}" for word in ("eval", "exec", "getattr", "globals", "locals", "vars", "next"))
+"""Functions that give what somebody else keeps."""
+_PURE = ("math.", "numpy.", "random.")
+
+
+def kept_arguments(names: frozenset[str], node: ast.Call) -> tuple[ast.expr, ...] | None:
+    """Return the arguments that may live on in what a call gives, the function known by name.
+
+    None where nothing is known of the function: it may hand out what it keeps somewhere.
+    """
+    given = (*node.args, *(each.value for each in node.keywords))
+    if names_layer(names):
+        return tuple(each.value for each in node.keywords if each.arg and "weight" in each.arg)
+    if names <= _COPYING or all(each in _NUMBERS or each.startswith(_PURE) for each in names):
+        return ()
+    if all(each in operations().factories for each in names):
+        return tuple(each.value for each in node.keywords if each.arg == "out")
+    if all(leaf(each) in LEGACY_DTYPES or leaf(each) == "Tensor" for each in names):
+        copied = len(node.args) > 1 or all(isinstance(each, ast.List | ast.Tuple) for each in given)
+        return () if copied else given
+    if "copy.copy" in names or names & _UNTOLD or not all(each.partition(".")[0] in _LIBRARIES for each in names):
+        return None
+    return given
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_PARTS = frozenset(
+    "modules parameters named_parameters named_modules children named_children buffers named_buffers state_dict values "
+    "items keys to cuda cpu float double half train eval apply requires_grad_ type xpu".split()
+)
+"""Methods that give what a module or a container holds, or itself."""
+_STORING = frozenset("append extend insert add_module update setdefault register_module __setitem__".split())
+_BARE = frozenset({"Module", "object", "ABC"})
+"""Base classes that put nothing into an object."""
+_HOOKS = frozenset({"__new__", "__setattr__", "__getattr__", "__getattribute__"})
+_LONGEST = 5
+"""Classes of the file that derive from each other, at most."""
+_DEEPEST = 60
+"""Expressions that are made of each other, at most."""
+_MOST = 4_000
+"""Expressions that are looked at for one question: beyond, the answer is no."""
+
+
+class Judge:
+    """Follows expressions of one file to what they are made of."""
+
+    def __init__(self, context: FileContext) -> None:
+        self.context = context
+        self.definitions = Definitions(context)
+        self._left, self._depth = _MOST, 0
+        self._asked: set[tuple[Frame, str]] = set()
+        """Names that are looked into: a name that is made of itself adds nothing."""
+        self.made: list[Made] = []
+
+    def close(self) -> None:
+        """Let go of all objects that were followed: they and their frames refer to each other in circles."""
+        for each in self.made:
+            vars(each).clear()
+        self.made.clear()
+
+    def is_new(self, node: ast.expr | None, frame: Frame) -> bool:
+        """Whether all modules and tensors in what an expression gives were made for it, or there are none."""
+        self._left -= 1
+        if node is None or self._left < 0 or self._depth > _DEEPEST:
+            return False
+        self._depth += 1
+        found = self._is_new(node, frame)
+        self._depth -= 1
+        return found
+
+    def _is_new(self, node: ast.expr, frame: Frame) -> bool:
+        if isinstance(node, ast.Constant | ast.JoinedStr | ast.Lambda | ast.Compare):
+            return True
+        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
+            return self._is_new_path(node, frame) or self._is_plain(node, frame)
+        if isinstance(node, ast.Call):
+            return self._is_new_call(node, frame)
+        return self._are_new_parts(node, frame)
+
+    def _are_new_parts(self, node: ast.expr, frame: Frame) -> bool:
+        match node:
+            case ast.BinOp(left=left, right=right):
+                return self._all((left, right), frame)
+            case ast.UnaryOp(operand=inner) | ast.Starred(value=inner) | ast.NamedExpr(value=inner):
+                return self.is_new(inner, frame)
+            case ast.IfExp(body=one, orelse=other):
+                return self._all((one, other), frame)
+            case ast.BoolOp(values=parts) | ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
+                return self._all(parts, frame)
+            case ast.Dict(values=parts):
+                return self._all(parts, frame)
+            case ast.ListComp(elt=part) | ast.SetComp(elt=part) | ast.GeneratorExp(elt=part):
+                return self.is_new(part, frame)
+            case ast.DictComp(value=part):
+                return self.is_new(part, frame)
+        return False
+
+    def _all(self, nodes: tuple[ast.expr, ...] | list[ast.expr], frame: Frame) -> bool:
+        return all(self.is_new(each, frame) for each in nodes)
+
+    # ------------------------------------------------------------------ names and attributes
+    def _is_new_path(self, node: ast.expr, frame: Frame) -> bool:
+        if isinstance(node, ast.Name):
+            return self._is_new_name(node, frame)
+        if isinstance(node, ast.Attribute | ast.Subscript):
+            inner = node.value
+            this = frame.this
+            if this is not None and isinstance(node, ast.Attribute) and is_self(inner, frame):
+                return this.owns(node.attr)
+            return not self.context.names(node) and not is_self(inner, frame) and self._is_new_object(inner, frame)
+        return False
+
+    def _is_new_object(self, node: ast.expr, frame: Frame) -> bool:
+        """Whether an object is new and one whose parts are its own: a record of settings may hold what others made."""
+        plain = isinstance(node, ast.Name | ast.Attribute) and self._is_plain(node, frame)
+        return self.is_new(node, frame) and not plain
+
+    def _is_new_name(self, node: ast.Name, frame: Frame) -> bool:
+        if node.id in frame.trusted:
+            return True
+        if not isinstance(frame.function, _FUNCTIONS):
+            return False
+        given = node.id in frame.given
+        if given and not self.is_new(*frame.given[node.id]):
+            return False
+        if not given and node.id in parameters(frame.function):
+            return False
+        if node.id in shared_names(frame.function, self.context):
+            return False
+        if (frame, node.id) in self._asked:
+            return True
+        self._asked.add((frame, node.id))
+        origins = list(self.origins(node.id, frame))
+        found = (given or bool(origins)) and all(self.is_new(each, frame) for each in origins)
+        self._asked.discard((frame, node.id))
+        return found
+
+    def origins(self, word: str, frame: Frame) -> Iterator[ast.expr | None]:
+        """Yield all that a local name is bound to, and what is put into it; None for what is not understood."""
+        yield from stores(word, frame.function, self.context)
+        for call in self.context.own(frame.function, ast.Call):
+            match call.func:
+                case ast.Attribute(value=ast.Name(id=name), attr=method) if name == word and method in _STORING:
+                    yield from (*call.args, *(each.value for each in call.keywords))
+        for one in self.context.own(frame.function, ast.Assign):
+            if any(isinstance(each, ast.Subscript | ast.Attribute) and path_word(each, word, "") is not None
+                   for each in one.targets):  # fmt: skip
+                yield one.value
+
+    def _is_plain(self, node: ast.expr, frame: Frame) -> bool:
+        """Whether an expression gives a number, a text, a class, a function or settings."""
+        known = self.context.value(node)
+        if known.kind and (known.must(PLAIN) or (bool(known.names) and known.must(Kind.OTHER))):
+            return True
+        match node:
+            case ast.Name(id=word):
+                if word in frame.given and self._is_plain(*frame.given[word]):
+                    return True
+                if self._is_plain_parameter(word, frame) or self._is_counted(node, frame):
+                    return True
+                return self.definitions.classes(node, frame) is not None
+            case ast.Attribute(value=inner, attr=word):
+                if isinstance(inner, ast.Name) and is_settings(inner.id) and not MODEL_WORD.search(word):
+                    return inner.id in (frame.given.keys() | named_parameters(frame.function))
+                return self._is_counted(node, frame)
+        return False
+
+    def _is_plain_parameter(self, word: str, frame: Frame) -> bool:
+        function = frame.function
+        if not isinstance(function, _FUNCTIONS) or word not in named_parameters(function):
+            return False
+        if word in frame.given:
+            return False
+        if has_plain_default(function, word) and not MODEL_WORD.search(word):
+            return True
+        return is_settings(word) or self.definitions.are_given_numbers(word, frame)
+
+    def _is_counted(self, node: ast.expr, frame: Frame) -> bool:
+        """Whether the function, or the class for an attribute, uses an expression as a number."""
+        around: ast.AST = frame.function
+        if isinstance(node, ast.Attribute):
+            if frame.this is None or not is_self(node.value, frame):
+                return False
+            around = frame.this.owner
+        return is_counted_with(ast.unparse(node), around, self.context)
+
+    # ------------------------------------------------------------------ calls
+    def _is_new_call(self, node: ast.Call, frame: Frame) -> bool:
+        names = self.context.names(node.func)
+        kept = kept_arguments(names, node) if names else None
+        if kept is not None:
+            return self._all(kept, frame)
+        if self._all_classes_make_new(node, frame):
+            return True
+        function = self.definitions.function(node.func, frame)
+        if function is not None:
+            return self._returns_new(*function, node, frame)
+        match node.func:
+            case ast.Attribute(value=receiver, attr=word) if frame.this is not None and is_self(receiver, frame):
+                return word in _PARTS and frame.this.is_all_new
+            case ast.Attribute(value=receiver, attr=word) if not names:
+                return (word in _PARTS or word in operations().methods) and self._is_new_object(receiver, frame)
+        return False
+
+    def _all_classes_make_new(self, node: ast.Call, frame: Frame) -> bool:
+        classes = self.definitions.classes(node.func, frame)
+        return bool(classes) and all(
+            isinstance(each, frozenset) or Made.by(self, each, node, frame).is_all_new for each in classes or ()
+        )
+
+    def _returns_new(self, function: Function, this: Building | None, node: ast.Call, frame: Frame) -> bool:
+        bound = bind(node, function, method=this is not None)
+        inside = Frame(function, this, {word: (each, frame) for word, each in bound.items()})
+        results = self.context.own(function, ast.Return)
+        if self.context.own(function, ast.Yield):
+            return False
+        return bool(results) and all(self.is_new(each.value, inside) for each in results if each.value is not None)
+
+
+class Made:
+    """An object of a class of this file while it is built: what the arguments are, and so what its parts are."""
+
+    def __init__(self, judge: Judge, owner: ast.ClassDef, given: Arguments, until: ast.expr | None = None) -> None:
+        judge.made.append(self)
+        self.judge, self.owner, self.until = judge, owner, until
+        """A write before which everything counts that may have happened."""
+        self.line: list[ast.ClassDef] = []
+        """The class, and those of the file that it derives from."""
+        self.is_closed = True
+        """Whether all its other bases are torch's own."""
+        self._frames: list[Frame] = []
+        self._known: dict[str | None, bool] = {}
+        self._open = False
+        self._add(owner, given)
+        self._add_methods()
+        self._open |= any(
+            isinstance(each, _FUNCTIONS) and each.name in _HOOKS for one in self.line for each in one.body
+        )
+
+    @classmethod
+    def by(cls, judge: Judge, owner: ast.ClassDef, node: ast.Call, frame: Frame) -> Made:
+        """Return what a call of a class makes."""
+        start = constructor(owner)
+        bound = bind(node, start, method=True) if start is not None else {}
+        made = cls(judge, owner, {word: (each, frame) for word, each in bound.items()})
+        if start is None:  # a base class keeps what it likes of the arguments
+            given = [*node.args, *(each.value for each in node.keywords)]
+            made._open |= not all(judge.is_new(each, frame) for each in given)
+        return made
+
+    def _add(self, owner: ast.ClassDef, given: Arguments) -> None:
+        if owner in self.line or len(self.line) > _LONGEST:
+            self.is_closed = False
+            return
+        self.line.append(owner)
+        self.is_closed &= not (owner.decorator_list or owner.keywords)
+        start = constructor(owner)
+        frame = Frame(start, self, given) if start is not None else None
+        if frame is not None:
+            self._frames.append(frame)
+        for base in owner.bases:
+            self._add_base(base, frame, given)
+
+    def _add_base(self, base: ast.expr, start: Frame | None, given: Arguments) -> None:
+        """Look at a base class with what the constructor hands to it, or with all that it is given itself."""
+        judge = self.judge
+        calls = list(self._base_calls(start))
+        here = judge.definitions.class_here(base)
+        if here is not None:
+            first = constructor(here)
+            if start is not None and first is not None:
+                bound = bind(calls[0], first, method=True) if len(calls) == 1 else {}
+                given = {word: (each, start) for word, each in bound.items()}
+            self._add(here, given)
+            return
+        names = judge.context.value(base).names
+        if not names or not all(each.startswith("torch.nn.") or leaf(each) in _BARE for each in names):
+            self.is_closed = False
+        elif start is not None and not names_layer(names):
+            handed = [each for call in calls for each in (*call.args, *(word.value for word in call.keywords))]
+            self._open |= not all(is_self(each, start) or judge.is_new(each, start) for each in handed)
+
+    def _add_methods(self) -> None:
+        """Add the methods that the constructors run, and those that these name, and so on."""
+        context = self.judge.context
+        known = {frame.function for frame in self._frames}
+        for frame in self._frames:  # which grows meanwhile
+            words = {each.attr for each in context.inside(frame.function, ast.Attribute)}
+            for owner in self.line:
+                for each in owner.body:
+                    if isinstance(each, _FUNCTIONS) and each.name in words and each not in known:
+                        known.add(each)
+                        self._frames.append(Frame(each, self))
+
+    def _base_calls(self, start: Frame | None) -> Iterator[ast.Call]:
+        for call in self.judge.context.own(start.function, ast.Call) if start is not None else ():
+            if isinstance(call.func, ast.Attribute) and call.func.attr == "__init__":
+                yield call
+
+    @property
+    def is_all_new(self) -> bool:
+        """Whether nothing in the object was made elsewhere."""
+        return self.is_closed and not self._open and self._is_new(None)
+
+    def owns(self, word: str) -> bool:
+        """Whether an attribute holds only what was made for the object."""
+        return not self._open and self._is_new(word)
+
+    def _is_new(self, word: str | None) -> bool:
+        if word not in self._known:
+            self._known[word] = True  # while it is asked: a part that is made of itself adds nothing
+            self._known[word] = self._settle(word)
+        return self._known[word]
+
+    def _settle(self, word: str | None) -> bool:
+        found = list(self._settings(word))
+        if word is not None:
+            if any(is_kept_by_class(each, word) for each in self.line):
+                return False
+            if not any(each.whole and each.word == word for each, _ in found):
+                return self._is_of_layer(word)
+        return all(self.judge.is_new(each.value, frame) or self._is_counted(each) for each, frame in found)
+
+    def _is_counted(self, setting: Setting) -> bool:
+        """Whether an attribute is used as a number all over the class."""
+        code = f"self.{setting.word}"
+        judge = self.judge
+        return setting.whole and any(is_counted_with(code, each, judge.context) for each in self.line)
+
+    def values(self, word: str) -> Iterator[tuple[ast.expr | None, Frame]]:
+        """Return what an attribute is set to, each with the place where it is written."""
+        return ((each.value, frame) for each, frame in self._settings(word))
+
+    def _settings(self, word: str | None) -> Iterator[tuple[Setting, Frame]]:
+        for frame in self._frames:
+            assert isinstance(frame.function, _FUNCTIONS)
+            every = settings(frame.function, self.judge.context)
+            found = [each for each in every if word is None or each.word in (None, word)]
+            if self.until is not None and frame.function is self.judge.context.function_around(self.until):
+                found = in_force(found, word, self.until, self.judge.context)
+            yield from ((each, frame) for each in found)
+
+    def _is_of_layer(self, word: str) -> bool:
+        """Whether a layer of torch that the class derives from has made the attribute: ``self.weight``."""
+        names = [self.judge.context.value(base).names for each in self.line for base in each.bases]
+        methods = {each.name for owner in self.line for each in owner.body if isinstance(each, _FUNCTIONS)}
+        return word not in methods and self.is_closed and any(names_layer(each) for each in names)

@@ -1,0 +1,288 @@
+"""What the attributes of a file's own objects are bound to, and what the methods of a class set on ``self``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torchlint.rules.api import GRAD_MODES, FileContext, Function, remembered
+from torchlint.rules.evidence.local_bindings import names_of
+
+_REGISTERING = frozenset({"register_buffer", "register_parameter"})
+_OPTIMIZERS = frozenset({"torch.optim.Optimizer", "torch.optim.optimizer.Optimizer"})
+_OPEN_BASES = frozenset({"torch.nn.Module", "torch.autograd.Function", "builtins.object"})
+"""Classes that give their objects no attribute by an ordinary name."""
+
+
+def attribute_values(node: ast.Attribute, context: FileContext) -> list[ast.expr]:
+    """Return all that ``self.word`` is bound to in a file; nothing where something else may bind it.
+
+    Its class and those below it must be the file's own, so that no constructor in another file takes part.
+    """
+    around = _class_around(node, context)
+    if around is None or not _is_in_sight(around, context, frozenset()):
+        return []
+    if node.attr in _declared(context.tree, context) or _sets_by_any_name(context.tree, context):
+        return []
+    registered = _registered(context.tree, context).get(node.attr, ())
+    found = [value for target, value in registered if not _is_of_another(target, around, context)]
+    for each in context.attributes_by_word().get(node.attr, ()):
+        if isinstance(each.ctx, ast.Load) or _is_of_another(each, around, context):
+            continue
+        match context.parent(each):
+            case ast.Assign(value=value, targets=targets) if each in targets:
+                found.append(value)
+            case ast.AnnAssign(value=ast.expr() as value):
+                found.append(value)
+            case _:
+                return []
+    return found
+
+
+def is_own_groups(node: ast.Attribute, context: FileContext) -> bool:
+    """Whether an expression is ``self.param_groups`` in a class right below ``torch.optim.Optimizer``."""
+    around = _class_around(node, context)
+    names = [names_of(base, context) for base in around.bases] if around is not None else []
+    are_optimizers = bool(names) and all(each and each <= _OPTIMIZERS for each in names)
+    return node.attr == "param_groups" and are_optimizers
+
+
+def _class_around(node: ast.Attribute, context: FileContext) -> ast.ClassDef | None:
+    """Return the class of the method whose first parameter an attribute is asked of."""
+    if not isinstance(node.value, ast.Name):
+        return None
+    function = context.function_around(node)
+    above = context.parent(function) if function is not None else None
+    if function is None or not isinstance(above, ast.ClassDef) or _changes_its_arguments(function, context):
+        return None
+    given = [*function.args.posonlyargs, *function.args.args]
+    stores = (each for each in context.names_by_word().get(node.value.id, ()))
+    if any(isinstance(each.ctx, ast.Store) for each in stores):
+        return None
+    return above if given and given[0].arg == node.value.id else None
+
+
+def _changes_its_arguments(function: Function, context: FileContext) -> bool:
+    """Whether a decorator that is not torch's own may give a method another first argument."""
+    calls = (each.func if isinstance(each, ast.Call) else each for each in function.decorator_list)
+    return not all((names := names_of(each, context)) and names <= GRAD_MODES for each in calls)
+
+
+def _is_of_another(target: ast.Attribute, own: ast.ClassDef, context: FileContext) -> bool:
+    """Whether an attribute is set on the object of a class that has nothing to do with another one."""
+    other = _class_around(target, context)
+    if other is None or other is own:
+        return False
+    names = {ast.unparse(base) for each in context.nodes(ast.ClassDef) for base in each.bases}
+    return not names & {own.name, other.name}
+
+
+def _is_in_sight(own: ast.ClassDef, context: FileContext, seen: frozenset[str]) -> bool:
+    """Whether all bases of a class are torch's plain ones or classes of this file whose bases are such."""
+    if own.keywords or own.decorator_list:
+        return False
+    classes = {each.name: each for each in context.nodes(ast.ClassDef)}
+    for base in own.bases:
+        names = names_of(base, context)
+        if names and names <= _OPEN_BASES:
+            continue
+        above = classes.get(base.id) if isinstance(base, ast.Name) and base.id not in seen else None
+        if above is None or not _is_in_sight(above, context, seen | {own.name}):
+            return False
+    return True
+
+
+@remembered
+def _declared(_: ast.Module, context: FileContext) -> frozenset[str]:
+    """Return the names that the bodies of classes bind: fields, properties, methods."""
+    found: set[str] = set()
+    for each in context.nodes(ast.ClassDef):
+        for statement in each.body:
+            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                found.add(statement.name)
+            elif not isinstance(statement, ast.Expr):
+                found.update(one.id for one in context.inside(statement, ast.Name) if isinstance(one.ctx, ast.Store))
+    return frozenset(found)
+
+
+@remembered
+def _registered(_: ast.Module, context: FileContext) -> dict[str, list[tuple[ast.Attribute, ast.expr]]]:
+    """Return what buffers and parameters are registered as, by name, with what registers them."""
+    found: dict[str, list[tuple[ast.Attribute, ast.expr]]] = {}
+    for node in context.nodes(ast.Call):
+        match node:
+            case ast.Call(func=ast.Attribute() as function, args=[ast.Constant(value=str(name)), value, *_]):
+                if function.attr in _REGISTERING:
+                    found.setdefault(name, []).append((function, value))
+    return found
+
+
+@remembered
+def _sets_by_any_name(_: ast.Module, context: FileContext) -> bool:
+    """Whether a file sets attributes by names that are not written there, or in other ways than an assignment."""
+    for node in context.nodes(ast.Call):
+        match node:
+            case ast.Call(func=ast.Name(id="setattr" | "vars")):
+                return True
+            case ast.Call(func=ast.Attribute(attr="__setattr__")):
+                return True
+            case ast.Call(func=ast.Attribute(attr=word), args=[first, *_]):
+                if word in _REGISTERING and not isinstance(first, ast.Constant):
+                    return True
+    words = context.attributes_by_word()
+    return "__dict__" in words or any(
+        each.name in ("__setattr__", "__getattr__", "__getattribute__") for each in context.nodes(ast.FunctionDef)
+    )
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_ADDING = frozenset("append extend insert add_module update setdefault register_module __setitem__ __setattr__".split())
+_NAMED = frozenset("add_module register_module register_parameter register_buffer __setattr__".split())
+"""Methods of a module that are given a name and what to keep under it."""
+_STORES = frozenset({"_modules", "_parameters", "_buffers"})
+_ASKING = frozenset("super isinstance issubclass hasattr getattr id type print len repr str hash".split())
+"""Functions that are handed an object and put nothing into it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One way in which an attribute comes by what it holds."""
+
+    at: ast.AST
+    word: str | None
+    """The attribute; None where it may be any."""
+    value: ast.expr | None
+    """What is put there; None where the code does not tell."""
+    whole: bool = True
+    """Whether the attribute itself is set; else something is put into what it holds."""
+
+
+@remembered
+def settings(function: Function, context: FileContext) -> tuple[Setting, ...]:
+    """Return what a method puts into its object, in the order of the text."""
+    given = [*function.args.posonlyargs, *function.args.args]
+    return tuple(_found(context, function, given[0].arg)) if given else ()
+
+
+def _found(context: FileContext, function: Function, self: str) -> Iterator[Setting]:
+    for node in context.within(function):
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    yield from _assigned(target, value, self, node)
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                yield from _assigned(target, value, self, node)
+            case ast.AugAssign(target=target, value=value) if (word := path_word(target, self)) is not None:
+                yield Setting(node, word, value, whole=False)
+            case (
+                ast.For(target=target) | ast.AsyncFor(target=target) | ast.withitem(optional_vars=ast.expr() as target)
+            ):
+                yield from _assigned(target, None, self, node)
+            case ast.Call():
+                yield from _called(node, self)
+            case ast.Attribute(value=ast.Name(id=owner), attr="__dict__") if owner == self:
+                yield Setting(node, None, None)
+
+
+def _assigned(target: ast.expr, value: ast.expr | None, self: str, at: ast.AST) -> Iterator[Setting]:
+    match target:
+        case ast.Tuple(elts=targets) | ast.List(elts=targets):
+            values: list[ast.expr | None] = [None] * len(targets)
+            if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(targets):
+                values = list(value.elts)
+            for each, part in zip(targets, values, strict=True):
+                yield from _assigned(each, part, self, at)
+        case ast.Starred(value=inner):
+            yield from _assigned(inner, None, self, at)
+        case ast.Attribute(value=ast.Name(id=owner), attr=word) if owner == self:
+            yield Setting(at, word, value)
+        case ast.Attribute() | ast.Subscript():
+            held = path_word(target, self)
+            if held is not None:
+                yield Setting(at, None if held in _STORES else held, value, whole=held in _STORES)
+
+
+def _called(node: ast.Call, self: str) -> Iterator[Setting]:
+    arguments = [*node.args, *(each.value for each in node.keywords)]
+    match node.func:
+        case ast.Attribute(value=ast.Name(id=owner), attr=word) if owner == self and word in _NAMED:
+            yield _named(node, arguments)
+        case ast.Attribute(value=inner, attr=word) if word in _ADDING and (held := path_word(inner, self)) is not None:
+            yield from (Setting(node, None if held in _STORES else held, each, whole=False) for each in arguments)
+        case ast.Name(id="setattr") if node.args and path_word(node.args[0], self, empty="") == "":
+            yield _named(node, arguments[1:])
+        case ast.Name(id="setattr") if node.args and (held := path_word(node.args[0], self)) is not None:
+            yield Setting(node, held, arguments[-1], whole=False)
+        case ast.Name(id=word) if word in _ASKING:
+            pass
+        case ast.Attribute(attr="__init__"):  # what a base class is given is looked at with the base class
+            pass
+        case _:
+            if any(isinstance(each, ast.Name) and each.id == self for each in arguments):
+                yield Setting(node, None, None)
+
+
+def _named(node: ast.Call, arguments: list[ast.expr]) -> Setting:
+    name = arguments[0] if arguments else None
+    word = name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else None
+    return Setting(node, word, arguments[1] if len(arguments) > 1 else None)
+
+
+def path_word(node: ast.expr, source: str | None, empty: str | None = None) -> str | None:
+    """Return ``net`` of ``self.net[0].weight``; ``empty`` for the name alone, None where the path starts elsewhere."""
+    word = empty
+    while True:
+        match node:
+            case ast.Attribute(value=inner, attr=attribute):
+                node, word = inner, attribute
+            case ast.Subscript(value=inner) | ast.Call(func=inner):
+                node, word = inner, empty
+            case ast.Name(id=name):
+                return word if name == source else None
+            case _:
+                return None
+
+
+def in_force(found: list[Setting], word: str | None, until: ast.AST, context: FileContext) -> list[Setting]:
+    """Return those settings of one function that may still hold where a write stands.
+
+    What stands behind the write, in no loop with it, has not happened, and an assignment that always comes before the
+    write undoes all that was set before it.
+    """
+    around = list(context.ancestors(until))
+    loops = {each for each in around if isinstance(each, ast.For | ast.While)}
+    found = [each for each in found if _row(each.at) <= _row(until) or not loops.isdisjoint(context.ancestors(each.at))]
+    blocks = {context.parent(each) for each in around if isinstance(each, ast.stmt)}
+    sure = [each for each in found if each.whole and each.word == word and _is_sure(each.at, until, blocks, context)]
+    last = max((_row(each.at) for each in sure), default=0)
+    return [each for each in found if any(row >= last for row in _rows(each.at, until, context))]
+
+
+def _is_sure(at: ast.AST, until: ast.AST, blocks: set[ast.AST | None], context: FileContext) -> bool:
+    """Whether an assignment is a statement of a block around the write, and comes before it."""
+    if not isinstance(at, ast.Assign) or _row(at) >= _row(until):
+        return False
+    block = context.parent(at)
+    if block not in blocks or isinstance(block, ast.Try):
+        return False
+    path = [until, *context.ancestors(until)]
+    below = path[path.index(block) - 1] if block in path else None
+    names = ("body", "orelse", "finalbody")
+    return any(at in lines and below in lines for lines in (getattr(block, each, None) or () for each in names))
+
+
+def _rows(at: ast.AST, until: ast.AST, context: FileContext) -> list[float]:
+    """Return the rows on which a setting may happen: one in a function inside the function, where that is called."""
+    inner, outer = context.function_around(at), context.function_around(until)
+    if inner is outer or inner is None or outer is None:
+        return [_row(at)]
+    uses = [each for each in context.inside(outer, ast.Name) if each.id == inner.name]
+    calls = [context.parent(each) for each in uses]
+    if all(isinstance(call, ast.Call) and call.func is each for call, each in zip(calls, uses, strict=True)):
+        return [_row(each) for each in uses if _row(each) <= _row(until)]
+    return [float("inf")]
+
+
+def _row(node: ast.AST) -> int:
+    return getattr(node, "lineno", 0)

@@ -1,0 +1,304 @@
+"""Whether an expression is a tensor of torch, or a module, beyond doubt: shown where it is made, not guessed."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from torchlint.rules.api import UNLIKE, FileContext, Kind, Value, leaf, operations, remembered
+from torchlint.rules.evidence.constructor_argument import brief
+from torchlint.rules.evidence.local_bindings import bindings_of, is_instance, names_of
+from torchlint.rules.evidence.object_attributes import attribute_values, is_own_groups
+from torchlint.rules.evidence.tensor_uses import PARAMETER
+
+_COMPUTING = frozenset(
+    f"torch.nn.{word}"
+    for word in (
+        "Linear Bilinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d BatchNorm1d BatchNorm2d "
+        "BatchNorm3d SyncBatchNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d LayerNorm GroupNorm Embedding "
+        "EmbeddingBag PReLU ReLU ReLU6 LeakyReLU ELU SELU CELU GELU SiLU Mish Hardtanh Hardswish Hardsigmoid Sigmoid "
+        "Tanh Softplus LogSigmoid Softmax LogSoftmax Dropout Dropout1d Dropout2d Dropout3d AvgPool1d AvgPool2d "
+        "AvgPool3d AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d CrossEntropyLoss NLLLoss MSELoss L1Loss "
+        "SmoothL1Loss HuberLoss BCELoss BCEWithLogitsLoss KLDivLoss CTCLoss PixelShuffle Upsample"
+    ).split()
+)
+"""Layers that give a tensor or fail, and whose parameters and buffers are tensors or left out."""
+_RECURRENT = frozenset(f"torch.nn.{word}" for word in ("RNN LSTM GRU RNNCell LSTMCell GRUCell".split()))
+_GIVING_ITSELF = frozenset("requires_grad_ to cuda cpu float double half eval train apply".split())
+"""Methods of a module that give the module itself."""
+_LAYERS = _COMPUTING | _RECURRENT
+
+
+def is_layer(node: ast.expr, context: FileContext) -> bool:
+    """Whether an expression is one of torch's layers with parameters beyond doubt."""
+    return bool(_made_as(node, context)) and _made_as(node, context) <= _LAYERS
+
+
+def layer_gives_a_tensor(node: ast.expr, context: FileContext) -> bool:
+    """Whether calling an expression gives a tensor because it is a layer of torch that gives nothing else."""
+    return bool(_made_as(node, context)) and _made_as(node, context) <= _COMPUTING
+
+
+def is_module(node: ast.expr, context: FileContext) -> bool:
+    """Whether an expression is a module beyond doubt, whose ``parameters()`` are those of ``nn.Module``."""
+    if any(each.name in ("parameters", "buffers") for each in context.nodes(ast.FunctionDef)):
+        return False
+    if not context.value(node).must(Kind.MODULE):
+        return False
+    own = context.value_of_self(node)
+    return (own is not None and own.must(Kind.MODULE)) or _is_constructed(node, context)
+
+
+def _is_constructed(node: ast.expr, context: FileContext) -> bool:
+    """Whether all that an expression may be is made by calling a class of modules, as far as its text shows."""
+    match node:
+        case ast.Call(func=function):
+            names, made = context.value(function).names, context.value(node)
+            return made.must(Kind.MODULE) and bool(names) and names == made.instance
+        case ast.Name():
+            bound = bindings_of(node, context)
+            return bool(bound) and all(
+                isinstance(each.value, ast.Call) and not each.depth and _is_constructed(each.value, context)
+                for each in bound
+            )
+        case ast.Attribute():
+            values = attribute_values(node, context)
+            calls = [each for each in values if isinstance(each, ast.Call) and _is_constructed(each, context)]
+            return bool(values) and len(calls) == len(values)
+    return False
+
+
+@remembered
+def _made_as(node: ast.expr, context: FileContext) -> frozenset[str]:
+    """Return the classes of torch that an expression may be an object of; nothing where another may be meant."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Call() as inner, attr=word)) if word in _GIVING_ITSELF:
+            return _made_as(inner, context)
+        case ast.Call(func=function):
+            names = names_of(function, context)
+            return names if names <= _LAYERS else frozenset()
+        case ast.Name() if is_instance(node, lambda names: names <= _LAYERS, context):
+            return context.value(node).instance & _LAYERS or _LAYERS
+        case ast.Name():
+            bound = bindings_of(node, context)
+            values = [each.value for each in bound if not each.depth and not each.is_augmented]
+            return _joined(values, context) if len(values) == len(bound) else frozenset()
+        case ast.Attribute():
+            return _joined(attribute_values(node, context), context)
+    return frozenset()
+
+
+def _joined(values: list[ast.expr], context: FileContext) -> frozenset[str]:
+    found = [_made_as(each, context) if isinstance(each, ast.Call) else frozenset[str]() for each in values]
+    return frozenset().union(*found) if found and all(found) else frozenset()
+
+
+_CLASSES = frozenset({"torch.Tensor", "torch.nn.Parameter", "torch.autograd.Variable"})
+_OF_TENSORS = frozenset({"data", "grad", "T", "mT", "H", "mH", "real", "imag"})
+"""Attributes of a tensor that are tensors again."""
+_NUMBERS = Kind.INTEGER | Kind.SCALAR | Kind.TENSOR | Kind.NONE
+_WALKED = frozenset({"parameters", "buffers", "named_parameters", "named_buffers"})
+_PADDING = frozenset({"torch.nn.utils.rnn.pad_sequence", "torch.nn.utils.rnn.pad_packed_sequence"})
+_ASKING_FOR_MORE = frozenset({"return_indices", "return_inverse", "return_counts", "as_tuple", "need_weights"})
+_MOST_ARGUMENTS = {"unique": 1, "adaptive_max_pool": 2, "fractional_max_pool": 2, "max_pool": 6}
+"""How many arguments functions may be given before one of these flags: by how their name begins."""
+_OF_SEVERAL_SORTS = UNLIKE | frozenset(
+    "atleast_1d atleast_2d atleast_3d gradient cholesky_ex inv_ex ldl_factor ldl_factor_ex lu_factor_ex solve_ex "
+    "native_batch_norm native_group_norm native_layer_norm multi_head_attention_forward split_with_sizes_copy "
+    "unbind_copy unravel_index unsafe_chunk unsafe_split unsafe_split_with_sizes lstm gru rnn_tanh rnn_relu".split()
+)
+"""Functions that may give a tuple where inference says no more than that tensors come out (measured on torch 2.13)."""
+_DEEPEST, _MOST = 60, 1000
+"""A proof that takes more levels or steps than this is not looked for."""
+
+
+def doubt_of_tensor(node: cst.BaseExpression, context: FileContext) -> str | None:
+    """Return the clause that says why a fix that needs a tensor is not safe; None where it is one beyond doubt."""
+    place = context.python(node)
+    if isinstance(place, ast.expr) and is_proven(place, context):
+        return None
+    return f"`{brief(node, context)}` is not shown to be a tensor"
+
+
+@remembered
+def is_proven(node: ast.expr, context: FileContext) -> bool:
+    """Whether an expression is a tensor, or `None`, beyond doubt."""
+    return _Proof(context).holds(node)
+
+
+def is_tensor_class(names: frozenset[str]) -> bool:
+    """Whether a class known by these names is one whose objects are tensors."""
+    return bool(names) and all(name in _CLASSES or _is_legacy_type(name) for name in names)
+
+
+def is_torch_maker(names: frozenset[str]) -> bool:
+    """Whether a function known by these names is torch's, and takes part in computing."""
+    table = operations()
+    known = table.functions | table.factories | _PADDING | _CLASSES
+    return bool(names) and all(name in known or _is_legacy_type(name) for name in names)
+
+
+def _is_legacy_type(name: str) -> bool:
+    owner, _, word = name.rpartition(".")
+    return owner in ("torch", "torch.cuda", "torch.sparse", "torch.cuda.sparse") and word.endswith("Tensor")
+
+
+def _may_give_several(call: ast.Call) -> bool:
+    """Whether a call may give a tuple where inference takes it for a tensor: by a flag whose value is not in sight."""
+    if any(isinstance(each, ast.Starred) for each in call.args):
+        return True
+    flags = [each for each in call.keywords if each.arg is None or each.arg in _ASKING_FOR_MORE]
+    if any(not (isinstance(each.value, ast.Constant) and each.value.value is False) for each in flags):
+        return True
+    word = (
+        call.func.attr
+        if isinstance(call.func, ast.Attribute)
+        else call.func.id
+        if isinstance(call.func, ast.Name)
+        else ""
+    )
+    return len(call.args) > next((most for start, most in _MOST_ARGUMENTS.items() if word.startswith(start)), 100)
+
+
+class _Proof:
+    """One question: names that lead back to themselves are what their other bindings are."""
+
+    def __init__(self, context: FileContext) -> None:
+        self._context = context
+        self._asked: list[tuple[ast.AST, int]] = []
+        self._steps = 0
+
+    def holds(self, node: ast.expr, depth: int = 0, is_held: bool = False) -> bool:
+        """Whether an expression is a tensor, or what it holds ``depth`` levels down are tensors.
+
+        ``is_held`` says that a name holds it: into a list more may have been put meanwhile.
+        """
+        self._steps += 1
+        if (node, depth) in self._asked:
+            return True
+        if len(self._asked) > _DEEPEST or self._steps > _MOST or (depth == 0 and not self._is_taken_for_one(node)):
+            return False
+        self._asked.append((node, depth))
+        answer = self._is_made(node, depth, is_held)
+        self._asked.pop()
+        return answer
+
+    def _is_taken_for_one(self, node: ast.expr) -> bool:
+        known = self._value(node)
+        return bool(known.kind) and known.must(Kind.TENSOR | Kind.NONE)
+
+    def _is_made(self, node: ast.expr, depth: int, is_held: bool) -> bool:
+        match node:
+            case ast.Constant(value=None):
+                return True
+            case ast.Name():
+                return self._name(node, depth)
+            case ast.Call():
+                return self._call(node, depth)
+            case ast.Subscript(value=group, slice=ast.Constant(value="params")) if depth == 1:
+                return self._is_of_an_optimizer(group)
+            case ast.Subscript(value=inner, slice=index):
+                below = depth if isinstance(index, ast.Slice) else depth + 1
+                return self.holds(inner) or self.holds(inner, below, is_held)
+            case ast.Attribute():
+                return self._attribute(node, depth)
+            case ast.IfExp(body=one, orelse=other):
+                return self.holds(one, depth, is_held) and self.holds(other, depth, is_held)
+            case ast.NamedExpr(value=value):
+                return self.holds(value, depth, is_held)
+            case ast.List(elts=elements) | ast.Tuple(elts=elements) if depth and not (
+                is_held and isinstance(node, ast.List)
+            ):
+                return all(self.holds(each, depth - 1) for each in elements)
+            case ast.ListComp(elt=element) | ast.GeneratorExp(elt=element) if depth and not is_held:
+                return self.holds(element, depth - 1)
+        return self._arithmetic(node)
+
+    def _arithmetic(self, node: ast.expr) -> bool:
+        """Whether an operator is a tensor's own: between a tensor and a number or a tensor no other can answer."""
+        match node:
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd() | ast.Invert(), operand=inner):
+                return self.holds(inner)
+            case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
+                sides = ((left, right), (right, left))
+                return any(self.holds(one) and self._is_number_or_tensor(other) for one, other in sides)
+        return False
+
+    def _is_number_or_tensor(self, node: ast.expr) -> bool:
+        known = self._value(node)
+        return bool(known.kind) and known.must(_NUMBERS)
+
+    def _name(self, node: ast.Name, depth: int) -> bool:
+        if is_instance(node, is_tensor_class, self._context):
+            return True
+        bound = bindings_of(node, self._context)
+        if not bound or all(each.is_augmented for each in bound):
+            return False
+        return all(
+            self._is_number_or_tensor(each.value)
+            if each.is_augmented
+            else self.holds(each.value, each.depth + depth, is_held=each.depth == 0 or isinstance(each.value, ast.Name))
+            for each in bound
+        )
+
+    def _call(self, node: ast.Call, depth: int) -> bool:
+        names = self._functions(node.func)
+        if names == {"builtins.next"} and len(node.args) == 1:
+            return self.holds(node.args[0], depth + 1)
+        if names and names <= operations().factories:
+            return not depth or self._gives_tensors_within(node, depth)
+        if depth and not self._gives_tensors_within(node, depth):
+            return False
+        if _may_give_several(node):
+            return False
+        if names:
+            return is_torch_maker(names) and not any(leaf(name) in _OF_SEVERAL_SORTS for name in names)
+        match node.func:
+            case ast.Attribute(value=receiver, attr=word) if word in _WALKED and depth == 1:
+                return is_module(receiver, self._context)
+            case ast.Attribute(value=receiver, attr=word):
+                if word not in _OF_SEVERAL_SORTS and self.holds(receiver):
+                    return True
+        return depth == 0 and layer_gives_a_tensor(node.func, self._context)
+
+    def _functions(self, function: ast.expr) -> frozenset[str]:
+        """Return the names of what is called, where it is known by an import or bound to nothing but what is."""
+        names = names_of(function, self._context)
+        if names or not isinstance(function, ast.Name):
+            return names
+        bound = bindings_of(function, self._context)
+        found = [frozenset[str]() if each.depth else names_of(each.value, self._context) for each in bound]
+        return frozenset().union(*found) if all(found) else frozenset()
+
+    def _gives_tensors_within(self, node: ast.Call, depth: int) -> bool:
+        """Whether what a call gives holds nothing but tensors so many levels down, if it is torch's own."""
+        known = self._value(node)
+        for _ in range(depth):
+            if known.is_tensor:
+                break
+            if not known.kind or not known.must(Kind.SEQUENCE):
+                return False
+            known = known.element()
+        return bool(known.kind) and known.must(Kind.TENSOR | Kind.NONE)
+
+    def _is_of_an_optimizer(self, group: ast.expr) -> bool:
+        """Whether an expression is one of an optimizer's groups: it refuses parameters that are no tensors."""
+        bound = bindings_of(group, self._context) if isinstance(group, ast.Name) else []
+        return bool(bound) and all(
+            each.depth == 1 and isinstance(each.value, ast.Attribute) and is_own_groups(each.value, self._context)
+            for each in bound
+        )
+
+    def _attribute(self, node: ast.Attribute, depth: int) -> bool:
+        if node.attr in _OF_TENSORS and self.holds(node.value):
+            return True
+        if node.attr in ("values", "indices") and isinstance(node.value, ast.Call) and self.holds(node.value, 1):
+            return True
+        if PARAMETER.search(node.attr) and node.attr != "grad" and is_layer(node.value, self._context):
+            return True
+        values = attribute_values(node, self._context)
+        return bool(values) and all(self.holds(each, depth, is_held=True) for each in values)
+
+    def _value(self, node: ast.expr) -> Value:
+        return self._context.value(node)

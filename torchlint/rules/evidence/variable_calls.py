@@ -1,0 +1,109 @@
+"""Which expressions name torch's ``Variable``, and what a call of it says."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+import libcst as cst
+
+from torchlint.rules.api import FileContext, canonical, import_bindings, remembered
+
+NAMES = frozenset({"torch.autograd.Variable", "torch.autograd.variable.Variable"})
+"""The class has these two addresses and no other."""
+
+_ALIAS = re.compile(rb"\bVariable\s+as\s+(\w+)|\b(\w+)\s*=[^=\n]*\bVariable\b")
+
+
+@dataclass(frozen=True, slots=True)
+class VariableCall:
+    """A call ``Variable(data, requires_grad, volatile)``: its arguments, None where they are left out."""
+
+    call: cst.Call
+    word: cst.Name
+    """The constructor's name, the word at fault."""
+    data: cst.Arg | None = None
+    requires_grad: cst.Arg | None = None
+    volatile: cst.Arg | None = None
+    plain: bool = True
+    """Whether nothing else is passed: no star, no ``name=``."""
+
+
+def names_variable(node: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether an expression is torch's ``Variable`` beyond doubt, under whatever alias."""
+    word = _last_word(node)
+    if word is None or word not in _spellings(context.source.utf8):
+        return False
+    known = context.value(node)
+    if known.unknown and not known.names:  # an annotation that is not evaluated
+        return _imported(node, context)
+    return bool(known.names) and known.names <= NAMES
+
+
+def last_name(node: cst.BaseExpression) -> cst.Name:
+    """Return the name at the end of a dotted expression."""
+    return node.attr if isinstance(node, cst.Attribute) else cst.ensure_type(node, cst.Name)
+
+
+def read(call: cst.Call, context: FileContext) -> VariableCall | None:
+    """Read a call of ``Variable``; None where it is a call of something else."""
+    if not names_variable(call.func, context):
+        return None
+    bound: dict[str, cst.Arg] = {}
+    plain = True
+    for at, argument in enumerate(call.args):
+        name = argument.keyword.value if argument.keyword else ("data", "requires_grad", "volatile", "name")[min(at, 3)]
+        if argument.star or name not in ("data", "requires_grad", "volatile"):
+            plain = False
+        else:
+            bound[name] = argument
+    return VariableCall(
+        call, last_name(call.func), bound.get("data"), bound.get("requires_grad"), bound.get("volatile"), plain
+    )
+
+
+def is_literal(argument: cst.Arg | None, word: str) -> bool:
+    """Whether an argument is written as this name: ``True``, ``False``, ``None``."""
+    return argument is not None and isinstance(argument.value, cst.Name) and argument.value.value == word
+
+
+def brief(node: cst.CSTNode, context: FileContext, instead: str) -> str:
+    """Return a node's text for a message, or a stand-in where it is long."""
+    code = context.code(node)
+    return code if len(code) <= 40 and "\n" not in code and "`" not in code else instead
+
+
+def _imported(node: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether imports alone, and only those of torch's ``Variable``, bind what an expression spells."""
+    root, _, rest = context.code(node).partition(".")
+    meant = _imports_alone(context.tree, context).get(root, frozenset())
+    return bool(meant) and all(canonical(f"{name}.{rest}" if rest else name) in NAMES for name in meant)
+
+
+@remembered
+def _imports_alone(_: ast.Module, context: FileContext) -> dict[str, frozenset[str]]:
+    """Return what each name means that imports bind and nothing else."""
+    other = context.bound_otherwise
+    imports: list[ast.Import | ast.ImportFrom] = [*context.nodes(ast.Import), *context.nodes(ast.ImportFrom)]
+    meant: dict[str, frozenset[str]] = {}
+    for bound, value in (each for node in imports for each in import_bindings(node) if each[0] not in other):
+        meant[bound] = meant.get(bound, frozenset()) | value.names
+    return meant
+
+
+def _last_word(node: cst.BaseExpression) -> str | None:
+    match node:
+        case cst.Name(value=word) | cst.Attribute(attr=cst.Name(value=word)):
+            return word
+    return None
+
+
+@lru_cache(maxsize=8)
+def _spellings(text: bytes) -> frozenset[str]:
+    """Return the names under which a file may know ``Variable``: asked of every call, so facts come after it."""
+    found = {"Variable"}
+    for one, other in _ALIAS.findall(text):
+        found.add((one or other).decode())
+    return frozenset(found)

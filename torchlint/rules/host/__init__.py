@@ -1,0 +1,1 @@
+"""TNS1: tensors that leave for NumPy and Python."""

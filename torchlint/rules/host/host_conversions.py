@@ -1,0 +1,284 @@
+"""Calls that copy to the host, ``.numpy()`` above all: which half of the way is missing."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
+from torchlint.rules.api import UNKNOWN, Device, Draft, FileContext, Grad, Kind, Mode, Reason, Value
+from torchlint.rules.data.data_evidence import is_packed
+from torchlint.rules.data.data_use import detached, detaching_end
+from torchlint.rules.evidence.expected_errors import unless_expected
+from torchlint.rules.evidence.tensor_proof import doubt_of_tensor
+
+
+def is_host_copy(call: cst.Call, context: FileContext) -> bool:
+    """Whether a call is ``.cpu()`` or ``.to`` with the host for its only argument."""
+    match call:
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="cpu")), args=[]):
+            return True
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="to")), args=[target]):
+            return not target.star and is_host(target, context)
+    return False
+
+
+def is_torch_tensor(node: cst.BaseExpression, used: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether a value is a torch tensor: by its facts, or by ``.detach()`` on it in a file that knows no other library.
+
+    ``used`` is the call on the value, or one further on in the chain.
+    """
+    if context.value(node).is_tensor:
+        return True
+    known = not context.uses_other_frameworks
+    return known and context.value(used).is_tensor
+
+
+def is_host(argument: cst.Arg, context: FileContext) -> bool:
+    """Whether an argument of ``.to`` is the host: ``"cpu"``, ``torch.device("cpu")``, or a name for one of them."""
+    if argument.keyword is not None and argument.keyword.value != "device":
+        return False
+    if isinstance(argument.value, cst.SimpleString):
+        return argument.value.evaluated_value in ("cpu", "cpu:0")
+    known = context.value(argument.value)
+    return known.must(Kind.DEVICE | Kind.STRING) and known.place == Device.HOST
+
+
+FORCE_SINCE = (1, 13)
+"""``Tensor.numpy(force=True)`` came with torch 1.13."""
+
+CONVERTS = ~(Kind.OTHER | Kind.MODULE | Kind.ARRAY | Kind.DEVICE | Kind.DTYPE)
+"""What a receiver may be so that ``.numpy()`` runs only if it is a tensor of torch: a list has no such method."""
+
+_LOSS_CODE = re.compile(r"(^|_)(forward|loss|losses|criterion|objective|training_step|closure)(_|$)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """A ``.numpy()`` call that may fail: its receiver's facts, and what is missing before it."""
+
+    call: cst.Call
+    attribute: cst.Attribute
+    value: Value
+    detach: bool
+    cpu: bool
+
+    @property
+    def missing(self) -> str:
+        """What is missing, as it is written."""
+        return (".detach()" if self.detach else "") + (".cpu()" if self.cpu else "")
+
+    @property
+    def code(self) -> str:
+        """The code of the strongest rule that the conversion breaks: one finding a conversion."""
+        if self.detach and self.value.grad & Grad.ATTACHED:
+            return "TNS101"
+        if self.cpu and self.value.place & Device.ACCELERATOR:
+            return "TNS102"
+        return "TNS103"
+
+
+def conversion(node: cst.Call, context: FileContext) -> Conversion | None:
+    """Look at a call; None where it is no ``.numpy()``, no tensor's, or proven to work."""
+    match node:
+        case cst.Call(func=cst.Attribute(value=receiver, attr=cst.Name(value="numpy")) as attribute, args=args):
+            pass
+        case _:
+            return None
+    if any(not _is_force_false(arg) for arg in args):
+        return None
+    value = context.value(receiver)
+    if not _may_be_torch(node, receiver, value, context):
+        return None
+    detach, cpu = _lacking(receiver, value, context)
+    words = set(_chain_words(receiver))
+    if context.settings.strict:
+        detach |= "detach" not in words
+        cpu |= "cpu" not in words and not _to_cpu(receiver)
+    elif value == UNKNOWN:  # an annotation, an `except`, syntax newer than this Python's: all that is known are words
+        detach &= not words & {"detach", "data"}
+        cpu &= "cpu" not in words and not _to_cpu(receiver)
+    if not detach and not cpu:
+        return None
+    return Conversion(node, attribute, value, detach, cpu)
+
+
+def _is_force_false(arg: cst.Arg) -> bool:
+    match arg:
+        case cst.Arg(keyword=cst.Name(value="force"), value=cst.Name(value="False")):
+            return True
+    return False
+
+
+def _chain_words(node: cst.BaseExpression) -> Iterator[str]:
+    """Yield the attributes of a chain, outermost first: ``cpu``, ``detach`` for ``x.detach().cpu()``."""
+    while True:
+        match node:
+            case cst.Call(func=cst.Attribute() as inner):
+                node = inner
+            case cst.Attribute(value=inner_value, attr=cst.Name(value=word)):
+                yield word
+                node = inner_value
+            case _:
+                return
+
+
+def _to_cpu(node: cst.BaseExpression) -> bool:
+    match node:
+        case cst.Call(
+            func=cst.Attribute(attr=cst.Name(value="to")), args=[cst.Arg(value=cst.SimpleString(value=text))]
+        ):
+            return text.strip("\"'") == "cpu"
+        case cst.Call(func=cst.Attribute(value=inner)):
+            return _to_cpu(inner)
+    return False
+
+
+def _may_be_torch(call: cst.Call, receiver: cst.BaseExpression, value: Value, context: FileContext) -> bool:
+    """Whether the receiver of ``.numpy()`` may be a torch tensor: an unknown one only in code that works with torch."""
+    if not context.is_parsed:
+        return context.works_with_torch
+    place = context.python(receiver)
+    if not isinstance(place, ast.expr) or not value.may(Kind.TENSOR):
+        return False
+    if value.must(CONVERTS):
+        return True
+    match context.parent(call):
+        case cst.Attribute(attr=cst.Name(value="decode")):  # the bytes of a TensorFlow string
+            return False
+    return context.may_be_torch(place)
+
+
+def _lacking(receiver: cst.BaseExpression, value: Value, context: FileContext) -> tuple[bool, bool]:
+    """Return whether ``.detach()`` and whether ``.cpu()`` may be missing where code is called as such code mostly is.
+
+    In strict settings: where it is called in any way.
+    """
+    detach = value.may_require_grad and bool(context.mode(receiver) & Mode.ON)
+    cpu = value.may_be_on_accelerator
+    if context.settings.strict or not (detach or cpu):
+        return detach, cpu
+    presumed = context.presumed_value(receiver)
+    detach &= presumed.may_require_grad and bool(context.presumed_mode(receiver) & Mode.ON)
+    cpu &= presumed.may_be_on_accelerator
+    if detach and context.is_test:  # it has run: one that always raises would not be kept
+        detach = _shows_grad(value)
+    if cpu and not value.place & Device.ACCELERATOR:
+        cpu = context.speaks_of_accelerators(receiver)
+    return detach, cpu
+
+
+def _rests_on_others(reason: Reason) -> bool:
+    """Whether a reason has a step outside the function's own text."""
+    return any(step.weak for step in reason.chain())
+
+
+def _shows_grad(value: Value) -> bool:
+    """Whether the function's own text shows that the value may require grad."""
+    reason = value.why_grad
+    return bool(value.grad & Grad.ATTACHED) and reason is not None and not _rests_on_others(reason)
+
+
+# ---------------------------------------------------------------------- what is said
+def drafts(code: str, message: Callable[[Conversion, FileContext], str]) -> Callable[..., Iterator[Draft]]:
+    """Make the check of one of the three rules: it speaks where its code is the strongest."""
+
+    def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
+        found = conversion(node, context)
+        if found is not None and found.code == code:
+            why = (
+                *context.why(found.value.why_grad if found.detach else None),
+                *context.why(found.value.why_place if found.cpu else None),
+            )
+            text = message(found, context)
+            yield Draft(
+                found.attribute.attr,
+                text,
+                confidence(found, context),
+                tuple(dict.fromkeys(why)),
+                repair(found, context),
+            )
+
+    return check
+
+
+def confidence(found: Conversion, context: FileContext) -> Confidence:
+    """Return how sure the fault is: certain only where this function's own text leaves no other reading."""
+    value = found.value
+    mixed = context.uses_other_frameworks
+    if found.code == "TNS103" or (mixed and not value.is_tensor):
+        return Confidence.POSSIBLE
+    only = value.grad == Grad.ATTACHED if found.code == "TNS101" else value.place == Device.ACCELERATOR
+    reason = value.why_grad if found.code == "TNS101" else value.why_place
+    if only and value.is_tensor and reason is not None and not _rests_on_others(reason):
+        return Confidence.CERTAIN
+    return Confidence.LIKELY
+
+
+def half(found: Conversion) -> str:
+    """Name what is missing, for a message."""
+    return {
+        (True, True): "`.detach()` and `.cpu()` are",
+        (True, False): "`.detach()` is",
+        (False, True): "`.cpu()` is",
+    }[found.detach, found.cpu] + " missing"
+
+
+def computes_loss(found: Conversion, context: FileContext) -> bool:
+    """Whether the conversion stands where a gradient may be wanted: in a ``forward`` or the computation of a loss."""
+    for above in context.ancestors(found.call):
+        if isinstance(above, cst.FunctionDef):
+            return bool(_LOSS_CODE.search(above.name.value))
+    return False
+
+
+def repair(found: Conversion, context: FileContext) -> Fix:
+    """Insert what is missing, ``.detach()`` before an existing ``.cpu()``; safe only where nobody expects the error."""
+    return unless_expected(_repair(found, context), found.call, context)
+
+
+def _repair(found: Conversion, context: FileContext) -> Fix:
+    safe = found.value.must(CONVERTS) and not (found.detach and computes_loss(found, context))
+    applicability = Applicability.SAFE if safe else Applicability.UNSAFE
+    target = context.settings.target_torch
+    if context.settings.numpy_style == "force" and (target is None or target >= FORCE_SINCE) and not found.call.args:
+        end = context.span(found.call)[1]
+        return Fix("Write `.numpy(force=True)`", (Edit(end - 1, end - 1, "force=True"),), applicability)
+    if found.detach and (data := _data_behind(found.attribute.value, context)) is not None:
+        return _in_place_of_data(data, found, applicability, context)
+    title = f"Insert `{found.missing}` before `.numpy()`"
+    return Fix(title, (context.insert_after(_anchor(found), found.missing),), applicability)
+
+
+def _data_behind(receiver: cst.BaseExpression, context: FileContext) -> cst.Attribute | None:
+    """Return the `.data` of a tensor that detaches the chain already, so that only its spelling is asked for."""
+    end = detaching_end(receiver)
+    if not isinstance(end, cst.Attribute) or is_packed(end.value, context.value(end.value), context):
+        return None
+    return end
+
+
+def _in_place_of_data(
+    data: cst.Attribute, found: Conversion, applicability: Applicability, context: FileContext
+) -> Fix:
+    edits = [detached(data, context)]
+    if found.cpu:
+        edits.append(context.insert_after(found.attribute.value, ".cpu()"))
+    fix = Fix("Replace `.data` with `.detach()`", tuple(edits), applicability)
+    return fix.doubted(doubt_of_tensor(data.value, context))
+
+
+def _anchor(found: Conversion) -> cst.BaseExpression:
+    """Return the expression behind which the missing half goes."""
+    receiver = found.attribute.value
+    if found.missing == ".detach()":
+        match receiver:
+            case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value="cpu")), args=[]):
+                return inner
+            case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value="to"))) if _to_cpu(receiver):
+                return inner
+    return receiver

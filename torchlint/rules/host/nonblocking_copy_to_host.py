@@ -1,0 +1,176 @@
+"""A copy to the host with `non_blocking=True` may be read before it has ended.
+
+## What it does
+
+Reports `non_blocking=True` on copies whose destination is the host beyond doubt: `.to("cpu", ...)`,
+`.to(torch.device("cpu"), ...)`, and `copy_` into a tensor on the host. Copies to an accelerator are right and left
+alone, and so is a function that waits for the copy: one that calls `synchronize`, or waits for a stream or an event.
+
+## Why is this bad?
+
+To the accelerator the argument is safe: whatever reads the copy there waits its turn in the same stream. In the other
+direction the reader is Python, which waits for nothing: the call returns at once with memory that is not yet filled,
+and `.numpy()`, `print` or `torch.save` see **zeros or stale values**, now and then and without an error. On the CPU
+the argument does nothing, so tests on a machine without accelerator pass.
+
+`.cpu(non_blocking=True)` is a `TypeError`: that method has no such argument.
+
+## Example
+
+```python
+import torch
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+scores = torch.ones(1000).to(device)
+values = scores.to("cpu", non_blocking=True).numpy()
+```
+
+Use instead:
+
+```python
+import torch
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+scores = torch.ones(1000).to(device)
+values = scores.to("cpu").numpy()
+```
+
+Where the copy is meant to overlap with work, keep the argument and call `torch.cuda.synchronize()`, or wait for an
+event, before the first read.
+
+## Fix safety
+
+Unsafe. The copy gives what it should have given, and it has ended when the call returns: where the copy was meant to
+overlap with work, that work now waits for it. A class of your own may have a `to` or a `cpu` that makes another use of
+the argument. With the argument the result of `.to("cpu")` lies in pinned memory, without it in ordinary memory.
+
+## References
+
+* [A guide on good usage of `non_blocking` and `pin_memory()`](https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html)
+* [torch.Tensor.to](https://pytorch.org/docs/stable/generated/torch.Tensor.to.html)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.diagnostics.model import Applicability, Confidence, Fix
+from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers, Value
+from torchlint.rules.evidence.removal import without
+from torchlint.rules.evidence.variable_calls import is_literal
+from torchlint.rules.host.host_conversions import is_host
+
+_WAITS = frozenset({"synchronize", "wait", "wait_stream", "wait_event"})
+_STREAMS = frozenset({"Event", "Stream", "stream", "record", "record_event", "current_stream", "synchronize"})
+_READS = frozenset({"numpy", "item", "tolist", "__array__"})
+
+
+def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
+    """Report a call with ``non_blocking=True`` that copies to the host."""
+    flag = next((each for each in node.args if each.keyword and each.keyword.value == "non_blocking"), None)
+    if flag is None or not is_literal(flag, "True") or not isinstance(node.func, cst.Attribute):
+        return
+    source = _copied(node, node.func, context)
+    if source is None:
+        return
+    value = context.value(source)
+    if (value.place == Device.HOST and value.is_tensor) or not value.may(Kind.TENSOR | Kind.MODULE | Kind.OTHER):
+        return
+    if not value.must(Kind.TENSOR | Kind.MODULE) and not context.works_with_torch:
+        return
+    if _calls(node, _WAITS, context, whole_file=False):
+        return
+    yield Draft(flag.keyword or flag, *_judged(node, node.func, flag, value, context))
+
+
+def _copied(node: cst.Call, method: cst.Attribute, context: FileContext) -> cst.BaseExpression | None:
+    """Return what a call copies to the host; None where it copies elsewhere or where that is not known."""
+    match method.attr.value:
+        case "to" | "_to":  # the second is what holders of tensors build their own `to` and `cpu` on
+            return method.value if any(is_host(each, context) for each in _destination(node)) else None
+        case "cpu":
+            return method.value
+        case "copy_":
+            target = context.value(method.value)
+            if target.is_tensor and target.place == Device.HOST and node.args and not node.args[0].keyword:
+                return node.args[0].value
+    return None
+
+
+def _destination(node: cst.Call) -> Iterator[cst.Arg]:
+    for at, argument in enumerate(node.args):
+        if not argument.star and (argument.keyword.value == "device" if argument.keyword else at == 0):
+            yield argument
+
+
+def _judged(
+    node: cst.Call, method: cst.Attribute, flag: cst.Arg, value: Value, context: FileContext
+) -> tuple[str, Confidence, tuple[str, ...], Fix | None]:
+    receiver = value if method.attr.value != "copy_" else context.value(method.value)
+    known = receiver.must(Kind.TENSOR | Kind.MODULE)
+    edit = without(flag, node, context)
+    fix = Fix(f"Drop `non_blocking=True`; {_doubt(method)}", (edit,), Applicability.UNSAFE) if edit else None
+    if method.attr.value == "cpu":
+        sure = Confidence.CERTAIN if known else Confidence.POSSIBLE
+        return "`.cpu()` has no argument `non_blocking` and raises `TypeError`: drop it", sure, (), fix
+    message = "the host may read this copy before it has ended and see zeros: drop `non_blocking=True`, or synchronize"
+    return message, _confidence(node, value, context), (), fix
+
+
+def _doubt(method: cst.Attribute) -> str:
+    """Return what may differ without the argument."""
+    if method.attr.value == "cpu":
+        return "a class of your own may have a `cpu` that takes it"
+    return "the copy may be meant to overlap with work, which now waits for it"
+
+
+def _confidence(node: cst.Call, value: Value, context: FileContext) -> Confidence:
+    """Judge by who reads the copy: the chain it stands in, this function, or nobody in sight."""
+    if _calls(node, _STREAMS, context, whole_file=True):
+        return Confidence.POSSIBLE
+    above = context.parent(node)
+    if isinstance(above, cst.Attribute):
+        at_once = above.attr.value in _READS and bool(value.place & Device.ACCELERATOR)
+        return Confidence.CERTAIN if at_once else Confidence.LIKELY
+    return Confidence.LIKELY if _read_by_name(node, context) else Confidence.POSSIBLE
+
+
+def _read_by_name(node: cst.Call, context: FileContext) -> bool:
+    """Whether the copy gets a name in its function and the host reads it there: ``y.numpy()``, ``y.item()``."""
+    found = context.python(node)
+    assignment = context.parent(found) if found else None
+    match assignment:
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return any(_reads(each, name) for each in ast.walk(_around(node, context)))
+    return False
+
+
+def _reads(node: ast.AST, name: str) -> bool:
+    match node:
+        case ast.Attribute(value=ast.Name(id=found), attr=word):
+            return found == name and word in _READS
+    return False
+
+
+def _around(node: cst.Call, context: FileContext) -> ast.AST:
+    """Return the function that a call stands in, or else the file."""
+    found = context.python(node)
+    above = context.ancestors(found) if found else iter(())
+    functions = (each for each in above if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
+    return next(functions, context.tree)
+
+
+def _calls(node: cst.Call, words: frozenset[str], context: FileContext, whole_file: bool) -> bool:
+    """Whether methods of these names are called in the function around a call, or anywhere in the file."""
+    if not context.is_parsed:
+        return True
+    return any(
+        isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in words
+        for each in ast.walk(context.tree if whole_file else _around(node, context))
+    )
+
+
+RULE = Rule("TNS108", "nonblocking-copy-to-host", Triggers(names=("non_blocking",)), visit={cst.Call: check})

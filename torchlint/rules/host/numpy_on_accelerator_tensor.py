@@ -1,0 +1,57 @@
+"""`.numpy()` is called on a tensor that is, or may be, on an accelerator.
+
+## What it does
+Finds `.numpy()` on a tensor that was made on, or moved to, a device that is an accelerator (`.cuda()`, `device="cuda"`)
+or may be one by the code's own words (`.to(device)`, a module moved by `.to(device)`), with no `.cpu()` on the way.
+
+## Why is this bad?
+NumPy reads host memory only: the call raises `TypeError: can't convert cuda:0 device type tensor to numpy. Use
+Tensor.cpu() to copy the tensor to host memory first.` On a machine without a GPU the same program works, so the fault
+passes every test there and shows on the first machine that has one.
+
+## Example
+```python
+import torch
+
+device = torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
+counts = torch.tensor([1, 2, 3]).to(device)
+array = counts.numpy()
+```
+
+Use instead:
+```python
+import torch
+
+device = torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
+counts = torch.tensor([1, 2, 3]).to(device)
+array = counts.cpu().numpy()
+```
+
+## Fix safety
+Safe where the receiver is a torch tensor beyond doubt: `.cpu()` hands a host tensor back as it is, so wherever the old
+call worked the new one gives the same array over the same memory. On an accelerator the array is a copy.
+
+Unsafe where an error may be expected: inside `try` with a handler that takes it, `pytest.raises` and the like, in a
+function that this file calls there, and in a test that is marked as failing.
+
+## References
+- [`torch.Tensor.cpu`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.cpu.html)
+- [CUDA semantics](https://docs.pytorch.org/docs/stable/notes/cuda.html)
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from torchlint.rules.api import Device, FileContext, Rule, Triggers
+from torchlint.rules.host.host_conversions import Conversion, drafts, half
+
+
+def _message(found: Conversion, context: FileContext) -> str:
+    verb = "is" if found.value.place == Device.ACCELERATOR else "may be"
+    return f"`.numpy()` on a tensor that {verb} on an accelerator: {half(found)}"
+
+
+RULE = Rule(
+    "TNS102", "numpy-on-accelerator-tensor", Triggers(methods=("numpy",)), visit={cst.Call: drafts("TNS102", _message)}
+)

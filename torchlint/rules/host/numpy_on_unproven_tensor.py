@@ -1,0 +1,65 @@
+"""`.numpy()` is called on a tensor that nothing shows to be detached and on the host.
+
+## What it does
+Finds `.numpy()` on a value that the code does not prove convertible: a function's argument, an attribute that is set
+elsewhere, the result of an unknown call. The message names the half, or the halves, that cannot be excluded.
+Conversions that are proven safe (after `.detach()` and `.cpu()`, on integer results, on batches of a `DataLoader`, on
+fresh host tensors, under `no_grad`) are silent. So is what a test shows neither to require grad nor to leave the host:
+it has run, and would fail each time.
+
+## Why is this bad?
+Most real crashes of this kind stand in small helpers such as `def to_numpy(x): return x.numpy()`, which work until
+somebody hands them a live tensor or one on a GPU. A helper that says what it needs works for every caller, and costs
+nothing for a tensor that is detached and on the host already: both calls hand it back as it is.
+
+## Example
+```python
+import torch
+
+
+def to_list(scores: torch.Tensor):
+    return list(scores.numpy())
+```
+
+Use instead:
+```python
+import torch
+
+
+def to_list(scores: torch.Tensor):
+    return list(scores.detach().cpu().numpy())
+```
+
+## Fix safety
+Safe where the receiver is a torch tensor beyond doubt (an annotation, a construction, an operation of torch): wherever
+the old call worked the new one gives the same array over the same memory. Unsafe where the receiver's kind is not
+known: a TensorFlow tensor, or an object of your own with a `numpy` method, has no `.detach()`.
+
+Unsafe where an error may be expected: inside `try` with a handler that takes it, `pytest.raises` and the like, in a
+function that this file calls there, and in a test that is marked as failing.
+
+## References
+- [`torch.Tensor.numpy`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html)
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from torchlint.rules.api import FileContext, Rule, Triggers
+from torchlint.rules.host.host_conversions import Conversion, drafts, half
+
+_EXCLUDED = {
+    (True, True): "may require grad or be on an accelerator",
+    (True, False): "may require grad",
+    (False, True): "may be on an accelerator",
+}
+
+
+def _message(found: Conversion, context: FileContext) -> str:
+    return f"`.numpy()` on a tensor that {_EXCLUDED[found.detach, found.cpu]}: {half(found)}"
+
+
+RULE = Rule(
+    "TNS103", "numpy-on-unproven-tensor", Triggers(methods=("numpy",)), visit={cst.Call: drafts("TNS103", _message)}
+)

@@ -1,0 +1,165 @@
+"""A detour through NumPy for what `.item()` or `.tolist()` gives directly.
+
+## What it does
+
+Reports `.numpy().item()`, `.numpy().tolist()`, `float(x.numpy())` and `int(x.numpy())`, and `.numpy()[0]` on a tensor
+without dimensions, with whatever `.detach()` and `.cpu()` stands before.
+
+## Why is this bad?
+
+`.item()` and `.tolist()` work on every device and with or without a gradient, so there is nothing to forget. The
+detour works only with `.detach()` and `.cpu()` in place, not at all for `bfloat16`, and with NumPy 2.4
+`float(x.numpy())` raises a `TypeError` for a tensor of shape `(1,)`. `.numpy()[0]` on a loss raises an `IndexError`:
+a loss has no dimensions.
+
+## Example
+
+```python
+import torch
+
+loss = torch.nn.functional.mse_loss(torch.ones(3, requires_grad=True), torch.zeros(3))
+total = float(loss.detach().cpu().numpy())
+history = torch.arange(3.0).numpy().tolist()
+```
+
+Use instead:
+
+```python
+import torch
+
+loss = torch.nn.functional.mse_loss(torch.ones(3, requires_grad=True), torch.zeros(3))
+total = loss.item()
+history = torch.arange(3.0).tolist()
+```
+
+## Fix safety
+
+Safe on a tensor: the same Python numbers come out, bit for bit, for every dtype that NumPy has. Where the dtype is
+not known to fit, the conversion stays: `float(x.item())`, because the `.item()` of an integer tensor is an `int`.
+Unsafe where the value may be a tensor of another framework, and where an error of the old code may be expected: inside
+`try` with a handler that takes it, `pytest.raises` and the like, or in a function that this file calls there.
+
+`.numpy()[0]` on a tensor of one element gives a NumPy scalar, which keeps float32 arithmetic:
+`torch.tensor(0.1).item() == 0.1` is `False`, `torch.tensor(0.1).numpy() == 0.1` is `True`. It is therefore reported
+only where it cannot work, on a tensor without dimensions.
+
+## References
+
+* [torch.Tensor.item](https://pytorch.org/docs/stable/generated/torch.Tensor.item.html)
+* [torch.Tensor.tolist](https://pytorch.org/docs/stable/generated/torch.Tensor.tolist.html)
+* [NumPy 2.4: conversion of arrays with dimensions to scalars](https://numpy.org/doc/stable/release/2.4.0-notes.html)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
+from torchlint.rules.api import Draft, Dtype, FileContext, Kind, Rule, Triggers
+from torchlint.rules.evidence.expected_errors import unless_expected
+from torchlint.rules.host.host_conversions import is_host_copy, is_torch_tensor
+
+_NUMBERS = {"float": Dtype.FLOATING, "int": Dtype.INTEGRAL}
+_WHAT = {"item": "number", "tolist": "list"}
+
+
+def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
+    """Report a call of ``.numpy`` whose array only becomes Python numbers."""
+    if not isinstance(node.func, cst.Attribute) or node.func.attr.value != "numpy" or not _plain(node):
+        return
+    above = context.parent(node)
+    match above:
+        case cst.Attribute(attr=cst.Name(value="item" | "tolist" as word)):
+            used = context.parent(above)
+            if isinstance(used, cst.Call) and used.func is above and not used.args:
+                yield from _reported(node, used, word, "", context)
+        case cst.Arg(keyword=None, star=""):
+            used = context.parent(above)
+            if isinstance(used, cst.Call) and len(used.args) == 1:
+                yield from _converted(node, used, context)
+        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Integer(value="0")))]):
+            if context.value(_source(node, context)).rank == 0:
+                yield from _reported(node, above, "item", "", context)
+
+
+def _plain(node: cst.Call) -> bool:
+    return all(each.keyword is not None and each.keyword.value == "force" for each in node.args)
+
+
+def _converted(node: cst.Call, used: cst.Call, context: FileContext) -> Iterator[Draft]:
+    """``float(x.numpy())``: the number's own type may make the call of ``float`` superfluous."""
+    word = used.func.value if isinstance(used.func, cst.Name) else ""
+    if word not in _NUMBERS or context.names(used.func) != {f"builtins.{word}"}:
+        return
+    value = context.value(_source(node, context))
+    fits = value.is_tensor and value.dtype == _NUMBERS[word]
+    yield from _reported(node, used, "item", "" if fits else word, context)
+
+
+def _reported(
+    node: cst.Call, used: cst.BaseExpression, word: str, around: str, context: FileContext
+) -> Iterator[Draft]:
+    source = _source(node, context)
+    value = context.value(source)
+    if not value.may(Kind.TENSOR) or (not value.is_tensor and not _speaks_for_torch(node, context)):
+        return
+    message = f"NumPy is a detour here: `.{word}()` gives the Python {_WHAT[word]} directly, on every device"
+    if isinstance(used, cst.Subscript):
+        message = "this tensor has no dimensions, so `[0]` raises `IndexError`: use `.item()`"
+    fix = _repair(node, used, word, around, context)
+    confidence = Confidence.CERTAIN if value.is_tensor else Confidence.LIKELY
+    yield Draft(cst.ensure_type(node.func, cst.Attribute).attr, message, confidence, fix=fix)
+
+
+def _repair(node: cst.Call, used: cst.BaseExpression, word: str, around: str, context: FileContext) -> Fix | None:
+    """Cut the chain behind its source, and the conversion around it where the number's type is known."""
+    source, chain = _source(node, context), cst.ensure_type(node.func, cst.Attribute).value
+    trust = Applicability.SAFE if is_torch_tensor(source, chain, context) else Applicability.UNSAFE
+    start, end = context.outer_span(node) if around else context.span(used)
+    first, last = context.outer_span(source)
+    edits = [Edit(last, end, f".{word}()")]
+    if start < first:
+        edits.append(Edit(start, first, ""))
+    if any("#" in context.source.slice(edit.start, edit.end) for edit in edits):
+        return None
+    return unless_expected(Fix(f"Use `.{word}()`", tuple(edits), trust), node, context)
+
+
+def _source(node: cst.Call, context: FileContext) -> cst.BaseExpression:
+    """Return what stands before the ``.detach()`` and ``.cpu()`` of a conversion."""
+    below = cst.ensure_type(node.func, cst.Attribute).value
+    while _is_step(below, context):
+        below = _receiver(below)
+    return below
+
+
+def _is_step(node: cst.BaseExpression, context: FileContext) -> bool:
+    match node:
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="detach")), args=[]):
+            return True
+        case cst.Attribute(attr=cst.Name(value="data"), value=owner):
+            return context.value(owner).is_tensor
+        case cst.Call():
+            return is_host_copy(node, context)
+    return False
+
+
+def _receiver(node: cst.BaseExpression) -> cst.BaseExpression:
+    called = node.func if isinstance(node, cst.Call) else node
+    return cst.ensure_type(called, cst.Attribute).value
+
+
+def _speaks_for_torch(node: cst.Call, context: FileContext) -> bool:
+    """Whether ``.detach()`` or ``.cpu()`` stands before ``.numpy()``: TensorFlow's tensors have ``.numpy()`` alone."""
+    if not context.works_with_torch:
+        return False
+    mixed = context.uses_other_frameworks
+    match cst.ensure_type(node.func, cst.Attribute).value:
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value=word))):
+            return word == "detach" or (word == "cpu" and not mixed)
+    return False
+
+
+RULE = Rule("TNS107", "numpy-roundtrip-to-scalar", Triggers(methods=("numpy",)), visit={cst.Call: check})

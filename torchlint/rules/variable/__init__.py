@@ -1,0 +1,1 @@
+"""TNS4: `torch.autograd.Variable`."""

@@ -1,0 +1,191 @@
+"""Whether the code shows that an expression may be `None`: by a default, an assignment, or what a call is given."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from torchlint.rules.api import FileContext, Function, Kind, remembered
+from torchlint.rules.evidence.constructor_argument import brief
+from torchlint.rules.evidence.local_bindings import is_guarded, places_of
+
+_DEEPEST = 4
+"""Names are followed to what they are bound to this far."""
+
+
+def doubt_of_none(node: cst.BaseExpression, context: FileContext) -> str | None:
+    """Return the clause that says that an expression may be `None`; None where nothing speaks for it."""
+    place = context.python(node)
+    if isinstance(place, ast.expr) and not _may_be(place, context):
+        return None
+    return f"`{brief(node, context)}` may be `None`" if isinstance(place, ast.expr) else None
+
+
+def _may_be(node: ast.expr, context: FileContext) -> bool:
+    """Whether an expression may be `None` by what the file shows, and no test around it says otherwise."""
+    known = context.value(node)
+    if known.may(Kind.NONE):
+        return not known.unknown or _shows(node, context, _DEEPEST)
+    if isinstance(node, ast.Attribute) and node.attr == "grad":
+        return not _is_tested(node, node, context)
+    return isinstance(node, ast.Name) and _is_annotated_as_more(node, context)
+
+
+def _is_annotated_as_more(name: ast.Name, context: FileContext) -> bool:
+    """Whether a parameter is `None` by default, though its annotation says nothing of it, and no test asks for it."""
+    given = [each for each in places_of(name, context) if isinstance(each, ast.arg) and each.annotation is not None]
+    if not any(_binds_none(each, context, 0) for each in given):
+        return False
+    return not _is_tested(name, name, context) and not _is_replaced(name, context)
+
+
+def _is_tested(node: ast.expr, root: ast.expr, context: FileContext) -> bool:
+    """Whether a test for `None` is in force around a name, or around an attribute of one."""
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    code = ast.unparse(node)
+
+    def tells(test: ast.expr, holds: bool) -> bool:
+        asked = _asks_for_none(test, code)
+        return asked is not None and asked is not holds
+
+    return isinstance(root, ast.Name) and is_guarded(root, tells, context)
+
+
+def _asks_for_none(test: ast.expr, code: str) -> bool | None:
+    """Return how a test comes out where an expression is `None`; None where it does not ask for that."""
+    match test:
+        case ast.Compare(left=tested, ops=[operator], comparators=[ast.Constant(value=None)]):
+            return isinstance(operator, ast.Is | ast.Eq) if ast.unparse(tested) == code else None
+        case ast.Call(args=[tested, *_]) | tested if ast.unparse(tested) == code:
+            return False
+    return None
+
+
+def _is_replaced(name: ast.Name, context: FileContext) -> bool:
+    """Whether an earlier ``if x is None: x = ...`` puts something in the place of `None`."""
+    for above in context.ancestors(name):
+        for each in getattr(above, "body", []) if isinstance(above, ast.stmt) else []:
+            match each:
+                case ast.If(test=test, body=[*_, ast.Assign(targets=[ast.Name(id=word)])]) if word == name.id:
+                    if _asks_for_none(test, word) and context.span(each)[1] <= context.span(name)[0]:
+                        return True
+    return False
+
+
+def _shows(node: ast.expr, context: FileContext, depth: int) -> bool:
+    match node:
+        case ast.Constant(value=None):
+            return True
+        case ast.IfExp(body=one, orelse=other):
+            return _shows(one, context, depth) or _shows(other, context, depth)
+        case ast.BoolOp(values=parts):
+            return any(_shows(each, context, depth) for each in parts)
+        case ast.NamedExpr(value=value):
+            return _shows(value, context, depth)
+        case ast.Attribute(attr="grad"):
+            return True
+        case ast.Attribute(attr=word):
+            return word in _attributes_set_to_none(context.tree, context)
+        case ast.Call(func=ast.Attribute(attr="get"), args=[_]):
+            return True
+        case ast.Call(func=ast.Attribute(attr="get") | ast.Name(id="getattr"), args=[*_, last]):
+            return _shows(last, context, depth)
+        case ast.Subscript(value=inner):
+            return depth > 0 and _holds_none(inner, context, depth)
+        case ast.Name():
+            return depth > 0 and any(_binds_none(each, context, depth - 1) for each in places_of(node, context))
+    return False
+
+
+def _binds_none(place: ast.Name | ast.arg, context: FileContext, depth: int) -> bool:
+    if isinstance(place, ast.arg):
+        function = context.function_around(place)
+        return function is not None and place.arg in _given_none(function, context)
+    above = context.parent(place)
+    is_member = isinstance(above, ast.Tuple | ast.List)
+    while isinstance(above, ast.Tuple | ast.List | ast.Starred):
+        above = context.parent(above)
+    match above:
+        case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value) | ast.NamedExpr(value=value):
+            return _holds_none(value, context, depth) if is_member else _shows(value, context, depth)
+        case ast.For(iter=source) | ast.comprehension(iter=source):
+            return _holds_none(source, context, depth)
+    return False
+
+
+def _holds_none(node: ast.expr, context: FileContext, depth: int) -> bool:
+    """Whether a container is shown to hold `None`."""
+    match node:
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return any(_shows(each, context, depth) or _holds_none(each, context, depth) for each in elements)
+        case ast.Dict(values=values):
+            return any(_shows(each, context, depth) for each in values)
+        case ast.BinOp(left=left, right=right):
+            return _holds_none(left, context, depth) or _holds_none(right, context, depth)
+        case ast.ListComp(elt=element) | ast.GeneratorExp(elt=element):
+            return _shows(element, context, depth)
+        case ast.Call(func=ast.Name(), args=given):
+            return any(_holds_none(each, context, depth) for each in given)
+        case ast.Name() if depth > 0:
+            return any(_is_given_such(each, context, depth - 1) for each in places_of(node, context))
+    return False
+
+
+def _is_given_such(place: ast.Name | ast.arg, context: FileContext, depth: int) -> bool:
+    match context.parent(place):
+        case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
+            return _holds_none(value, context, depth)
+    return False
+
+
+@remembered
+def _attributes_set_to_none(_: ast.Module, context: FileContext) -> frozenset[str]:
+    """Return the attributes that a file sets to `None`, or to a parameter that may be."""
+    found: set[str] = set()
+    for word, attributes in context.attributes_by_word().items():
+        stores = (context.parent(each) for each in attributes if isinstance(each.ctx, ast.Store))
+        if any(isinstance(each, ast.Assign) and _shows(each.value, context, 1) for each in stores):
+            found.add(word)
+    return frozenset(found)
+
+
+@remembered
+def _given_none(function: Function, context: FileContext) -> frozenset[str]:
+    """Return the parameters of a function that are `None` by default, or in a call by this name in the file."""
+    given = function.args
+    positional = [*given.posonlyargs, *given.args]
+    found = {
+        each.arg
+        for each, default in (
+            *zip(positional[::-1], given.defaults[::-1], strict=False),
+            *zip(given.kwonlyargs, given.kw_defaults, strict=True),
+        )
+        if isinstance(default, ast.expr) and _is_none_somewhere(default)
+    }
+    above = context.parent(function)
+    is_method = isinstance(above, ast.ClassDef)
+    word = above.name if isinstance(above, ast.ClassDef) and function.name == "__init__" else function.name
+    for call in context.nodes(ast.Call):
+        if isinstance(call.func, ast.Name | ast.Attribute) and _called_by(call.func) == word:
+            found.update(each.arg for each in call.keywords if each.arg and _is_none_somewhere(each.value))
+            shown = positional[1:] if is_method else positional
+            pairs = zip(shown, call.args, strict=False)
+            found.update(each.arg for each, value in pairs if _is_none_somewhere(value))
+    return frozenset(found)
+
+
+def _called_by(function: ast.Name | ast.Attribute) -> str:
+    return function.id if isinstance(function, ast.Name) else function.attr
+
+
+def _is_none_somewhere(node: ast.expr) -> bool:
+    match node:
+        case ast.Constant(value=None):
+            return True
+        case ast.IfExp(body=one, orelse=other):
+            return _is_none_somewhere(one) or _is_none_somewhere(other)
+        case ast.BoolOp(values=parts):
+            return any(map(_is_none_somewhere, parts))
+    return False

@@ -1,0 +1,315 @@
+"""`Variable` is imported and used nowhere.
+
+## What it does
+
+Reports a name that `from torch.autograd import ...` binds to `Variable` and that nothing in the file uses. It also
+clears up behind the fixes of [TNS401](variable-wrapper.md), [TNS402](variable-volatile.md) and
+[TNS403](variable-type-check.md), selected or not.
+
+## Why is this bad?
+
+`Variable` is deprecated since torch 0.4 and kept only so that old code runs. An import that nothing needs invites the
+next use, and ties the file to a name that may go.
+
+## Example
+
+```python
+import torch
+from torch.autograd import Function, Variable
+
+
+class Double(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+
+Double.apply(torch.ones(2))
+```
+
+Use instead:
+
+```python
+import torch
+from torch.autograd import Function
+
+
+class Double(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+
+Double.apply(torch.ones(2))
+```
+
+## Fix safety
+
+Safe where nobody can take the name from this module. A name counts as used where it appears as a name anywhere in the
+file, in an annotation written as a string, in a type comment, in a doctest, or as a string of its own (`__all__`,
+`getattr`). No fix where a comment would be lost or a block would be empty.
+
+Unsafe, with the reason in the fix's title, where
+
+- another Python file or notebook of the project imports all names from the module, imports this name from it, asks it
+  for the name as an attribute, hands the module on, or mentions the name in a string of its own or beside the module's
+  name (`mock.patch("nets.Variable")`). All files below the project's root are looked at, whichever are checked;
+- the file uses `globals`, `vars`, `eval`, `exec` or `sys.modules`, or puts its `__all__` together at run time;
+- a comment says that the import is there for others: `# noqa: F401`, `# pylint: disable=unused-import`;
+- the module is a public one of a package: other projects may take the name from it.
+
+Names may be there for others: silent in `__init__.py`, in modules that only import, in files that themselves import
+`*` (unsafe in those that are scripts, with an `if __name__ == "__main__":`), under `try`, and for
+`import Variable as Variable`, which says "re-exported". Unsafe in a file without `__all__` in which three other imports
+are unused too.
+
+## References
+
+* [torch.autograd: Variable (deprecated)](https://pytorch.org/docs/stable/autograd.html#variable-deprecated)
+* [PEP 484: re-exported names](https://peps.python.org/pep-0484/#stub-files)
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import PurePath
+
+import libcst as cst
+
+from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
+from torchlint.rules.api import Draft, FileContext, Rule, Triggers, import_bindings
+from torchlint.rules.evidence.removal import without_statement
+from torchlint.rules.evidence.variable_calls import NAMES
+
+_LEFT_BEHIND = NAMES | {"torch.autograd"}
+_HABIT = 3
+"""So many other unused imports in one file are no oversight."""
+_KEPT = re.compile(r"#.*(?:\bnoqa\b[^#]*\bF401\b|\bdisable=[\w,-]*\bunused-import\b)", re.IGNORECASE)
+_ALL_KEPT = re.compile(r"^\s*#\s*(?:flake8|ruff)\s*:\s*noqa\b[^#\n]*\bF401\b", re.IGNORECASE | re.MULTILINE)
+_HOMES = frozenset({"torch.autograd", "torch.autograd.variable"})
+
+
+def check(node: cst.ImportFrom, context: FileContext) -> Iterator[Draft]:
+    """Report ``Variable`` among the names that a statement imports from ``torch.autograd``."""
+    if node.relative or node.module is None or isinstance(node.names, cst.ImportStar):
+        return
+    if not context.is_parsed or _dotted(node.module) not in _HOMES:
+        return
+    for alias in node.names:
+        if alias.evaluated_name == "Variable" and not _is_for_others(alias, node, context):
+            bound = alias.evaluated_alias or "Variable"
+            if not _is_used(bound, context):
+                spelled = "Variable" if bound == "Variable" else f"Variable as {bound}"
+                message = f"`{spelled}` is imported and not used: remove it, tensors need no wrapper since torch 0.4"
+                name = cst.ensure_type(alias.name, cst.Name)
+                yield Draft(name, message, Confidence.CERTAIN, fix=_removal(alias, node, context))
+
+
+# ---------------------------------------------------------------------- uses
+def _is_for_others(alias: cst.ImportAlias, node: cst.ImportFrom, context: FileContext) -> bool:
+    if alias.evaluated_alias == "Variable" or PurePath(context.source.path).name == "__init__.py":
+        return True
+    if any(isinstance(each, cst.Try | cst.TryStar) for each in context.ancestors(node)):
+        return True
+    body = context.tree.body
+    if any(_imports_all(each) for each in body):
+        return not any(_is_script_part(each) for each in body)
+    return all(_only_imports(each) for each in body)
+
+
+def _is_script_part(statement: ast.stmt) -> bool:
+    """Whether a statement is ``if __name__ == "__main__":``: a script is run, and seldom imported with ``*``."""
+    match statement:
+        case ast.If(test=ast.Compare(left=ast.Name(id="__name__"), comparators=[ast.Constant(value="__main__")])):
+            return True
+    return False
+
+
+def _imports_all(statement: ast.stmt) -> bool:
+    """Whether a statement is ``from m import *``: where that is the custom, this file may be imported so too."""
+    return isinstance(statement, ast.ImportFrom) and any(each.name == "*" for each in statement.names)
+
+
+def _only_imports(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Constant()):
+            return True
+        case ast.Assign(targets=[ast.Name(id=word)]):
+            return word.startswith("__")
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name()))):  # warnings.filterwarnings(...)
+            return True
+    return False
+
+
+def _doubt(name: str, node: cst.ImportFrom, context: FileContext) -> str | None:
+    """Return why somebody may still need a name that nothing in the file uses; None where nobody can."""
+    return (
+        _said_in_comment(node, context)
+        or _reached_at_run_time(context)
+        or _is_habit(context)
+        or context.other_texts.exports
+        or context.other_texts.takes(name, by_star=not _lists_its_names(context))
+    )
+
+
+def _said_in_comment(node: cst.ImportFrom, context: FileContext) -> str | None:
+    """``# noqa: F401`` beside an import says that it is there for others."""
+    first, last = (context.source.position(at)[0] for at in context.span(node))
+    if any(_KEPT.search(context.source.line(at)) for at in range(first, last + 1)):
+        return "a comment says that it is there for others"
+    if _ALL_KEPT.search(context.source.text):
+        return "a comment says that unused imports are there for others"
+    return None
+
+
+def _reached_at_run_time(context: FileContext) -> str | None:
+    """``globals()``, ``eval`` and an ``__all__`` that is put together reach names that are not written."""
+    for node in context.within(context.tree):
+        match node:
+            case ast.Name(id="globals" | "locals" | "vars" | "eval" | "exec" | "dir" as word):
+                return f"`{word}` may reach it"
+            case ast.Attribute(attr="modules", value=ast.Name(id="sys")):
+                return "`sys.modules` may reach it"
+            case ast.Name(id="__all__", ctx=ast.Load()):
+                return "`__all__` is put together at run time"
+            case ast.Name(id="__all__") if not _is_list_of_names(context.parent(node)):
+                return "`__all__` is put together at run time"
+    return None
+
+
+def _is_list_of_names(statement: ast.AST | None) -> bool:
+    match statement:
+        case (
+            ast.Assign(targets=[_], value=ast.List(elts=names) | ast.Tuple(elts=names))
+            | ast.AnnAssign(value=ast.List(elts=names) | ast.Tuple(elts=names))
+        ):
+            return all(isinstance(each, ast.Constant) for each in names)
+    return False
+
+
+def _lists_its_names(context: FileContext) -> bool:
+    """Whether the file has an ``__all__``, which does not name the import: else it would be used."""
+    return any(isinstance(node, ast.Name) and node.id == "__all__" for node in context.within(context.tree))
+
+
+def _is_habit(context: FileContext) -> str | None:
+    """Several imports that nothing uses may be there for ``from this_file import *``."""
+    if any(_imports_all(each) for each in context.tree.body):
+        return "the file itself imports `*`, and may be imported so"
+    bound: set[str] = set()
+    used: set[str] = set()
+    for node in context.within(context.tree):
+        match node:
+            case ast.Import() | ast.ImportFrom():
+                bound.update(name for name, value in import_bindings(node) if not value.names <= _LEFT_BEHIND)
+            case ast.Name(id=name):
+                used.add(name)
+    if len(bound - used) < _HABIT or _lists_its_names(context):
+        return None
+    return "other imports are unused too, so the file may be there for its names"
+
+
+def _is_used(name: str, context: FileContext) -> bool:
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    for node in context.within(context.tree):
+        match node:
+            case ast.Name(id=found) if found == name:
+                return True
+            case ast.Global(names=names) | ast.Nonlocal(names=names) if name in names:
+                return True
+            case ast.Constant(value=str(text)) if name in text and _says(node, text, word, context):
+                return True
+    if any(word.search(comment) for comment in re.findall(r"#\s*type:(.*)", context.source.text)):
+        return True
+    return word.search(context.source.unread) is not None
+
+
+def _says(node: ast.Constant, text: str, word: re.Pattern[str], context: FileContext) -> bool:
+    """Whether a string is a use: nothing but the name, a doctest with it, an annotation, or a piece of code."""
+    if not word.search(text):
+        return False
+    if word.fullmatch(text.strip()):
+        return True
+    if any(word.search(line) for line in text.splitlines() if line.lstrip().startswith((">>>", "..."))):
+        return True
+    below: ast.AST = node
+    for above in context.ancestors(node):
+        match above:
+            case ast.arg() | ast.AnnAssign() if getattr(above, "annotation", None) is below:
+                return True
+            case ast.FunctionDef(returns=returns) | ast.AsyncFunctionDef(returns=returns) if returns is below:
+                return True
+            case ast.Call(func=ast.Name(id="eval" | "exec" | "cast" | "TypeVar" | "ForwardRef")):
+                return True
+            case ast.stmt():
+                return False
+        below = above
+    return False
+
+
+# ---------------------------------------------------------------------- edits
+def _removal(alias: cst.ImportAlias, node: cst.ImportFrom, context: FileContext) -> Fix | None:
+    assert not isinstance(node.names, cst.ImportStar)
+    edit = _one_name(alias, node.names, context) if len(node.names) > 1 else without_statement(node, context)
+    if edit is None:
+        return None
+    doubt = _doubt(alias.evaluated_alias or "Variable", node, context)
+    return Fix("Remove the import of `Variable`", (edit,), Applicability.SAFE).doubted(doubt)
+
+
+def _one_name(alias: cst.ImportAlias, names: object, context: FileContext) -> Edit | None:
+    assert isinstance(names, tuple | list)
+    at = names.index(alias)
+    start, end = _alias_span(alias, context)
+    if at + 1 < len(names):
+        end = _alias_span(names[at + 1], context)[0]
+    else:
+        start = _alias_span(names[at - 1], context)[1]
+    removed = context.source.slice(start, end)
+    if "#" not in removed:
+        return Edit(start, end, "")
+    return _own_rows(alias, context)
+
+
+def _own_rows(alias: cst.ImportAlias, context: FileContext) -> Edit | None:
+    """Delete the row of a name that stands alone on it, where no comment does too."""
+    start, end = _alias_span(alias, context)
+    row, last = context.source.position(start)[0], context.source.position(end)[0]
+    text = context.source.line(row)
+    if row != last or not re.fullmatch(r"\s*Variable(\s+as\s+\w+)?\s*,\s*", text):
+        return None
+    return Edit(context.source.line_starts[row - 1], context.source.line_starts[row], "")
+
+
+def _alias_span(alias: cst.ImportAlias, context: FileContext) -> tuple[int, int]:
+    start = context.outer_span(alias.name)[0]
+    last = alias.asname.name if alias.asname else alias.name
+    return start, context.outer_span(last)[1]
+
+
+def _dotted(node: cst.BaseExpression) -> str:
+    match node:
+        case cst.Attribute(value=value, attr=cst.Name(value=word)):
+            return f"{_dotted(value)}.{word}"
+        case cst.Name(value=word):
+            return word
+    return ""
+
+
+RULE = Rule(
+    "TNS404",
+    "variable-import",
+    Triggers(names=("Variable",)),
+    follows=("TNS401", "TNS402", "TNS403"),
+    visit={cst.ImportFrom: check},
+)

@@ -1,0 +1,267 @@
+"""`Variable` as a type: it means `torch.Tensor`, and under `torch.compile` not even that.
+
+## What it does
+
+Reports `isinstance(x, Variable)`, annotations that name `Variable`, and comparisons of `type(x)` with it.
+
+## Why is this bad?
+
+No object is a `Variable`: the class is an empty shell whose metaclass answers for tensors. Measured on torch 2.13:
+
+| written | eager | under `torch.compile` |
+|---|---|---|
+| `isinstance(x, Variable)` | `True` for every tensor | **`False`**: the branch flips in silence |
+| `type(x) is Variable`, `type(x) == Variable` | always `False`, also for `x = Variable(...)` | `False` |
+| `issubclass(torch.Tensor, Variable)` | `False` | `False` |
+
+Code that once told Variables from tensors by it, such as `h.detach() if type(h) == Variable else ...`, takes the
+wrong branch today.
+
+## Example
+
+```python
+import torch
+from torch.autograd import Variable
+
+
+def to_number(value: Variable):
+    if isinstance(value, Variable):
+        return value.item()
+    return value
+
+
+to_number(torch.tensor(1.0))
+```
+
+Use instead:
+
+```python
+import torch
+
+
+def to_number(value: torch.Tensor):
+    if isinstance(value, torch.Tensor):
+        return value.item()
+    return value
+
+
+to_number(torch.tensor(1.0))
+```
+
+## Fix safety
+
+Safe for `isinstance` and annotations: in eager mode both classes answer alike for every object. Unsafe for an
+annotation that code may read: in a file that asks for annotations, and under a decorator that is none of Python's and
+torch's own, such as `functools.singledispatch`'s `register`. No fix where the name `torch` stands for something else.
+
+A tuple or `Union` that names `torch.Tensor` already loses the second name. For a comparison with `type(x)` the fix is
+shown only: it would turn an answer that is always "no" into the one that was meant. `issubclass` is reported without a
+fix.
+
+Rare world: under `torch.compile` the answer changes from `False` to `True`, which is the repair.
+
+## References
+
+* [torch.autograd: Variable (deprecated)](https://pytorch.org/docs/stable/autograd.html#variable-deprecated)
+* [torch.autograd.variable, source](https://github.com/pytorch/pytorch/blob/main/torch/autograd/variable.py)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import Enum
+
+import libcst as cst
+
+from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
+from torchlint.rules.api import GRAD_MODE_DECORATORS, Draft, FileContext, Rule, Triggers
+from torchlint.rules.evidence.spelling import torch_name
+from torchlint.rules.evidence.variable_calls import brief, last_name, names_variable
+
+_CHECKS = frozenset({"isinstance", "assertIsInstance", "assertNotIsInstance"})
+_BLIND = frozenset({"staticmethod", "classmethod", "property", "setter", "abstractmethod", "wraps", "override"})
+"""Decorators of Python that leave annotations alone."""
+_ANNOTATIONS = re.compile(rb"\b(?:__annotations__|get_type_hints|get_annotations|signature\()")
+_NEGATIVE = (cst.NotEqual, cst.IsNot, cst.NotIn)
+
+
+class _Role(Enum):
+    CHECK = "check"
+    SUBCLASS = "subclass"
+    ANNOTATION = "annotation"
+
+
+def check_name(node: cst.Name | cst.Attribute, context: FileContext) -> Iterator[Draft]:
+    """Report ``Variable`` where it stands for a type: in ``isinstance`` or an annotation."""
+    above = context.parent(node)
+    if isinstance(above, cst.Attribute) or (isinstance(above, cst.Call) and above.func is node):
+        return
+    role, outermost = _role(node, context)
+    if role is None or not names_variable(node, context):
+        return
+    if role is _Role.SUBCLASS:
+        message = "`issubclass(..., Variable)` is `False` for `torch.Tensor` itself: compare with `torch.Tensor`"
+        yield Draft(last_name(node), message, Confidence.CERTAIN)
+        return
+    code = brief(outermost, context, "isinstance(..., Variable)")
+    if role is _Role.CHECK:
+        message = f"`{code}` asks for any tensor, and is `False` under `torch.compile`: say `torch.Tensor`"
+    else:
+        message = "no object is a `Variable`: annotate with `torch.Tensor`"
+    fix = _replacement(node, context)
+    if fix is not None and role is _Role.ANNOTATION:
+        fix = fix.doubted(_read_by(node, context))
+    yield Draft(last_name(node), message, Confidence.CERTAIN, fix=fix)
+
+
+def check_comparison(node: cst.Comparison, context: FileContext) -> Iterator[Draft]:
+    """Report ``type(x) == Variable`` and its kin."""
+    if len(node.comparisons) != 1:
+        return
+    target = node.comparisons[0]
+    for one, other in ((node.left, target.comparator), (target.comparator, node.left)):
+        found = _named_in(other, context) if _is_type_call(one) else None
+        if found is None:
+            continue
+        answer = "True" if isinstance(target.operator, _NEGATIVE) else "False"
+        code = brief(node, context, "type(...) == Variable")
+        alone = found is other
+        message = f"`{code}` is always `{answer}`: no object is a `Variable`; ask `isinstance(..., torch.Tensor)`"
+        if not alone:
+            message = f"the part of `{code}` that names `Variable` never matches: ask `isinstance(..., torch.Tensor)`"
+        fix = _meant(node, cst.ensure_type(one, cst.Call), target.operator, context) if alone else None
+        yield Draft(last_name(found), message, Confidence.CERTAIN, fix=fix)
+
+
+def _role(node: cst.BaseExpression, context: FileContext) -> tuple[_Role | None, cst.CSTNode]:
+    """Tell what a type's name is there for: climb out of tuples, ``Union[...]`` and ``A | B``."""
+    below: cst.CSTNode = node
+    for above in context.ancestors(node):
+        match above:
+            case cst.Element() | cst.Tuple() | cst.SubscriptElement() | cst.Index() | cst.BinaryOperation():
+                below = above
+            case cst.Subscript() if above.value is not below:
+                below = above
+            case cst.Annotation():
+                return _Role.ANNOTATION, above
+            case cst.Arg():
+                below = above
+            case cst.Call(func=cst.Name(value=word) | cst.Attribute(attr=cst.Name(value=word)), args=[_, second, *_]):
+                if second is below and word in _CHECKS:
+                    return _Role.CHECK, above
+                return (_Role.SUBCLASS if second is below and word == "issubclass" else None), above
+            case _:
+                break
+    return None, node
+
+
+def _replacement(node: cst.Name | cst.Attribute, context: FileContext) -> Fix | None:
+    shorter = _without_duplicate(node, context)
+    title = "Replace `Variable` by `torch.Tensor`"
+    if shorter is not None:
+        return Fix("Drop `Variable`: `torch.Tensor` is named already", (shorter,), Applicability.SAFE)
+    found = torch_name(context, "Tensor", node)
+    if found is None:
+        return None
+    spelled, imports = found
+    return Fix(title, (context.replace(node, spelled), *imports), Applicability.SAFE)
+
+
+def _read_by(node: cst.CSTNode, context: FileContext) -> str | None:
+    """Return who may read the annotation at run time, and so tell the two classes apart; None where nobody does."""
+    for above in context.ancestors(node):
+        if isinstance(above, cst.FunctionDef):
+            names = (_decorating(each.decorator, context) for each in above.decorators)
+            other = next((each for each in names if each is not None), None)
+            return f"`@{other}` may read the annotation" if other else _asked_for(context)
+        if isinstance(above, cst.ClassDef):
+            return "the class may read its annotations" if above.decorators or above.bases else _asked_for(context)
+    return _asked_for(context)
+
+
+def _decorating(decorator: cst.BaseExpression, context: FileContext) -> str | None:
+    """Return the code of a decorator that is neither one of Python's for methods nor one of torch's grad modes."""
+    function = decorator.func if isinstance(decorator, cst.Call) else decorator
+    code = context.code(function)
+    known = code.rpartition(".")[2] in _BLIND or context.names(function) & GRAD_MODE_DECORATORS
+    return None if known else code
+
+
+def _asked_for(context: FileContext) -> str | None:
+    return "the file asks for annotations" if context.matches(_ANNOTATIONS) else None
+
+
+def _without_duplicate(node: cst.BaseExpression, context: FileContext) -> Edit | None:
+    """``(Variable, torch.Tensor)`` becomes ``torch.Tensor``, ``Union[Variable, torch.Tensor, list]`` loses one name."""
+    whole, members = _alternatives(node, context)
+    others = [each for each in members if each is not node]
+    if whole is None or not any(_is_tensor_class(each, context) for each in others):
+        return None
+    start, end = context.outer_span(whole)
+    if "#" in context.source.slice(start, end):
+        return None
+    if len(others) == 1:
+        return Edit(start, end, context.code_with_parentheses(others[0]))
+    at = next(index for index, each in enumerate(members) if each is node)
+    first, last = context.outer_span(node)
+    if at + 1 < len(members):
+        return Edit(first, context.outer_span(members[at + 1])[0], "")
+    return Edit(context.outer_span(members[at - 1])[1], last, "")
+
+
+def _alternatives(
+    node: cst.BaseExpression, context: FileContext
+) -> tuple[cst.BaseExpression | None, list[cst.BaseExpression]]:
+    """Return the tuple, ``Union[...]`` or ``A | B`` that a type stands in, and the types it names."""
+    above = context.parent(node)
+    if isinstance(above, cst.Element):
+        whole = context.parent(above)
+        return (whole, [each.value for each in whole.elements]) if isinstance(whole, cst.Tuple) else (None, [])
+    if isinstance(above, cst.BinaryOperation) and isinstance(above.operator, cst.BitOr):
+        return above, [above.left, above.right]
+    element = context.parent(above) if isinstance(above, cst.Index) else None
+    union = context.parent(element) if element is not None else None
+    if isinstance(union, cst.Subscript) and _spells_union(union.value):
+        return union, [each.slice.value for each in union.slice if isinstance(each.slice, cst.Index)]
+    return None, []
+
+
+def _spells_union(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Name | cst.Attribute) and last_name(node).value == "Union"
+
+
+def _is_tensor_class(node: cst.BaseExpression, context: FileContext) -> bool:
+    return context.names(node) == {"torch.Tensor"} or context.code(node) == "torch.Tensor"
+
+
+def _is_type_call(node: cst.BaseExpression) -> bool:
+    return (
+        isinstance(node, cst.Call)
+        and isinstance(node.func, cst.Name)
+        and node.func.value == "type"
+        and len(node.args) == 1
+    )
+
+
+def _named_in(node: cst.BaseExpression, context: FileContext) -> cst.BaseExpression | None:
+    members = [each.value for each in node.elements] if isinstance(node, cst.Tuple | cst.List | cst.Set) else [node]
+    return next((each for each in members if names_variable(each, context)), None)
+
+
+def _meant(node: cst.Comparison, asked: cst.Call, operator: cst.BaseCompOp, context: FileContext) -> Fix | None:
+    found = torch_name(context, "Tensor", node)
+    if found is None or "#" in context.code(node):
+        return None
+    spelled, imports = found
+    negated = "not " if isinstance(operator, _NEGATIVE) else ""
+    text = f"{negated}isinstance({context.code_with_parentheses(asked.args[0].value)}, {spelled})"
+    return Fix("Ask whether it is a tensor", (context.replace(node, text), *imports), Applicability.DISPLAY)
+
+
+RULE = Rule(
+    "TNS403",
+    "variable-type-check",
+    Triggers(names=("Variable",)),
+    visit={cst.Name: check_name, cst.Attribute: check_name, cst.Comparison: check_comparison},
+)

@@ -1,0 +1,174 @@
+"""`volatile` does nothing since torch 0.4, and evaluation builds graphs.
+
+## What it does
+
+Reports `Variable(x, volatile=...)` and the attribute `volatile` of a tensor. The word on other things, a keyword of
+your own functions for example, is left alone.
+
+## Why is this bad?
+
+`volatile=True` once told autograd not to record what follows. It was removed in torch 0.4 and is **ignored with a
+warning**: evaluation code that relied on it now records every operation and keeps all activations, so it needs the
+memory of training. In a loop of 200 batches that keeps its outputs we measured 57 MB, and 207 MB in one of 800;
+without recording the memory stays flat. Today's word for it is `torch.no_grad()`.
+
+`x.volatile` is always `False`, and assigning it does nothing. With `requires_grad=True` beside it the call raises a
+`ValueError`.
+
+## Example
+
+```python
+import torch
+from torch.autograd import Variable
+
+
+def evaluate(model, batch):
+    model.eval()
+    inputs = Variable(batch, volatile=True)
+    return model(inputs)
+
+
+evaluate(torch.nn.Linear(2, 1), torch.ones(3, 2))
+```
+
+Use instead:
+
+```python
+import torch
+from torch.autograd import Variable
+
+
+@torch.no_grad()
+def evaluate(model, batch):
+    model.eval()
+    inputs = Variable(batch)
+    return model(inputs)
+
+
+evaluate(torch.nn.Linear(2, 1), torch.ones(3, 2))
+```
+
+The wrapper itself is [TNS401](variable-wrapper.md)'s.
+
+## Fix safety
+
+To drop the argument changes nothing but the warning. That alone is the fix, and safe, where the function trains (it
+calls `backward`, `step` or `zero_grad`), where grad mode is off anyway, and for `volatile=False`. A function that
+only evaluates (it calls `eval`, or says so by its name) gets `@torch.no_grad()` too. That fix is unsafe, because what
+the function returns no longer has a graph. Elsewhere the forward pass is out of sight: the fix drops the argument,
+and is unsafe because with it goes the only sign that this code is for evaluation.
+
+## References
+
+* [PyTorch 0.4.0 migration guide: volatile](https://pytorch.org/blog/pytorch-0_4_0-migration-guide/)
+* [torch.no_grad](https://pytorch.org/docs/stable/generated/torch.no_grad.html)
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
+from torchlint.rules.api import Draft, FileContext, Mode, Rule, Triggers
+from torchlint.rules.evidence.removal import without
+from torchlint.rules.evidence.spelling import torch_name
+from torchlint.rules.evidence.variable_calls import VariableCall, brief, is_literal, read
+
+_TRAINS = frozenset({"backward", "step", "zero_grad"})
+_EVALUATES = re.compile(
+    r"(?:^|_)(?:eval|evaluate|evaluation|val|valid|validate|validation|predict|infer|inference)(?:_|\d|$)|^test$|_test$"
+)
+
+
+def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
+    """Report a call of ``Variable`` that is given ``volatile``."""
+    wrapper = read(node, context)
+    if wrapper is None or wrapper.volatile is None:
+        return
+    code = brief(wrapper.volatile, context, "volatile")
+    effect, fix = _judged(wrapper, wrapper.volatile, context)
+    yield Draft(wrapper.word, f"`{code}` is ignored since torch 0.4: {effect}", Confidence.CERTAIN, fix=fix)
+
+
+def check_attribute(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
+    """Report the attribute ``volatile`` of a tensor."""
+    if node.attr.value != "volatile" or not context.value(node.value).is_tensor:
+        return
+    code = brief(node, context, "volatile")
+    if isinstance(context.parent(node), cst.AssignTarget):
+        message = f"assigning `{code}` does nothing since torch 0.4: use `torch.no_grad()` round the forward pass"
+    else:
+        message = f"`{code}` is always `False` since torch 0.4: ask `requires_grad` or `torch.is_grad_enabled()`"
+    yield Draft(node.attr, message, Confidence.CERTAIN)
+
+
+def _judged(wrapper: VariableCall, volatile: cst.Arg, context: FileContext) -> tuple[str, Fix | None]:
+    dropped = without(volatile, wrapper.call, context)
+    plain, title = ((dropped,) if dropped else ()), "Drop `volatile`"
+    if is_literal(volatile, "False") or context.mode(wrapper.call) == Mode.OFF:
+        return "drop it", _fix(title, plain, Applicability.SAFE)
+    function = next((each for each in context.ancestors(wrapper.call) if isinstance(each, cst.FunctionDef)), None)
+    calls = _methods_called(function or wrapper.call, context)
+    if calls & _TRAINS:
+        return "drop it, and put evaluation under `torch.no_grad()`", _fix(title, plain, Applicability.SAFE)
+    if not is_literal(volatile, "True"):
+        return "use `torch.set_grad_enabled(...)` round the forward pass", _fix(title, plain, Applicability.UNSAFE)
+    evaluates = function is not None and ("eval" in calls or _EVALUATES.search(function.name.value) is not None)
+    if function is None or not evaluates or function.asynchronous or dropped is None:
+        return "use `torch.no_grad()` round the forward pass", _fix(title, plain, Applicability.UNSAFE)
+    decoration = _decoration(function, context)
+    if decoration is None:
+        return "use `torch.no_grad()` round the forward pass", _fix(title, plain, Applicability.UNSAFE)
+    fix = Fix(
+        "Drop `volatile` and evaluate under `torch.no_grad()`: the function's result has no graph then",
+        (dropped, *decoration),
+        Applicability.UNSAFE,
+    )
+    return "this function builds graphs that nobody needs: put it under `torch.no_grad()`", fix
+
+
+def _fix(title: str, edits: tuple[Edit, ...], applicability: Applicability) -> Fix | None:
+    return Fix(title, edits, applicability) if edits else None
+
+
+def _methods_called(within: cst.CSTNode, context: FileContext) -> set[str]:
+    """Return the methods called in a function, or in the whole file for a call outside functions."""
+    found = context.python(within) if isinstance(within, cst.BaseExpression) else None
+    if isinstance(within, cst.FunctionDef):
+        found = _function(within, context)
+    tree: ast.AST = context.tree if found is None or isinstance(found, ast.expr) else found
+    return {
+        node.func.attr for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    }
+
+
+def _function(node: cst.FunctionDef, context: FileContext) -> ast.AST | None:
+    row = context.row(node.name)
+    for each in ast.walk(context.tree):
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) and each.lineno == row:
+            return each
+    return None
+
+
+def _decoration(function: cst.FunctionDef, context: FileContext) -> tuple[Edit, ...] | None:
+    """``@torch.no_grad()`` right above ``def``, below all other decorators."""
+    found = torch_name(context, "no_grad", function)
+    if found is None:
+        return None
+    spelled, imports = found
+    start = context.span(function)[0]
+    row = context.source.position(start)[0]
+    indent = context.source.slice(context.source.line_starts[row - 1], start)
+    return (Edit(start, start, f"@{spelled}()\n{indent}"), *imports)
+
+
+RULE = Rule(
+    "TNS402",
+    "variable-volatile",
+    Triggers(names=("volatile", "Variable")),
+    visit={cst.Call: check_call, cst.Attribute: check_attribute},
+)

@@ -1,0 +1,260 @@
+"""`Variable(x)` is a detached alias of `x` today, not a wrapper.
+
+## What it does
+
+Reports calls of `torch.autograd.Variable`, under every import and alias, and writes what they mean on today's torch.
+`tf.Variable`, `sympy.Variable` and classes of your own are left alone. A call with `volatile` is
+[TNS402](variable-volatile.md)'s.
+
+## Why is this bad?
+
+Until torch 0.4 a tensor had to be wrapped before autograd saw it. Since then tensors do all that themselves, and
+`Variable(x)` has kept one effect that few expect: it returns a **new tensor that shares `x`'s memory and is cut off
+from its graph**. Where `x` is a network's output or a parameter, no gradient passes, and nothing says so.
+
+| written | what it does (measured on torch 2.13) |
+|---|---|
+| `Variable(x)`, `Variable(x, requires_grad=False)` | `x.detach()`, also for a parameter |
+| `Variable(x, requires_grad=True)` | `x.detach().requires_grad_(True)`: the gradient does not reach `x` |
+| `Variable([1.0])`, `Variable(array)` | `TypeError: Variable data has to be a tensor` |
+| `map(Variable, batch)` | `x.detach()` for each |
+
+## Example
+
+```python
+import torch
+from torch.autograd import Variable
+
+noise = Variable(torch.randn(4, 8))
+weight = Variable(torch.zeros(8, 2), requires_grad=True)
+
+
+def score(features):
+    return (Variable(features) @ weight).sum()
+
+
+score(noise).backward()
+```
+
+Use instead:
+
+```python
+import torch
+
+noise = torch.randn(4, 8)
+weight = torch.zeros(8, 2, requires_grad=True)
+
+
+def score(features):
+    return (features.detach() @ weight).sum()
+
+
+score(noise).backward()
+```
+
+Where the gradient was meant to pass through `features`, drop the `.detach()` as well: that changes what is learned,
+so no fix does it for you.
+
+## Fix safety
+
+Safe. `.detach()` is what `Variable` does. The bare `x` is written only where `x` is proven not to require grad and
+nobody can tell the two objects apart: it was made on the spot, or all that the function does with it is read it.
+All that goes into it must be made by torch without a gradient, or be held by a local name that is only read. What a
+container, an attribute, a view or another function reaches may have been written with a live value meanwhile:
+`Variable(torch.cat(ts))` becomes `torch.cat(ts).detach()`. Batches of a loader are not proven: a dataset may hold
+results of a network, and its batches keep their graph. `requires_grad=True` moves into the call that makes the tensor,
+where there is one.
+
+Nothing is detached twice: `Variable(x).detach()` becomes `x.detach()`, and `Variable(x.data)` becomes `x.data`. The
+latter is unsafe where the code does not show that `x` is a tensor: the `.data` of a packed sequence has a graph.
+
+A flag that may be no `bool` (`requires_grad=1` works, `requires_grad_(1)` is a `TypeError`) makes the fix unsafe, and
+so does an argument that the code shows may be `None`: by a default, an assignment, a call in the same file, `.grad` or
+`.get(...)`. `Variable(None)` is an empty tensor, and `None` has no `detach`.
+
+No fix where a comment would be lost, for `name=` and for `map(Variable, ...)`.
+
+Rare worlds: `Variable` makes a plain tensor of a subclass, `.detach()` keeps the subclass.
+
+## References
+
+* [torch.autograd: Variable (deprecated)](https://pytorch.org/docs/stable/autograd.html#variable-deprecated)
+* [PyTorch 0.4.0 migration guide](https://pytorch.org/blog/pytorch-0_4_0-migration-guide/)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
+from torchlint.rules.api import Draft, FileContext, Grad, Kind, Rule, Triggers, Value
+from torchlint.rules.data.data_use import is_detached_behind, is_detaching
+from torchlint.rules.evidence.aliasing import held_alone, never_changed
+from torchlint.rules.evidence.constructor_argument import brief as given_brief
+from torchlint.rules.evidence.detached_proof import never_requires_grad_here
+from torchlint.rules.evidence.variable_calls import VariableCall, brief, is_literal, last_name, names_variable, read
+from torchlint.rules.variable.none_values import doubt_of_none
+from torchlint.rules.variable.unwrapping import removal, unwrap
+
+_TAKE_REQUIRES_GRAD = frozenset(
+    f"torch.{word}"
+    for word in (
+        "arange empty empty_like eye full full_like linspace logspace ones ones_like rand rand_like randn randn_like "
+        "tensor zeros zeros_like"
+    ).split()
+)
+_NO_TENSOR = "`{code}` raises `TypeError`: `Variable` takes a tensor, and this is {what}"
+_REFUSED = Kind.ARRAY | Kind.SEQUENCE | Kind.SIZE | Kind.INTEGER | Kind.SCALAR | Kind.STRING
+_NEVER = {Kind.ARRAY: "a NumPy array", Kind.SEQUENCE: "a sequence", Kind.INTEGER: "a number", Kind.SCALAR: "a number"}
+
+
+def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
+    """Report a call of ``Variable``, or one of ``map`` that is given it."""
+    if isinstance(node.func, cst.Name) and node.func.value == "map" and len(node.args) == 2:
+        yield from _mapped(node.args[0].value, context)
+        return
+    wrapper = read(node, context)
+    if wrapper is None or wrapper.volatile is not None:
+        return
+    message, fix = _judged(wrapper, context)
+    yield Draft(wrapper.word, message, Confidence.CERTAIN, fix=fix)
+
+
+def _mapped(function: cst.BaseExpression, context: FileContext) -> Iterator[Draft]:
+    if names_variable(function, context):
+        message = (
+            "`map(Variable, ...)` detaches every tensor: write `x.detach() for x in ...`, or leave the tensors alone"
+        )
+        yield Draft(last_name(function), message, Confidence.CERTAIN)
+
+
+def _judged(wrapper: VariableCall, context: FileContext) -> tuple[str, Fix | None]:
+    code = brief(wrapper.call, context, "Variable(...)")
+    if wrapper.data is None or not wrapper.plain:
+        return f"`{code}` is a detached alias of its tensor since torch 0.4: use tensors directly", None
+    value = context.value(wrapper.data.value)
+    if value.must(_REFUSED):
+        what = next((word for kind, word in _NEVER.items() if value.may(kind)), "something else")
+        return _NO_TENSOR.format(code=code, what=what), None
+    if wrapper.requires_grad is None or is_literal(wrapper.requires_grad, "False"):
+        return _without_gradient(wrapper, wrapper.data, value, code, context)
+    return _with_gradient(wrapper, wrapper.data, code, context)
+
+
+def _without_gradient(
+    wrapper: VariableCall, data: cst.Arg, value: Value, code: str, context: FileContext
+) -> tuple[str, Fix | None]:
+    inner = f"`{brief(data.value, context, 'x')}`"
+    inner = "the tensor" if inner == "`x`" and context.code(data.value) != "x" else inner
+    if never_requires_grad_here(data.value, context):
+        gone = removal(wrapper.call, context)
+        if gone is not None:
+            fix = Fix("Remove the statement: the tensor needs no wrapper", gone, Applicability.SAFE)
+            return f"`{code}` adds nothing to a tensor since torch 0.4: use {inner} as it is", fix
+        if _replaceable(wrapper.call, data.value, context):
+            return (
+                f"`{code}` adds nothing to a tensor since torch 0.4: use {inner} as it is",
+                _fix("Use the tensor without `Variable`", unwrap(wrapper.call, data, "", context), Applicability.SAFE),
+            )
+    fix_or_none = _detaching(wrapper, data, context)
+    if value.grad & Grad.ATTACHED and value.may_require_grad:
+        return (
+            f"`{code}` cuts {inner} off from its graph: write `.detach()` if you mean it, else drop it",
+            fix_or_none,
+        )
+    return f"`{code}` means `.detach()` since torch 0.4: say so, or use {inner} as it is", fix_or_none
+
+
+def _with_gradient(wrapper: VariableCall, data: cst.Arg, code: str, context: FileContext) -> tuple[str, Fix | None]:
+    flag = wrapper.requires_grad
+    assert flag is not None
+    written = context.code_with_parentheses(flag.value)
+    if is_literal(flag, "True") and _takes_requires_grad(data.value, context):
+        moved = _moved(wrapper, data, context)
+        message = (
+            f"`{code}` is out of date since torch 0.4: give `requires_grad=True` to the call that makes the tensor"
+        )
+        return message, _fix("Move `requires_grad=True` into the inner call", moved, Applicability.SAFE)
+    if is_detached_behind(wrapper.call, context, with_data=True):
+        message = f"`{code}` is detached right behind: use the tensor as it is"
+        return message, _detaching(wrapper, data, context) if _is_bool(flag, context) else None
+    alone = never_requires_grad_here(data.value, context) and _held_alone(data.value, context)
+    cut = "" if alone or is_detaching(data.value) else ".detach()"
+    behind = f"{cut}.requires_grad_({written})"
+    trust = Applicability.SAFE if _is_bool(flag, context) else Applicability.UNSAFE
+    edits = unwrap(wrapper.call, data, behind, context) if "\n" not in written else None
+    shown = behind if len(behind) < 50 and "\n" not in behind else ".requires_grad_(...)"
+    message = f"`{code}` makes a leaf apart from the tensor it is given: write `{shown}`"
+    fix = _fix(f"Replace `Variable` by `{shown}`", edits, trust)
+    return message, _doubted(fix, data, context, needs_proof=not cut and not alone)
+
+
+def _fix(title: str, edits: tuple[Edit, ...] | None, applicability: Applicability) -> Fix | None:
+    return Fix(title, edits, applicability) if edits else None
+
+
+def _detaching(wrapper: VariableCall, data: cst.Arg, context: FileContext) -> Fix | None:
+    """Write ``.detach()`` once: not where the chain that it would stand in detaches already."""
+    if is_detached_behind(wrapper.call, context, with_data=True):
+        edits = unwrap(wrapper.call, data, "", context)
+        fix = _fix("Use the tensor without `Variable`: it is detached right behind", edits, Applicability.SAFE)
+        return _doubted(fix, data, context)
+    if is_detaching(data.value):
+        edits = unwrap(wrapper.call, data, "", context)
+        fix = _fix("Use the tensor without `Variable`", edits, Applicability.SAFE)
+        return _doubted(fix, data, context, needs_proof=True)
+    edits = unwrap(wrapper.call, data, ".detach()", context)
+    return _doubted(_fix("Replace `Variable(x)` by `x.detach()`", edits, Applicability.SAFE), data, context)
+
+
+def _doubted(fix: Fix | None, data: cst.Arg, context: FileContext, needs_proof: bool = False) -> Fix | None:
+    """``Variable`` refuses all but tensors, save None: so whatever ran, ran on a tensor."""
+    if fix is None:
+        return None
+    if needs_proof:
+        fix = fix.doubted(f"`{given_brief(data.value, context)}` is not shown to be a detached tensor")
+    return fix.doubted(doubt_of_none(data.value, context))
+
+
+def _held_alone(node: cst.BaseExpression, context: FileContext) -> bool:
+    found = context.python(node)
+    return isinstance(found, ast.expr) and held_alone(found, context)
+
+
+def _replaceable(call: cst.Call, inner: cst.BaseExpression, context: FileContext) -> bool:
+    source, made = context.python(inner), context.python(call)
+    if not isinstance(source, ast.expr) or not isinstance(made, ast.expr):
+        return False
+    return held_alone(source, context) or never_changed(made, source, context)
+
+
+def _takes_requires_grad(node: cst.BaseExpression, context: FileContext) -> bool:
+    if not isinstance(node, cst.Call) or any(each.star == "**" for each in node.args):
+        return False
+    if any(each.keyword and each.keyword.value in ("requires_grad", "out") for each in node.args):
+        return False
+    names = context.names(node.func)
+    return bool(names) and names <= _TAKE_REQUIRES_GRAD
+
+
+def _moved(wrapper: VariableCall, data: cst.Arg, context: FileContext) -> tuple[Edit, ...] | None:
+    edits = unwrap(wrapper.call, data, "", context)
+    inner = cst.ensure_type(data.value, cst.Call)
+    if not inner.args or edits is None:
+        return None
+    last = inner.args[-1]
+    if isinstance(last.value, cst.GeneratorExp) and not last.value.lpar:
+        return None
+    return (*edits, context.insert_after(last.value, ", requires_grad=True"))
+
+
+def _is_bool(flag: cst.Arg, context: FileContext) -> bool:
+    if isinstance(flag.value, cst.UnaryOperation) and isinstance(flag.value.operator, cst.Not):
+        return True
+    return isinstance(context.value(flag.value).const, bool) or is_literal(flag, "True")
+
+
+RULE = Rule("TNS401", "variable-wrapper", Triggers(names=("Variable",)), visit={cst.Call: check})

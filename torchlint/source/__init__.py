@@ -1,0 +1,1 @@
+"""Texts and files: positions, edits, comments, notebooks, and bytes on disk."""

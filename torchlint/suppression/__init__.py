@@ -1,0 +1,1 @@
+"""What comments silence, and which of them silence nothing."""

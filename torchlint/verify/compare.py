@@ -1,0 +1,117 @@
+"""Deciding whether a new text does what the old one did, and naming the world and the observable where it does not."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from torchlint.diagnostics.model import Applicability
+from torchlint.verify.observables import fills_memory
+from torchlint.verify.observe import Observation, Snippet, observe, repeatable
+from torchlint.verify.worlds import World, on
+
+_LONGEST = 120
+_AGAIN = 3
+_REPORTED = "modified by an inplace operation"
+"""With this torch refuses a gradient that was silently wrong before: the new text is at work there, not broken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refutation:
+    """A world in which the new text does something else."""
+
+    world: World
+    observable: str
+    before: object
+    after: object
+
+    def __str__(self) -> str:
+        return f"[{self.world}] {self.observable}: {shortened(self.before)} -> {shortened(self.after)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What became of a claim in all the worlds that were tried."""
+
+    worlds: int
+    ran: int
+    """In how many of them the old text ran; where it raised, the new one may do anything."""
+    refutations: tuple[Refutation, ...]
+    broken: int = 0
+    """In how many worlds the old text ran and the new one raised, save where it shows a gradient that was wrong."""
+
+    @property
+    def allows(self) -> Applicability:
+        """The strongest that a fix may claim which did this.
+
+        Safe where no world refutes it, unsafe where some does, display where the new text runs nowhere at all.
+        """
+        if not self.refutations:
+            return Applicability.SAFE
+        return Applicability.DISPLAY if self.broken == self.ran else Applicability.UNSAFE
+
+    @property
+    def holds(self) -> bool:
+        """Whether no world refutes the claim."""
+        return not self.refutations
+
+
+def differences(before: Observation, after: Observation) -> tuple[tuple[str, object, object], ...]:
+    """Return each observable that differs, with both of its values.
+
+    Where the old text raised, nothing is asked of the new one. A warning may go, and none may come.
+    """
+    if before.error is not None:
+        return ()
+    if after.error is not None:
+        return (("exception", None, after.error),)
+    names = dict.fromkeys([*before.facts, *after.facts])
+    absent = "(not there)"
+    found = [(name, before.facts.get(name, absent), after.facts.get(name, absent)) for name in names]
+    found = [each for each in found if each[1] != each[2]]
+    new = [each for each in after.warnings if each not in before.warnings]
+    return (*found, *([("warnings", before.warnings, after.warnings)] if new else []))
+
+
+def judge(before: Snippet, after: Snippet, worlds: Iterable[World]) -> Judgement:
+    """Run both texts in each world and compare what is observed."""
+    worlds = tuple(worlds)
+    with repeatable(), contextlib.ExitStack() as there:  # what each run would make and unmake is made once
+        for device in {each.device for each in worlds}:
+            there.enter_context(on(device))
+        return _judged(before, after, worlds)
+
+
+def _judged(before: Snippet, after: Snippet, worlds: Iterable[World]) -> Judgement:
+    tried = ran = broken = 0
+    found: list[Refutation] = []
+    for world in worlds:
+        tried += 1
+        old = observe(before, world)
+        if old.error is not None:
+            continue
+        ran += 1
+        new = observe(after, world)
+        broken += new.error is not None and _REPORTED not in new.error
+        different = differences(old, new)
+        if different and not fills_memory():
+            different = _lasting(before, after, world, different)
+        found += [Refutation(world, *each) for each in different]
+    return Judgement(tried, ran, tuple(found), broken)
+
+
+def _lasting(
+    before: Snippet, after: Snippet, world: World, found: tuple[tuple[str, object, object], ...]
+) -> tuple[tuple[str, object, object], ...]:
+    """Return those of some differences that show again: memory that nobody wrote may hold anything."""
+    for _ in range(_AGAIN):
+        names = {what for what, *_ in differences(observe(before, world), observe(after, world))}
+        found = tuple(each for each in found if each[0] in names)
+    return found
+
+
+def shortened(value: object) -> str:
+    """Return a value in a line of at most 120 characters."""
+    shown = value if isinstance(value, str) else repr(value)
+    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 3] + "..."

@@ -1,0 +1,80 @@
+"""Verdicts on the rules themselves: every example of a rule's safe fixes in every world of the devices at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+import torch
+
+from torchlint.verify import sandbox
+from torchlint.verify.cases import Case, repaired
+from torchlint.verify.compare import judge
+from torchlint.verify.observe import Snippet, warm
+from torchlint.verify.table import of_rule
+from torchlint.verify.verdicts import NOT_TESTABLE, PROVEN, REFUTED, Difference, Verdict, unable
+from torchlint.verify.worlds import devices, telling, wake
+
+_SHOWN = 5
+
+
+def at_hand() -> tuple[str, ...]:
+    """Return the names of the devices on which worlds can be made here."""
+    return devices()
+
+
+def count(code: str) -> int:
+    """Count a rule's examples."""
+    return len(of_rule(code))
+
+
+def verdicts(
+    codes: Sequence[str], on: Sequence[str], seconds: float, jobs: int, done: Callable[[int], None] = lambda _: None
+) -> Iterator[tuple[int, Verdict]]:
+    """Yield the verdict on each rule, with its number, as they come.
+
+    Each example is run in a process of its own, which may take so many ``seconds``; ``done`` is told of each.
+    """
+    torch.set_num_threads(1)
+    warm(on)
+    pieces = [(number, case) for number, code in enumerate(codes) for case in of_rule(code)]
+    yield from ((number, _SHOWN_ONLY) for number, code in enumerate(codes) if not of_rule(code))
+    works = ((at, partial(_tried, case, repaired(case), tuple(on))) for at, (_, case) in enumerate(pieces))
+    came: dict[int, Verdict] = {}
+    for at, part in sandbox.each(works, seconds, jobs, partial(wake, on)):
+        came[at] = unable(part.reason) if isinstance(part, sandbox.Stopped) else part
+        done(1)
+        mine = [each for each, (number, _) in enumerate(pieces) if number == pieces[at][0]]
+        if all(each in came for each in mine):
+            yield pieces[at][0], _summed([came[each] for each in mine])
+
+
+_SHOWN_ONLY = unable("its fixes are only shown, never applied")
+
+
+def _tried(case: Case, after: str, on: tuple[str, ...]) -> Verdict:
+    """Judge one example on every device."""
+    before, differing, found = Snippet(case.text), 0, []
+    worlds = ran = 0
+    for device in on:
+        judged = judge(before, Snippet(after), telling(device, before.given))
+        worlds, ran = worlds + judged.worlds, ran + judged.ran
+        differing += len({each.world for each in judged.refutations})
+        found += [
+            Difference(str(each.world), each.observable, repr(each.before), repr(each.after), case.title)
+            for each in judged.refutations[:1]
+        ]
+    return Verdict(REFUTED if found else PROVEN, "", worlds, ran, differing, tuple(found))
+
+
+def _summed(parts: Sequence[Verdict]) -> Verdict:
+    """Return the verdict on a rule by those on its examples."""
+    worlds, ran = sum(each.worlds for each in parts), sum(each.ran for each in parts)
+    found = [difference for each in parts for difference in each.differences]
+    if found:
+        return Verdict(REFUTED, "", worlds, ran, sum(each.differing for each in parts), tuple(found[:_SHOWN]))
+    stopped = [each for each in parts if each.outcome == NOT_TESTABLE]
+    if stopped:
+        return stopped[0]
+    reason = "" if ran else "the old code raises in every world, so that nothing is asked of the new"
+    return Verdict(PROVEN, reason, worlds, ran)
