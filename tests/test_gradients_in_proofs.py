@@ -19,9 +19,9 @@ HEAD = """
 import torch
 
 torch.set_num_threads(1)
-from torchlint.proof import confine
-from torchlint.proof.observe import Snippet, observe, warm
-from torchlint.proof.worlds import World, devices
+from torchlint.verify import sandbox
+from torchlint.verify.observe import Snippet, observe, warm
+from torchlint.verify.worlds import World, devices
 
 BACK = Snippet("def case(t):\\n    (t * 2).sum().backward()\\n    return t * 3")
 
@@ -49,7 +49,7 @@ def printed(lines: str) -> str:
 
 
 def test_code_in_a_walled_process_goes_back_through_its_graphs() -> None:
-    lines = "warm(devices())\nprint(next(confine.each([(0, work)], 100))[1])"
+    lines = "warm(devices())\nprint(next(sandbox.each([(0, work)], 100))[1])"
     assert printed(lines) == ALL_WENT_BACK
 
 
@@ -61,7 +61,7 @@ def test_a_process_in_which_autograd_cannot_work_proves_nothing() -> None:
     lines = """
 devices()
 torch.ones(1, requires_grad=True).sum().backward()
-print(next(confine.each([(0, work)], 100))[1].reason)
+print(next(sandbox.each([(0, work)], 100))[1].reason)
 """
     reason = "Unable to handle autograd's threading in combination with fork-based multiprocessing"
     assert printed(lines) == f"stopped: BrokenEngineError: {reason}"
