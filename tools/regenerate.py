@@ -36,13 +36,14 @@ def unproven() -> list[str]:
     if find_spec("torch") is None:
         print("torch is not installed: the ledger stays as it is")
         return []
+    from torchlint.diagnostics.registry import RULES
     from torchlint.verify.ledger import read, series
-    from torchlint.verify.table import CLAIMING, UNSAFE, of_rule
+    from torchlint.verify.table import UNSAFE, of_rule
 
     major, minor = (int(part) for part in version("torch").split(".")[:2])
     rows = [row for row in read().rows if row.kind == "cpu" and series(row) == (major, minor)]
     held = {(row.code, row.digest) for row in rows}
-    cases = [*(case for code in CLAIMING for case in of_rule(code)), *UNSAFE]
+    cases = [*(case for rule in RULES if rule.words for case in of_rule(rule.code)), *UNSAFE]
     return sorted({code for code, _ in held ^ {(case.code, case.digest_for((major, minor))) for case in cases}})
 
 
