@@ -20,7 +20,7 @@ from torchlint.diagnostics.model import Settings
 from torchlint.inference.lattice import Dtype, Kind, Value
 from torchlint.inference.query import Analysis
 from torchlint.source.text import decode
-from torchlint.syntax.ast_index import outline
+from torchlint.syntax.ast_index import index_of
 from torchlint.verify.compare import Refutation, judge
 from torchlint.verify.observe import observe
 from torchlint.verify.snippet import Snippet
@@ -111,7 +111,7 @@ def lean(text: str) -> str:
 # ---------------------------------------------------------------------- what the parameters take
 @cache
 def _analysis(path: Path, text: str) -> Analysis:
-    return Analysis(outline(decode(str(path), text.encode())), Settings())
+    return Analysis(index_of(decode(str(path), text.encode())), Settings())
 
 
 def ways(unit: Unit) -> list[tuple[tuple[str, str], ...]]:
@@ -133,7 +133,7 @@ def ways(unit: Unit) -> list[tuple[tuple[str, str], ...]]:
 def _parameters(unit: Unit) -> list[tuple[str, Value | None]]:
     analysis = _analysis(unit.path, unit.before)
     owner, _, name = unit.name.rpartition(".")
-    body: list[ast.stmt] = analysis.outline.tree.body
+    body: list[ast.stmt] = analysis.index.tree.body
     found: list[tuple[str, Value | None]] = []
     if owner:  # the object is made of what its class asks for
         body = next(each for each in body if isinstance(each, ast.ClassDef) and each.name == owner).body

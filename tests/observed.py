@@ -88,7 +88,7 @@ def elements(thing: Any) -> Dtype:
 
 def _place_faults(device: Any, value: Value) -> list[str]:
     allowed = Device.UNKNOWN | (Device.HOST if device.type == "cpu" else Device.ACCELERATOR)
-    return [] if value.place & allowed else [f"it is on {device}, not {value.place!r}"]
+    return [] if value.device & allowed else [f"it is on {device}, not {value.device!r}"]
 
 
 def _member_faults(things: list[object], value: Value, depth: int) -> list[str]:

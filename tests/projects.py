@@ -10,11 +10,11 @@ from tests.test_inference import disagreements, spelled
 from torchlint.diagnostics.model import Settings
 from torchlint.inference.query import Analysis
 from torchlint.source.text import decode
-from torchlint.syntax.ast_index import outline
+from torchlint.syntax.ast_index import index_of
 
 
 def analysed(path: Path) -> Analysis:
-    return Analysis(outline(decode(str(path), path.read_bytes())), Settings(), str(path))
+    return Analysis(index_of(decode(str(path), path.read_bytes())), Settings(), str(path))
 
 
 def written(folder: Path, files: dict[str, str | bytes]) -> Path:
@@ -31,7 +31,7 @@ def check_reveals(path: Path) -> Analysis:
     """Hold a file's ``reveal`` comments against what is inferred; give the analysis for more questions."""
     analysis = analysed(path)
     rows = path.read_text().splitlines()
-    found = rows_of(analysis.outline.tree)
+    found = rows_of(analysis.index.tree)
     assert found
     for row, node in found.items():
         expected = rows[row - 1].partition("  # ")[2]

@@ -12,14 +12,14 @@ from torchlint.linter import engine
 from torchlint.linter.engine import check_bytes
 from torchlint.source.text import Source, decode
 from torchlint.syntax import ast_index
-from torchlint.syntax.ast_index import AstCache, Outline, outline
+from torchlint.syntax.ast_index import AstCache, AstIndex, index_of
 
 NETS = b"import torch\n\n\ndef made():\n    return torch.ones(2, requires_grad=True)\n\n\na = made().numpy()\n"
 TRAIN = b"from nets import made\n\nx = made()\ny = x.numpy()\n"
 
 
-def _made(raw: bytes) -> Outline:
-    return outline(decode("a.py", raw))
+def _made(raw: bytes) -> AstIndex:
+    return index_of(decode("a.py", raw))
 
 
 @pytest.fixture
@@ -27,11 +27,11 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the names of the files that are parsed to be checked, as they are."""
     names: list[str] = []
 
-    def parse(source: Source) -> Outline:
+    def parse(source: Source) -> AstIndex:
         names.append(Path(source.path).name)
-        return outline(source)
+        return index_of(source)
 
-    monkeypatch.setattr(ast_index, "outline", parse)
+    monkeypatch.setattr(ast_index, "index_of", parse)
     return names
 
 
@@ -92,7 +92,7 @@ def test_a_text_in_an_editor_and_the_one_on_disk_do_not_drive_each_other_out() -
 def test_a_checked_file_is_not_parsed_again_for_another(
     parsed: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(project, "outline", ast_index.outline)
+    monkeypatch.setattr(project, "index_of", ast_index.index_of)
     monkeypatch.setattr(ast_index.AST_CACHE, "_asked_for", ast_index._BoundedCache(1_000))
     monkeypatch.setattr(ast_index.AST_CACHE, "_checked", ast_index._BoundedCache(1_000))
     (tmp_path / "nets.py").write_bytes(NETS)

@@ -8,7 +8,7 @@ import pytest
 
 from torchlint.inference.program.binders import binder, reaching
 from torchlint.source.text import decode
-from torchlint.syntax.ast_index import outline
+from torchlint.syntax.ast_index import index_of
 
 CASES = [
     ("X = [1]\nf(X)\n", [1]),
@@ -55,7 +55,7 @@ CASES = [
 
 @pytest.mark.parametrize(("text", "rows"), CASES)
 def test_a_name_may_come_from_these_rows(text: str, rows: list[int] | None) -> None:
-    made = outline(decode("some.py", text.encode()))
+    made = index_of(decode("some.py", text.encode()))
     (node,) = [each.args[0] for each in made.nodes(ast.Call) if ast.unparse(each.func) == "f"]
     assert isinstance(node, ast.Name)
     scope = binder(node, made)

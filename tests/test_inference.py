@@ -30,7 +30,7 @@ from torchlint.inference.lattice import Device, Dtype, Grad, Kind, Value, of_kin
 from torchlint.inference.models.devices import DTYPES
 from torchlint.inference.query import Analysis
 from torchlint.source.text import decode
-from torchlint.syntax.ast_index import outline
+from torchlint.syntax.ast_index import index_of
 
 CASES = sorted((Path(__file__).parent / "fixtures" / "inference").glob("row*.py"))
 
@@ -55,7 +55,7 @@ class Revealed:
 
 @cache
 def analysed(path: Path) -> Analysis:
-    return Analysis(outline(decode(str(path), path.read_bytes())), Settings())
+    return Analysis(index_of(decode(str(path), path.read_bytes())), Settings())
 
 
 @cache
@@ -63,7 +63,7 @@ def revealed(path: Path) -> tuple[Revealed, ...]:
     analysis = analysed(path)
     rows = path.read_text().splitlines()
     found = []
-    for node in ast.walk(analysis.outline.tree):
+    for node in ast.walk(analysis.index.tree):
         match node:
             case ast.Call(func=ast.Name(id="reveal"), args=[inner]):
                 _, _, expected = rows[node.lineno - 1].partition("  # ")
@@ -121,9 +121,9 @@ def grad_words(value: Value) -> frozenset[str]:
 
 
 def place_words(value: Value) -> frozenset[str]:
-    if value.place & Device.ACCELERATOR:
-        return frozenset({"accelerator"} if value.place == Device.ACCELERATOR else {"accelerator", "host"})
-    return frozenset({"unknown place" if value.place & Device.UNKNOWN else "host"})
+    if value.device & Device.ACCELERATOR:
+        return frozenset({"accelerator"} if value.device == Device.ACCELERATOR else {"accelerator", "host"})
+    return frozenset({"unknown place" if value.device & Device.UNKNOWN else "host"})
 
 
 def dtype_agrees(value: Value, words: frozenset[str]) -> bool:
@@ -149,7 +149,7 @@ def disagreements(value: Value, expected: str) -> list[str]:
 
 
 def spelled(value: Value) -> str:
-    shown = f"{value.kind!r}, {value.grad!r}, {value.place!r}, {value.dtype!r}, {value.exact}"
+    shown = f"{value.kind!r}, {value.grad!r}, {value.device!r}, {value.dtype!r}, {value.exact}"
     return shown + f", rank {value.rank}, names {set(value.names)}, instance {set(value.instance)}"
 
 
@@ -180,8 +180,8 @@ def test_the_cases_without_an_alarm_come_first(path: Path) -> None:
 def test_the_answer_does_not_depend_on_what_was_asked_before(path: Path) -> None:
     expected = {each.row: spelled(analysed(path).value(each.node)) for each in revealed(path)}
     for seed in range(3):
-        analysis = Analysis(outline(decode(str(path), path.read_bytes())), Settings())
-        nodes = [node for node in ast.walk(analysis.outline.tree) if _is_reveal(node)]
+        analysis = Analysis(index_of(decode(str(path), path.read_bytes())), Settings())
+        nodes = [node for node in ast.walk(analysis.index.tree) if _is_reveal(node)]
         order = sorted(nodes, key=lambda node: -node.lineno) if seed == 0 else nodes
         if seed:
             random.Random(seed).shuffle(order)

@@ -35,7 +35,7 @@ def of_project(path: Path) -> Analysis:
 @cache
 def revealed(path: Path) -> tuple[Revealed, ...]:
     rows = path.read_text().splitlines()
-    nodes = rows_of(of_project(path).outline.tree)
+    nodes = rows_of(of_project(path).index.tree)
     comments = {row: rows[row - 1].partition("  # ")[2].partition("; presumed: ")[0] for row in sorted(nodes)}
     return tuple(Revealed(path, row, nodes[row], comment) for row, comment in comments.items())
 

@@ -9,7 +9,7 @@ from tests.conftest import ROOT
 from torchlint.config import Config
 from torchlint.linter.engine import check_bytes
 from torchlint.source.text import decode
-from torchlint.syntax.ast_index import outline
+from torchlint.syntax.ast_index import index_of
 
 CODE = sorted([*(ROOT / "tests" / "fixtures").rglob("*.py"), *(ROOT / "examples").rglob("*.py")])[::3]
 
@@ -30,7 +30,7 @@ def test_checks_leave_next_to_nothing_in_circles() -> None:
         for path in CODE:
             _left(path)  # what is made once for all checks
             left += _left(path)
-            nodes += len(outline(decode(str(path), path.read_bytes())).order)
+            nodes += len(index_of(decode(str(path), path.read_bytes())).order)
     finally:
         gc.enable()
     assert nodes > 8_000

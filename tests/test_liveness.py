@@ -12,7 +12,7 @@ from torchlint.inference.interpreter import statements
 from torchlint.inference.program.liveness import Loop, rebound
 from torchlint.inference.query import Analysis
 from torchlint.source.text import decode
-from torchlint.syntax.ast_index import Outline, outline
+from torchlint.syntax.ast_index import AstIndex, index_of
 
 CODE = sorted([*(ROOT / "tests" / "fixtures").rglob("*.py"), *(ROOT / "examples").rglob("*.py")])
 BODIES = {
@@ -55,17 +55,17 @@ BODIES = {
 @pytest.mark.parametrize("body", BODIES)
 def test_the_names_that_a_loop_binds_before_it_reads_them(body: str) -> None:
     text = f"def f(k):\n    def g():\n        nonlocal s\n        s = 1\n    for x in k:\n        {body}\n"
-    made = outline(decode("some.py", text.encode()))
+    made = index_of(decode("some.py", text.encode()))
     assert "".join(sorted(rebound(made, made.nodes(ast.For)[0]))) == BODIES[body]
 
 
 def test_the_test_of_a_while_loop_is_read_first() -> None:
-    made = outline(decode("some.py", b"while x:\n    x = y = 1\n"))
+    made = index_of(decode("some.py", b"while x:\n    x = y = 1\n"))
     assert rebound(made, made.nodes(ast.While)[0]) == {"y"}
 
 
 def test_no_answer_changes_where_all_names_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    def nothing(made: Outline, loop: Loop) -> frozenset[str]:
+    def nothing(made: AstIndex, loop: Loop) -> frozenset[str]:
         del made, loop
         return frozenset()
 
@@ -81,7 +81,7 @@ def test_no_answer_changes_where_all_names_are_waited_for(monkeypatch: pytest.Mo
 
 def _facts(text: bytes) -> list[object]:
     """Return the facts of every expression of a text, in order."""
-    made = outline(decode("some.py", text))
+    made = index_of(decode("some.py", text))
     analysis = Analysis(made, Settings())
     nodes = [each for each in made.order if isinstance(each, ast.expr)]
     return [(analysis.value(each).plain()[:-1], analysis.mode(each)) for each in nodes]

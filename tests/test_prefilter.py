@@ -19,9 +19,9 @@ from torchlint.diagnostics.registry import RULES
 from torchlint.diagnostics.rule_metadata import RuleMetadata
 from torchlint.linter.engine import check_bytes
 from torchlint.source.text import decode
-from torchlint.syntax.ast_index import outline
+from torchlint.syntax.ast_index import index_of
 from torchlint.syntax.prefilter import is_plain, triggered
-from torchlint.syntax.regions import _is_package_path, stretches
+from torchlint.syntax.regions import _is_package_path, candidate_regions
 
 CODES = frozenset(entry.code for entry in RULES if entry.words)
 
@@ -170,9 +170,9 @@ def test_no_layout_hides_another_name(one: str, two: str, three: str, four: str,
 
 @pytest.mark.parametrize("path", sorted((ROOT / "tests" / "fixtures").rglob("*.py")), ids=lambda path: path.name)
 def test_a_rule_is_silent_where_no_node_bears_one_of_its_words(path: Path) -> None:
-    """What the outline calls a candidate of a rule, the text must have called one before."""
+    """What the index calls a candidate of a rule, the text must have called one before."""
     try:
-        made = outline(decode(path.name, path.read_bytes()))
+        made = index_of(decode(path.name, path.read_bytes()))
     except SyntaxError:
         pytest.skip("no Python")
     spoken = codes(made.source.text)
@@ -185,7 +185,7 @@ def test_a_rule_is_silent_where_no_node_bears_one_of_its_words(path: Path) -> No
             assert not behind_dots & {*triggers.attributes}, entry.code
             assert not called & {*triggers.methods}, entry.code
             words, functions = frozenset((*triggers.names, *triggers.functions)), frozenset(triggers.functions)
-            assert not stretches(made, words, functions), entry.code
+            assert not candidate_regions(made, words, functions), entry.code
 
 
 @given(GAPS, GAPS)

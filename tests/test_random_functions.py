@@ -22,7 +22,7 @@ from torchlint.diagnostics.model import Settings
 from torchlint.inference.lattice import Grad, Mode
 from torchlint.inference.query import Analysis
 from torchlint.source.text import decode
-from torchlint.syntax.ast_index import outline
+from torchlint.syntax.ast_index import index_of
 
 torch = pytest.importorskip("torch")
 
@@ -338,8 +338,8 @@ def written(chance: random.Random) -> str:
 
 def wrong_in(text: str, ask: list[int] | None = None) -> tuple[list[str], int]:
     """Run a program and hold what it shows against what is inferred; give what was wrong, and how much was seen."""
-    analysis = Analysis(outline(decode("program.py", text.encode())), Settings())
-    expressions = revealed(analysis.outline.tree)
+    analysis = Analysis(index_of(decode("program.py", text.encode())), Settings())
+    expressions = revealed(analysis.index.tree)
     wrong: dict[str, None] = {}
     seen: set[int] = set()
 

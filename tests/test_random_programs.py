@@ -23,7 +23,7 @@ from torchlint.inference.lattice import Dtype
 from torchlint.inference.models.operations import operations
 from torchlint.inference.query import Analysis
 from torchlint.source.text import decode
-from torchlint.syntax.ast_index import outline
+from torchlint.syntax.ast_index import index_of
 
 torch = pytest.importorskip("torch")
 
@@ -194,8 +194,8 @@ def test_random_programs_lie_within_what_was_inferred(seed: int) -> None:
         torch.manual_seed(0)
         program = written(random.Random(seed))
     text = "\n".join(program.lines) + "\n"
-    analysis = Analysis(outline(decode("program.py", text.encode())), Settings())
-    expressions = revealed(analysis.outline.tree)
+    analysis = Analysis(index_of(decode("program.py", text.encode())), Settings())
+    expressions = revealed(analysis.index.tree)
     wrong = [
         f"line {row}: {ast.unparse(expressions[row])}: {each}"
         for row, thing in program.observed.items()

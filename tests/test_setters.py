@@ -11,7 +11,7 @@ from torchlint.diagnostics.model import Settings
 from torchlint.inference.program.bindings import Set, set_words
 from torchlint.inference.query import Analysis
 from torchlint.source.text import decode
-from torchlint.syntax.ast_index import outline
+from torchlint.syntax.ast_index import index_of
 
 CODE = sorted([*(ROOT / "tests" / "fixtures").rglob("*.py"), *(ROOT / "examples").rglob("*.py")])
 BODIES = {
@@ -38,14 +38,14 @@ BODIES = {
 
 @pytest.mark.parametrize("body", BODIES)
 def test_what_is_set_and_what_only_in_parts(body: str) -> None:
-    made = outline(decode("some.py", f"class A:\n    def f(self, k):\n        {body}\n".encode()))
+    made = index_of(decode("some.py", f"class A:\n    def f(self, k):\n        {body}\n".encode()))
     (method,) = made.nodes(ast.FunctionDef)
     found = set_words(made, method)
     assert (set(found.words), found.own) == BODIES[body]
 
 
 def test_a_function_without_arguments_sets_nothing() -> None:
-    made = outline(decode("some.py", b"class A:\n    @staticmethod\n    def f():\n        self.x = 1\n"))
+    made = index_of(decode("some.py", b"class A:\n    @staticmethod\n    def f():\n        self.x = 1\n"))
     assert set_words(made, made.nodes(ast.FunctionDef)[0]) == Set()
 
 
@@ -57,7 +57,7 @@ def test_a_walk_says_nothing_of_what_changes_in_parts() -> None:
         for each in BODIES
     ]
     for text in texts:
-        made = outline(decode("some.py", text))
+        made = index_of(decode("some.py", text))
         file = Analysis(made, Settings())._file
         for node in made.nodes(ast.ClassDef):
             known = file.classes.of(node)

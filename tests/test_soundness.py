@@ -21,7 +21,7 @@ from torchlint.diagnostics.model import Settings
 from torchlint.inference.lattice import Device, Dtype, Grad, Kind, Mode, of_kind, tensor
 from torchlint.inference.query import Analysis
 from torchlint.source.text import decode
-from torchlint.syntax.ast_index import outline
+from torchlint.syntax.ast_index import index_of
 
 torch = pytest.importorskip("torch")
 np = pytest.importorskip("numpy")
@@ -38,7 +38,7 @@ def test_what_is_observed_can_be_refused() -> None:
     assert faults(plain, detached) == faults(live, attached) == []
     assert faults(live, detached)
     assert faults(plain, attached)
-    assert faults(plain, detached.having(place=Device.ACCELERATOR))
+    assert faults(plain, detached.having(device=Device.ACCELERATOR))
     assert faults(plain, detached.having(dtype=Dtype.INTEGRAL))
     assert faults(plain, detached.having(exact="float64"))
     assert faults(plain, detached.having(rank=0))
@@ -46,7 +46,7 @@ def test_what_is_observed_can_be_refused() -> None:
     assert faults([live], of_kind(Kind.SEQUENCE, items=(detached,)))
     assert faults([plain, live], of_kind(Kind.SEQUENCE, member=detached))
     assert faults({"a": live}, of_kind(Kind.SEQUENCE, member=detached))
-    assert faults(torch.device("cuda"), of_kind(Kind.DEVICE, place=Device.HOST))
+    assert faults(torch.device("cuda"), of_kind(Kind.DEVICE, device=Device.HOST))
     assert faults(3, of_kind(Kind.INTEGER, const=4))
 
 
@@ -64,8 +64,8 @@ class Ran:
 def ran(path: Path, folder: Path) -> Ran:
     """Run every case of a file in all its worlds."""
     text = path.read_text()
-    analysis = Analysis(outline(decode(str(path), text.encode())), Settings())
-    expressions = revealed(analysis.outline.tree)
+    analysis = Analysis(index_of(decode(str(path), text.encode())), Settings())
+    expressions = revealed(analysis.index.tree)
     result = Ran()
 
     def reveal(thing: object, row: int) -> object:

@@ -1,4 +1,4 @@
-"""Outline, stretches, trees, spans and the bridge between the two parsers, held against the text itself."""
+"""AstIndex, regions, trees, spans and the bridge between the two parsers, held against the text itself."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from tests.nightly import in_turn
 from torchlint.diagnostics.registry import RULES
 from torchlint.source.text import Source, decode
-from torchlint.syntax.ast_index import Outline, outline
+from torchlint.syntax.ast_index import AstIndex, index_of
 from torchlint.syntax.cst import Bridge, Definition, NotParsed
-from torchlint.syntax.regions import Stretch, stretches, whole
+from torchlint.syntax.regions import Region, candidate_regions, whole
 
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")
@@ -42,7 +42,7 @@ def read(text: str | bytes) -> Source:
     return decode("some.py", text.encode() if isinstance(text, str) else text)
 
 
-# ---------------------------------------------------------------------- what stretches are
+# ---------------------------------------------------------------------- what regions are
 TRICKY = {
     "multi-line string in an indented function": '''
         class A:
@@ -148,20 +148,20 @@ TRICKY = {
 CASES = {name: textwrap.dedent(text) for name, text in TRICKY.items()}
 
 
-def definitions(source: Source, words: frozenset[str] = WORDS) -> Iterator[tuple[Outline, Definition]]:
-    made = outline(source)
-    for stretch in (*stretches(made, words), whole(made)):
-        yield made, Definition(source, stretch)
+def definitions(source: Source, words: frozenset[str] = WORDS) -> Iterator[tuple[AstIndex, Definition]]:
+    made = index_of(source)
+    for region in (*candidate_regions(made, words), whole(made)):
+        yield made, Definition(source, region)
 
 
 @pytest.mark.parametrize("text", CASES.values(), ids=CASES.keys())
-def test_stretches_are_whole_lines_apart_and_hold_every_candidate(text: str) -> None:
-    check_stretches(read(text), DATA)
+def test_regions_are_whole_lines_apart_and_hold_every_candidate(text: str) -> None:
+    check_regions(read(text), DATA)
 
 
-def check_stretches(source: Source, words: frozenset[str]) -> None:
-    made = outline(source)
-    places = stretches(made, words)
+def check_regions(source: Source, words: frozenset[str]) -> None:
+    made = index_of(source)
+    places = candidate_regions(made, words)
     bounds = [0, *source.line_starts, len(source.utf8)]
     for place in places:
         assert place.start in bounds
@@ -185,9 +185,9 @@ def test_spans_give_the_code_of_the_node(text: str) -> None:
 
 
 @pytest.mark.parametrize("path", OWN_FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_stretches_and_spans_on_the_projects_own_files(path: Path) -> None:
+def test_regions_and_spans_on_the_projects_own_files(path: Path) -> None:
     source = decode(str(path), path.read_bytes())
-    check_stretches(source, WORDS)
+    check_regions(source, WORDS)
     for _, definition in definitions(source):
         assert definition.faithful
         check_spans(source, definition)
@@ -202,9 +202,9 @@ def check_spans(source: Source, definition: Definition) -> int:
                 continue
             start, end = definition.outer_span(node)
             inner_start, inner_end = definition.span(node)
-            if end <= definition.stretch.start:
+            if end <= definition.region.start:
                 continue  # the condition of the wrapping line
-            assert definition.stretch.start <= start <= inner_start <= inner_end <= end <= definition.stretch.end
+            assert definition.region.start <= start <= inner_start <= inner_end <= end <= definition.region.end
             if _prints_indentation(node):
                 continue
             checked += 1
@@ -237,7 +237,7 @@ class _BreakFinder(cst.CSTVisitor):
 
 # ---------------------------------------------------------------------- trees
 def test_parents_and_types_leave_no_semantic_node_out() -> None:
-    definition = Definition(read("y = f(a, *b, k=c)[0].data\n"), Stretch(0, 26, ()))
+    definition = Definition(read("y = f(a, *b, k=c)[0].data\n"), Region(0, 26, ()))
     attribute = definition.by_type[cst.Attribute][0]
     assert definition.parents[attribute] is definition.by_type[cst.Assign][0]
     names = [definition.module.code_for_node(each) for each in definition.by_type[cst.Name]]
@@ -249,7 +249,7 @@ def test_parents_and_types_leave_no_semantic_node_out() -> None:
 
 def test_the_wrapping_line_moves_no_span() -> None:
     source = read("class A:\n    def f(self, x):\n        return x.data\n")
-    definition = Definition(source, stretches(outline(source), DATA)[0])
+    definition = Definition(source, candidate_regions(index_of(source), DATA)[0])
     attribute = definition.by_type[cst.Attribute][0]
     assert source.slice(*definition.span(attribute)) == "x.data"
     assert source.position(definition.span(attribute)[0]) == (3, 16)
@@ -258,7 +258,7 @@ def test_the_wrapping_line_moves_no_span() -> None:
 def test_text_that_libcst_refuses() -> None:
     source = read("a = 1\nb = = 2\n")
     with pytest.raises(NotParsed) as caught:
-        Definition(source, Stretch(0, len(source.utf8), ()))
+        Definition(source, Region(0, len(source.utf8), ()))
     assert caught.value.row == 2
 
 
@@ -272,7 +272,7 @@ def outside_of(node: ast.AST, kinds: tuple[type[ast.AST], ...]) -> Iterator[ast.
 
 @pytest.mark.parametrize("path", OWN_FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_nodes_inside_a_node_are_found_by_type_in_the_order_of_the_text(path: Path) -> None:
-    made = outline(decode(str(path), path.read_bytes()))
+    made = index_of(decode(str(path), path.read_bytes()))
     kinds, scopes = (ast.Name, ast.Call, ast.FunctionDef), (ast.FunctionDef, ast.Lambda, ast.ClassDef)
     for owner in (made.tree, *made.nodes(ast.FunctionDef), *made.nodes(ast.For)):
         below = made.within(owner)[1:]
@@ -298,7 +298,7 @@ def test_the_bridge_on_the_projects_own_files(path: Path) -> None:
         check_bridge(made, definition)
 
 
-def check_bridge(made: Outline, definition: Definition) -> None:
+def check_bridge(made: AstIndex, definition: Definition) -> None:
     bridge = Bridge(made, definition)
     for kind in (cst.Name, cst.Attribute, cst.Call, cst.Subscript):
         for node in definition.by_type.get(kind, ()):
@@ -373,7 +373,7 @@ LAYOUTS = st.sampled_from(
 @given(LAYOUTS, EXPRESSIONS)
 def test_spans_and_bridge_on_any_expression(layout: str, expression: str) -> None:
     source = read(layout.replace("{}", expression))
-    check_stretches(source, DATA)
+    check_regions(source, DATA)
     for made, definition in definitions(source, DATA):
         assert definition.faithful
         check_spans(source, definition)

@@ -265,8 +265,8 @@ def test_reasons_name_the_other_file_and_its_line(tmp_path: Path) -> None:
     text += "    reveal(live(torch.zeros(2)))  # tensor, attached, host\n"
     written(tmp_path, {"deep/agents.py": agents, "deep/live.py": live, "a.py": text})
     analysis = check_reveals(tmp_path / "a.py")
-    nodes = rows_of(analysis.outline.tree)
-    place = analysis.why(analysis.value(nodes[7]).why_place)
+    nodes = rows_of(analysis.index.tree)
+    place = analysis.why(analysis.value(nodes[7]).why_device)
     grad = analysis.why(analysis.value(nodes[8]).why_grad)
     assert f"{Path('deep', 'agents.py')} line " in " ".join(place).replace(str(tmp_path) + "/", "")
     assert any(step.endswith(f"{tmp_path / 'deep' / 'live.py'} line 5") for step in grad), grad

@@ -25,7 +25,7 @@ from torchlint.inference.lattice import (
 from torchlint.inference.models.operations import LEGACY_DTYPES, leaf
 from torchlint.inference.models.tables import words
 from torchlint.inference.models.tensors import dtype_bits
-from torchlint.syntax.ast_index import Function, Outline
+from torchlint.syntax.ast_index import AstIndex, Function
 
 _FORMS = tuple(
     re.compile(form, re.MULTILINE)
@@ -43,7 +43,7 @@ _OTHER_TENSOR = re.compile(r"\b(tf|tensorflow|jax|paddle|mx|keras)\.", re.IGNORE
 _HOLDER = re.compile(r"\b(list|tuple|dict|sequence|iterable|optional\[list)\b", re.IGNORECASE)
 
 
-def argument_types(_: Outline, function: Function) -> dict[str, Value]:
+def argument_types(_: AstIndex, function: Function) -> dict[str, Value]:
     """Return the values that a function's docstring describes, by argument; nothing for those that are no tensors."""
     text = ast.get_docstring(function, clean=False)
     if not text or not (_TENSOR.search(text) or _ARRAY.search(text)):
@@ -170,7 +170,7 @@ def _plain(names: frozenset[str], node: ast.expr) -> Value | None:
         if name in ("torch.device", "torch.dtype"):
             if word == "dtype":
                 return of_kind(Kind.DTYPE)
-            return of_kind(Kind.DEVICE, place=Device.HOST | Device.ACCELERATOR)
+            return of_kind(Kind.DEVICE, device=Device.HOST | Device.ACCELERATOR)
         if name.startswith("builtins."):
             return _builtin(word)
         if name in ("torch.nn.utils.rnn.PackedSequence", "torch.distributions.Distribution"):

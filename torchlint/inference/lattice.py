@@ -123,13 +123,13 @@ class Reason:
 class Value:
     """What is known of an expression's value; nobody changes one.
 
-    ``kind`` alone says nothing of the other axes; ``grad``, ``place`` and ``dtype`` speak of the tensors among the
+    ``kind`` alone says nothing of the other axes; ``grad``, ``device`` and ``dtype`` speak of the tensors among the
     possibilities (or of those inside a container, through :meth:`element`).
     """
 
     kind: Kind = ANY
     grad: Grad = ANY_GRAD
-    place: Device = ANY_DEVICE
+    device: Device = ANY_DEVICE
     dtype: Dtype = ANY_DTYPE
     exact: str | None = None
     """The exact dtype as ``"float32"`` where known."""
@@ -152,7 +152,7 @@ class Value:
     node: ast.AST | None = None
     """For a lambda or a local function: where it is defined."""
     why_grad: Reason | None = None
-    why_place: Reason | None = None
+    why_device: Reason | None = None
 
     # ------------------------------------------------------------------ questions
     def must(self, kind: Kind) -> bool:
@@ -181,7 +181,7 @@ class Value:
     @property
     def may_be_on_accelerator(self) -> bool:
         """Whether a tensor here may be on an accelerator."""
-        return bool(self.place & (Device.UNKNOWN | Device.ACCELERATOR))
+        return bool(self.device & (Device.UNKNOWN | Device.ACCELERATOR))
 
     @property
     def is_tensor(self) -> bool:
@@ -217,7 +217,7 @@ class Value:
         return (
             self.kind,
             self.grad,
-            self.place,
+            self.device,
             self.dtype,
             self.exact,
             self.rank,
@@ -251,7 +251,7 @@ NONE: Final = Value(Kind.NONE, Grad(0), Device(0), Dtype(0))
 OTHER: Final = Value(Kind.OTHER, Grad(0), Device(0), Dtype(0))
 
 
-_NEITHER: Final = {"grad": Grad(0), "place": Device(0), "dtype": Dtype(0)}
+_NEITHER: Final = {"grad": Grad(0), "device": Device(0), "dtype": Dtype(0)}
 
 
 def of_kind(kind: Kind, **facts: object) -> Value:
@@ -259,9 +259,9 @@ def of_kind(kind: Kind, **facts: object) -> Value:
     return Value(**{"kind": kind, **_NEITHER, **facts})  # type: ignore[arg-type]
 
 
-def tensor(grad: Grad = ANY_GRAD, place: Device = ANY_DEVICE, dtype: Dtype = ANY_DTYPE, **facts: object) -> Value:
+def tensor(grad: Grad = ANY_GRAD, device: Device = ANY_DEVICE, dtype: Dtype = ANY_DTYPE, **facts: object) -> Value:
     """Make a value that is a tensor beyond doubt."""
-    return Value(Kind.TENSOR, grad, place, dtype, **facts)  # type: ignore[arg-type]
+    return Value(Kind.TENSOR, grad, device, dtype, **facts)  # type: ignore[arg-type]
 
 
 def join(one: Value, other: Value, depth: int = 4) -> Value:
@@ -276,7 +276,7 @@ def join(one: Value, other: Value, depth: int = 4) -> Value:
     return Value(
         kind=one.kind | other.kind,
         grad=one.grad | other.grad,
-        place=one.place | other.place,
+        device=one.device | other.device,
         dtype=one.dtype | other.dtype,
         # facts of tensors alone survive a join with something that is no tensor
         exact=other.exact if not ours else one.exact if not theirs or one.exact == other.exact else None,
@@ -290,7 +290,7 @@ def join(one: Value, other: Value, depth: int = 4) -> Value:
         self_value=one.self_value or other.self_value,
         node=one.node if one.node is other.node else None,
         why_grad=_why(one.grad, one.why_grad, other.grad, other.why_grad),
-        why_place=_why(one.place, one.why_place, other.place, other.why_place),
+        why_device=_why(one.device, one.why_device, other.device, other.why_device),
     )
 
 

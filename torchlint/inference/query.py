@@ -18,7 +18,7 @@ from torchlint.inference.program.imports import spelled
 from torchlint.inference.program.module_files import Location
 from torchlint.inference.program.project_texts import ProjectView
 from torchlint.source.text import Source
-from torchlint.syntax.ast_index import Outline, empty
+from torchlint.syntax.ast_index import AstIndex, empty
 
 _MOST_STEPS = 20
 """Of a longer chain of reasons the middle is left out: nobody would read it."""
@@ -30,17 +30,17 @@ _LONGEST_CODE = 60
 class Analysis:
     """What is known about one file; functions are looked at when one of their expressions is asked for."""
 
-    def __init__(self, outline: Outline, settings: Settings, path: str | None = None, presuming: bool = False) -> None:
+    def __init__(self, index: AstIndex, settings: Settings, path: str | None = None, presuming: bool = False) -> None:
         """Begin; ``path`` is the absolute path of the file, whose project's other files are then read on demand.
 
         ``presuming`` is said of what :attr:`presuming` gives.
         """
-        self.outline = outline
+        self.index = index
         self.settings = settings
         self._path = path
         place = Location(os.path.normpath(path)) if path is not None else None
         self._project = Project(place, presuming)
-        self._file = File(outline, self._project, place)
+        self._file = File(index, self._project, place)
         self._project.begin(self._file)
 
     @property
@@ -69,8 +69,8 @@ class Analysis:
         if known is not None:
             return known
         value = self._file.flow_of(node).values.get(node, UNKNOWN)
-        assumed = assumed_at(self.outline, node)
-        function = self.outline.owner(node) if assumed else None
+        assumed = assumed_at(self.index, node)
+        function = self.index.owner(node) if assumed else None
         if function is not None:
             narrower = self._file.assuming(function, assumed).values.get(node)
             return narrower if narrower is not None and narrower.kind else value
@@ -82,7 +82,7 @@ class Analysis:
         known = self._file.imported(node)
         if known is not None:
             return known.names
-        if not isinstance(node, ast.Name) or node.id not in self.outline.told(never_bound, self.outline.tree):
+        if not isinstance(node, ast.Name) or node.id not in self.index.told(never_bound, self.index.tree):
             return frozenset()
         return frozenset((f"builtins.{node.id}",))
 
@@ -91,10 +91,10 @@ class Analysis:
 
         It holds all that a method cannot change: which sort of object it is, and of which class.
         """
-        function = self.outline.owner(node)
+        function = self.index.owner(node)
         if not isinstance(node, ast.Name) or function is None or self._file.self_name(function) != node.id:
             return None
-        if node.id in self.outline.told(bound, function):
+        if node.id in self.index.told(bound, function):
             return None
         self._project.begin_question()
         return self._file.classes.self_value(function)
@@ -107,7 +107,7 @@ class Analysis:
     @cached_property
     def presuming(self) -> Analysis:
         """What is known if functions are called as most are: a reason to stay silent. A fix must not rest on it."""
-        return Analysis(self.outline, self.settings, self._path, presuming=True)
+        return Analysis(self.index, self.settings, self._path, presuming=True)
 
     def close(self) -> None:
         """Let go of all that is known: nothing can be asked any more."""
@@ -149,17 +149,17 @@ class Analysis:
         None for this one.
         """
         for file in self._project.files():
-            if file is not self._file and file.place is not None and node in file.outline.parents:
+            if file is not self._file and file.place is not None and node in file.index.parents:
                 assert self._file.place is not None
                 beside = os.path.relpath(file.place.path, self._file.place.folder)
-                return os.path.normpath(os.path.join(os.path.dirname(self.outline.source.path), beside))
+                return os.path.normpath(os.path.join(os.path.dirname(self.index.source.path), beside))
         return None
 
     # ------------------------------------------------------------------ frameworks
     @cached_property
     def packages(self) -> frozenset[str]:
         """The packages that the file imports from, by their first word."""
-        return frameworks.packages(self.outline)
+        return frameworks.packages(self.index)
 
     @property
     def works_with_torch(self) -> bool:
@@ -173,8 +173,8 @@ class Analysis:
 
     @property
     def _imports_from_project(self) -> bool:
-        plain = (alias.name for node in self.outline.nodes(ast.Import) for alias in node.names)
-        modules = (*plain, *map(spelled, self.outline.nodes(ast.ImportFrom)))
+        plain = (alias.name for node in self.index.nodes(ast.Import) for alias in node.names)
+        modules = (*plain, *map(spelled, self.index.nodes(ast.ImportFrom)))
         return any(self._file.base(module) is not None for module in modules)
 
     @property
@@ -202,7 +202,7 @@ class Analysis:
         """Whether an expression of unknown kind may be a torch tensor, by what the file and the words around it say."""
         if not self.works_with_torch:
             return False
-        return not frameworks.speaks_of_another(self.outline, node, self.uses_other_frameworks)
+        return not frameworks.speaks_of_another(self.index, node, self.uses_other_frameworks)
 
 
 class NothingKnown(Analysis):
@@ -220,7 +220,7 @@ class NothingKnown(Analysis):
     @property
     def works_with_torch(self) -> bool:
         """Whether the text imports torch."""
-        return frameworks.text_imports_torch(self.outline.source.utf8)
+        return frameworks.text_imports_torch(self.index.source.utf8)
 
     @property
     def uses_other_frameworks(self) -> bool:

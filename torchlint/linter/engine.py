@@ -26,10 +26,10 @@ from torchlint.linter.cell_fixes import fitted
 from torchlint.source.text import Source, SourceError, undecoded
 from torchlint.suppression.apply import ABOUT_SUPPRESSIONS, split
 from torchlint.suppression.unused import audit
-from torchlint.syntax.ast_index import AST_CACHE, Outline, outline, parse
+from torchlint.syntax.ast_index import AST_CACHE, AstIndex, index_of, parse
 from torchlint.syntax.parse import OtherLanguage, libcst_accepts, read
 from torchlint.syntax.prefilter import triggered
-from torchlint.syntax.regions import Stretch, stretches, whole
+from torchlint.syntax.regions import Region, candidate_regions, whole
 
 if TYPE_CHECKING:
     from torchlint.config import Config
@@ -177,7 +177,7 @@ def _parses(path: str, raw: bytes, broken: int) -> bool:
     if len(reading.faults) > broken:
         return False
     try:
-        outline(reading.source)
+        index_of(reading.source)
     except (SyntaxError, ValueError):
         return libcst_accepts(reading.source.text)
     except (RecursionError, MemoryError):
@@ -195,7 +195,7 @@ def analysis(source: Source, config: Config) -> Analysis:
     from torchlint.inference.query import Analysis
 
     with _deep_recursion():
-        return Analysis(outline(source), config.settings, _absolute(source, config))
+        return Analysis(index_of(source), config.settings, _absolute(source, config))
 
 
 def _absolute(source: Source, config: Config) -> str:
@@ -210,7 +210,7 @@ def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
         return _check_without_outline(source, error, entries, config)
     except (RecursionError, MemoryError):
         return _Checked([_too_deep()])
-    if not isinstance(made, Outline):
+    if not isinstance(made, AstIndex):
         return _Checked([])
     try:
         return _check_outline(made, entries, config)
@@ -218,8 +218,8 @@ def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
         return _Checked([_too_deep()])
 
 
-def _check_outline(made: Outline, entries: Sequence[RuleMetadata], config: Config) -> _Checked:
-    """Ask the rules about the stretches that hold a candidate; inference is imported only where there is one."""
+def _check_outline(made: AstIndex, entries: Sequence[RuleMetadata], config: Config) -> _Checked:
+    """Ask the rules about the regions that hold a candidate; inference is imported only where there is one."""
     if not _candidates(made, entries):
         return _Checked([])
     from torchlint.inference.query import Analysis
@@ -227,15 +227,15 @@ def _check_outline(made: Outline, entries: Sequence[RuleMetadata], config: Confi
     with closing(Analysis(made, config.settings, _absolute(made.source, config))) as known:
         if not known.may_hold_tensors:
             entries = [each for each in entries if not each.code.startswith(ABOUT_TENSORS)]
-        findings, troubles = _check_stretches(known, _candidates(made, entries), entries)
+        findings, troubles = _check_regions(known, _candidates(made, entries), entries)
         return _Checked(findings, troubles, dict(known.reads), dict(known.asked))
 
 
-def _candidates(made: Outline, entries: Sequence[RuleMetadata]) -> list[Stretch]:
-    """Return the stretches that hold a word of some rules."""
+def _candidates(made: AstIndex, entries: Sequence[RuleMetadata]) -> list[Region]:
+    """Return the regions that hold a word of some rules."""
     called = frozenset[str]().union(*(entry.called_words for entry in entries))
     elsewhere = frozenset[str]().union(*(entry.words - entry.called_words for entry in entries))
-    return stretches(made, called | elsewhere, called - elsewhere)
+    return candidate_regions(made, called | elsewhere, called - elsewhere)
 
 
 def _audited(source: Source, codes: frozenset[str], config: Config, checked: _Checked) -> list[Finding]:
@@ -255,17 +255,17 @@ def _audited(source: Source, codes: frozenset[str], config: Config, checked: _Ch
     return [replace(each, fix=fix) for each, fix in zip(faults, fixes, strict=True) if each.code in codes]
 
 
-def _check_stretches(
-    known: Analysis, places: Sequence[Stretch], entries: Sequence[RuleMetadata]
+def _check_regions(
+    known: Analysis, places: Sequence[Region], entries: Sequence[RuleMetadata]
 ) -> tuple[list[Finding], tuple[Trouble, ...]]:
     from torchlint.syntax.cst import Definition, NotParsed
 
-    source = known.outline.source
+    source = known.index.source
     try:
         definitions = [Definition(source, place) for place in places]
     except NotParsed:
         try:
-            definitions = [Definition(source, whole(known.outline))]
+            definitions = [Definition(source, whole(known.index))]
         except NotParsed as error:
             at = source.offset(min(error.row, len(source.line_starts)), 0)
             return [_syntax_error(at, f"LibCST cannot parse this file: {error.message}")], ()
@@ -285,7 +285,7 @@ def _check_without_outline(
     if "too many nested" in message:  # LibCST's parser would overflow the stack on it
         return _Checked([failure])
     try:
-        definition = Definition(source, Stretch(0, len(source.utf8), ()))
+        definition = Definition(source, Region(0, len(source.utf8), ()))
     except NotParsed:
         return _Checked([failure])
     with closing(NothingKnown(source, config.settings)) as known:

@@ -21,12 +21,12 @@ _MODES = {Mode(0): "unknown", Mode.ON: "on", Mode.OFF: "off", Mode.ON | Mode.OFF
 
 def render(analysis: Analysis, row: int, screen: Screen) -> Iterator[str]:
     """Yield the lines about one row of a file, outer expressions before the inner ones they are made of."""
-    outline = analysis.outline
-    wanted = [each for each in outline.parents if isinstance(each, ast.expr) and each.lineno == row]
+    index = analysis.index
+    wanted = [each for each in index.parents if isinstance(each, ast.expr) and each.lineno == row]
     wanted = [each for each in wanted if _tells(each, analysis)]
-    cell, (within, _) = outline.source.cell(row), outline.source.address(outline.source.line_starts[row - 1])
-    place = f"{outline.source.path}:{'' if cell is None else f'cell {cell}:'}{within}"
-    yield screen.paint(place, "bold") + f"  {code(outline.source.original.line(row).strip())}"
+    cell, (within, _) = index.source.cell(row), index.source.address(index.source.line_starts[row - 1])
+    place = f"{index.source.path}:{'' if cell is None else f'cell {cell}:'}{within}"
+    yield screen.paint(place, "bold") + f"  {code(index.source.original.line(row).strip())}"
     if not wanted:
         yield "  no expression begins on this line"
         return
@@ -61,35 +61,35 @@ def known_at(analysis: Analysis, offset: int) -> list[KnownExpression]:
 
     The list is empty where nothing that stands there tells anything.
     """
-    outline = analysis.outline
+    index = analysis.index
     around = [
-        (outline.end(node) - outline.start(node), outline.start(node), node)
-        for node in outline.parents
-        if isinstance(node, ast.expr) and outline.start(node) <= offset <= outline.end(node) and _tells(node, analysis)
+        (index.end(node) - index.start(node), index.start(node), node)
+        for node in index.parents
+        if isinstance(node, ast.expr) and index.start(node) <= offset <= index.end(node) and _tells(node, analysis)
         # Before Python 3.12 the places of what stands in f-strings are not exact.
-        if not any(isinstance(each, ast.JoinedStr) for each in outline.ancestors(node))
+        if not any(isinstance(each, ast.JoinedStr) for each in index.ancestors(node))
     ]
     if not around:
         return []
     node = min(around, key=lambda each: each[:2])[2]
     told = [node]
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and offset <= outline.end(node.func):
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and offset <= index.end(node.func):
         told.insert(0, node.func.value)
     return [_known(analysis, each) for each in told]
 
 
 def _known(analysis: Analysis, node: ast.expr) -> KnownExpression:
     value, mode = analysis.value(node), _MODES[analysis.mode(node)]
-    start, end = analysis.outline.start(node), analysis.outline.end(node)
+    start, end = analysis.index.start(node), analysis.index.end(node)
     return KnownExpression(start, end, _code(node), words(value), tuple(_steps(analysis, node)), mode)
 
 
 def _steps(analysis: Analysis, node: ast.expr) -> list[str]:
     """Return the reasons of a value, where it may be a tensor and they matter."""
     value = analysis.value(node)
-    axes = (("grad", value.why_grad, value.may_require_grad), ("place", value.why_place, value.may_be_on_accelerator))
+    axes = (("grad", value.why_grad, value.may_require_grad), ("place", value.why_device, value.may_be_on_accelerator))
     found = [(axis, reason) for axis, reason, matters in axes if matters and _carries(value)]
-    cited = analysis.outline.source.cited
+    cited = analysis.index.source.cited
     return [f"{axis}: {cited(step)}" for axis, reason in found for step in analysis.why(reason)]
 
 
@@ -101,7 +101,7 @@ def words(value: Value) -> str:
     if _carries(value):
         told.append(_grad(value))
         told.append(_place(value))
-    elif value.place and not value.unknown:
+    elif value.device and not value.unknown:
         told.append(_place(value))
     if value.exact:
         told.append(value.exact)
@@ -128,9 +128,9 @@ def _grad(value: Value) -> str:
 
 
 def _place(value: Value) -> str:
-    if value.place & Device.ACCELERATOR:
-        return "on an accelerator" if value.place == Device.ACCELERATOR else "may be on an accelerator"
-    return "nothing excludes an accelerator" if value.place & Device.UNKNOWN else "on the host"
+    if value.device & Device.ACCELERATOR:
+        return "on an accelerator" if value.device == Device.ACCELERATOR else "may be on an accelerator"
+    return "nothing excludes an accelerator" if value.device & Device.UNKNOWN else "on the host"
 
 
 def _names(kind: Kind) -> list[str]:
@@ -150,6 +150,6 @@ def _tells(node: ast.expr, analysis: Analysis) -> bool:
     """Whether a node is worth a line: constants, and methods that are only called, are not."""
     if isinstance(node, ast.Constant | ast.Slice | ast.FormattedValue | ast.JoinedStr):
         return False
-    above = analysis.outline.parents.get(node)
+    above = analysis.index.parents.get(node)
     called = isinstance(above, ast.Call) and above.func is node and isinstance(node, ast.Attribute)
     return not called or bool(analysis.value(node).names)

@@ -62,9 +62,9 @@ Expression = cst.CSTNode | ast.AST | None
 
 
 class FileContext:
-    """What a rule may ask of a file, and of the stretch of it that LibCST has read.
+    """What a rule may ask of a file, and of the region of it that LibCST has read.
 
-    There are two trees. Rules visit LibCST's nodes (``cst``), which exist for the stretch alone and say exactly which
+    There are two trees. Rules visit LibCST's nodes (``cst``), which exist for the region alone and say exactly which
     bytes to replace. Python's own nodes (``ast``) exist for the whole file; :meth:`python` leads there. What can be
     asked of a node of either tree has one name. Offsets count bytes of :attr:`Source.utf8`.
 
@@ -78,8 +78,8 @@ class FileContext:
         self.settings: Settings = analysis.settings
         self._definition = definition
         self._analysis = analysis
-        self._outline = analysis.outline
-        self._bridge = Bridge(analysis.outline, definition)
+        self._outline = analysis.index
+        self._bridge = Bridge(analysis.index, definition)
         self._answers = answers
 
     # ------------------------------------------------------------------ nodes of either tree
@@ -111,7 +111,7 @@ class FileContext:
             return self._outline.start(node), self._outline.end(node)
         return self._definition.span(node)
 
-    # ------------------------------------------------------------------ LibCST's tree, of the stretch
+    # ------------------------------------------------------------------ LibCST's tree, of the region
     def outer_span(self, node: cst.CSTNode) -> tuple[int, int]:
         """Return where a node begins and ends with the parentheses around it."""
         return self._definition.outer_span(node)
@@ -130,11 +130,11 @@ class FileContext:
 
     @property
     def module(self) -> cst.Module:
-        """The stretch as LibCST's module."""
+        """The region as LibCST's module."""
         return self._definition.module
 
     def concrete_nodes(self, kind: type[Concrete]) -> list[Concrete]:
-        """Return the stretch's nodes of a type, the one around before the one inside."""
+        """Return the region's nodes of a type, the one around before the one inside."""
         found: list[Any] = self._definition.by_type.get(kind, [])
         return found
 
@@ -155,8 +155,8 @@ class FileContext:
 
     @property
     def statements(self) -> tuple[ast.stmt, ...]:
-        """The statements of the stretch."""
-        return self._definition.stretch.statements
+        """The statements of the region."""
+        return self._definition.region.statements
 
     def nodes(self, kind: type[Abstract]) -> list[Abstract]:
         """Return the file's nodes of a type."""
@@ -304,7 +304,7 @@ class FileContext:
         return self.answer((pattern, None), lambda: pattern.search(self.source.utf8) is not None)
 
     def answer(self, key: tuple[object, object], find: Callable[[], Answer]) -> Answer:
-        """Return the answer to a question about a node, found once for all stretches of the file."""
+        """Return the answer to a question about a node, found once for all regions of the file."""
         if key not in self._answers:
             self._answers[key] = find()
         found: Answer = self._answers[key]

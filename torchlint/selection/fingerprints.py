@@ -97,7 +97,7 @@ def _units(source: Source | None) -> list[_Stretch]:
         node, around, above = stack.pop()
         if not isinstance(node, _Unit):
             continue
-        found.append(_stretch(source, node, around, above))
+        found.append(_region(source, node, around, above))
         inside = around
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             inside = f"{around}.{node.name}" if around else node.name
@@ -106,7 +106,7 @@ def _units(source: Source | None) -> list[_Stretch]:
     return found
 
 
-def _stretch(source: Source, node: _Unit, around: str, above: int) -> _Stretch:
+def _region(source: Source, node: _Unit, around: str, above: int) -> _Stretch:
     if isinstance(node, ast.match_case):
         last = node.body[-1]
         start = source.offset(node.pattern.lineno, node.pattern.col_offset)

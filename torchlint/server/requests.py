@@ -30,7 +30,7 @@ _FENCE = re.compile(r"^```.*\n?", re.MULTILINE)
 def hover(opened: Open, checked: Checked, uri: str, position: Position, markdown: bool) -> Hover | None:
     """Say what there is to say at a place; None where there is nothing."""
     known = checked.known
-    source = known.outline.source if known is not None else checked.source
+    source = known.index.source if known is not None else checked.source
     offset = opened.offset(source, uri, position) if source is not None else None
     if source is None or offset is None or not source.is_code(offset):
         return None

@@ -27,7 +27,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 @dataclass
-class Outline:
+class AstIndex:
     """The stdlib's tree of a file, with the identifiers that import or assignment made of the words asked for."""
 
     source: Source
@@ -104,7 +104,7 @@ class Outline:
     def _index(self) -> dict[ast.AST, int]:
         return {node: at for at, node in enumerate(self.order)}
 
-    def told(self, tell: Callable[[Outline, Node], Told], node: Node) -> Told:
+    def told(self, tell: Callable[[AstIndex, Node], Told], node: Node) -> Told:
         """Return what the text alone tells of a node: it is found out once, and kept as long as the tree is."""
         key = (tell, node)
         if key not in self._told:
@@ -163,7 +163,7 @@ class Outline:
         return owner
 
 
-def outline(source: Source) -> Outline:
+def index_of(source: Source) -> AstIndex:
     """Parse a file with the stdlib's parser, and find its nodes by type, and what stands around each.
 
     :raises SyntaxError: where that parser refuses the text.
@@ -171,7 +171,7 @@ def outline(source: Source) -> Outline:
     :raises MemoryError: likewise.
     """
     tree = parse(source)
-    made = Outline(source, tree)
+    made = AstIndex(source, tree)
     parents, by_type, order, depths = made.parents, made.by_type, made.order, made.depths
 
     def note(node: ast.AST, depth: int, parts: _Parts, again: Callable[..., None]) -> None:
@@ -204,10 +204,10 @@ def outline(source: Source) -> Outline:
     return made
 
 
-def empty(source: Source) -> Outline:
-    """Return the outline of a file of which the stdlib's parser sees nothing."""
+def empty(source: Source) -> AstIndex:
+    """Return the index of a file of which the stdlib's parser sees nothing."""
     tree = ast.Module(body=[], type_ignores=[])
-    return Outline(source, tree, by_type=defaultdict(list, {ast.Module: [tree]}), order=[tree], depths=[0])
+    return AstIndex(source, tree, by_type=defaultdict(list, {ast.Module: [tree]}), order=[tree], depths=[0])
 
 
 def parse(source: Source) -> ast.Module:
@@ -288,15 +288,15 @@ class _BoundedCache:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._kept: OrderedDict[str, tuple[Outline, int]] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[AstIndex, int]] = OrderedDict()
         """Each with the number of the check that used it last."""
         self._size = 0
 
-    def find(self, path: str, raw: bytes) -> Outline | None:
+    def find(self, path: str, raw: bytes) -> AstIndex | None:
         known, _ = self._kept.get(path, (None, 0))
         return known if known is not None and known.source.raw == raw else None
 
-    def put(self, path: str, made: Outline, check: int) -> None:
+    def put(self, path: str, made: AstIndex, check: int) -> None:
         """Keep a tree, the last one in any case, and let go of others for it."""
         self.drop(path)
         self._kept[path] = made, check
@@ -322,7 +322,7 @@ class AstCache:
         self._checked = _BoundedCache(most_checked)
         self._check = 0
 
-    def find(self, path: str, raw: bytes) -> Outline | None:
+    def find(self, path: str, raw: bytes) -> AstIndex | None:
         """Return the tree of a file; None where none is kept that was made of these bytes."""
         known = self._asked_for.find(path, raw)
         if known is None and (known := self._checked.find(path, raw)) is not None:
@@ -331,14 +331,14 @@ class AstCache:
             self.keep(path, known)
         return known
 
-    def keep(self, path: str, made: Outline) -> None:
+    def keep(self, path: str, made: AstIndex) -> None:
         """Keep the tree of a file that was read for another one's sake."""
         self._asked_for.put(path, made, self._check)
 
-    def of(self, path: str, source: Source) -> Outline:
+    def of(self, path: str, source: Source) -> AstIndex:
         """Return the tree of a text that is checked, which may have been read for another file's sake.
 
-        :raises SyntaxError: as :func:`outline` does, and what else that raises.
+        :raises SyntaxError: as :func:`index` does, and what else that raises.
         """
         self._check += 1
         for part in (self._asked_for, self._checked):
@@ -346,7 +346,7 @@ class AstCache:
         known = self.find(path, source.raw)
         if known is not None:
             return replace(known, source=source)
-        made = outline(source)
+        made = index_of(source)
         self._checked.put(path, made, self._check)
         return made
 

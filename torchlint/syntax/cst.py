@@ -14,11 +14,11 @@ import libcst as cst
 from libcst._nodes.internal import CodegenState
 
 from torchlint.source.text import Source
-from torchlint.syntax.ast_index import Outline
-from torchlint.syntax.regions import Stretch
+from torchlint.syntax.ast_index import AstIndex
+from torchlint.syntax.regions import Region
 
 _WRAP = "if 1:\n"
-"""Stands before an indented stretch, so that it parses as it is: dedenting would change multi-line strings."""
+"""Stands before an indented region, so that it parses as it is: dedenting would change multi-line strings."""
 
 _FORM_FEED = re.compile(r"(?:(?<=[\r\n])|\A)[ \t\f]*\f")
 """At a line's start, where Python forgets the indentation before it and LibCST's printer loses it."""
@@ -60,15 +60,15 @@ class NotParsed(Exception):
 
 
 class Definition:
-    """A stretch as a LibCST tree.
+    """A region as a LibCST tree.
 
     :raises NotParsed: where LibCST refuses the text.
     """
 
-    def __init__(self, source: Source, stretch: Stretch) -> None:
+    def __init__(self, source: Source, region: Region) -> None:
         self.source = source
-        self.stretch = stretch
-        text = source.slice(stretch.start, stretch.end)
+        self.region = region
+        text = source.slice(region.start, region.end)
         self._prefix = _WRAP if text[:1] in (" ", "\t") else ""
         self._dropped = _form_feeds(self._prefix + text)
         self._text = _FORM_FEED.sub("", self._prefix + text)
@@ -101,7 +101,7 @@ class Definition:
 
     @cached_property
     def _spans(self) -> _Spans:
-        """From one code generation of the stretch, asked for only when something is to be said."""
+        """From one code generation of the region, asked for only when something is to be said."""
         recorder = _Spans(default_indent=self.module.default_indent, default_newline=self.module.default_newline)
         self.module._codegen(recorder)
         return recorder
@@ -115,7 +115,7 @@ class Definition:
         return self._placed(self._spans.outer[node])
 
     def _placed(self, span: Span) -> Span:
-        shift = self.stretch.start - len(self._prefix)
+        shift = self.region.start - len(self._prefix)
         start, end = span
         if self._dropped:
             start += bisect.bisect_right(self._dropped, start)
@@ -251,14 +251,14 @@ _BySpan = dict[Span, list[ast.expr]]
 class Bridge:
     """Finds the stdlib's node by its span, or by its text where spans are unreliable: inside f-strings."""
 
-    def __init__(self, outline: Outline, definition: Definition) -> None:
-        self._outline = outline
+    def __init__(self, index: AstIndex, definition: Definition) -> None:
+        self._outline = index
         self._definition = definition
 
     @cached_property
     def _by_span(self) -> _BySpan:
         found: _BySpan = {}
-        for statement in self._definition.stretch.statements:
+        for statement in self._definition.region.statements:
             for node in self._outline.within(statement):
                 if isinstance(node, ast.expr) and node.end_lineno is not None:
                     found.setdefault((self._outline.start(node), self._outline.end(node)), []).append(node)
@@ -267,7 +267,7 @@ class Bridge:
     @cached_property
     def _by_text(self) -> dict[str, ast.expr]:
         found: dict[str, ast.expr] = {}
-        for statement in self._definition.stretch.statements:
+        for statement in self._definition.region.statements:
             for string in ast.walk(statement):
                 if isinstance(string, ast.JoinedStr):
                     for node in ast.walk(string):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from torchlint.source.notebook import SUFFIX, as_notebook
 from torchlint.source.text import Source, decode
-from torchlint.syntax.regions import Stretch
+from torchlint.syntax.regions import Region
 
 _NEVER_PYTHON = ("(unicode error)", "(value error)", "bytes can only", "source code", "too many nested")
 """How the complaints begin that no other version of Python would withdraw, though LibCST has none."""
@@ -116,7 +116,7 @@ def libcst_accepts(text: str) -> bool:
 
     source = Source("", b"", text)
     try:
-        Definition(source, Stretch(0, len(source.utf8), ()))
+        Definition(source, Region(0, len(source.utf8), ()))
     except NotParsed:
         return False
     return True

@@ -1,4 +1,4 @@
-"""The stretches of a file that hold a candidate for a rule: what LibCST is given to read."""
+"""The regions of a file that hold a candidate for a rule: what LibCST is given to read."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from torchlint.syntax.ast_index import Outline
+from torchlint.syntax.ast_index import AstIndex
 
 _BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True)
-class Stretch:
+class Region:
     """Whole lines of a file that parse on their own: a function, or a run of statements between functions.
 
     ``start`` and ``end`` are offsets into :attr:`Source.utf8`; ``statements`` are the stdlib's nodes for it, empty
-    where the stretch is a whole file that the stdlib's parser refuses.
+    where the region is a whole file that the stdlib's parser refuses.
     """
 
     start: int
@@ -24,13 +24,13 @@ class Stretch:
     statements: tuple[ast.stmt, ...]
 
 
-def whole(made: Outline) -> Stretch:
-    """Return a file as one stretch."""
-    return Stretch(0, len(made.source.utf8), tuple(made.tree.body))
+def whole(made: AstIndex) -> Region:
+    """Return a file as one region."""
+    return Region(0, len(made.source.utf8), tuple(made.tree.body))
 
 
-def stretches(made: Outline, words: frozenset[str], called: frozenset[str] = frozenset()) -> list[Stretch]:
-    """Find the stretches that hold a candidate: one of the words as a name, an attribute, a keyword or an import.
+def candidate_regions(made: AstIndex, words: frozenset[str], called: frozenset[str] = frozenset()) -> list[Region]:
+    """Find the regions that hold a candidate: one of the words as a name, an attribute, a keyword or an import.
 
     Words in ``called`` count only as the function of a call. Names that stand for a word count too:
     ``from torch import Tensor as T``, ``T = torch.Tensor if c else ...``.
@@ -39,10 +39,10 @@ def stretches(made: Outline, words: frozenset[str], called: frozenset[str] = fro
     only_called = called | (aliases if words & aliases <= called else frozenset[str]())
     bearing = _bearing(made, words | aliases)
     marked = {_home(made, node) for node in bearing if _word(node) not in only_called or _is_called(made, node)}
-    return [_stretch(made, run) for run in _runs(made, made.tree.body, marked)] if marked else []
+    return [_region(made, run) for run in _runs(made, made.tree.body, marked)] if marked else []
 
 
-def _bearing(made: Outline, words: frozenset[str]) -> list[ast.AST]:
+def _bearing(made: AstIndex, words: frozenset[str]) -> list[ast.AST]:
     """Return the nodes that bear one of some words."""
     found = [
         *[each for each in made.nodes(ast.Attribute) if each.attr in words],
@@ -63,7 +63,7 @@ def _word(node: ast.AST) -> str | None:
     return node.name.rpartition(".")[2] if isinstance(node, ast.alias) else None
 
 
-def _is_called(made: Outline, node: ast.AST) -> bool:
+def _is_called(made: AstIndex, node: ast.AST) -> bool:
     above = made.parents.get(node)
     return isinstance(above, ast.Call) and above.func is node
 
@@ -78,7 +78,7 @@ def _is_package_path(node: ast.AST) -> bool:
     return False
 
 
-def _aliases(made: Outline, words: frozenset[str]) -> frozenset[str]:
+def _aliases(made: AstIndex, words: frozenset[str]) -> frozenset[str]:
     found: set[str] = set()
     for imported in made.nodes(ast.ImportFrom):
         found.update(each.asname for each in imported.names if each.asname and each.name in words)
@@ -101,8 +101,8 @@ def _names_a_type(value: ast.expr, words: frozenset[str]) -> bool:
     return False
 
 
-def _home(made: Outline, node: ast.AST) -> ast.AST:
-    """Climb to the statement that is a stretch of its own or part of a run: not inside a function."""
+def _home(made: AstIndex, node: ast.AST) -> ast.AST:
+    """Climb to the statement that is a region of its own or part of a run: not inside a function."""
     home = node
     for above in made.ancestors(node):
         if isinstance(above, ast.ClassDef | ast.Module) and isinstance(home, ast.stmt):
@@ -113,7 +113,7 @@ def _home(made: Outline, node: ast.AST) -> ast.AST:
     return home
 
 
-def _runs(made: Outline, body: list[ast.stmt], marked: set[ast.AST]) -> Iterator[list[ast.stmt]]:
+def _runs(made: AstIndex, body: list[ast.stmt], marked: set[ast.AST]) -> Iterator[list[ast.stmt]]:
     run: list[ast.stmt] = []
     for statement in body:
         if isinstance(statement, _BLOCKS):
@@ -143,9 +143,9 @@ def _trimmed(run: list[ast.stmt], marked: set[ast.AST]) -> Iterator[list[ast.stm
     yield run[first : last + 1]
 
 
-def _stretch(made: Outline, statements: list[ast.stmt]) -> Stretch:
+def _region(made: AstIndex, statements: list[ast.stmt]) -> Region:
     source = made.source
     first, last = statements[0], statements[-1]
     assert last.end_lineno is not None
     end = source.line_starts[last.end_lineno] if last.end_lineno < len(source.line_starts) else len(source.utf8)
-    return Stretch(source.line_starts[made.first_row(first) - 1], end, tuple(statements))
+    return Region(source.line_starts[made.first_row(first) - 1], end, tuple(statements))

@@ -125,7 +125,7 @@ def fitted(world: World, hole: Hole) -> World:
         world = replace(world, state="detached")
     if value.grad == Grad.ATTACHED and world.state in _WITHOUT_GRAD and world.dtype not in ("int64", "bool"):
         world = replace(world, state="result")
-    if value.place == Device.HOST:
+    if value.device == Device.HOST:
         world = replace(world, device="cpu")
     if value.rank is not None and world.layout not in _RANKS.get(value.rank, (world.layout,)):
         world = replace(world, layout=_RANKS[value.rank][0])

@@ -195,7 +195,7 @@ def _imports(found: FixSite) -> tuple[Fragment, ...] | Uncut:
     gone = {each.asname or each.name: each for each in _aliases(found.old)}
     for each in _aliases(found.new):
         gone.pop(each.asname or each.name, None)
-    spoken = {each.id for each in ast.walk(found.after.outline.tree) if isinstance(each, ast.Name)}
+    spoken = {each.id for each in ast.walk(found.after.index.tree) if isinstance(each, ast.Name)}
     if gone.keys() & spoken:
         return Uncut(f"`{min(gone.keys() & spoken)}` is still spoken of")
     made: list[ast.stmt] = []

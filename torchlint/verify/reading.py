@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from torchlint.diagnostics.model import Edit, Settings
 from torchlint.inference.lattice import Mode, Value
 from torchlint.inference.query import Analysis
-from torchlint.syntax.ast_index import Outline, outline
+from torchlint.syntax.ast_index import AstIndex, index_of
 from torchlint.syntax.parse import read as text
 
 Step = tuple[str, int | None]
@@ -22,13 +22,13 @@ Step = tuple[str, int | None]
 class FileText:
     """A file's text with its tree and what inference says of it."""
 
-    outline: Outline
+    index: AstIndex
     settings: Settings
 
     @cached_property
     def analysis(self) -> Analysis:
         """What inference says."""
-        return Analysis(self.outline, self.settings, os.path.abspath(self.outline.source.path))
+        return Analysis(self.index, self.settings, os.path.abspath(self.index.source.path))
 
     def value(self, node: ast.expr) -> Value:
         """Return what is known of an expression."""
@@ -44,7 +44,7 @@ class FileText:
 
     def touched(self, node: ast.expr | ast.stmt, edits: tuple[Edit, ...]) -> bool:
         """Whether one of the edits changes something inside a node."""
-        start, end = self.outline.start(node), self.outline.end(node)
+        start, end = self.index.start(node), self.index.end(node)
         return any(
             start < each.start < end if each.start == each.end else each.start < end and each.end > start
             for each in edits
@@ -52,7 +52,7 @@ class FileText:
 
     def encloses(self, node: ast.expr, edits: tuple[Edit, ...]) -> bool:
         """Whether all edits lie inside a node, none of them an insertion at its rim."""
-        start, end = self.outline.start(node), self.outline.end(node)
+        start, end = self.index.start(node), self.index.end(node)
         return all(
             start < each.start < end if each.start == each.end else start <= each.start and each.end <= end
             for each in edits
@@ -65,7 +65,7 @@ def read(path: str, raw: bytes, settings: Settings) -> FileText:
 
     :raises SyntaxError: where the running Python cannot parse them.
     """
-    return FileText(outline(text(path, raw).source), settings)
+    return FileText(index_of(text(path, raw).source), settings)
 
 
 def children(node: ast.AST) -> Iterator[tuple[Step, ast.AST]]:

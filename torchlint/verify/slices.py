@@ -39,19 +39,19 @@ def place(before: FileText, after: FileText, edits: tuple[Edit, ...]) -> FixSite
     """
     core = tuple(each for each in edits if not _adds_import(each)) or edits
     low, high = min(each.start for each in core), max(each.end for each in core)
-    utf8 = before.outline.source.utf8
+    utf8 = before.index.source.utf8
     while high < len(utf8) and utf8[high : high + 1] in (b" ", b"\t"):
         high += 1
-    old_block, new_block = before.outline.tree.body, after.outline.tree.body
+    old_block, new_block = before.index.tree.body, after.index.tree.body
     added = sum(each.text.count("import ") for each in edits if each not in core)
     while True:
-        at = [i for i, each in enumerate(old_block) if _start(before, each) <= high and before.outline.end(each) >= low]
+        at = [i for i, each in enumerate(old_block) if _start(before, each) <= high and before.index.end(each) >= low]
         if not at:
             raise NotPlacedError("the fix changes no statement")
         first, last = at[0], at[-1]
         inner = _inner(before, old_block[first], low, high) if first == last else None
         behind = len(old_block) - last - 1
-        new = new_block[first + (added if new_block is after.outline.tree.body else 0) : len(new_block) - behind]
+        new = new_block[first + (added if new_block is after.index.tree.body else 0) : len(new_block) - behind]
         if inner is None:
             telling = tuple(each for each in core if not _only_layout(before, each)) or core
             return FixSite(before, after, telling, tuple(old_block[first : last + 1]), tuple(new))
@@ -71,20 +71,20 @@ def _adds_import(edit: Edit) -> bool:
 
 
 def _only_layout(reading: FileText, edit: Edit) -> bool:
-    return not edit.text.strip() and not reading.outline.source.slice(edit.start, edit.end).strip()
+    return not edit.text.strip() and not reading.index.source.slice(edit.start, edit.end).strip()
 
 
 def _start(reading: FileText, node: ast.stmt) -> int:
     decorators = getattr(node, "decorator_list", [])
-    return min([reading.outline.start(node), *(reading.outline.start(each) for each in decorators)])
+    return min([reading.index.start(node), *(reading.index.start(each) for each in decorators)])
 
 
 def _inner(reading: FileText, node: ast.stmt, low: int, high: int) -> tuple[tuple[Step, ...], list[ast.stmt]] | None:
     """Return the block inside a statement in which the whole fix lies, and the steps that lead to it."""
     for steps, block in _blocks(node):
-        start, end = _start(reading, block[0]), reading.outline.end(block[-1])
-        row = reading.outline.source.line_starts[reading.outline.source.position(start)[0] - 1]
-        begin = row if not reading.outline.source.utf8[row:start].strip() else start
+        start, end = _start(reading, block[0]), reading.index.end(block[-1])
+        row = reading.index.source.line_starts[reading.index.source.position(start)[0] - 1]
+        begin = row if not reading.index.source.utf8[row:start].strip() else start
         if begin <= low and high <= max(end, start):
             return steps, block
     return None
@@ -139,7 +139,7 @@ def in_annotation(found: FixSite) -> bool:
     for node in ast.walk(found.old[0]):
         annotation = node.annotation if isinstance(node, ast.arg | ast.AnnAssign) else getattr(node, "returns", None)
         if isinstance(annotation, ast.expr):
-            start, end = found.before.outline.start(annotation), found.before.outline.end(annotation)
+            start, end = found.before.index.start(annotation), found.before.index.end(annotation)
             if all(start <= each.start and each.end <= end for each in found.edits):
                 return True
     return False
@@ -175,9 +175,7 @@ def assignments(place: FixSite) -> list[ast.stmt]:
 
 
 def _home(reading: FileText, node: ast.AST) -> ast.AST:
-    return next(
-        (each for each in reading.outline.ancestors(node) if isinstance(each, _FUNCTIONS)), reading.outline.tree
-    )
+    return next((each for each in reading.index.ancestors(node) if isinstance(each, _FUNCTIONS)), reading.index.tree)
 
 
 def _loaded(nodes: tuple[ast.stmt, ...]) -> Iterator[str]:
@@ -190,7 +188,7 @@ def _definition(reading: FileText, home: ast.AST, word: str, users: tuple[ast.st
     made = [each for each in _bindings(home, word) if each not in inside]
     if len(made) != 1 or not isinstance(made[0], ast.Name):
         return None
-    statement = reading.outline.parents.get(made[0])
+    statement = reading.index.parents.get(made[0])
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or statement.lineno >= users[0].lineno:
         return None
     if _home(reading, statement) is not home or not _always_before(reading, statement, users[0]):
@@ -213,8 +211,8 @@ def _bindings(home: ast.AST, word: str) -> Iterator[ast.AST]:
 
 def _always_before(reading: FileText, one: ast.stmt, other: ast.stmt) -> bool:
     """Whether every way to the second statement leads through the first, and no loop leads back to it from between."""
-    above = reading.outline.parents[one]
-    around = [other, *reading.outline.ancestors(other)]
+    above = reading.index.parents[one]
+    around = [other, *reading.index.ancestors(other)]
     if above not in around:
         return False
     holder = around[around.index(above) - 1]
@@ -264,7 +262,7 @@ def _kept(reading: FileText, target: ast.expr, statement: ast.stmt) -> int | Non
         if isinstance(each, ast.Name) and each.id == target.id and each is not target:
             if isinstance(each.ctx, ast.Load) and (row := _flows(reading, each)) is not None:
                 return row
-            if isinstance(reading.outline.parents.get(each), ast.AugAssign):
+            if isinstance(reading.index.parents.get(each), ast.AugAssign):
                 return each.lineno
     return None
 
@@ -273,7 +271,7 @@ def _flows(reading: FileText, node: ast.expr) -> int | None:
     """Follow a value outward to where it is copied, written or handed on."""
     row = node.lineno
     below: ast.AST = node
-    for above in reading.outline.ancestors(node):
+    for above in reading.index.ancestors(node):
         match above:
             case ast.Attribute(attr=word):
                 if word in _FRESH:

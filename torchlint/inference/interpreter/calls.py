@@ -136,26 +136,26 @@ class Calls:
 
     def _placed_by_default(self, made: Value, given: Arguments) -> Value:
         """Put what a factory without ``device=`` makes on the default device, where the file changes that."""
-        if not self._file.changes_default_device or made.place != Device.HOST:
+        if not self._file.changes_default_device or made.device != Device.HOST:
             return made
         why = Reason("{code} follows the default device, which this file changes", given.node, weak=True)
-        return made.having(place=Device.HOST | Device.ACCELERATOR, why_place=why)
+        return made.having(device=Device.HOST | Device.ACCELERATOR, why_device=why)
 
     def _super(self, node: ast.AST, env: Env) -> Value:
         """Return ``super()``: the object as the base classes of the class around see it."""
-        for above in self._file.outline.ancestors(node):
+        for above in self._file.index.ancestors(node):
             if isinstance(above, ast.ClassDef):
                 known = self._file.classes.of(above)
                 bases = frozenset(known.bases)
                 if not known.is_module:
                     return of_kind(Kind.OTHER, instance=bases)
                 owner = env.find("self")
-                place = owner.place if owner is not None and owner.must(Kind.MODULE) else ANY_DEVICE
+                place = owner.device if owner is not None and owner.must(Kind.MODULE) else ANY_DEVICE
                 return Value(Kind.MODULE, Grad.ATTACHED, place, Dtype(0), instance=bases)
         return UNKNOWN
 
     def _is_statement(self, node: ast.AST) -> bool:
-        return isinstance(self._file.outline.parents.get(node), ast.Expr)
+        return isinstance(self._file.index.parents.get(node), ast.Expr)
 
     def _mapped(self, given: Arguments, env: Env) -> Value:
         """Return what ``map(function, values)`` gives for each value."""
@@ -200,17 +200,17 @@ class Calls:
             return tensors.computed(given.operands(), env.mode).having(rank=0)
         is_call = not word[:1].isupper()  # `Net()` makes one, `net()` calls it
         if by_name and is_call and nn.MODEL_WORD.search(word):
-            module = Value(Kind.MODULE, Grad.ATTACHED, of.place if of.place == Device.HOST else ANY_DEVICE)
+            module = Value(Kind.MODULE, Grad.ATTACHED, of.device if of.device == Device.HOST else ANY_DEVICE)
             return nn.called(module, given, env.mode)
-        place = Device.HOST if of.place == Device.HOST or self._stays_on_host(word) else ANY_DEVICE
+        place = Device.HOST if of.device == Device.HOST or self._stays_on_host(word) else ANY_DEVICE
         if not env.mode & Mode.ON or word in _SAMPLING:
-            return UNKNOWN.having(grad=Grad.DETACHED, place=place)
+            return UNKNOWN.having(grad=Grad.DETACHED, device=place)
         if seems_device(function):
-            return of_kind(Kind.DEVICE, place=Device.HOST | Device.ACCELERATOR)
+            return of_kind(Kind.DEVICE, device=Device.HOST | Device.ACCELERATOR)
         return UNKNOWN.having(
             why_grad=Reason("nothing shows that {code} is detached", given.node),
-            why_place=Reason("nothing shows that {code} is on the host", given.node),
-            place=place,
+            why_device=Reason("nothing shows that {code} is on the host", given.node),
+            device=place,
         )
 
     def _stays_on_host(self, word: str) -> bool:

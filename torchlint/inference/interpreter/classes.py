@@ -25,7 +25,7 @@ from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.operations import leaf
 from torchlint.inference.program.bindings import set_words
 from torchlint.inference.program.frameworks import OTHERS
-from torchlint.syntax.ast_index import Function, Outline
+from torchlint.syntax.ast_index import AstIndex, Function
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
@@ -154,7 +154,7 @@ class Classes:
     # ------------------------------------------------------------------ objects
     def self_value(self, function: Function) -> Value:
         """Return the first argument of a method as its own class sees it."""
-        owner = self._file.outline.parents.get(function)
+        owner = self._file.index.parents.get(function)
         if not isinstance(owner, ast.ClassDef):
             return UNKNOWN
         known = self.of(owner)
@@ -239,7 +239,7 @@ class Classes:
         if value is None and known.is_module and word == "training":
             return of_kind(Kind.SCALAR)
         if known.is_dataset and (value is None or value.unknown):
-            return UNKNOWN.having(grad=Grad.DETACHED, place=Device.HOST)  # samples are moved once they are batched
+            return UNKNOWN.having(grad=Grad.DETACHED, device=Device.HOST)  # samples are moved once they are batched
         return moved_along(value, base, word) if value is not None else None
 
     def _set(self, known: Class, word: str) -> Value | None:
@@ -322,8 +322,8 @@ def moved_along(value: Value, base: Value, word: str) -> Value:
     if not base.must(Kind.MODULE) or not value.kind:
         return _from_class(value, word)
     if value.must(Kind.MODULE) or "torch.nn.Parameter" in value.instance or "buffer" in value.instance:
-        place = base.place if value.place == Device.HOST else value.place | base.place
-        value = value.having(place=place, why_place=base.why_place or value.why_place)
+        place = base.device if value.device == Device.HOST else value.device | base.device
+        value = value.having(device=place, why_device=base.why_device or value.why_device)
     return _from_class(value, word)
 
 
@@ -331,18 +331,18 @@ def _from_class(value: Value, word: str) -> Value:
     def step(reason: Reason | None) -> Reason | None:
         return Reason(f"`self.{word}` holds it", None, reason, weak=True) if reason is not None else None
 
-    return value.having(why_grad=step(value.why_grad), why_place=step(value.why_place))
+    return value.having(why_grad=step(value.why_grad), why_device=step(value.why_device))
 
 
 def _moves_itself(known: Class) -> bool:
     start = known.methods.get("__init__")
     if start is None:
         return any(_moves_itself(base) for base in known.above)
-    return known.home.outline.told(_names_a_device, start)
+    return known.home.index.told(_names_a_device, start)
 
 
-def _names_a_device(outline: Outline, function: Function) -> bool:
-    return any(each.attr in ("to", "cuda", "device") for each in outline.inside(function, ast.Attribute))
+def _names_a_device(index: AstIndex, function: Function) -> bool:
+    return any(each.attr in ("to", "cuda", "device") for each in index.inside(function, ast.Attribute))
 
 
 def _read_body(known: Class) -> None:
@@ -359,7 +359,7 @@ def _read_body(known: Class) -> None:
 
 
 def _read_setters(known: Class, method: Function) -> None:
-    found = known.home.outline.told(set_words, method)
+    found = known.home.index.told(set_words, method)
     known.loose.update(found.loose)
     known.sets.update((word, method) for word in found.own)
     for word in found.words:

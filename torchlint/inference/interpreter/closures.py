@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.inference.lattice import ANY_GRAD, NOTHING, UNKNOWN, Kind, Value, join, join_all, of_kind
 from torchlint.inference.program import bindings
-from torchlint.syntax.ast_index import Function, Outline, Told
+from torchlint.syntax.ast_index import AstIndex, Function, Told
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.environment import Env
@@ -32,7 +32,7 @@ class Closures:
 
     def note(self, node: ast.AST, env: Env) -> int | None:
         """Remember what is known where a function is defined; give the number of its surroundings, None for a class."""
-        around = self._last[node] = env.about(self._file.outline.told(bindings.loaded, node))
+        around = self._last[node] = env.about(self._file.index.told(bindings.loaded, node))
         if isinstance(node, ast.ClassDef):
             return None
         made = self._made.setdefault(node, [])
@@ -55,9 +55,9 @@ class Closures:
         if number is not None:
             known = dict(self._made[function][number])
         else:
-            free = file.outline.told(bindings.loaded, function)
+            free = file.index.told(bindings.loaded, function)
             known = flow.env.about(free) if flow is not None else dict(self._last.get(function, {}))
-        for word in file.outline.told(bindings.bound_later, function) & known.keys():
+        for word in file.index.told(bindings.bound_later, function) & known.keys():
             known[word] = join(known[word], self._set_later(owner, word))
         return known
 
@@ -70,8 +70,8 @@ class Closures:
         """Take in what a walk of a function has bound, for the functions inside it."""
         if owner not in self._told(bindings.holders):
             return
-        inner = self._file.outline.told(bindings.inner, owner)
-        words = {word for each in inner for word in self._file.outline.told(bindings.bound_later, each)}
+        inner = self._file.index.told(bindings.inner, owner)
+        words = {word for each in inner for word in self._file.index.told(bindings.bound_later, each)}
         for word in words:
             value = _bound(flow, owner, word)
             key = (owner, word)
@@ -80,7 +80,7 @@ class Closures:
 
     def binder(self, function: Function | None, word: str) -> Function | None:
         """Return the function whose own a name is, as a function sees it; None for a name of the module."""
-        return bindings.binder(self._file.outline, function, word)
+        return bindings.binder(self._file.index, function, word)
 
     # ------------------------------------------------------------------ the module's names
     @cached_property
@@ -93,15 +93,15 @@ class Closures:
         """The module's names that are bound again after a function that loads them."""
         return self._told(bindings.bound_again)
 
-    def _told(self, tell: Callable[[Outline, ast.Module], Told]) -> Told:
-        return self._file.outline.told(tell, self._file.outline.tree)
+    def _told(self, tell: Callable[[AstIndex, ast.Module], Told]) -> Told:
+        return self._file.index.told(tell, self._file.index.tree)
 
     def ever(self, word: str, found: Value, flow: Flow) -> Value:
         """Return all that a name of the module was bound to; ``found`` is what it is in the end."""
         if flow.running:
-            return join(found, _bound(flow, self._file.outline.tree, word))
+            return join(found, _bound(flow, self._file.index.tree, word))
         if (flow, word) not in self._ever:
-            self._ever[flow, word] = _bound(flow, self._file.outline.tree, word)
+            self._ever[flow, word] = _bound(flow, self._file.index.tree, word)
         return join(found, self._ever[flow, word])
 
 
@@ -115,9 +115,9 @@ def loosened(value: Value) -> Value:
 def _bound(flow: Flow, owner: ast.AST, word: str) -> Value:
     """Return the join of all that a walk bound a name to or made of it."""
     values = []
-    for node in flow.file.outline.told(bindings.written, owner):
+    for node in flow.file.index.told(bindings.written, owner):
         if node.id == word and isinstance(node.ctx, ast.Store):
-            stands = flow.file.outline.parents.get(node)
+            stands = flow.file.index.parents.get(node)
             again = isinstance(stands, ast.AugAssign) or flow.file.owner(node) is not flow.file.owner_or_self(owner)
             values.append(UNKNOWN if again else flow.values.get(node, NOTHING))
     return join(join_all(values), flow.changes.get(word, NOTHING))

@@ -39,7 +39,7 @@ class Wrappers:
             return mode
         word = arguments[-1].arg if arguments[0].arg in ("self", "cls") else arguments[0].arg
         inside = Mode(0)
-        for call in self._file.outline.inside(decorator, ast.Call):
+        for call in self._file.index.inside(decorator, ast.Call):
             if isinstance(call.func, ast.Name) and call.func.id == word:
                 at = self._file.flow_of(call).modes.get(call, mode)
                 inside |= at if _switches(decorator) else mode
@@ -93,7 +93,7 @@ class Wrappers:
         for home, node in self._functions(callee):
             if not _is_manager(home, node):
                 continue
-            for each in home.outline.inside(node, ast.Yield):
+            for each in home.index.inside(node, ast.Yield):
                 inside |= home.summaries.modes(node, mode).get(each, mode)
         return inside or mode
 
@@ -104,10 +104,10 @@ class Wrappers:
 
     def left_behind(self, function: Function) -> Mode | None:
         """Return the grad mode that calling a function leaves behind; None where it leaves it as it was."""
-        outline = self._file.outline
-        if not any(each.attr in grad_mode.AT_ONCE for each in outline.inside(function, ast.Attribute)):
+        index = self._file.index
+        if not any(each.attr in grad_mode.AT_ONCE for each in index.inside(function, ast.Attribute)):
             return None
-        calls = [each.value for each in outline.inside(function, ast.Expr) if isinstance(each.value, ast.Call)]
+        calls = [each.value for each in index.inside(function, ast.Expr) if isinstance(each.value, ast.Call)]
         switched = any(getattr(call.func, "attr", None) in grad_mode.AT_ONCE for call in calls)
         return self._file.general(function).env.mode if switched else None
 

@@ -137,7 +137,7 @@ class Expressions:
 
     def _of_tensor(self, base: Value, word: str, node: ast.expr) -> Value:
         if word == "device" and base.unknown and SETTINGS_WORD.search(last_word_of_name(getattr(node, "value", None))):
-            return of_kind(Kind.DEVICE, place=Device.HOST | Device.ACCELERATOR)
+            return of_kind(Kind.DEVICE, device=Device.HOST | Device.ACCELERATOR)
         if (found := tensors.attribute(base, word, node)) is not None:
             if base.is_tensor or word in ("device", "dtype", "requires_grad", "is_cuda", "is_leaf"):
                 return found
@@ -260,7 +260,7 @@ class Expressions:
         if any(isinstance(each, _GIVING_BOOL) for each in node.ops) or not any(v.may(Kind.TENSOR) for v in values):
             return of_kind(Kind.SCALAR | (Kind.ARRAY if any(v.may(Kind.ARRAY) for v in values) else Kind(0)))
         either = join_all(value for value in values if value.may(Kind.TENSOR))
-        result = tensor(Grad.DETACHED, either.place, Dtype.BOOL, why_place=either.why_place)
+        result = tensor(Grad.DETACHED, either.device, Dtype.BOOL, why_device=either.why_device)
         return result if any(v.is_tensor for v in values) else result.having(kind=ANY)
 
     def boolean(self, node: ast.BoolOp, env: Env) -> Value:
@@ -276,7 +276,7 @@ class Expressions:
 
     def taken(self, node: ast.If | ast.IfExp) -> bool | None:
         """Return whether a test holds, as far as that is assumed; None for other tests."""
-        return outcome(self.file.outline, node, self.assumed) if self.assumed else None
+        return outcome(self.file.index, node, self.assumed) if self.assumed else None
 
     def choice(self, node: ast.IfExp, env: Env) -> Value:
         self.evaluate(node.test, env)

@@ -29,7 +29,7 @@ from torchlint.inference.program.frameworks import imports_torch
 from torchlint.inference.program.imports import BUILTINS, named, path_of
 from torchlint.inference.program.module_files import Imports, Location
 from torchlint.source.notebook import SUFFIX
-from torchlint.syntax.ast_index import Function, Outline
+from torchlint.syntax.ast_index import AstIndex, Function
 
 _MOST_ASSUMED = 8
 """A function is walked at most this often for how its tests may come out."""
@@ -41,7 +41,7 @@ _SETS_DEFAULT_DEVICE = frozenset({"set_default_device", "set_default_tensor_type
 class File:
     """What is known of one file, on demand."""
 
-    outline: Outline
+    index: AstIndex
     project: Project
     place: Location | None = None
 
@@ -135,8 +135,8 @@ class File:
 
     def meant(self, name: ast.Name) -> ast.expr | None:
         """Return the test that a name stands for, where it was bound once and what it tests was not bound again."""
-        function = self.owner(name) or self.outline.tree
-        found = self.outline.told(named_tests, function).get(name.id)
+        function = self.owner(name) or self.index.tree
+        found = self.index.told(named_tests, function).get(name.id)
         return found.value if found is not None and found.lineno < name.lineno else None
 
     def shares(self, node: ast.AST, function: Function, word: str) -> bool:
@@ -153,22 +153,22 @@ class File:
 
     def owner(self, node: ast.AST) -> Function | None:
         """Return the function around a node."""
-        return self.outline.owner(node)
+        return self.index.owner(node)
 
     @cached_property
     def mentions_accelerators(self) -> bool:
         """Whether the file speaks of a device at all: where it does not, what it makes stays on the host."""
-        return says_accelerator(self.outline.source.utf8)
+        return says_accelerator(self.index.source.utf8)
 
     @cached_property
     def works_with_torch(self) -> bool:
         """Whether the file imports torch, or all names of a file that does: elsewhere words prove nothing."""
-        return imports_torch(self.outline) or self.stars.bring_torch()
+        return imports_torch(self.index) or self.stars.bring_torch()
 
     @cached_property
     def sets_grad_mode(self) -> bool:
         """Whether a function of the file may leave another grad mode behind."""
-        return any(word.encode() in self.outline.source.utf8 for word in grad_mode.AT_ONCE)
+        return any(word.encode() in self.index.source.utf8 for word in grad_mode.AT_ONCE)
 
     @cached_property
     def is_program(self) -> bool:
@@ -176,24 +176,24 @@ class File:
 
         Of a notebook that is only presumed: magics and cells that do not parse hide calls.
         """
-        if self.outline.source.path.endswith(SUFFIX):
+        if self.index.source.path.endswith(SUFFIX):
             return self.project.presuming
         if self.place is None:
-            return is_program(self.outline.source.path, self.outline.tree)
+            return is_program(self.index.source.path, self.index.tree)
         self.project.shape(os.path.join(os.path.dirname(self.place.path), "__init__"))  # what it says rests on this
-        return is_program(self.place.path, self.outline.tree)
+        return is_program(self.place.path, self.index.tree)
 
     @cached_property
     def is_tested_by_pytest(self) -> bool:
         """Whether pytest collects the file."""
-        return is_test(self.place.path if self.place is not None else self.outline.source.path)
+        return is_test(self.place.path if self.place is not None else self.index.source.path)
 
     @cached_property
     def changes_default_device(self) -> bool:
         """Whether the file sets a default device: by call, or by ``with torch.device(...):``."""
-        if any(node.attr in _SETS_DEFAULT_DEVICE for node in self.outline.nodes(ast.Attribute)):
+        if any(node.attr in _SETS_DEFAULT_DEVICE for node in self.index.nodes(ast.Attribute)):
             return True
-        contexts = (item.context_expr for node in self.outline.nodes(ast.With) for item in node.items)
+        contexts = (item.context_expr for node in self.index.nodes(ast.With) for item in node.items)
         return any(isinstance(each, ast.Call) and last_word_of_name(each) == "device" for each in contexts)
 
     # ------------------------------------------------------------------ walks
@@ -222,7 +222,7 @@ class File:
         root = node
         while isinstance(root, ast.Attribute):
             root = root.value
-        if isinstance(root, ast.Name) and root.id in self.outline.told(imported_only, self.outline.tree):
+        if isinstance(root, ast.Name) and root.id in self.index.told(imported_only, self.index.tree):
             return self.toplevel.evaluate(node)
         return None
 
@@ -273,7 +273,7 @@ class File:
 
     def self_name(self, function: Function) -> str | None:
         """Return the name of a method's first argument; None for other functions."""
-        owner = self.outline.parents.get(function)
+        owner = self.index.parents.get(function)
         first = [*function.args.posonlyargs, *function.args.args][:1]
         if not isinstance(owner, ast.ClassDef) or not first or is_static(function):
             return None
@@ -312,7 +312,7 @@ class File:
             decorator = flow.evaluate(node, env)
             callee = flow.values.get(node.func) if isinstance(node, ast.Call) else None
             mode = self.wrappers.below(decorator, callee, mode)
-        owner = self.outline.parents.get(function)
+        owner = self.index.parents.get(function)
         if isinstance(owner, ast.ClassDef):
             known = self.classes.of(owner)
             if known.is_lightning and function.name in grad_mode.LIGHTNING_EVALUATION:

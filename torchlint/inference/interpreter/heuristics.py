@@ -42,14 +42,14 @@ def of_library(name: str, given: Arguments) -> Value | None:
         return None
     every, operands = given.every(), given.operands()
     if operands.is_tensor and not operands.may_require_grad:
-        return UNKNOWN.having(grad=Grad.DETACHED, place=operands.place)
+        return UNKNOWN.having(grad=Grad.DETACHED, device=operands.device)
     if (
         given.starred
         or any(each.may(Kind.TENSOR) for each in every)
         or not any(each.must(Kind.ARRAY) for each in every)
     ):
         return None
-    return UNKNOWN.having(grad=Grad.DETACHED, place=Device.HOST)
+    return UNKNOWN.having(grad=Grad.DETACHED, device=Device.HOST)
 
 
 def is_settings(attribute: ast.expr) -> bool:
@@ -84,7 +84,7 @@ def is_plain(default: ast.expr) -> bool:
 
 def drawn(file: File, function: Function) -> frozenset[str]:
     """Return the arguments that are the action an environment is stepped with: what is drawn has no graph."""
-    owner = file.outline.parents.get(function)
+    owner = file.index.parents.get(function)
     if function.name not in _STEPPING or not isinstance(owner, ast.ClassDef):
         return frozenset()
     bases = (last_word_of_name(each) for each in owner.bases)
@@ -96,7 +96,7 @@ def hook_mode(file: File, method: Function) -> Mode | None:
 
     A validator's ``__call__`` under ``inference_mode`` calls ``self.update_metrics(...)``, which its subclasses define.
     """
-    owner = file.outline.parents.get(method)
+    owner = file.index.parents.get(method)
     if not isinstance(owner, ast.ClassDef) or method.name.startswith("__"):
         return None
     known = file.classes.of(owner)
@@ -124,17 +124,17 @@ def _is_called_by_others(file: File, word: str) -> bool:
 
 def _calls(known: Class, word: str) -> Iterator[ast.Call]:
     """Yield the calls ``self.word(...)`` in a class's own body."""
-    outline = known.home.outline
+    index = known.home.index
     for each in _asked_for(known.home, word):
-        call = outline.parents.get(each)
+        call = index.parents.get(each)
         if isinstance(call, ast.Call) and call.func is each and isinstance(each.value, ast.Name):
-            around = (above for above in outline.ancestors(each) if isinstance(above, ast.ClassDef))
+            around = (above for above in index.ancestors(each) if isinstance(above, ast.ClassDef))
             if each.value.id == "self" and known.node in around:
                 yield call
 
 
 def _asked_for(file: File, word: str) -> list[ast.Attribute]:
-    return file.outline.told(spelled, file.outline.tree)[0].get(word, [])
+    return file.index.told(spelled, file.index.tree)[0].get(word, [])
 
 
 def _mode_at(known: Class, call: ast.Call) -> Mode | None:
@@ -142,12 +142,12 @@ def _mode_at(known: Class, call: ast.Call) -> Mode | None:
 
     The function is not walked for it: often it is the walk of this very function that asks.
     """
-    home, outline = known.home, known.home.outline
+    home, index = known.home, known.home.index
     around = home.owner(call)
-    if around is None or _OTHERWISE.search(outline.text(around)):
+    if around is None or _OTHERWISE.search(index.text(around)):
         return None
     mode = home.wrappers.mode_above(around, range(len(around.decorator_list)), Mode.ON)
-    blocks = [each for each in outline.ancestors(call) if isinstance(each, ast.With) and home.owner(each) is around]
+    blocks = [each for each in index.ancestors(call) if isinstance(each, ast.With) and home.owner(each) is around]
     contexts = [item.context_expr for each in reversed(blocks) for item in each.items]
     for context in contexts:
         if last_word_of_name(context) in TURNING_OFF:

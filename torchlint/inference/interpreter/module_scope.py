@@ -14,7 +14,7 @@ from torchlint.inference.models.operations import operations
 from torchlint.inference.program.bindings import lines_of
 from torchlint.inference.program.frameworks import imports_torch
 from torchlint.inference.program.imports import BUILTINS, changed_in_place, import_bindings, named, star_modules
-from torchlint.syntax.ast_index import Outline, children
+from torchlint.syntax.ast_index import AstIndex, children
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
@@ -33,7 +33,7 @@ class TopLevel:
         self._walked: dict[str, Flow] = {}
         """The walk of the module's statements, if it was walked; it may have to be forgotten (see ``Rounds``)."""
         self._live: Env | None = None
-        self._globals = frozenset(word for node in file.outline.nodes(ast.Global) for word in node.names)
+        self._globals = frozenset(word for node in file.index.nodes(ast.Global) for word in node.names)
 
     def find(self, word: str) -> Value | None:
         """Return the value of a name of the module; None where it does not bind it."""
@@ -54,7 +54,7 @@ class TopLevel:
             return None
         if self._live is not None:  # a function is called while the module is walked
             return self._live.find(word)
-        if len(statements) > 1 and word in self._file.outline.told(_told_at_once, self._file.outline.tree):
+        if len(statements) > 1 and word in self._file.index.told(_told_at_once, self._file.index.tree):
             self._told[word] = join_all([self._tell(word, each) for each in statements])
             return self._told[word]
         if not self._walked and not self._file.project.affords(self._file):
@@ -75,19 +75,19 @@ class TopLevel:
         if isinstance(statement, _DEFINITIONS + _IMPORTS):
             return True
         match statement:
-            case ast.Assign(targets=[ast.Name()]) if statement in self._file.outline.tree.body:
+            case ast.Assign(targets=[ast.Name()]) if statement in self._file.index.tree.body:
                 return word not in self._changed
         return False
 
     @cached_property
     def _changed(self) -> frozenset[str]:
         """The names whose objects statements outside of functions may change: ``net.cuda()``, ``x[0] = 1``."""
-        return self._file.outline.told(_changed_names, self._file.outline.tree)
+        return self._file.index.told(_changed_names, self._file.index.tree)
 
     @cached_property
     def _bound(self) -> dict[str, list[ast.stmt]]:
         """The statements that bind each name, those in branches, loops and blocks of the module too."""
-        return self._file.outline.told(_binding, self._file.outline.tree)
+        return self._file.index.told(_binding, self._file.index.tree)
 
     @property
     def flow(self) -> Flow:
@@ -95,9 +95,9 @@ class TopLevel:
         if not self._walked:
             self._file.project.spend(
                 self._file,
-                sum(lines_of(each) for each in self._file.outline.tree.body if not isinstance(each, _DEFINITIONS)),
+                sum(lines_of(each) for each in self._file.index.tree.body if not isinstance(each, _DEFINITIONS)),
             )
-            flow = self._walked["flow"] = Flow(self._file, self._file.outline.tree.body, self._start, None)
+            flow = self._walked["flow"] = Flow(self._file, self._file.index.tree.body, self._start, None)
             self._file.project.rounds.keep(self._walked, "flow")
             try:
                 flow.run()
@@ -144,11 +144,11 @@ def _tells_at_once(statement: ast.stmt) -> bool:
     return isinstance(statement, _DEFINITIONS + _IMPORTS)
 
 
-def _changed_names(_: Outline, tree: ast.Module) -> frozenset[str]:
+def _changed_names(_: AstIndex, tree: ast.Module) -> frozenset[str]:
     return frozenset(word for each in _statements(tree.body) for word in _changes(each))
 
 
-def _binding(_: Outline, tree: ast.Module) -> dict[str, list[ast.stmt]]:
+def _binding(_: AstIndex, tree: ast.Module) -> dict[str, list[ast.stmt]]:
     found: dict[str, list[ast.stmt]] = {}
     for statement in _statements(tree.body):
         for word in _words(statement):
@@ -156,9 +156,9 @@ def _binding(_: Outline, tree: ast.Module) -> dict[str, list[ast.stmt]]:
     return found
 
 
-def _told_at_once(outline: Outline, tree: ast.Module) -> frozenset[str]:
+def _told_at_once(index: AstIndex, tree: ast.Module) -> frozenset[str]:
     """Return the names of which no statement that binds them needs a walk."""
-    found = outline.told(_binding, tree)
+    found = index.told(_binding, tree)
     return frozenset(word for word, statements in found.items() if all(map(_tells_at_once, statements)))
 
 
@@ -249,7 +249,7 @@ class Stars:
 
     def __init__(self, file: File) -> None:
         self._file = file
-        self._modules = file.outline.told(star_modules, file.outline.tree)
+        self._modules = file.index.told(star_modules, file.index.tree)
         self._asking: set[str] = set()
 
     def find(self, word: str) -> Value | None:
@@ -280,7 +280,7 @@ class Stars:
         files, seen = [self._file], {self._file}
         for file in files:
             for each in file.stars.files():
-                if imports_torch(each.outline):
+                if imports_torch(each.index):
                     return True
                 if each not in seen and len(seen) < _MOST_FILES:
                     seen.add(each)
@@ -303,11 +303,11 @@ class Stars:
     @cached_property
     def _listed(self) -> frozenset[str] | None:
         """The names in ``__all__``, where it is one literal list; None where it is not or is absent."""
-        if b"__all__" not in self._file.outline.source.utf8:
+        if b"__all__" not in self._file.index.source.utf8:
             return None
         found = [
             node.value
-            for node in self._file.outline.tree.body
+            for node in self._file.index.tree.body
             if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and "__all__" in ast.dump(node)
         ]
         if len(found) != 1 or not isinstance(found[0], ast.List | ast.Tuple):

@@ -107,7 +107,7 @@ class Guard:
         if left & Kind.TENSOR or placed:
             self._refine(subject, env, value, kind=left)
         else:  # grad and place spoke of the tensor that it is not
-            self._refine(subject, env, value, kind=left, grad=Grad(0), place=Device(0), dtype=Dtype(0))
+            self._refine(subject, env, value, kind=left, grad=Grad(0), device=Device(0), dtype=Dtype(0))
 
     def _keep(self, subject: ast.expr, kind: Kind, env: Env) -> None:
         value = self.evaluate(subject, env)
@@ -119,7 +119,7 @@ class Guard:
             self._refine(subject, env, value, kind=kind, member=part if kept or value.kind else None)
             return
         self._refine(
-            subject, env, value, kind=kept or kind, grad=grad, place=value.place or Device.HOST | Device.UNKNOWN
+            subject, env, value, kind=kept or kind, grad=grad, device=value.device or Device.HOST | Device.UNKNOWN
         )
 
     # ------------------------------------------------------------------ forms of tests
@@ -133,9 +133,9 @@ class Guard:
             else:
                 self._refine(subject, env, grad=Grad.DETACHED)
         elif word in ("is_cuda", "is_mps", "is_xpu"):
-            self._refine(subject, env, place=Device.ACCELERATOR if holds else Device.HOST)
+            self._refine(subject, env, device=Device.ACCELERATOR if holds else Device.HOST)
         elif word == "is_cpu":
-            self._refine(subject, env, place=Device.HOST if holds else Device.ACCELERATOR)
+            self._refine(subject, env, device=Device.HOST if holds else Device.ACCELERATOR)
 
     def _call(self, test: ast.Call, holds: bool, env: Env) -> None:
         names = self.evaluate(test.func, env).names
@@ -206,11 +206,11 @@ class Guard:
         subject = _asked_for_device(asked)
         if subject is None:
             return
-        wanted = self.evaluate(right, env).place
+        wanted = self.evaluate(right, env).device
         if wanted == Device.HOST:
-            self._refine(subject, env, place=Device.HOST if holds else Device.ACCELERATOR)
+            self._refine(subject, env, device=Device.HOST if holds else Device.ACCELERATOR)
         elif wanted == Device.ACCELERATOR:
-            self._refine(subject, env, place=Device.ACCELERATOR if holds else Device.HOST)
+            self._refine(subject, env, device=Device.ACCELERATOR if holds else Device.HOST)
 
 
 def _asked_for_device(node: ast.expr) -> ast.expr | None:

@@ -19,7 +19,7 @@ from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.models.operations import leaf
 from torchlint.inference.program.bindings import spelled
-from torchlint.syntax.ast_index import Function, Outline
+from torchlint.syntax.ast_index import AstIndex, Function
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
@@ -85,7 +85,7 @@ class Binding:
             return known if value.vague or not known.vague else value
         return value.having(
             why_grad=value.why_grad or self._why(argument, "requires grad"),
-            why_place=value.why_place or self._why(argument, "is on an accelerator"),
+            why_device=value.why_device or self._why(argument, "is on an accelerator"),
         )
 
     def _presumed(self, argument: ast.arg, default: ast.expr | None) -> Value:
@@ -111,7 +111,7 @@ class Binding:
         text = argument.type_comment or _in_signature(self.function, argument)
         if text is not None:
             return self.file.annotated(ast.Constant(text), self.env, self.flow)
-        told = self.file.outline.told(argument_types, self.function) if self.file.works_with_torch else {}
+        told = self.file.index.told(argument_types, self.function) if self.file.works_with_torch else {}
         return told.get(argument.arg)
 
     def _why(self, argument: ast.arg, fault: str) -> Reason:
@@ -203,7 +203,7 @@ class Callers:
         value = flow.values.get(node) if flow is not None else None
         if value is None or not value.kind:
             return None
-        return value.having(why_grad=_passed(value.why_grad, call), why_place=_passed(value.why_place, call))
+        return value.having(why_grad=_passed(value.why_grad, call), why_device=_passed(value.why_device, call))
 
     def _flow(self, call: ast.Call) -> Flow | None:
         owner = self._file.owner(call)
@@ -216,12 +216,12 @@ class Callers:
     def _look(self, function: Function) -> Called | None:
         if function.name.startswith("__") or function.args.vararg or not self._is_private(function):
             return None
-        outline = self._file.outline
-        method = isinstance(outline.parents.get(function), ast.ClassDef)
+        index = self._file.index
+        method = isinstance(index.parents.get(function), ast.ClassDef)
         if not all(_is_plain(each) for each in function.decorator_list):
             return None
         references = self._references(function.name, method)
-        found = [call for each in references if (call := _call_of(each, outline.parents.get(each))) is not None]
+        found = [call for each in references if (call := _call_of(each, index.parents.get(each))) is not None]
         if len(found) != len(references) or not 0 < len(found) <= _MOST_CALLS:
             return None
         if any(self._file.owner(call) is function for call in found):
@@ -232,25 +232,25 @@ class Callers:
         return Called(tuple(found))
 
     def _references(self, word: str, method: bool) -> list[ast.expr]:
-        outline = self._file.outline
-        attributes, names = outline.told(spelled, outline.tree)
+        index = self._file.index
+        attributes, names = index.told(spelled, index.tree)
         return [*attributes.get(word, ()), *(() if method else names.get(word, ()))]
 
     def _is_private(self, function: Function) -> bool:
         """Whether nobody outside the file calls a function, by its name, its place or what the file is."""
-        outline, word = self._file.outline, function.name
-        if outline.told(_names, outline.tree)[word] > 1:
+        index, word = self._file.index, function.name
+        if index.told(_names, index.tree)[word] > 1:
             return False
-        if isinstance(outline.parents.get(function), ast.ClassDef):
+        if isinstance(index.parents.get(function), ast.ClassDef):
             return word.startswith("_")
         if self._file.owner(function) is not None or word.startswith("_"):
             return True
         return self._file.is_program and not word.startswith("test")
 
 
-def _names(outline: Outline, _: ast.Module) -> Counter[str]:
+def _names(index: AstIndex, _: ast.Module) -> Counter[str]:
     """Count the functions of a file by name."""
-    functions: list[Function] = [*outline.nodes(ast.FunctionDef), *outline.nodes(ast.AsyncFunctionDef)]
+    functions: list[Function] = [*index.nodes(ast.FunctionDef), *index.nodes(ast.AsyncFunctionDef)]
     return Counter(each.name for each in functions)
 
 

@@ -14,7 +14,7 @@ from torchlint.inference.lattice import Kind, Value, of_kind
 from torchlint.inference.program.module_files import Location, file_of, seen_from
 from torchlint.source import files
 from torchlint.source.text import SourceError, decode
-from torchlint.syntax.ast_index import AST_CACHE, Outline, outline
+from torchlint.syntax.ast_index import AST_CACHE, AstIndex, index_of
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
@@ -197,7 +197,7 @@ class Project:
         return File(made, self, Location(path, self.place.homes))
 
 
-def _parsed(path: str) -> Outline | None:
+def _parsed(path: str) -> AstIndex | None:
     """Read and parse a file; None where that cannot be done."""
     try:
         raw = files.read(path, _MOST_BYTES + 1)
@@ -205,7 +205,7 @@ def _parsed(path: str) -> Outline | None:
             return None
         known = AST_CACHE.find(path, raw)
         if known is None:
-            known = outline(decode(path, raw))
+            known = index_of(decode(path, raw))
             AST_CACHE.keep(path, known)
     except (OSError, SourceError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from torchlint.inference.lattice import UNKNOWN, Value, join_all
 from torchlint.inference.models.containers import part
 from torchlint.inference.models.devices import last_word_of_name, says_accelerator
-from torchlint.syntax.ast_index import Function, Outline
+from torchlint.syntax.ast_index import AstIndex, Function
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
@@ -28,7 +28,7 @@ def handed(file: File, function: Function, word: str) -> Value | None:
 
 def _parametrized(file: File, function: Function, word: str) -> Value | None:
     """Return the join of the values that ``@pytest.mark.parametrize("word", [...])`` lists."""
-    above = file.outline.parents.get(function)
+    above = file.index.parents.get(function)
     decorators = [*function.decorator_list, *(above.decorator_list if isinstance(above, ast.ClassDef) else ())]
     for each in decorators:
         if not isinstance(each, ast.Call) or last_word_of_name(each.func) != "parametrize" or len(each.args) < 2:
@@ -61,22 +61,22 @@ def _column(row: Value, words: list[str], word: str) -> Value:
 
 def speaks_of_accelerators(file: File, node: ast.AST) -> bool:
     """Whether a test file speaks of a device, the tests left out in which a node does not stand."""
-    outline = file.outline
+    index = file.index
     if not file.mentions_accelerators:
         return False
-    rest, tests = outline.told(_speaking, outline.tree)
-    return rest or not tests.isdisjoint(outline.ancestors(node))
+    rest, tests = index.told(_speaking, index.tree)
+    return rest or not tests.isdisjoint(index.ancestors(node))
 
 
-def _speaking(outline: Outline, _: ast.Module) -> tuple[bool, frozenset[ast.AST]]:
+def _speaking(index: AstIndex, _: ast.Module) -> tuple[bool, frozenset[ast.AST]]:
     """Return whether what is no test speaks of a device, and give the tests that do."""
-    functions = [each for each in outline.nodes(ast.FunctionDef) if each.name.startswith("test")]
+    functions = [each for each in index.nodes(ast.FunctionDef) if each.name.startswith("test")]
     at, rest = 0, []
     for each in functions:
-        rest.append(outline.source.utf8[at : outline.source.line_starts[outline.first_row(each) - 1]])
-        at = max(at, outline.end(each))
-    said = says_accelerator(b"".join((*rest, outline.source.utf8[at:])))
-    return said, frozenset(each for each in functions if says_accelerator(outline.text(each)))
+        rest.append(index.source.utf8[at : index.source.line_starts[index.first_row(each) - 1]])
+        at = max(at, index.end(each))
+    said = says_accelerator(b"".join((*rest, index.source.utf8[at:])))
+    return said, frozenset(each for each in functions if says_accelerator(index.text(each)))
 
 
 # ---------------------------------------------------------------------- fixtures
@@ -103,17 +103,17 @@ def _is_fixture(function: Function) -> bool:
 
 def _places(file: File, function: Function) -> Iterator[tuple[File, list[ast.stmt]]]:
     """Yield the places in which pytest looks for a fixture, nearest first."""
-    above = file.outline.parents.get(function)
+    above = file.index.parents.get(function)
     if isinstance(above, ast.ClassDef):
         yield file, above.body
-    yield file, file.outline.tree.body
+    yield file, file.index.tree.body
     if file.place is None:
         return
     folder = file.place.folder
     while folder.startswith(file.place.root):
         other = file.project.file(os.path.join(folder, "conftest"))
         if other is not None and other is not file:
-            yield other, other.outline.tree.body
+            yield other, other.index.tree.body
         if folder == file.place.root:
             return
         folder = os.path.dirname(folder)

@@ -39,7 +39,7 @@ class Flow(Expressions):
         self.returns = False
         self.env = Env()
         self._heads: dict[Loop, dict[str, Value]] = {}
-        self._is_module = body is file.outline.tree.body
+        self._is_module = body is file.index.tree.body
         self.running = False
         """Whether the walk is under way."""
         self._round = -1
@@ -86,7 +86,9 @@ class Flow(Expressions):
             self._ask_for_grad(target, base, value, root, env)
             return
         if target.attr == "data" and root is not None and base.may(Kind.TENSOR) and value.may(Kind.TENSOR):
-            env.refine(root, base.having(place=base.place | value.place, why_place=value.why_place or base.why_place))
+            env.refine(
+                root, base.having(device=base.device | value.device, why_device=value.why_device or base.why_device)
+            )
         path = path_of(target)
         if path is not None:
             env.assign(path, value)
@@ -258,7 +260,7 @@ class Flow(Expressions):
     def _carry(self, node: Loop, head: Env, ends: list[Env]) -> None:
         """Take to the loop's head what the body changed and the next round may see, for the next walk."""
         known = self._heads.setdefault(node, {})
-        unseen = frozenset[str]() if self._is_module else self.file.outline.told(rebound, node)
+        unseen = frozenset[str]() if self._is_module else self.file.index.told(rebound, node)
         for path, value in (each for end in ends for each in end.changes() if each[0] not in unseen):
             seen = head.find(path)
             if seen is not None and join(seen, value).same(seen):

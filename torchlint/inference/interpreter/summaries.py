@@ -15,7 +15,7 @@ from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.models.grad_mode import TURNING_OFF
 from torchlint.inference.models.tables import words
 from torchlint.inference.program.bindings import lines_of, local, own, shared, written
-from torchlint.syntax.ast_index import Function, Outline, parameters
+from torchlint.syntax.ast_index import AstIndex, Function, parameters
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
@@ -99,7 +99,7 @@ class Summaries:
                 target = ast.copy_location(ast.Attribute(target, attribute, ast.Load()), given.node)
             if target is not None:
                 given.changes.append((target, _through(value, given, "changes it")))
-        if given.node in self._file.outline.parents:
+        if given.node in self._file.index.parents:
             given.shared.extend((function, word, _through(value, given, "changes it")) for word, value in found.shared)
         return _through(found.value, given)
 
@@ -245,15 +245,15 @@ def place_of(name: str) -> tuple[int, int | None]:
 
 def _changed(function: Function, flow: Flow) -> tuple[_Changes, _Changes]:
     """Return what a walk changed in place: of the arguments, and of names from around the function."""
-    outline = flow.file.outline
-    outer = outline.told(shared, outline.tree).get(function, frozenset())
+    index = flow.file.index
+    outer = index.told(shared, index.tree).get(function, frozenset())
     if not flow.changes and not outer:
         return (), ()
-    rebound = outline.told(_bound_before, function)
+    rebound = index.told(_bound_before, function)
     arguments = parameters(function) - rebound
     mine = {path: value for path, value in flow.changes.items() if path.partition(".")[0] in arguments}
-    free = {path: value for path, value in flow.changes.items() if path not in outline.told(local, function)}
-    for each in own(outline, function, ast.Name) if outer else ():
+    free = {path: value for path, value in flow.changes.items() if path not in index.told(local, function)}
+    for each in own(index, function, ast.Name) if outer else ():
         if isinstance(each.ctx, ast.Store) and each.id in outer:
             free[each.id] = join(free.get(each.id, NOTHING), flow.values.get(each, UNKNOWN))
     return (
@@ -266,16 +266,16 @@ def _is_near(path: str) -> bool:
     return path.count(".") <= 1 and "[" not in path
 
 
-def _bound_before(outline: Outline, function: Function) -> frozenset[str]:
+def _bound_before(index: AstIndex, function: Function) -> frozenset[str]:
     """Return the names that a function binds anew before it changes anything by that name."""
     first: dict[str, int] = {}
     for statement in function.body:
         if isinstance(statement, ast.Assign | ast.AnnAssign | ast.With):
-            for each in outline.inside(statement, ast.Name):
+            for each in index.inside(statement, ast.Name):
                 if isinstance(each.ctx, ast.Store):
                     first.setdefault(each.id, statement.lineno)
-    handed = (each for node in outline.inside(function, ast.Call) for each in _handed(node))
-    changed = {each.id for each in (*outline.told(written, function), *handed) if each.lineno < first.get(each.id, 0)}
+    handed = (each for node in index.inside(function, ast.Call) for each in _handed(node))
+    changed = {each.id for each in (*index.told(written, function), *handed) if each.lineno < first.get(each.id, 0)}
     return frozenset(first.keys() - changed)
 
 
@@ -325,4 +325,4 @@ def _through(value: Value, given: Arguments, what: str = "returns it") -> Value:
     def step(reason: Reason | None) -> Reason | None:
         return Reason("{code} " + what, given.node, reason, weak=True) if reason is not None else None
 
-    return value.having(why_grad=step(value.why_grad), why_place=step(value.why_place))
+    return value.having(why_grad=step(value.why_grad), why_device=step(value.why_device))

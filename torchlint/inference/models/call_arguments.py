@@ -61,8 +61,8 @@ def joined_operands(values: list[Value]) -> Value:
     joined = join_all(values)
     if any(value.is_tensor and value.grad == Grad.ATTACHED and value.dtype == Dtype.FLOATING for value in values):
         joined = joined.having(grad=Grad.ATTACHED, dtype=Dtype.FLOATING)
-    if any(value.is_tensor and value.place == Device.ACCELERATOR for value in values):
-        joined = joined.having(place=Device.ACCELERATOR)
+    if any(value.is_tensor and value.device == Device.ACCELERATOR for value in values):
+        joined = joined.having(device=Device.ACCELERATOR)
     return joined
 
 

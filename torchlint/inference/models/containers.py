@@ -31,7 +31,7 @@ def part(value: Value) -> Value:
         return value
     if value.must(Kind.MODULE) and (value.items or value.member is not None):
         held = value.element()
-        return held.having(place=value.place, why_place=value.why_place) if held.must(Kind.MODULE) else held
+        return held.having(device=value.device, why_device=value.why_device) if held.must(Kind.MODULE) else held
     if value.items is not None or value.member is not None:
         return value.element() if value.items != () else UNKNOWN
     if value.must(Kind.TENSOR):
@@ -44,7 +44,7 @@ def part(value: Value) -> Value:
         return of_kind(Kind.STRING)
     if value.may(Kind.TENSOR):
         kind = value.kind if not value.may(Kind.OTHER | Kind.MODULE) else ANY
-        return Value(kind, value.grad, value.place, value.dtype, why_grad=value.why_grad, why_place=value.why_place)
+        return Value(kind, value.grad, value.device, value.dtype, why_grad=value.why_grad, why_device=value.why_device)
     if value.may(Kind.OTHER) and value.must(FOREIGN) and not value.names and not value.instance:
         return of_kind(FOREIGN)
     return UNKNOWN

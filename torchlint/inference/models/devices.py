@@ -37,7 +37,7 @@ DTYPES = {
 
 def string(text: str) -> Value:
     """Return the value of a string constant; one that names a device knows its place."""
-    return of_kind(Kind.STRING, const=text, place=place_named(text))
+    return of_kind(Kind.STRING, const=text, device=place_named(text))
 
 
 def place_named(text: str) -> Device:
@@ -89,13 +89,13 @@ def place_of(device: Value, node: ast.AST) -> tuple[Device, Reason | None]:
         return Device.HOST, None
     if device.must(Kind.INTEGER):
         return Device.ACCELERATOR, Reason("{code} puts it on an accelerator", node)
-    if device.must(Kind.STRING | Kind.DEVICE | Kind.NONE) and device.place & (Device.HOST | Device.ACCELERATOR):
-        place = device.place | (Device.HOST if device.may(Kind.NONE) else Device(0))
+    if device.must(Kind.STRING | Kind.DEVICE | Kind.NONE) and device.device & (Device.HOST | Device.ACCELERATOR):
+        place = device.device | (Device.HOST if device.may(Kind.NONE) else Device(0))
         if place & Device.ACCELERATOR:
             said = "puts it on an accelerator" if place == Device.ACCELERATOR else "may put it on an accelerator"
-            return place, Reason("{code} " + said, node, device.why_place, weak=device.place != Device.ACCELERATOR)
+            return place, Reason("{code} " + said, node, device.why_device, weak=device.device != Device.ACCELERATOR)
         if place & Device.UNKNOWN:
-            return place, device.why_place
+            return place, device.why_device
         return place, None
     return Device.HOST | Device.ACCELERATOR, Reason("{code} may put it on an accelerator", node, weak=True)
 
@@ -103,6 +103,6 @@ def place_of(device: Value, node: ast.AST) -> tuple[Device, Reason | None]:
 def device_value(argument: Value | None, node: ast.AST) -> Value:
     """Return the value of ``torch.device(argument)``."""
     if argument is None:
-        return of_kind(Kind.DEVICE, place=Device.HOST | Device.ACCELERATOR)
+        return of_kind(Kind.DEVICE, device=Device.HOST | Device.ACCELERATOR)
     place, why = place_of(argument, node)
-    return of_kind(Kind.DEVICE, place=place, why_place=why)
+    return of_kind(Kind.DEVICE, device=place, why_device=why)

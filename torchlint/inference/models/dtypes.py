@@ -51,5 +51,5 @@ def result_dtype(name: str, dtype: Dtype) -> Dtype:
 def with_indices(result: Value, given: Arguments) -> Value | None:
     """Return the tuple of ``return_counts=True`` and ``return_indices=True``; None where none is asked for."""
     asked = sum(given.says(word) is True for word in ("return_inverse", "return_counts", "return_indices"))
-    index = tensor(Grad.DETACHED, result.place, Dtype.INTEGRAL, why_place=result.why_place)
+    index = tensor(Grad.DETACHED, result.device, Dtype.INTEGRAL, why_device=result.why_device)
     return of_kind(Kind.SEQUENCE, items=(result, *[index] * asked)) if asked else None

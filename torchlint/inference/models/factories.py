@@ -44,14 +44,14 @@ def legacy_constructor(call: Call) -> Value:
     place = Device.ACCELERATOR if ".cuda." in call.name else Device.HOST
     why = Reason("{code} makes it on an accelerator", given.node) if place & Device.ACCELERATOR else None
     exact = LEGACY_DTYPES.get(call.word)
-    made = tensor(Grad.DETACHED, place, dtype_bits(exact or "float32"), exact=exact, why_place=why)
+    made = tensor(Grad.DETACHED, place, dtype_bits(exact or "float32"), exact=exact, why_device=why)
     source = given.find(0, "data")
     if source is None or not source.may(Kind.TENSOR) or len(given.positional) > 1 or given.starred:
         return made
     alias = source.having(kind=Kind.TENSOR, names=frozenset(), instance=frozenset())  # it keeps the graph
     if exact is not None:  # a typed constructor refuses a tensor of another dtype or on another device
         grad = alias.grad if made.dtype & Dtype.FLOATING else Grad.DETACHED
-        alias = alias.having(place=place, why_place=why, dtype=made.dtype, exact=exact, grad=grad)
+        alias = alias.having(device=place, why_device=why, dtype=made.dtype, exact=exact, grad=grad)
     return alias if source.is_tensor else join(alias, made)
 
 
@@ -59,9 +59,9 @@ def parameter(call: Call) -> Value:
     """Return ``nn.Parameter(data)``: a leaf that requires grad unless it is told not to."""
     given = call.given
     source = given.find(0, "data") or tensor(Grad.DETACHED, Device.HOST)
-    place = source.place or Device.HOST
+    place = source.device or Device.HOST
     made = tensor(
-        Grad.DETACHED, place, Dtype.FLOATING, why_place=source.why_place, instance=frozenset({"torch.nn.Parameter"})
+        Grad.DETACHED, place, Dtype.FLOATING, why_device=source.why_device, instance=frozenset({"torch.nn.Parameter"})
     )
     wanted = given.find(1, "requires_grad")
     if wanted is not None:
@@ -92,7 +92,7 @@ def _placed_and_cast(value: Value, given: Arguments) -> Value:
     device = given.keywords.get("device")
     if device is not None:
         place, why = place_of(device, given.node)
-        value = value.having(place=place, why_place=why)
+        value = value.having(device=place, why_device=why)
     return value
 
 
@@ -129,8 +129,8 @@ def filled(call: Call) -> Value:
 def factory_like(call: Call) -> Value:
     """Return what ``torch.zeros_like`` and its like make: with the dtype of another tensor, where that is."""
     source = call.given.find(0, "input") or UNKNOWN
-    place, dtype = source.place or Device.HOST, source.dtype or ANY_DTYPE
-    return _as_asked(tensor(Grad.DETACHED, place, dtype, why_place=source.why_place), call.given)
+    place, dtype = source.device or Device.HOST, source.dtype or ANY_DTYPE
+    return _as_asked(tensor(Grad.DETACHED, place, dtype, why_device=source.why_device), call.given)
 
 
 def _made(dtype: Dtype, call: Call) -> Value:

@@ -120,7 +120,7 @@ def _cut_off(call: Call) -> Value:
 
 
 def _total_norm(call: Call) -> Value:
-    return tensor(Grad.DETACHED, call.given.tensors().place or ANY_DEVICE, rank=0)
+    return tensor(Grad.DETACHED, call.given.tensors().device or ANY_DEVICE, rank=0)
 
 
 def _rng_state(_: Call) -> Value:
@@ -136,7 +136,7 @@ def _loaded(call: Call) -> Value:
     if where is None:
         return UNKNOWN
     place, why = place_of(where, call.given.node)
-    return UNKNOWN.having(place=place, why_place=why)
+    return UNKNOWN.having(device=place, why_device=why)
 
 
 def _packed(_: Call) -> Value:
@@ -150,7 +150,7 @@ def _padded(_: Call) -> Value:
 
 def _gradients(call: Call) -> Value:
     grad = Grad.UNKNOWN | Grad.DETACHED if "create_graph" in call.given.keywords else Grad.DETACHED
-    return of_kind(Kind.SEQUENCE, member=tensor(grad, call.given.tensors().place or Device.HOST))
+    return of_kind(Kind.SEQUENCE, member=tensor(grad, call.given.tensors().device or Device.HOST))
 
 
 # ---------------------------------------------------------------------- operations as they were measured
@@ -176,7 +176,7 @@ def _inputs(call: Call) -> Value:
 
 
 def _without_grad(call: Call, inputs: Value) -> Value:
-    result = tensor(Grad.DETACHED, inputs.place or Device.HOST, never_dtype(call.name), why_place=inputs.why_place)
+    result = tensor(Grad.DETACHED, inputs.device or Device.HOST, never_dtype(call.name), why_device=inputs.why_device)
     return _reduced(call, result) if call.word in FULL_REDUCTIONS else result
 
 

@@ -77,7 +77,7 @@ def array_method(word: str) -> Value:
 
 def predicted() -> Value:
     """Return what Lightning's ``trainer.predict`` gives: what each step returned, without grad and on the host."""
-    return of_kind(Kind.SEQUENCE, member=UNKNOWN.having(grad=Grad.DETACHED, place=Device.HOST))
+    return of_kind(Kind.SEQUENCE, member=UNKNOWN.having(grad=Grad.DETACHED, device=Device.HOST))
 
 
 def _of_numpy(call: Call) -> Value | None:

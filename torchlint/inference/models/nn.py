@@ -113,7 +113,7 @@ def _module(call: Call) -> Value:
     place, why = Device.HOST, None
     if (device := call.given.keywords.get("device")) is not None:
         place, why = place_of(device, call.given.node)
-    return Value(Kind.MODULE, Grad.ATTACHED, place, Dtype(0), why_place=why, instance=frozenset((call.name,)))
+    return Value(Kind.MODULE, Grad.ATTACHED, place, Dtype(0), why_device=why, instance=frozenset((call.name,)))
 
 
 def _sequential(call: Call) -> Value:
@@ -155,14 +155,14 @@ def host_batch() -> Value:
 def parameters(module: Value, reason: Reason | None = None) -> Value:
     """Return one parameter of a module."""
     grad = module.grad if module.grad & Grad.DETACHED and module.must(Kind.MODULE) else Grad.ATTACHED
-    place = module.place if module.must(Kind.MODULE) else ANY_DEVICE
+    place = module.device if module.must(Kind.MODULE) else ANY_DEVICE
     return tensor(
         grad,
         place or ANY_DEVICE,
         Dtype.FLOATING,
         instance=frozenset({"torch.nn.Parameter"}),
         why_grad=reason or Reason("it is a parameter of a module", weak=not module.instance),
-        why_place=module.why_place,
+        why_device=module.why_device,
     )
 
 
@@ -195,7 +195,7 @@ def _given_buffer(call: Call) -> Value:
 
 
 def _submodule(call: Call) -> Value:
-    return Value(Kind.MODULE, Grad.ATTACHED, call.receiver.place or ANY_DEVICE)
+    return Value(Kind.MODULE, Grad.ATTACHED, call.receiver.device or ANY_DEVICE)
 
 
 def _parameter_list(call: Call) -> Value:
@@ -236,17 +236,17 @@ def _itself(call: Call) -> Value:
 
 
 def _on_host(call: Call) -> Value:
-    return call.receiver.having(place=Device.HOST, why_place=None)
+    return call.receiver.having(device=Device.HOST, why_device=None)
 
 
 def _on_accelerator(call: Call) -> Value:
     why = Reason("{code} moves it to an accelerator", call.given.node)
-    return call.receiver.having(place=Device.ACCELERATOR, why_place=why)
+    return call.receiver.having(device=Device.ACCELERATOR, why_device=why)
 
 
 def _moved(call: Call) -> Value:
     after = to(replace(call, receiver=call.receiver.having(dtype=Dtype.FLOATING)))
-    return call.receiver.having(place=after.place, why_place=after.why_place)
+    return call.receiver.having(device=after.device, why_device=after.why_device)
 
 
 def _asked_for_grad(call: Call) -> Value:
@@ -278,7 +278,7 @@ def _through(call: Call) -> Value:
     for each in module.items or ():
         if not each.must(Kind.MODULE):
             return _output(call)
-        placed = each.having(place=module.place, why_place=module.why_place)
+        placed = each.having(device=module.device, why_device=module.why_device)
         value = called(placed, Arguments(call.given.node, (value,)), call.mode)
     return value
 
@@ -317,7 +317,7 @@ def _recurrent(result: Value, kinds: set[str]) -> Value:
 
 def _output(call: Call) -> Value:
     module, inputs = call.receiver, call.given.tensors()
-    result = tensor(Grad.DETACHED, module.place or ANY_DEVICE, Dtype.FLOATING, why_place=_output_place(call))
+    result = tensor(Grad.DETACHED, module.device or ANY_DEVICE, Dtype.FLOATING, why_device=_output_place(call))
     if not call.mode & Mode.ON:
         return result.having(dtype=Dtype.FLOATING | Dtype.INTEGRAL)
     if module.grad == Grad.DETACHED and not inputs.may_require_grad:
@@ -331,9 +331,9 @@ def _output(call: Call) -> Value:
 
 def _output_place(call: Call) -> Reason | None:
     module = call.receiver
-    if module.place & Device.ACCELERATOR:
-        return Reason("{code} is computed where the module is", call.given.node, module.why_place, weak=True)
-    return module.why_place
+    if module.device & Device.ACCELERATOR:
+        return Reason("{code} is computed where the module is", call.given.node, module.why_device, weak=True)
+    return module.why_device
 
 
 # ---------------------------------------------------------------------- distributions
@@ -345,7 +345,7 @@ def distribution(value: Value, name: str, given: Arguments, mode: Mode) -> Value
 
 def _drawn(call: Call) -> Value:
     inner = call.receiver
-    return tensor(Grad.DETACHED, inner.place or Device.HOST, why_place=inner.why_place)
+    return tensor(Grad.DETACHED, inner.device or Device.HOST, why_device=inner.why_device)
 
 
 def _of_parameters(call: Call) -> Value:

@@ -117,13 +117,13 @@ def detached(value: Value) -> Value:
 
 def on_host(value: Value) -> Value:
     """Return the value after a copy to the host."""
-    return value.having(place=Device.HOST, why_place=None)
+    return value.having(device=Device.HOST, why_device=None)
 
 
 def computed(value: Value, mode: Mode) -> Value:
     """Return the result of arithmetic on a value: it requires grad if the input does and grad mode is on."""
-    result = tensor(value.grad or Grad.DETACHED, value.place or Device.HOST, value.dtype or ANY_DTYPE)
-    result = result.having(why_grad=value.why_grad, why_place=value.why_place)
+    result = tensor(value.grad or Grad.DETACHED, value.device or Device.HOST, value.dtype or ANY_DTYPE)
+    result = result.having(why_grad=value.why_grad, why_device=value.why_device)
     if not mode & Mode.ON or not value.dtype & Dtype.FLOATING:
         return detached(result)
     if mode & Mode.OFF:
@@ -189,8 +189,8 @@ def _inputs(call: Call) -> Value:
 
 
 def _without_grad(call: Call) -> Value:
-    place, why = call.receiver.place, call.receiver.why_place
-    result = tensor(Grad.DETACHED, place, never_dtype(call.name), why_place=why)
+    place, why = call.receiver.device, call.receiver.why_device
+    result = tensor(Grad.DETACHED, place, never_dtype(call.name), why_device=why)
     return result.having(rank=0) if call.name in FULL_REDUCTIONS and not call.given.every() else result
 
 
@@ -247,7 +247,7 @@ def unlike(result: Value) -> Value:
 
 def pair(result: Value, never: tuple[int, ...], length: int = 2) -> Value:
     """Return a tuple of results, some of which never require grad."""
-    index = tensor(Grad.DETACHED, result.place, Dtype.INTEGRAL, why_place=result.why_place)
+    index = tensor(Grad.DETACHED, result.device, Dtype.INTEGRAL, why_device=result.why_device)
     items = tuple(index if at in never else result for at in range(length))
     fields = (("values", items[0]), ("indices", items[1])) if len(items) == 2 else ()
     return of_kind(Kind.SEQUENCE, items=items, keys=fields)
@@ -269,11 +269,11 @@ def _cut_off(call: Call) -> Value:
 
 
 def _gradient(call: Call) -> Value:
-    return tensor(Grad.DETACHED, call.receiver.place, Dtype.FLOATING, why_place=call.receiver.why_place)
+    return tensor(Grad.DETACHED, call.receiver.device, Dtype.FLOATING, why_device=call.receiver.why_device)
 
 
 def _device(call: Call) -> Value:
-    return of_kind(Kind.DEVICE, place=call.receiver.place, why_place=call.receiver.why_place)
+    return of_kind(Kind.DEVICE, device=call.receiver.device, why_device=call.receiver.why_device)
 
 
 def _part(call: Call) -> Value:
@@ -286,7 +286,7 @@ def _on_host(call: Call) -> Value:
 
 def _on_accelerator(call: Call) -> Value:
     why = Reason("{code} puts it on an accelerator", call.given.node)
-    return call.receiver.having(place=Device.ACCELERATOR, why_place=why)
+    return call.receiver.having(device=Device.ACCELERATOR, why_device=why)
 
 
 def to(call: Call) -> Value:
@@ -313,12 +313,12 @@ def _may_be_device(argument: Value, node: ast.AST) -> bool:
 
 def _placed(value: Value, device: Value, call: Call) -> Value:
     place, why = place_of(device, call.given.node)
-    return value.having(place=place, why_place=why)
+    return value.having(device=place, why_device=why)
 
 
 def _like(value: Value, other: Value, mode: Mode) -> Value:
     """Return a tensor with another one's dtype, where that one is."""
-    result = value.having(place=other.place or value.place, why_place=other.why_place)
+    result = value.having(device=other.device or value.device, why_device=other.why_device)
     result = result.having(dtype=other.dtype or ANY_DTYPE, exact=other.exact, kind=value.kind)
     if not other.dtype & Dtype.FLOATING or not value.dtype & Dtype.FLOATING:
         return detached(result)
@@ -332,7 +332,7 @@ def _type(call: Call) -> Value:
         return of_kind(Kind.STRING)
     names = wanted.names or frozenset((wanted.const,) if isinstance(wanted.const, str) else ())
     if not names:
-        return value.having(place=value.place | Device.UNKNOWN, dtype=ANY_DTYPE, exact=None)
+        return value.having(device=value.device | Device.UNKNOWN, dtype=ANY_DTYPE, exact=None)
     return join_all(_typed(value, name, call.mode) for name in sorted(names))
 
 
@@ -340,7 +340,7 @@ def _typed(value: Value, name: str, mode: Mode) -> Value:
     word = leaf(name)
     if word in LEGACY_DTYPES or word == "Tensor":
         place = Device.ACCELERATOR if ".cuda." in name else Device.HOST
-        return _recast(value, LEGACY_DTYPES.get(word, "float32"), mode).having(place=place)
+        return _recast(value, LEGACY_DTYPES.get(word, "float32"), mode).having(device=place)
     return _recast(value, word, mode) if word in DTYPES else value
 
 
@@ -370,7 +370,7 @@ def _requiring_grad(call: Call) -> Value:
 
 def _new(call: Call) -> Value:
     value, keywords = call.receiver, call.given.keywords
-    result = tensor(Grad.DETACHED, value.place, value.dtype, exact=value.exact, why_place=value.why_place)
+    result = tensor(Grad.DETACHED, value.device, value.dtype, exact=value.exact, why_device=value.why_device)
     if (device := keywords.get("device")) is not None:
         result = _placed(result, device, call)
     return asked_for_grad(result, call.given, keywords.get("requires_grad"))

@@ -6,45 +6,45 @@ import ast
 from itertools import pairwise, takewhile
 
 from torchlint.inference.program.bindings import BINDING, SCOPES, Loop, bound, declared, local, naming, own
-from torchlint.syntax.ast_index import Function, Outline, parameters
+from torchlint.syntax.ast_index import AstIndex, Function, parameters
 
 
-def binder(node: ast.Name, outline: Outline) -> Function | ast.Module | None:
+def binder(node: ast.Name, index: AstIndex) -> Function | ast.Module | None:
     """Return the function or module whose assignments bind a name; None where something else may bind it."""
-    for above in outline.ancestors(node):
+    for above in index.ancestors(node):
         if isinstance(above, ast.ClassDef) or (isinstance(above, ast.Lambda) and node.id in parameters(above)):
             return None
         if isinstance(above, Function):
             break
-    function = outline.owner(node)
+    function = index.owner(node)
     while True:
-        scope = function or outline.tree
-        if node.id in outline.told(_bound_in_other_ways, scope):
+        scope = function or index.tree
+        if node.id in index.told(_bound_in_other_ways, scope):
             return None
         if function is None:
-            return outline.tree if node.id in outline.told(bound, outline.tree) else None
-        if node.id in outline.told(local, function):
+            return index.tree if node.id in index.told(bound, index.tree) else None
+        if node.id in index.told(local, function):
             return function
-        function = outline.owner(function)
+        function = index.owner(function)
 
 
-def reaching(node: ast.Name, scope: Function | ast.Module, outline: Outline) -> list[ast.Name | ast.arg]:
+def reaching(node: ast.Name, scope: Function | ast.Module, index: AstIndex) -> list[ast.Name | ast.arg]:
     """Return the bindings of a function or module, its argument among them, that a name may come from."""
-    places = outline.told(bound, scope).get(node.id, [])
+    places = index.told(bound, scope).get(node.id, [])
     given = _argument(scope, node.id) if isinstance(scope, Function) else []
     if not places:
         return [*given]
-    around = [node, *takewhile(lambda above: above is not scope, outline.ancestors(node)), scope]
+    around = [node, *takewhile(lambda above: above is not scope, index.ancestors(node)), scope]
     clauses = _clauses(around)
-    if inner := [each for each in places if any(each in outline.within(clause.target) for clause in clauses)]:
+    if inner := [each for each in places if any(each in index.within(clause.target) for clause in clauses)]:
         return [*inner]
-    places = [each for each in places if not _is_in_clause(each, outline)]
-    if (found := _last_assignment(around, {_binding(each, outline) for each in places})) is not None:
+    places = [each for each in places if not _is_in_clause(each, index)]
+    if (found := _last_assignment(around, {_binding(each, index) for each in places})) is not None:
         # Nothing that was bound before it is left, and no loop around it leads back past it.
         last, statement = found
-        places = [each for each in places if outline.start(last) <= outline.start(each) < outline.end(statement)]
+        places = [each for each in places if index.start(last) <= index.start(each) < index.end(statement)]
         given, around = [], around[: around.index(statement) + 2]
-    return [*given, *(each for each in places if _reaches(each, node, around[1:-1], outline))]
+    return [*given, *(each for each in places if _reaches(each, node, around[1:-1], index))]
 
 
 def _clauses(around: list[ast.AST]) -> list[ast.comprehension]:
@@ -61,10 +61,10 @@ def _clauses(around: list[ast.AST]) -> list[ast.comprehension]:
     return found
 
 
-def _is_in_clause(place: ast.Name, outline: Outline) -> bool:
+def _is_in_clause(place: ast.Name, index: AstIndex) -> bool:
     """Whether a name is bound by a clause of a comprehension, which nobody sees outside of it."""
-    inner = takewhile(lambda above: not isinstance(above, ast.stmt), outline.ancestors(place))
-    return any(isinstance(above, ast.comprehension) and place in outline.within(above.target) for above in inner)
+    inner = takewhile(lambda above: not isinstance(above, ast.stmt), index.ancestors(place))
+    return any(isinstance(above, ast.comprehension) and place in index.within(above.target) for above in inner)
 
 
 def _last_assignment(around: list[ast.AST], binding: set[ast.AST]) -> tuple[ast.Assign, ast.stmt] | None:
@@ -89,19 +89,19 @@ def _before(statement: ast.stmt, above: ast.AST) -> list[ast.stmt]:
     return block[: block.index(statement)][::-1]
 
 
-def _reaches(place: ast.Name, node: ast.Name, between: list[ast.AST], outline: Outline) -> bool:
+def _reaches(place: ast.Name, node: ast.Name, between: list[ast.AST], index: AstIndex) -> bool:
     """Whether a name may be what is bound to it at a place: not where that comes later, if nothing leads back."""
     if any(isinstance(each, (Loop, *SCOPES)) for each in between):
         return True
-    is_before = outline.start(place) < outline.start(node)
-    return is_before and outline.parents[place] not in between  # `x = f(x)` binds after it asks
+    is_before = index.start(place) < index.start(node)
+    return is_before and index.parents[place] not in between  # `x = f(x)` binds after it asks
 
 
-def _binding(place: ast.Name, outline: Outline) -> ast.AST:
+def _binding(place: ast.Name, index: AstIndex) -> ast.AST:
     """Return what binds a name at a place: the assignment of ``x, y = a, b``."""
-    above = outline.parents[place]
+    above = index.parents[place]
     while isinstance(above, ast.Tuple | ast.List):
-        above = outline.parents[above]
+        above = index.parents[above]
     return above
 
 
@@ -111,7 +111,7 @@ def _argument(function: Function, word: str) -> list[ast.arg]:
     return [each for each in (*given.posonlyargs, *given.args, *given.kwonlyargs, *starred) if each.arg == word]
 
 
-def _bound_in_other_ways(outline: Outline, scope: Function | ast.Module) -> frozenset[str]:
+def _bound_in_other_ways(index: AstIndex, scope: Function | ast.Module) -> frozenset[str]:
     """Return the names of a function or module that something else than its assignments and its arguments binds."""
-    named = frozenset(word for each in own(outline, scope, *BINDING) for word in naming(each))
-    return named | outline.told(declared, outline.tree)
+    named = frozenset(word for each in own(index, scope, *BINDING) for word in naming(each))
+    return named | index.told(declared, index.tree)

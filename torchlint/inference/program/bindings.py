@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from torchlint.inference.program.imports import BUILTINS, CHANGES, CHANGING, changed_in_place, import_bindings
-from torchlint.syntax.ast_index import Function, Node, Outline, parameters
+from torchlint.syntax.ast_index import AstIndex, Function, Node, parameters
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SCOPES = (*_FUNCTIONS, ast.Lambda, ast.ClassDef)
@@ -16,26 +16,26 @@ _NAMING = (*_FUNCTIONS, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchS
 BINDING = (ast.Import, ast.ImportFrom, *_NAMING)
 
 
-def own(outline: Outline, owner: ast.AST, *kinds: type[Node]) -> list[Node]:
+def own(index: AstIndex, owner: ast.AST, *kinds: type[Node]) -> list[Node]:
     """Return the nodes of some types in a function or module, those of functions inside it left out."""
-    return outline.inside(owner, *kinds, but=SCOPES)
+    return index.inside(owner, *kinds, but=SCOPES)
 
 
-def written(outline: Outline, owner: ast.AST) -> tuple[ast.Name, ...]:
+def written(index: AstIndex, owner: ast.AST) -> tuple[ast.Name, ...]:
     """Return names that a function binds or writes into, and those that functions inside it do so to as their own."""
-    elsewhere = {word for each in outline.inside(owner, ast.Nonlocal) for word in each.names}
-    found = [each for each in own(outline, owner, ast.Name) if isinstance(each.ctx, ast.Store)]
+    elsewhere = {word for each in index.inside(owner, ast.Nonlocal) for word in each.names}
+    found = [each for each in own(index, owner, ast.Name) if isinstance(each.ctx, ast.Store)]
     if elsewhere:
-        stores = (each for each in outline.inside(owner, ast.Name) if isinstance(each.ctx, ast.Store))
+        stores = (each for each in index.inside(owner, ast.Name) if isinstance(each.ctx, ast.Store))
         found += (each for each in stores if each.id in elsewhere)
-    changed = map(changed_in_place, outline.inside(owner, *CHANGES))
+    changed = map(changed_in_place, index.inside(owner, *CHANGES))
     return (*found, *filter(None, changed))
 
 
-def bound(outline: Outline, owner: ast.AST) -> dict[str, list[ast.Name]]:
+def bound(index: AstIndex, owner: ast.AST) -> dict[str, list[ast.Name]]:
     """Return the places where a function or module binds or deletes its names, by name."""
     found: dict[str, list[ast.Name]] = {}
-    for each in own(outline, owner, ast.Name):
+    for each in own(index, owner, ast.Name):
         if not isinstance(each.ctx, ast.Load):
             found.setdefault(each.id, []).append(each)
     return found
@@ -51,60 +51,60 @@ def naming(node: ast.AST) -> list[str]:
     return [word] if word else []
 
 
-def local(outline: Outline, function: Function) -> frozenset[str]:
+def local(index: AstIndex, function: Function) -> frozenset[str]:
     """Return the names that are a function's own."""
-    names = {each.id for each in own(outline, function, ast.Name) if isinstance(each.ctx, ast.Store)}
+    names = {each.id for each in own(index, function, ast.Name) if isinstance(each.ctx, ast.Store)}
     names |= parameters(function)
-    return frozenset(names - declared(outline, function, SCOPES))
+    return frozenset(names - declared(index, function, SCOPES))
 
 
-def declared(outline: Outline, owner: ast.AST, but: tuple[type[ast.AST], ...] = ()) -> frozenset[str]:
+def declared(index: AstIndex, owner: ast.AST, but: tuple[type[ast.AST], ...] = ()) -> frozenset[str]:
     """Return the names that ``nonlocal`` and ``global`` take from elsewhere inside a function or module.
 
     Those inside one of the types in ``but`` do not count.
     """
     found: list[ast.Nonlocal | ast.Global] = [
-        *outline.inside(owner, ast.Nonlocal, but=but),
-        *outline.inside(owner, ast.Global, but=but),
+        *index.inside(owner, ast.Nonlocal, but=but),
+        *index.inside(owner, ast.Global, but=but),
     ]
     return frozenset(word for each in found for word in each.names)
 
 
-def bound_later(outline: Outline, function: Function) -> frozenset[str]:
+def bound_later(index: AstIndex, function: Function) -> frozenset[str]:
     """Return the names that a function loads and the one around it binds or changes after it was defined."""
     start, owner = function.lineno, function
-    for above in outline.ancestors(function):
+    for above in index.ancestors(function):
         if isinstance(above, _FUNCTIONS):
             owner = above
             break
         if isinstance(above, Loop):
             start = min(start, above.lineno)
-    changes, inside = outline.told(_written_by_word, owner), set(outline.within(function))
-    names = (each for word in outline.told(loaded, function) for each in changes.get(word, ()))
+    changes, inside = index.told(_written_by_word, owner), set(index.within(function))
+    names = (each for word in index.told(loaded, function) for each in changes.get(word, ()))
     return frozenset(each.id for each in names if each not in inside and each.lineno >= start)
 
 
-def _written_by_word(outline: Outline, owner: Function) -> dict[str, list[ast.Name]]:
+def _written_by_word(index: AstIndex, owner: Function) -> dict[str, list[ast.Name]]:
     found: dict[str, list[ast.Name]] = {}
-    for each in outline.told(written, owner):
+    for each in index.told(written, owner):
         found.setdefault(each.id, []).append(each)
     return found
 
 
-def inner(outline: Outline, owner: Function) -> tuple[Function, ...]:
+def inner(index: AstIndex, owner: Function) -> tuple[Function, ...]:
     """Return the functions inside a function."""
-    return tuple(outline.inside(owner, *_FUNCTIONS))
+    return tuple(index.inside(owner, *_FUNCTIONS))
 
 
-def loaded(outline: Outline, node: ast.AST) -> frozenset[str]:
+def loaded(index: AstIndex, node: ast.AST) -> frozenset[str]:
     """Return the names that stand anywhere inside a node."""
-    return frozenset(each.id for each in outline.inside(node, ast.Name))
+    return frozenset(each.id for each in index.inside(node, ast.Name))
 
 
-def binder(outline: Outline, function: Function | None, word: str) -> Function | None:
+def binder(index: AstIndex, function: Function | None, word: str) -> Function | None:
     """Return the function whose own a name is, as a function sees it; None for a name of the module."""
-    while function is not None and word not in outline.told(local, function):
-        function = outline.owner(function)
+    while function is not None and word not in index.told(local, function):
+        function = index.owner(function)
     return function
 
 
@@ -114,95 +114,95 @@ def lines_of(statement: ast.stmt) -> int:
 
 
 # ---------------------------------------------------------------------- of a whole file
-def holders(outline: Outline, _: ast.Module) -> frozenset[Function]:
+def holders(index: AstIndex, _: ast.Module) -> frozenset[Function]:
     """Return the functions that have functions inside them."""
-    nodes = (*outline.nodes(ast.FunctionDef), *outline.nodes(ast.AsyncFunctionDef))
-    return frozenset(owner for each in nodes if (owner := outline.owner(each)) is not None)
+    nodes = (*index.nodes(ast.FunctionDef), *index.nodes(ast.AsyncFunctionDef))
+    return frozenset(owner for each in nodes if (owner := index.owner(each)) is not None)
 
 
-def shared(outline: Outline, _: ast.Module) -> dict[Function, frozenset[str]]:
+def shared(index: AstIndex, _: ast.Module) -> dict[Function, frozenset[str]]:
     """Return the names that functions declare to be those of the functions or the module around them, by function."""
     found: dict[Function, set[str]] = {}
-    nodes: list[ast.Nonlocal | ast.Global] = [*outline.nodes(ast.Nonlocal), *outline.nodes(ast.Global)]
+    nodes: list[ast.Nonlocal | ast.Global] = [*index.nodes(ast.Nonlocal), *index.nodes(ast.Global)]
     for node in nodes:
-        if (owner := outline.owner(node)) is not None:
+        if (owner := index.owner(node)) is not None:
             found.setdefault(owner, set()).update(node.names)
     return {owner: frozenset(words) for owner, words in found.items()}
 
 
-def spelled(outline: Outline, _: ast.Module) -> tuple[dict[str, list[ast.Attribute]], dict[str, list[ast.Name]]]:
+def spelled(index: AstIndex, _: ast.Module) -> tuple[dict[str, list[ast.Attribute]], dict[str, list[ast.Name]]]:
     """Return the attributes and the names of a file by their words."""
     attributes: dict[str, list[ast.Attribute]] = {}
     names: dict[str, list[ast.Name]] = {}
-    for attribute in outline.nodes(ast.Attribute):
+    for attribute in index.nodes(ast.Attribute):
         attributes.setdefault(attribute.attr, []).append(attribute)
-    for name in outline.nodes(ast.Name):
+    for name in index.nodes(ast.Name):
         names.setdefault(name.id, []).append(name)
     return attributes, names
 
 
-def changed_by_functions(outline: Outline, tree: ast.Module) -> frozenset[str]:
+def changed_by_functions(index: AstIndex, tree: ast.Module) -> frozenset[str]:
     """Return the module's names into whose values some function writes."""
     found = set()
-    for node in (*outline.told(_parts_written, tree), *outline.nodes(ast.Call)):
+    for node in (*index.told(_parts_written, tree), *index.nodes(ast.Call)):
         name = changed_in_place(node)
-        function = outline.owner(name) if name is not None else None
-        if name is not None and function is not None and binder(outline, function, name.id) is None:
+        function = index.owner(name) if name is not None else None
+        if name is not None and function is not None and binder(index, function, name.id) is None:
             found.add(name.id)
     return frozenset(found)
 
 
-def _unloaded(outline: Outline, _: ast.Module) -> list[ast.Name]:
+def _unloaded(index: AstIndex, _: ast.Module) -> list[ast.Name]:
     """Return the places where a file binds or deletes names."""
-    return [each for each in outline.nodes(ast.Name) if not isinstance(each.ctx, ast.Load)]
+    return [each for each in index.nodes(ast.Name) if not isinstance(each.ctx, ast.Load)]
 
 
-def _parts_written(outline: Outline, _: ast.Module) -> list[ast.Subscript | ast.Attribute]:
+def _parts_written(index: AstIndex, _: ast.Module) -> list[ast.Subscript | ast.Attribute]:
     """Return the places where a file binds or deletes parts of something."""
-    parts: list[ast.Subscript | ast.Attribute] = [*outline.nodes(ast.Subscript), *outline.nodes(ast.Attribute)]
+    parts: list[ast.Subscript | ast.Attribute] = [*index.nodes(ast.Subscript), *index.nodes(ast.Attribute)]
     return [each for each in parts if not isinstance(each.ctx, ast.Load)]
 
 
-def bound_again(outline: Outline, tree: ast.Module) -> frozenset[str]:
+def bound_again(index: AstIndex, tree: ast.Module) -> frozenset[str]:
     """Return the module's names that are bound again after a function that loads them."""
-    stores = [each for each in outline.told(_unloaded, tree) if isinstance(each.ctx, ast.Store)]
+    stores = [each for each in index.told(_unloaded, tree) if isinstance(each.ctx, ast.Store)]
     stored = Counter(each.id for each in stores)
-    outside = [each for each in stores if stored[each.id] > 1 and outline.owner(each) is None]
+    outside = [each for each in stores if stored[each.id] > 1 and index.owner(each) is None]
     again = {word for word, times in Counter(each.id for each in outside).items() if times > 1}
     if not again:
         return frozenset()
     last = {each.id: each.lineno for each in sorted(outside, key=lambda each: each.lineno)}
-    loading = (each for each in outline.nodes(ast.Name) if each.id in again)
-    owners = ((each.id, outline.owner(each)) for each in loading)
+    loading = (each for each in index.nodes(ast.Name) if each.id in again)
+    owners = ((each.id, index.owner(each)) for each in loading)
     return frozenset(word for word, function in owners if function is not None and last[word] > function.lineno)
 
 
-def bound_otherwise(outline: Outline, tree: ast.Module) -> frozenset[str]:
+def bound_otherwise(index: AstIndex, tree: ast.Module) -> frozenset[str]:
     """Return the names that something else than an import binds, anywhere in the file."""
-    found = {each.id for each in outline.told(_unloaded, tree)}
-    found |= {each.arg for each in outline.nodes(ast.arg)}
+    found = {each.id for each in index.told(_unloaded, tree)}
+    found |= {each.arg for each in index.nodes(ast.arg)}
     for kind in _NAMING:
-        found.update(word for each in outline.nodes(kind) for word in naming(each))
+        found.update(word for each in index.nodes(kind) for word in naming(each))
     return frozenset(found)
 
 
-def never_bound(outline: Outline, tree: ast.Module) -> frozenset[str]:
+def never_bound(index: AstIndex, tree: ast.Module) -> frozenset[str]:
     """Return the built-in names that nothing in the file binds; none where a star may bind anything."""
-    imports: list[ast.Import | ast.ImportFrom] = [*outline.nodes(ast.Import), *outline.nodes(ast.ImportFrom)]
-    bound_here = {word for node in imports for word, _ in import_bindings(node)} | outline.told(bound_otherwise, tree)
-    stars = any(each.name == "*" for node in outline.nodes(ast.ImportFrom) for each in node.names)
+    imports: list[ast.Import | ast.ImportFrom] = [*index.nodes(ast.Import), *index.nodes(ast.ImportFrom)]
+    bound_here = {word for node in imports for word, _ in import_bindings(node)} | index.told(bound_otherwise, tree)
+    stars = any(each.name == "*" for node in index.nodes(ast.ImportFrom) for each in node.names)
     return frozenset() if stars else BUILTINS - bound_here
 
 
-def imported_only(outline: Outline, tree: ast.Module) -> frozenset[str]:
+def imported_only(index: AstIndex, tree: ast.Module) -> frozenset[str]:
     """Return the names that imports of the module bind to one thing and nothing else binds, anywhere in the file."""
-    imports: list[ast.Import | ast.ImportFrom] = [*outline.nodes(ast.Import), *outline.nodes(ast.ImportFrom)]
+    imports: list[ast.Import | ast.ImportFrom] = [*index.nodes(ast.Import), *index.nodes(ast.ImportFrom)]
     meanings: dict[str, set[frozenset[str]]] = {}
     for word, value in (each for node in imports for each in import_bindings(node)):
         meanings.setdefault(word, set()).add(value.names)
-    other = set(outline.told(bound_otherwise, tree))
-    other |= {name.id for each in outline.told(_parts_written, tree) if (name := changed_in_place(each)) is not None}
-    placed = {word for node in imports if outline.parents[node] is tree for word, _ in import_bindings(node)}
+    other = set(index.told(bound_otherwise, tree))
+    other |= {name.id for each in index.told(_parts_written, tree) if (name := changed_in_place(each)) is not None}
+    placed = {word for node in imports if index.parents[node] is tree for word, _ in import_bindings(node)}
     return frozenset(word for word in placed - other if len(meanings[word]) == 1)
 
 
@@ -217,7 +217,7 @@ class Set:
     """Those that ``setattr`` sets."""
 
 
-def set_words(outline: Outline, method: Function) -> Set:
+def set_words(index: AstIndex, method: Function) -> Set:
     """Find them."""
     first = [*method.args.posonlyargs, *method.args.args][:1]
     if not first:
@@ -227,14 +227,14 @@ def set_words(outline: Outline, method: Function) -> Set:
     loose: list[str] = []
     own: set[str | None] = set()
     places: list[ast.Attribute | ast.Subscript] = [
-        *outline.inside(method, ast.Attribute),
-        *outline.inside(method, ast.Subscript),
+        *index.inside(method, ast.Attribute),
+        *index.inside(method, ast.Subscript),
     ]
     for place in places:
         if isinstance(place.ctx, ast.Store):
             words += _parts_of(place, owner)
             own.add(_whole(place, owner))
-    for call in outline.inside(method, ast.Call):
+    for call in index.inside(method, ast.Call):
         match call:
             case ast.Call(
                 func=ast.Attribute(value=ast.Name(id=found), attr=attr), args=[ast.Constant(value=str(word)), *_]

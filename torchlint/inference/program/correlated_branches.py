@@ -8,16 +8,16 @@ from collections.abc import Iterator
 
 from torchlint.inference.program.bindings import BINDING, Loop, bound, declared, naming, own
 from torchlint.inference.program.imports import CHANGES, changed_in_place
-from torchlint.syntax.ast_index import Function, Outline, children, parameters
+from torchlint.syntax.ast_index import AstIndex, Function, children, parameters
 
 
-def named_tests(outline: Outline, body: Function | ast.Module) -> dict[str, ast.Assign]:
+def named_tests(index: AstIndex, body: Function | ast.Module) -> dict[str, ast.Assign]:
     """Return the names of a function that are bound once, to a test of names that are not bound again after it.
 
     Neither may what is tested be written into or have an attribute set, nor may the test stand in a branch of a loop:
     the next round would see the test of the round before.
     """
-    if all(_named(each) is None for each in own(outline, body, ast.Assign)):
+    if all(_named(each) is None for each in own(index, body, ast.Assign)):
         return {}
     stores: Counter[str] = Counter()
     last: dict[str, int] = {}
@@ -94,31 +94,31 @@ Assumed = frozenset[tuple[str, bool]]
 _Test = ast.If | ast.IfExp
 
 
-def assumed_at(outline: Outline, node: ast.AST) -> Assumed:
+def assumed_at(index: AstIndex, node: ast.AST) -> Assumed:
     """Return names whose value the tests around a node say, as far as other tests of its function ask for it too."""
-    function = outline.owner(node)
+    function = index.owner(node)
     if function is None:
         return frozenset()
     found: dict[str, bool] = {}
     below = node
-    for above in outline.ancestors(node):
+    for above in index.ancestors(node):
         if above is function:
             break
         if isinstance(above, _Test) and below is not above.test:
             word, holds = asked(above.test)
-            tests = outline.told(settled, function).get(word, frozenset()) if word else frozenset()
+            tests = index.told(settled, function).get(word, frozenset()) if word else frozenset()
             if above in tests and len(tests) > 1:
                 found.setdefault(word, holds is (below is above.body or _is_in(below, above.body)))
         below = above
     return frozenset(found.items())
 
 
-def outcome(outline: Outline, node: _Test, assumed: Assumed) -> bool | None:
+def outcome(index: AstIndex, node: _Test, assumed: Assumed) -> bool | None:
     """Return whether a test holds under assumptions; None where they say nothing of it."""
     word, holds = asked(node.test)
     value = dict(assumed).get(word)
-    function = outline.owner(node)
-    if value is None or function is None or node not in outline.told(settled, function).get(word, ()):
+    function = index.owner(node)
+    if value is None or function is None or node not in index.told(settled, function).get(word, ()):
         return None
     return value is holds
 
@@ -133,21 +133,21 @@ def asked(test: ast.expr) -> tuple[str, bool]:
     return "", True
 
 
-def settled(outline: Outline, function: Function) -> dict[str, frozenset[_Test]]:
+def settled(index: AstIndex, function: Function) -> dict[str, frozenset[_Test]]:
     """Return the tests of each truth value of a function behind which it is not bound again."""
     tests: dict[str, list[_Test]] = {}
-    stores = outline.told(bound, function)
+    stores = index.told(bound, function)
     unclear = set(parameters(function) - _truth_values_given(function))
-    branches: list[_Test] = [*own(outline, function, ast.If), *own(outline, function, ast.IfExp)]
+    branches: list[_Test] = [*own(index, function, ast.If), *own(index, function, ast.IfExp)]
     for test in branches:
         tests.setdefault(asked(test.test)[0], []).append(test)
-    unclear.update(each.id for each in map(changed_in_place, own(outline, function, *CHANGES)) if each is not None)
-    unclear.update(word for each in own(outline, function, *BINDING) for word in naming(each))
-    unclear |= declared(outline, function)
+    unclear.update(each.id for each in map(changed_in_place, own(index, function, *CHANGES)) if each is not None)
+    unclear.update(word for each in own(index, function, *BINDING) for word in naming(each))
+    unclear |= declared(index, function)
     return {
-        word: frozenset(_behind(outline, tests[word], stores.get(word, [])))
+        word: frozenset(_behind(index, tests[word], stores.get(word, [])))
         for word in (tests.keys() & (stores.keys() | parameters(function))) - unclear
-        if all(_is_truth_value(outline, each) for each in stores.get(word, ()))
+        if all(_is_truth_value(index, each) for each in stores.get(word, ()))
     }
 
 
@@ -164,9 +164,9 @@ def _truth_values_given(function: Function) -> set[str]:
     }
 
 
-def _is_truth_value(outline: Outline, name: ast.Name) -> bool:
+def _is_truth_value(index: AstIndex, name: ast.Name) -> bool:
     """Whether a name is bound to a test or to one of the two constants: nothing can change what that is."""
-    statement = outline.parents.get(name)
+    statement = index.parents.get(name)
     if not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is None:
         return False
     match statement.value:
@@ -177,12 +177,12 @@ def _is_truth_value(outline: Outline, name: ast.Name) -> bool:
     return is_predicate(statement.value)
 
 
-def _behind(outline: Outline, tests: list[_Test], stores: list[ast.Name]) -> Iterator[_Test]:
+def _behind(index: AstIndex, tests: list[_Test], stores: list[ast.Name]) -> Iterator[_Test]:
     """Yield the tests after which a name is not bound: neither further down nor in the next round of a loop."""
     last = max((each.lineno for each in stores), default=0)
-    loops = {above for each in stores for above in outline.ancestors(each) if isinstance(above, Loop)}
+    loops = {above for each in stores for above in index.ancestors(each) if isinstance(above, Loop)}
     for test in tests:
-        if test.lineno > last and not (loops and any(above in loops for above in outline.ancestors(test))):
+        if test.lineno > last and not (loops and any(above in loops for above in index.ancestors(test))):
             yield test
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from torchlint.inference.program.frameworks import OTHERS
-from torchlint.syntax.ast_index import Outline
+from torchlint.syntax.ast_index import AstIndex
 
 DTYPE, DEVICE, TENSOR_TYPE = "dtype", "device", "tensor type"
 EVERY_DEFAULT = frozenset({DTYPE, DEVICE, TENSOR_TYPE})
@@ -33,7 +33,7 @@ _ONE_DEVICE = frozenset({"cuda", "xpu", "npu", "mps", "hpu", "mtia", "musa"})
 _SETTER = "set_default_"
 
 
-def defaults_set(text: bytes, parse: Callable[[], Outline | None]) -> frozenset[str]:
+def defaults_set(text: bytes, parse: Callable[[], AstIndex | None]) -> frozenset[str]:
     """Return which of torch's defaults a text may set: some of :data:`EVERY_DEFAULT`.
 
     ``parse`` gives the text's tree, None where there is none; it is called only for text that needs it.
@@ -41,11 +41,11 @@ def defaults_set(text: bytes, parse: Callable[[], Outline | None]) -> frozenset[
     found = frozenset({DTYPE, DEVICE}) if _LIBRARIES.search(text) else frozenset[str]()
     if not _NAMED_AT_ALL.search(text) and not _speaks_of_contexts(text):
         return found
-    outline = parse()
-    if outline is None:
+    index = parse()
+    if index is None:
         return found | EVERY_DEFAULT
-    file = _File(outline)
-    return found | {each for node in outline.order for each in file.sets(node)}
+    file = _File(index)
+    return found | {each for node in index.order for each in file.sets(node)}
 
 
 def _speaks_of_contexts(text: bytes) -> bool:
@@ -66,9 +66,9 @@ def _builds_names(text: bytes) -> bool:
 class _File:
     """What one file's names stand for, as far as contexts and torch's own module go."""
 
-    def __init__(self, outline: Outline) -> None:
-        self._outline = outline
-        self._modules = dict(imported(outline))
+    def __init__(self, index: AstIndex) -> None:
+        self._index = index
+        self._modules = dict(imported(index))
 
     def sets(self, node: ast.AST) -> frozenset[str]:
         """Return which defaults a node may set."""
@@ -84,7 +84,7 @@ class _File:
             case ast.Attribute(attr=word) | ast.Name(id=word) | ast.alias(name=word) if word.startswith(_SETTER):
                 return _named(word)
             case ast.Constant(value=str(word)) if _SETTER in word:
-                prose = isinstance(self._outline.parents.get(node), ast.Expr)
+                prose = isinstance(self._index.parents.get(node), ast.Expr)
                 return frozenset() if prose else _named(word)
         return EVERY_DEFAULT if self.builds_a_name(node) else frozenset()
 
@@ -127,7 +127,7 @@ class _File:
 
     def _bound_to(self, word: str) -> Iterator[ast.expr | None]:
         """Yield what a name or an attribute of that name is bound to in the file; None for what is not told."""
-        for node in self._outline.order:
+        for node in self._index.order:
             match node:
                 case ast.Assign(targets=targets, value=value):
                     yield from (value if _names(each, word) else None for each in targets if _holds(each, word))
@@ -157,7 +157,7 @@ class _File:
 
     def _is_taken_for_a_value(self, node: ast.AST) -> bool:
         """Whether what is taken goes where a dtype goes: a setter would be of no use there."""
-        match self._outline.parents.get(node):
+        match self._index.parents.get(node):
             case ast.keyword(arg=str(word)):
                 return "dtype" in word
             case ast.Assign(targets=[ast.Name(id=word) | ast.Attribute(attr=word)]):
@@ -188,12 +188,12 @@ def _may_begin_as_setter(key: ast.expr) -> bool:
     return True
 
 
-def imported(outline: Outline) -> Iterator[tuple[str, str]]:
+def imported(index: AstIndex) -> Iterator[tuple[str, str]]:
     """Yield each name that an import binds, with the dotted name of what it stands for."""
-    for plain in outline.nodes(ast.Import):
+    for plain in index.nodes(ast.Import):
         for alias in plain.names:
             yield (alias.asname, alias.name) if alias.asname else (alias.name.partition(".")[0],) * 2
-    for node in outline.nodes(ast.ImportFrom):
+    for node in index.nodes(ast.ImportFrom):
         for alias in node.names:
             yield alias.asname or alias.name, f"{node.module or ''}.{alias.name}"
 

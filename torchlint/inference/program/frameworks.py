@@ -6,7 +6,7 @@ import ast
 import re
 
 from torchlint.inference.program.bindings import bound, bound_otherwise
-from torchlint.syntax.ast_index import Outline
+from torchlint.syntax.ast_index import AstIndex
 
 OTHERS = frozenset(
     """
@@ -37,28 +37,28 @@ _TORCH_ONLY = frozenset("detach cpu cuda".split())
 _TORCH_WORD = re.compile(r"(^|[^a-z0-9])(pt|torch|pytorch)([^a-z0-9]|$)")
 
 
-def packages(outline: Outline) -> frozenset[str]:
+def packages(index: AstIndex) -> frozenset[str]:
     """Return the packages that a file imports from, by their first word."""
     found: set[str] = set()
-    for plain in outline.nodes(ast.Import):
+    for plain in index.nodes(ast.Import):
         found.update(alias.name.partition(".")[0] for alias in plain.names)
-    for node in outline.nodes(ast.ImportFrom):
+    for node in index.nodes(ast.ImportFrom):
         if node.module and not node.level:
             found.add(node.module.partition(".")[0])
     return frozenset(found)
 
 
-def imports_torch(outline: Outline) -> bool:
+def imports_torch(index: AstIndex) -> bool:
     """Whether a file imports torch, or a library made for torch alone, anywhere in its text."""
-    return outline.told(_imports_torch, outline.tree)
+    return index.told(_imports_torch, index.tree)
 
 
-def _imports_torch(outline: Outline, tree: ast.Module) -> bool:
-    if any(map(_is_for_torch, packages(outline))):
+def _imports_torch(index: AstIndex, tree: ast.Module) -> bool:
+    if any(map(_is_for_torch, packages(index))):
         return True
-    if outline.names_of("torch"):  # `from compat import torch`
+    if index.names_of("torch"):  # `from compat import torch`
         return True
-    return any(map(_imports_by_name, outline.nodes(ast.Call))) or _leaves_torch_unbound(outline, tree)
+    return any(map(_imports_by_name, index.nodes(ast.Call))) or _leaves_torch_unbound(index, tree)
 
 
 def _is_for_torch(package: str) -> bool:
@@ -73,16 +73,16 @@ def _imports_by_name(call: ast.Call) -> bool:
     return False
 
 
-def _leaves_torch_unbound(outline: Outline, tree: ast.Module) -> bool:
+def _leaves_torch_unbound(index: AstIndex, tree: ast.Module) -> bool:
     """Whether code asks something of ``torch``, which only ``from somewhere import *`` can have bound."""
-    if b"torch" not in outline.source.utf8:
+    if b"torch" not in index.source.utf8:
         return False
-    asked = (each.value for each in outline.nodes(ast.Attribute) if isinstance(each.value, ast.Name))
+    asked = (each.value for each in index.nodes(ast.Attribute) if isinstance(each.value, ast.Name))
     if not any(each.id == "torch" for each in asked):
         return False
-    imports: list[ast.Import | ast.ImportFrom] = [*outline.nodes(ast.Import), *outline.nodes(ast.ImportFrom)]
+    imports: list[ast.Import | ast.ImportFrom] = [*index.nodes(ast.Import), *index.nodes(ast.ImportFrom)]
     renamed = any(alias.asname == "torch" for node in imports for alias in node.names)
-    return not renamed and "torch" not in outline.told(bound_otherwise, tree)
+    return not renamed and "torch" not in index.told(bound_otherwise, tree)
 
 
 _IMPORTED = re.compile(rb"^[ \t]*(?:from[ \t]+(\w+)|import[ \t]+([\w., \t]+))", re.MULTILINE)
@@ -95,20 +95,20 @@ def text_imports_torch(text: bytes) -> bool:
     return any(_is_for_torch(module.partition(".")[0]) for words in modules for module in words)
 
 
-def speaks_of_another(outline: Outline, receiver: ast.expr, mixed: bool) -> bool:
+def speaks_of_another(index: AstIndex, receiver: ast.expr, mixed: bool) -> bool:
     """Whether names in an expression say that it is no torch tensor, or in a mixed file the code around it does.
 
     ``tf_output.numpy()``, code under ``if framework == "tf":``, a method of ``class TFModel``.
     """
     said = _words(receiver)
-    if any(map(_is_other, said)) or _comes_from_another(outline, receiver):
+    if any(map(_is_other, said)) or _comes_from_another(index, receiver):
         return True
     if not mixed:
-        return _is_under_another(outline, receiver)
+        return _is_under_another(index, receiver)
     if any(_TORCH_WORD.search(word.lower().replace("_", " ")) or word in _TORCH_ONLY for word in said):
         return False
     below: ast.AST = receiver
-    for above in outline.ancestors(receiver):
+    for above in index.ancestors(receiver):
         if _says_another(above, below):
             return True
         below = above
@@ -128,23 +128,23 @@ def _says_another(above: ast.AST, below: ast.AST) -> bool:
     return False
 
 
-def _comes_from_another(outline: Outline, receiver: ast.expr) -> bool:
+def _comes_from_another(index: AstIndex, receiver: ast.expr) -> bool:
     """Whether all that the function binds a name to is what another library's function gives: ``tfp.minimize(...)``."""
     root = receiver
     while isinstance(root, ast.Attribute | ast.Subscript):
         root = root.value
     if not isinstance(root, ast.Name):
         return False
-    stored = outline.told(bound, outline.owner(root) or outline.tree).get(root.id, ())
-    places = [outline.parents[each] for each in stored]
+    stored = index.told(bound, index.owner(root) or index.tree).get(root.id, ())
+    places = [index.parents[each] for each in stored]
     calls = [each.value.func for each in places if isinstance(each, ast.Assign) and isinstance(each.value, ast.Call)]
     return 0 < len(calls) == len(places) and all(any(map(_is_other_alone, _words(each))) for each in calls)
 
 
-def _is_under_another(outline: Outline, receiver: ast.expr) -> bool:
+def _is_under_another(index: AstIndex, receiver: ast.expr) -> bool:
     """Whether code stands under ``if backend == "tensorflow":``, in a file that imports only torch by name."""
     below: ast.AST = receiver
-    for above in outline.ancestors(receiver):
+    for above in index.ancestors(receiver):
         if isinstance(above, ast.If) and below in above.body:
             constants = (each.value for each in ast.walk(above.test) if isinstance(each, ast.Constant))
             if any(str(each).lower().startswith(_NAMED) for each in constants):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from torchlint.inference.lattice import Kind, Value, of_kind
-from torchlint.syntax.ast_index import Outline
+from torchlint.syntax.ast_index import AstIndex
 
 BUILTINS = frozenset(dir(builtins))
 
@@ -83,9 +83,9 @@ def spelled(statement: ast.ImportFrom) -> str:
     return "." * statement.level + (statement.module or "")
 
 
-def star_modules(outline: Outline, _: ast.Module) -> tuple[str, ...]:
+def star_modules(index: AstIndex, _: ast.Module) -> tuple[str, ...]:
     """Return the modules that the import statements of a file take everything from."""
-    return tuple(spelled(node) for node in outline.nodes(ast.ImportFrom) if node.names[0].name == "*")
+    return tuple(spelled(node) for node in index.nodes(ast.ImportFrom) if node.names[0].name == "*")
 
 
 def path_of(node: ast.expr) -> str | None:

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterable
 
 from torchlint.inference.program.bindings import SCOPES, Loop, loaded, shared
-from torchlint.syntax.ast_index import Outline, children
+from torchlint.syntax.ast_index import AstIndex, children
 
 
-def rebound(outline: Outline, loop: Loop) -> frozenset[str]:
+def rebound(index: AstIndex, loop: Loop) -> frozenset[str]:
     """Return the names that a loop binds in each round before it reads them: what they were does not matter to it.
 
     Of what is read in a lambda or in a function inside the loop it is not known when, so that none of those names is
@@ -21,16 +21,16 @@ def rebound(outline: Outline, loop: Loop) -> frozenset[str]:
     else:
         sure = reading.bind(sure, loop.target)
     reading.block(loop.body, sure)
-    bound = {each.id for each in outline.inside(loop, ast.Name) if isinstance(each.ctx, ast.Store)}
+    bound = {each.id for each in index.inside(loop, ast.Name) if isinstance(each.ctx, ast.Store)}
     unbound = {word for sure in reading.left for word in bound - sure}
     bound -= reading.early
-    return frozenset(bound - unbound - outline.told(_of_unknown_time, outline.tree))
+    return frozenset(bound - unbound - index.told(_of_unknown_time, index.tree))
 
 
-def _of_unknown_time(outline: Outline, tree: ast.Module) -> frozenset[str]:
+def _of_unknown_time(index: AstIndex, tree: ast.Module) -> frozenset[str]:
     """Return the names of a file that may be read or bound where their own function's text does not show it."""
-    lambdas = (each for node in outline.nodes(ast.Lambda) for each in outline.told(loaded, node))
-    return frozenset(lambdas).union(*outline.told(shared, tree).values())
+    lambdas = (each for node in index.nodes(ast.Lambda) for each in index.told(loaded, node))
+    return frozenset(lambdas).union(*index.told(shared, tree).values())
 
 
 class _Reading:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from torchlint.inference.program.default_setters import imported
-from torchlint.syntax.ast_index import Outline
+from torchlint.syntax.ast_index import AstIndex
 
 _STAR = re.compile(rb"\bfrom\s+(?:\.*)([\w.]*)\s+import\s*\(?\s*\*")
 _ANY_STAR = re.compile(rb"import\s*\(?\s*\*")
@@ -38,7 +38,7 @@ class Taken:
     """It takes the name from an object that may be any module."""
 
 
-def names_taken(raw: bytes, name: str, read: Callable[[], tuple[str, Outline | None] | None]) -> Taken:
+def names_taken(raw: bytes, name: str, read: Callable[[], tuple[str, AstIndex | None] | None]) -> Taken:
     """Return from which modules a file's bytes take ``name``.
 
     ``read`` gives the text and its tree (None where it does not parse), or None for what is no Python; it is called
@@ -53,11 +53,11 @@ def names_taken(raw: bytes, name: str, read: Callable[[], tuple[str, Outline | N
     found = read()
     if found is None:
         return Taken(by_star=stars)
-    text, outline = found
-    if outline is None:  # Python 2, or not yet finished: all words count
+    text, index = found
+    if index is None:  # Python 2, or not yet finished: all words count
         words = frozenset(_WORD.findall(text))
         return Taken(words if name in words else frozenset(), stars)
-    file = _File(outline, name)
+    file = _File(index, name)
     run = frozenset(file.words_of_strings()) if runs else frozenset[str]()
     return Taken(frozenset(file.modules()), stars | run, file.takes_from_any())
 
@@ -74,11 +74,11 @@ def _hands_a_module_on(raw: bytes) -> bool:
 class _File:
     """One file's imports and what is done with them."""
 
-    def __init__(self, outline: Outline, name: str) -> None:
-        self._nodes = outline.order
+    def __init__(self, index: AstIndex, name: str) -> None:
+        self._nodes = index.order
         self._name = name
-        self._parents = outline.parents
-        self._bound = dict(imported(outline))
+        self._parents = index.parents
+        self._bound = dict(imported(index))
 
     def modules(self) -> Iterator[str]:
         """Yield the last words of the modules from which the name is taken, or may be."""

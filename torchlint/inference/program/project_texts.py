@@ -22,7 +22,7 @@ from torchlint.inference.program.outside_uses import Taken, called_where_handled
 from torchlint.source import files
 from torchlint.source.notebook import SUFFIX
 from torchlint.source.text import Source, SourceError, decode
-from torchlint.syntax.ast_index import Outline, outline
+from torchlint.syntax.ast_index import AstIndex, index_of
 from torchlint.syntax.parse import OtherLanguage, read
 
 Question = tuple[str, ...]
@@ -207,18 +207,18 @@ def _facts(path: str, raw: bytes) -> _Facts:
         found = _text_and_tree(path, raw) if b"torch" in raw else None
         if found is None:
             return _Facts(frozenset(), False)
-        text, outline = found
+        text, index = found
         raw = text.encode("utf-8", "replace")
-        return _Facts(defaults_set(raw, lambda: outline), traces_or_scripts(raw))
+        return _Facts(defaults_set(raw, lambda: index), traces_or_scripts(raw))
     return _Facts(defaults_set(raw, lambda: _tree(path, raw)), traces_or_scripts(raw))
 
 
-def _tree(path: str, raw: bytes) -> Outline | None:
+def _tree(path: str, raw: bytes) -> AstIndex | None:
     found = _text_and_tree(path, raw)
     return found[1] if found is not None else None
 
 
-def _text_and_tree(path: str, raw: bytes, with_tree: bool = True) -> tuple[str, Outline | None] | None:
+def _text_and_tree(path: str, raw: bytes, with_tree: bool = True) -> tuple[str, AstIndex | None] | None:
     """Return a file's text with all that is said in it, and its tree; None for what is no Python at all."""
     try:
         if not path.endswith(SUFFIX):
@@ -230,9 +230,9 @@ def _text_and_tree(path: str, raw: bytes, with_tree: bool = True) -> tuple[str, 
         return None
 
 
-def _parsed(source: Source) -> Outline | None:
+def _parsed(source: Source) -> AstIndex | None:
     try:
-        return outline(source)
+        return index_of(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

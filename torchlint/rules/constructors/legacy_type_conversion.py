@@ -112,7 +112,7 @@ def _fix(node: cst.Call, func: cst.Attribute, wanted: cst.Arg, kind: TensorType,
     if name is None or in_fstring(node, context) or _comment_in(wanted, context):
         return None
     facts = context.value(func.value)
-    on_host = facts.is_tensor and facts.place == Device.HOST and not known.device and not known.tensor_type
+    on_host = facts.is_tensor and facts.device == Device.HOST and not known.device and not known.tensor_type
     spelled = _spelled(wanted.value, name, context)
     if spelled is None:
         return None

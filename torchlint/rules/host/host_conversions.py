@@ -45,7 +45,7 @@ def is_host(argument: cst.Arg, context: FileContext) -> bool:
     if isinstance(argument.value, cst.SimpleString):
         return argument.value.evaluated_value in ("cpu", "cpu:0")
     known = context.value(argument.value)
-    return known.must(Kind.DEVICE | Kind.STRING) and known.place == Device.HOST
+    return known.must(Kind.DEVICE | Kind.STRING) and known.device == Device.HOST
 
 
 FORCE_SINCE = (1, 13)
@@ -77,7 +77,7 @@ class Conversion:
         """The code of the strongest rule that the conversion breaks: one finding a conversion."""
         if self.detach and self.value.grad & Grad.ATTACHED:
             return "TNS101"
-        if self.cpu and self.value.place & Device.ACCELERATOR:
+        if self.cpu and self.value.device & Device.ACCELERATOR:
             return "TNS102"
         return "TNS103"
 
@@ -167,7 +167,7 @@ def _lacking(receiver: cst.BaseExpression, value: Value, context: FileContext) -
     cpu &= presumed.may_be_on_accelerator
     if detach and context.is_test:  # it has run: one that always raises would not be kept
         detach = _shows_grad(value)
-    if cpu and not value.place & Device.ACCELERATOR:
+    if cpu and not value.device & Device.ACCELERATOR:
         cpu = context.speaks_of_accelerators(receiver)
     return detach, cpu
 
@@ -192,7 +192,7 @@ def drafts(code: str, message: Callable[[Conversion, FileContext], str]) -> Call
         if found is not None and found.code == code:
             why = (
                 *context.why(found.value.why_grad if found.detach else None),
-                *context.why(found.value.why_place if found.cpu else None),
+                *context.why(found.value.why_device if found.cpu else None),
             )
             text = message(found, context)
             yield Draft(
@@ -212,8 +212,8 @@ def confidence(found: Conversion, context: FileContext) -> Confidence:
     mixed = context.uses_other_frameworks
     if found.code == "TNS103" or (mixed and not value.is_tensor):
         return Confidence.POSSIBLE
-    only = value.grad == Grad.ATTACHED if found.code == "TNS101" else value.place == Device.ACCELERATOR
-    reason = value.why_grad if found.code == "TNS101" else value.why_place
+    only = value.grad == Grad.ATTACHED if found.code == "TNS101" else value.device == Device.ACCELERATOR
+    reason = value.why_grad if found.code == "TNS101" else value.why_device
     if only and value.is_tensor and reason is not None and not _rests_on_others(reason):
         return Confidence.CERTAIN
     return Confidence.LIKELY

@@ -77,7 +77,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if source is None:
         return
     value = context.value(source)
-    if (value.place == Device.HOST and value.is_tensor) or not value.may(Kind.TENSOR | Kind.MODULE | Kind.OTHER):
+    if (value.device == Device.HOST and value.is_tensor) or not value.may(Kind.TENSOR | Kind.MODULE | Kind.OTHER):
         return
     if not value.must(Kind.TENSOR | Kind.MODULE) and not context.works_with_torch:
         return
@@ -95,7 +95,7 @@ def _copied(node: cst.Call, method: cst.Attribute, context: FileContext) -> cst.
             return method.value
         case "copy_":
             target = context.value(method.value)
-            if target.is_tensor and target.place == Device.HOST and node.args and not node.args[0].keyword:
+            if target.is_tensor and target.device == Device.HOST and node.args and not node.args[0].keyword:
                 return node.args[0].value
     return None
 
@@ -133,7 +133,7 @@ def _confidence(node: cst.Call, value: Value, context: FileContext) -> Confidenc
         return Confidence.POSSIBLE
     above = context.parent(node)
     if isinstance(above, cst.Attribute):
-        at_once = above.attr.value in _READS and bool(value.place & Device.ACCELERATOR)
+        at_once = above.attr.value in _READS and bool(value.device & Device.ACCELERATOR)
         return Confidence.CERTAIN if at_once else Confidence.LIKELY
     return Confidence.LIKELY if _read_by_name(node, context) else Confidence.POSSIBLE
 

@@ -48,7 +48,7 @@ from torchlint.rules.host.host_conversions import Conversion, drafts, half
 
 
 def _message(found: Conversion, context: FileContext) -> str:
-    verb = "is" if found.value.place == Device.ACCELERATOR else "may be"
+    verb = "is" if found.value.device == Device.ACCELERATOR else "may be"
     return f"`.numpy()` on a tensor that {verb} on an accelerator: {half(found)}"
 
 

@@ -1,4 +1,4 @@
-"""LibCST reads only the stretches of a file that hold a candidate: the rules find there what they find in all of it."""
+"""LibCST reads only the regions of a file that hold a candidate: the rules find there what they find in all of it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tests.nightly import in_turn
 from torchlint.config import Config
 from torchlint.diagnostics.model import FileResult
 from torchlint.linter import engine
-from torchlint.syntax.ast_index import Outline
-from torchlint.syntax.regions import Stretch, stretches, whole
+from torchlint.syntax.ast_index import AstIndex
+from torchlint.syntax.regions import Region, candidate_regions, whole
 
 EVERYTHING = Config(select=("ALL",))
 FIXTURES = sorted((ROOT / "tests" / "fixtures").rglob("*.py"))
@@ -51,21 +51,21 @@ SOUND = [
 
 
 def both_ways(path: Path) -> tuple[FileResult, FileResult]:
-    """Return what is found in a file by its stretches, and as a whole."""
+    """Return what is found in a file by its regions, and as a whole."""
     raw = path.read_bytes()
     found = engine.check_bytes(str(path), raw, EVERYTHING)
-    with mock.patch.object(engine, "stretches", _whole):
+    with mock.patch.object(engine, "candidate_regions", _whole):
         return found, engine.check_bytes(str(path), raw, EVERYTHING)
 
 
-def _whole(made: Outline, words: frozenset[str], called: frozenset[str]) -> list[Stretch]:
-    return [whole(made)] if stretches(made, words, called) else []
+def _whole(made: AstIndex, words: frozenset[str], called: frozenset[str]) -> list[Region]:
+    return [whole(made)] if candidate_regions(made, words, called) else []
 
 
 @pytest.mark.parametrize(
     "path", in_turn(FIXTURES, 4, "fixtures parsed whole"), ids=lambda path: str(path.relative_to(ROOT))
 )
-def test_stretches_give_what_the_whole_file_gives(path: Path) -> None:
+def test_regions_give_what_the_whole_file_gives(path: Path) -> None:
     found, full = both_ways(path)
     assert found.findings == full.findings
     assert found.troubles == full.troubles
@@ -82,7 +82,7 @@ def of_torch() -> Iterator[Path]:
             yield path
 
 
-def test_stretches_of_an_installed_package_give_what_its_whole_files_give() -> None:
+def test_regions_of_an_installed_package_give_what_its_whole_files_give() -> None:
     paths = list(islice(of_torch(), 60))
     if not paths:
         pytest.skip("torch is not installed")
