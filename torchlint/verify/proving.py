@@ -15,7 +15,7 @@ from torchlint.verify.compare import Judgement, judge
 from torchlint.verify.extra_worlds import absences, rare_differences
 from torchlint.verify.ledger import Absent, Ledger, Rare, Row
 from torchlint.verify.observe import Snippet
-from torchlint.verify.table import CLAIMING, UNSAFE, of_rule
+from torchlint.verify.table import UNSAFE, claiming, of_rule
 from torchlint.verify.worlds import covering, device_name, devices, telling
 
 
@@ -66,14 +66,14 @@ def cases(codes: Iterable[str]) -> tuple[Case, ...]:
 def digests(targets: Iterable[Target] = ()) -> frozenset[str]:
     """Return the digests of all examples as they are today: for some torches, for the one at hand, for no known one."""
     wanted = {None, here(), *targets}
-    return frozenset(case.digest_for(target) for case in cases(CLAIMING) for target in wanted)
+    return frozenset(case.digest_for(target) for case in cases(claiming()) for target in wanted)
 
 
 def prove_all(codes: Sequence[str] | None, only: Sequence[str] | None, today: str) -> Ledger:
     """Prove some rules (all, where None) on some devices (all present, where None), telling of it as it goes."""
     torch.set_num_threads(1)
     rows = []
-    wanted = tuple(codes or CLAIMING)
+    wanted = tuple(codes or claiming())
     for device in only or devices():
         for code in wanted:
             found = [prove(case, device, today) for case in cases([code])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from textwrap import dedent, indent
 
 from torchlint.diagnostics.registry import RULES
@@ -367,5 +368,7 @@ def of_rule(code: str) -> tuple[Case, ...]:
     return (*((example,) if repaired(example) != example.text else ()), *(case for case in SAFE if case.code == code))
 
 
-CLAIMING: tuple[str, ...] = tuple(entry.code for entry in RULES if any(case.code == entry.code for case in SAFE))
-"""Rules with fixes that claim to be safe."""
+@cache
+def claiming() -> tuple[str, ...]:
+    """Return the rules with fixes that claim to be safe: those with such a case here or on their page."""
+    return tuple(entry.code for entry in RULES if entry.words and of_rule(entry.code))
