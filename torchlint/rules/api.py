@@ -78,7 +78,7 @@ class FileContext:
         self.settings: Settings = analysis.settings
         self._definition = definition
         self._analysis = analysis
-        self._outline = analysis.index
+        self._index = analysis.index
         self._bridge = Bridge(analysis.index, definition)
         self._answers = answers
 
@@ -89,7 +89,7 @@ class FileContext:
     def parent(self, node: ast.AST) -> ast.AST | None: ...
     def parent(self, node: cst.CSTNode | ast.AST) -> cst.CSTNode | ast.AST | None:
         """Return the node above, whitespace and punctuation aside; None above the module."""
-        return self._outline.parents.get(node) if isinstance(node, ast.AST) else self._definition.parents.get(node)
+        return self._index.parents.get(node) if isinstance(node, ast.AST) else self._definition.parents.get(node)
 
     @overload
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]: ...
@@ -97,7 +97,7 @@ class FileContext:
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]: ...
     def ancestors(self, node: cst.CSTNode | ast.AST) -> Iterator[cst.CSTNode] | Iterator[ast.AST]:
         """Yield the nodes above, innermost first."""
-        return self._outline.ancestors(node) if isinstance(node, ast.AST) else self._climb(node)
+        return self._index.ancestors(node) if isinstance(node, ast.AST) else self._climb(node)
 
     def _climb(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         above = self.parent(node)
@@ -108,7 +108,7 @@ class FileContext:
     def span(self, node: cst.CSTNode | ast.expr | ast.stmt) -> tuple[int, int]:
         """Return where a node begins and ends, parentheses around it not counted."""
         if isinstance(node, ast.AST):
-            return self._outline.start(node), self._outline.end(node)
+            return self._index.start(node), self._index.end(node)
         return self._definition.span(node)
 
     # ------------------------------------------------------------------ LibCST's tree, of the region
@@ -151,7 +151,7 @@ class FileContext:
     @property
     def tree(self) -> ast.Module:
         """The file."""
-        return self._outline.tree
+        return self._index.tree
 
     @property
     def statements(self) -> tuple[ast.stmt, ...]:
@@ -160,54 +160,54 @@ class FileContext:
 
     def nodes(self, kind: type[Abstract]) -> list[Abstract]:
         """Return the file's nodes of a type."""
-        return self._outline.nodes(kind)
+        return self._index.nodes(kind)
 
     def within(self, node: ast.AST) -> list[ast.AST]:
         """Return a node and all nodes inside it, each followed by those inside it."""
-        return self._outline.within(node)
+        return self._index.within(node)
 
     def inside(self, node: ast.AST, *kinds: type[Abstract]) -> list[Abstract]:
         """Return the nodes of some types inside a node, in the order of the text."""
-        return self._outline.inside(node, *kinds)
+        return self._index.inside(node, *kinds)
 
     def own(self, scope: ast.AST, *kinds: type[Abstract]) -> list[Abstract]:
         """Return the nodes of some types in a function or module, those of functions and classes inside it left out."""
-        return bindings.own(self._outline, scope, *kinds)
+        return bindings.own(self._index, scope, *kinds)
 
     # ------------------------------------------------------------------ names and scopes
     def function_around(self, node: ast.AST) -> Function | None:
         """Return the function around a node; None for code of the module."""
-        return self._outline.owner(node)
+        return self._index.owner(node)
 
     def scope_that_binds(self, name: ast.Name) -> Function | ast.Module | None:
         """Return the scope whose assignments bind a name; None where something else may bind it."""
-        return binders.binder(name, self._outline)
+        return binders.binder(name, self._index)
 
     def reaching(self, name: ast.Name) -> list[ast.Name | ast.arg]:
         """Return where a name may have been bound to what it is; nothing where that is not known."""
         scope = self.scope_that_binds(name)
-        return binders.reaching(name, scope, self._outline) if scope is not None else []
+        return binders.reaching(name, scope, self._index) if scope is not None else []
 
     def stores(self, scope: Function | ast.Module) -> dict[str, list[ast.Name]]:
         """Return where a function or module binds or deletes its names, by name."""
-        return self._outline.told(bindings.bound, scope)
+        return self._index.told(bindings.bound, scope)
 
     def local_names(self, function: Function) -> frozenset[str]:
         """Return the names that are a function's own."""
-        return self._outline.told(bindings.local, function)
+        return self._index.told(bindings.local, function)
 
     def attributes_by_word(self) -> dict[str, list[ast.Attribute]]:
         """Return the file's attributes by their words."""
-        return self._outline.told(bindings.spelled, self.tree)[0]
+        return self._index.told(bindings.spelled, self.tree)[0]
 
     def names_by_word(self) -> dict[str, list[ast.Name]]:
         """Return where names stand in the file, by name."""
-        return self._outline.told(bindings.spelled, self.tree)[1]
+        return self._index.told(bindings.spelled, self.tree)[1]
 
     @property
     def bound_otherwise(self) -> frozenset[str]:
         """The names that something else than an import binds, anywhere in the file."""
-        return self._outline.told(bindings.bound_otherwise, self.tree)
+        return self._index.told(bindings.bound_otherwise, self.tree)
 
     def spells(self, function: cst.BaseExpression, word: str) -> bool:
         """Whether a call's function may be torch's ``word`` by its spelling: cheap, before names are followed."""
@@ -215,7 +215,7 @@ class FileContext:
             case cst.Attribute(attr=cst.Name(value=last)):
                 return last == word
             case cst.Name(value=name):
-                return name in self._outline.names_of(word)
+                return name in self._index.names_of(word)
         return False
 
     # ------------------------------------------------------------------ values
@@ -292,7 +292,7 @@ class FileContext:
     @cached_property
     def defaults_set(self) -> frozenset[str]:
         """Which of torch's defaults the file may set: ``DTYPE``, ``DEVICE``, ``TENSOR_TYPE``."""
-        return defaults_set(self.source.utf8, lambda: self._outline if self.is_parsed else None)
+        return defaults_set(self.source.utf8, lambda: self._index if self.is_parsed else None)
 
     @property
     def other_texts(self) -> ProjectView:

@@ -252,16 +252,16 @@ class Bridge:
     """Finds the stdlib's node by its span, or by its text where spans are unreliable: inside f-strings."""
 
     def __init__(self, index: AstIndex, definition: Definition) -> None:
-        self._outline = index
+        self._index = index
         self._definition = definition
 
     @cached_property
     def _by_span(self) -> _BySpan:
         found: _BySpan = {}
         for statement in self._definition.region.statements:
-            for node in self._outline.within(statement):
+            for node in self._index.within(statement):
                 if isinstance(node, ast.expr) and node.end_lineno is not None:
-                    found.setdefault((self._outline.start(node), self._outline.end(node)), []).append(node)
+                    found.setdefault((self._index.start(node), self._index.end(node)), []).append(node)
         return found
 
     @cached_property
