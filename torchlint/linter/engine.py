@@ -207,18 +207,18 @@ def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
     try:
         made = AST_CACHE.of(_absolute(source, config), source) if entries else parse(source)
     except (SyntaxError, ValueError) as error:
-        return _check_without_outline(source, error, entries, config)
+        return _check_without_index(source, error, entries, config)
     except (RecursionError, MemoryError):
         return _Checked([_too_deep()])
     if not isinstance(made, AstIndex):
         return _Checked([])
     try:
-        return _check_outline(made, entries, config)
+        return _check_index(made, entries, config)
     except RecursionError:  # Python 3.12 has a limit of its own where C and Python call each other by turns
         return _Checked([_too_deep()])
 
 
-def _check_outline(made: AstIndex, entries: Sequence[RuleMetadata], config: Config) -> _Checked:
+def _check_index(made: AstIndex, entries: Sequence[RuleMetadata], config: Config) -> _Checked:
     """Ask the rules about the regions that hold a candidate; inference is imported only where there is one."""
     if not _candidates(made, entries):
         return _Checked([])
@@ -272,7 +272,7 @@ def _check_regions(
     return _run_rules(definitions, known, entries)
 
 
-def _check_without_outline(
+def _check_without_index(
     source: Source, error: SyntaxError | ValueError, entries: Sequence[RuleMetadata], config: Config
 ) -> _Checked:
     """Look with LibCST alone at code that the stdlib's parser refuses: it may be newer than this Python."""
