@@ -87,6 +87,13 @@ def test_a_file_that_cannot_be_read_may_do_anything(project: Path) -> None:
     assert sets(project) == "`secret.py` may set the default dtype"
 
 
+def test_links_that_lead_nowhere_say_nothing(project: Path) -> None:
+    (project / "itself.py").symlink_to("itself.py")
+    (project / "gone.py").symlink_to("nowhere.py")
+    (project / "around").symlink_to(".", target_is_directory=True)
+    assert sets(project) is None
+
+
 def test_too_many_files_leave_it_open(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for at in range(4):
         (project / f"a{at}.py").write_text("")

@@ -267,13 +267,20 @@ def python_files(root: str) -> list[str] | None:
         if entries > MOST_ENTRIES:
             return None
         for entry in listed:
-            if entry.name.endswith(_SUFFIXES) and entry.is_file():
+            if entry.name.endswith(_SUFFIXES) and _is_file(entry):
                 found.append(entry.path)
             elif entry.is_dir(follow_symlinks=False) and _holds_source(entry):
                 stack.append(entry.path)
         if len(found) > MOST_FILES:
             return None
     return found
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # a link that leads back to itself
+        return False
 
 
 def _holds_source(entry: os.DirEntry[str]) -> bool:
