@@ -28,6 +28,7 @@ from torchlint.cli.arguments import COMMANDS  # noqa: E402
 from torchlint.config.option import Option  # noqa: E402
 from torchlint.config.options import IN_FILES, OPTIONS  # noqa: E402
 from torchlint.config.values import SWITCH, text_of  # noqa: E402
+from torchlint.diagnostics.assumptions import ASSUMPTIONS  # noqa: E402
 from torchlint.diagnostics.rule_docs import page, summary  # noqa: E402
 from torchlint.diagnostics.rule_metadata import RuleMetadata, Triggers  # noqa: E402
 from torchlint.linter.engine import SYNTAX_ERROR  # noqa: E402
@@ -310,7 +311,8 @@ def _linked(text: str) -> str:
     def code(found: re.Match[str]) -> str:
         return next((f"]({other.code}.md)" for other in rules() if other.name == found[1]), found[0])
 
-    return re.sub(r"\]\(([a-z0-9-]+)\.md\)", code, text)
+    text = re.sub(r"\]\(([a-z0-9-]+)\.md\)", code, text)
+    return re.sub(rf"^- `({'|'.join(ASSUMPTIONS)})`:", r"- [`\1`](../fix-safety.md#\1):", text, flags=re.MULTILINE)
 
 
 def index() -> str:

@@ -20,7 +20,7 @@ def fixing(text: str, applicability: Applicability = SAFE, word: str = "data") -
 
     def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
         if node.attr.value == word:
-            fix = Fix("Replace it", (context.replace(node.attr, text),), applicability)
+            fix = Fix("Replace it", (context.replace(node.attr, text),), overruled=applicability)
             yield Draft(node.attr, f"`{word}` is at fault", Confidence.LIKELY, ("step",), fix)
 
     return check

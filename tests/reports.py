@@ -48,7 +48,7 @@ def several_edits(of: Source, applicability: Applicability = Applicability.SAFE)
     """A fix in three places: two rows apart, one over a line end, one with line ends of its own."""
     numpy, end, one = (of.utf8.index(each) for each in (b"numpy", b"\r\n).data", b"1"))
     edits = (Edit(numpy, numpy, "detach().é𝒳"), Edit(end, end + 3, ")"), Edit(one, one + 1, "2\nv = '𝒳'\n"))
-    return Fix("in three places", edits, applicability)
+    return Fix("in three places", edits, overruled=applicability)
 
 
 def everything() -> Report:

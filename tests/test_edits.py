@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from torchlint.diagnostics.model import Applicability, Confidence, Edit, Finding, Fix
+from torchlint.diagnostics.model import Confidence, Edit, Finding, Fix
 from torchlint.diagnostics.splice import splice
 from torchlint.source.text import Source, decode
 
@@ -18,7 +18,7 @@ settings.load_profile("steady")
 
 
 def finding(*edits: Edit) -> Finding:
-    fix = Fix("repair", edits, Applicability.SAFE)
+    fix = Fix("repair", edits)
     return Finding("TNS201", "data-read", edits[0].start, edits[0].end, "message", Confidence.CERTAIN, (), fix)
 
 

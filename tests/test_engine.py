@@ -130,7 +130,7 @@ def test_fixes_that_touch_each_other_are_done_in_rounds(rules: Install) -> None:
     def wrap(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
         if node.attr.value == "data":
             edit = context.replace(node, f"f({context.code(node.value)})")
-            yield Draft(node.attr, "wrap it", Confidence.CERTAIN, (), Fix("Wrap", (edit,), SAFE))
+            yield Draft(node.attr, "wrap it", Confidence.CERTAIN, (), Fix("Wrap", (edit,)))
 
     outcome = fix_bytes("some.py", b"y = a.data.data.data\n", rules(TNS201=wrap))
     assert outcome.raw == b"y = f(f(f(a)))\n"
@@ -157,11 +157,11 @@ def test_a_fix_that_would_break_the_code_is_withheld_and_named(rules: Install) -
 def test_fixes_that_break_the_code_only_together_are_not_applied_together(rules: Install) -> None:
     def opening(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
         if node.attr.value == "data":
-            yield Draft(node.attr, "x", Confidence.CERTAIN, (), Fix("x", (context.insert_after(node, ", 1)"),), SAFE))
+            yield Draft(node.attr, "x", Confidence.CERTAIN, (), Fix("x", (context.insert_after(node, ", 1)"),)))
 
     def closing(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
         if node.attr.value == "data":
-            yield Draft(node.attr, "x", Confidence.CERTAIN, (), Fix("x", (context.insert_before(node, "(2, "),), SAFE))
+            yield Draft(node.attr, "x", Confidence.CERTAIN, (), Fix("x", (context.insert_before(node, "(2, "),)))
 
     outcome = fix_bytes("some.py", b"f(a.data)\n", rules(TNS201=opening, TNS202=closing))
     compile(outcome.raw, "some.py", "exec")
@@ -216,9 +216,7 @@ def test_inserted_lines_take_the_files_newline(rules: Install) -> None:
     def wrap(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
         if node.attr.value == "data":
             edit = context.insert_before(node, "(\n    ")
-            yield Draft(
-                node.attr, "x", Confidence.CERTAIN, (), Fix("x", (edit, context.replace(node.attr, "b)")), SAFE)
-            )
+            yield Draft(node.attr, "x", Confidence.CERTAIN, (), Fix("x", (edit, context.replace(node.attr, "b)"))))
 
     assert fix_bytes("some.py", b"a.data\r\nc = 1\r\n", rules(TNS201=wrap)).raw == b"(\r\n    a.b)\r\nc = 1\r\n"
 

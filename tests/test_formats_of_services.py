@@ -38,7 +38,10 @@ def test_rdjson_counts_bytes_and_its_suggestions_do_what_fix_does() -> None:
     one, other = read("rdjson", document("rdjson", Report((FileResult("a.py", of, (unsafe, shown)),))))["diagnostics"]
     column = len("\ty = 'é𝒳'; z = w.".encode()) + 1
     assert one["location"]["range"]["start"] == {"line": 3, "column": column}
-    assert one["message"] == "`.numpy()` may fail\nFix (unsafe): in three places"
+    assert (
+        one["message"]
+        == "`.numpy()` may fail\nFix (unsafe): in three places; counts as unsafe by this project's configuration"
+    )
     (suggestion,) = one["suggestions"]
     start, end = (suggestion["range"][each] for each in ("start", "end"))
     edits = [((start["line"], start["column"]), (end["line"], end["column"]), suggestion["text"])]

@@ -61,7 +61,7 @@ def page(report: Report) -> Reader:
 def attacked() -> Report:
     """A report in which every text that comes from outside tries to be more than text."""
     of = source(f"{ATTACK}/{ATTACK}.py", f"w.numpy()  # {ATTACK}\nx = '{ATTACK}'\n")
-    fix = Fix(ATTACK, (several_edits(source()).edits[0],), Applicability.UNSAFE)
+    fix = Fix(ATTACK, (several_edits(source()).edits[0],), overruled=Applicability.UNSAFE)
     found = finding(of, message=ATTACK, why=(ATTACK, "`</code><script>hacked=4</script>`"), fix=fix)
     return Report((FileResult(of.path, of, (found,)),), troubles=(Trouble(ATTACK, ATTACK),))
 
@@ -117,7 +117,7 @@ def test_every_finding_stands_on_the_page() -> None:
 def test_a_finding_is_shown_with_its_code_its_reasons_and_its_repair() -> None:
     of = source(text="a = 1\nb = 2\nc = 3\nd = w.numpy()\ne = 5\nf = 6\ng = 7\n")
     numpy = finding(of)
-    fix = Fix("do `both`", (Edit(numpy.start, numpy.start, "cpu()."), Edit(0, 1, "z")), Applicability.SAFE)
+    fix = Fix("do `both`", (Edit(numpy.start, numpy.start, "cpu()."), Edit(0, 1, "z")))
     report = Report((FileResult("a.py", of, (finding(of, why=("`w` has grad, line 1",), fix=fix),)),))
     text = document("html", report).decode()
     assert (
@@ -143,7 +143,7 @@ def test_a_page_of_nothing_says_so() -> None:
 
 def test_long_rows_and_long_repairs_are_cut() -> None:
     of = source(text="x = [" + "1, " * 100_000 + "w.numpy(), " + "2, " * 100_000 + "]\n")
-    fix = Fix("t", (Edit(0, 0, "y = 1\n" * 100),), Applicability.SAFE)
+    fix = Fix("t", (Edit(0, 0, "y = 1\n" * 100),))
     text = document("html", Report((FileResult("a.py", of, (finding(of, fix=fix),)),))).decode()
     assert len(text) < 40_000
     assert "w.<mark>numpy</mark>()" in text

@@ -149,7 +149,7 @@ def test_any_edits_that_stay_in_their_cells_change_these_characters_alone(
         if source.utf8[start : start + 1].hex() < "80" and source.utf8[stop : stop + 1].hex() < "80":
             edits += [new] * allows(source, [new])
         last = stop + 1
-    fix = Fix("any", tuple(edits), torchlint.Applicability.SAFE)
+    fix = Fix("any", tuple(edits))
     after = splice(source, [Finding("TNS101", "n", 0, 0, "m", Confidence.CERTAIN, (), fix)]).raw
 
     assert sources(after) == [_edited(source, index, edits) for index in range(len(parts))]

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, IS_TENSOR, Decision
 from torchlint.diagnostics.model import Applicability, Confidence, Edit, FileResult, Finding, Fix
 from torchlint.output import renderer, summary
 from torchlint.output.diff import shown, unified
@@ -21,7 +22,7 @@ def finding(text: str, word: str, **changes: object) -> tuple[bytes, Finding]:
         "message": "`.numpy()` may fail",
         "confidence": Confidence.CERTAIN,
         "why": ("first step", "second step"),
-        "fix": Fix("insert `.detach()`", (Edit(at, at, "detach()."),), Applicability.SAFE),
+        "fix": Fix("insert `.detach()`", (Edit(at, at, "detach()."),)),
         **changes,
     }
     return raw, Finding("TNS101", "numpy-on-grad-tensor", at, at + len(word.encode()), **fields)  # type: ignore[arg-type]
@@ -50,6 +51,7 @@ def test_json_has_these_fields_and_counts_characters_from_1() -> None:
         "filename": "a.py",
         "fix": {
             "applicability": "safe",
+            "assumptions": [],
             "edits": [
                 {"content": "detach().", "end_location": {"column": 7, "row": 2}, "location": {"column": 7, "row": 2}}
             ],
@@ -107,20 +109,23 @@ def test_full_in_color_differs_by_nothing_but_color() -> None:
     assert [re.sub(r"\x1b\[[\d;]*m", "", line) for line in colored] == lines("full", given)
 
 
+_ASSUMING = "; assumes that `w` is a tensor of torch (unsafe: with --unsafe-fixes)"
+
+
 @pytest.mark.parametrize(
-    ("applicability", "unsafe", "mark", "note"),
+    ("decision", "unsafe", "mark", "note"),
     [
-        (Applicability.SAFE, False, True, ""),
-        (Applicability.UNSAFE, False, False, " (unsafe: with --unsafe-fixes)"),
-        (Applicability.UNSAFE, True, True, " (unsafe: with --unsafe-fixes)"),
-        (Applicability.DISPLAY, True, False, " (shown only, never applied)"),
+        (IS_TENSOR.proven(of="w"), False, True, ""),
+        (IS_TENSOR.open("w"), False, False, _ASSUMING),
+        (IS_TENSOR.open("w"), True, True, _ASSUMING),
+        (AUTHOR_MEANT_THIS.open(), True, False, "; assumes that this is what was meant (shown only, never applied)"),
     ],
 )
-def test_full_says_what_a_fix_promises(applicability: Applicability, unsafe: bool, mark: bool, note: str) -> None:
-    fix = Fix("t", (Edit(2, 2, "detach()."),), applicability)
+def test_full_says_what_a_fix_promises(decision: Decision, unsafe: bool, mark: bool, note: str) -> None:
+    fix = Fix("t", (Edit(2, 2, "detach()."),), (decision,))
     shown_lines = lines("full", report("w.numpy()\n", fix=fix, unsafe=unsafe))
     assert ("[*]" in shown_lines[0]) is mark
-    assert f"  = fix: t{note}" in shown_lines
+    assert f"  = fix: t{note}" in " ".join(" ".join(shown_lines).split()).replace(" = fix", "  = fix")
 
 
 def test_full_keeps_to_80_columns() -> None:
@@ -142,13 +147,13 @@ def test_full_puts_the_caret_under_wide_characters_and_escapes() -> None:
 def test_full_shows_a_fix_in_two_places_as_two_pieces() -> None:
     text = "import torch\n" + "x = 1\n" * 5 + "w.numpy()\n"
     at = text.index("numpy")
-    fix = Fix("t", (Edit(at, at, "cpu()."), Edit(13, 13, "import os\n")), Applicability.SAFE)
+    fix = Fix("t", (Edit(at, at, "cpu()."), Edit(13, 13, "import os\n")))
     shown_lines = lines("full", report(text, fix=fix))
     assert shown_lines[-5:] == ["  = fix: t", "    + import os", "    - w.numpy()", "    + w.cpu().numpy()", ""]
 
 
 def test_full_cuts_a_long_fix_short() -> None:
-    fix = Fix("t", (Edit(0, 0, "x\n" * 40),), Applicability.SAFE)
+    fix = Fix("t", (Edit(0, 0, "x\n" * 40),))
     shown_lines = lines("full", report("w.numpy()\n", fix=fix))
     assert shown_lines[-2] == "    …"
     assert shown_lines.count("    + x") == 12
@@ -185,7 +190,7 @@ def test_a_diff_on_a_terminal_is_colored_and_escaped() -> None:
 
 
 def some(*applicabilities: Applicability | None) -> Report:
-    fixes = [None if each is None else Fix("t", (), each) for each in applicabilities]
+    fixes = [None if each is None else Fix("t", (), overruled=each) for each in applicabilities]
     found = tuple(Finding("TNS101", "n", 0, 0, "m", Confidence.CERTAIN, (), fix) for fix in fixes)
     return Report((FileResult("a.py", None, found),))
 

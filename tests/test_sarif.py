@@ -63,7 +63,10 @@ def test_sarif_tells_a_finding_whole() -> None:
         ("a.py", 3, "`.numpy()` may fail"),
     ]
     (fix,) = told.pop("fixes")
-    assert (fix["description"]["text"], fix["properties"]) == ("in three places", {"applicability": "safe"})
+    assert (fix["description"]["text"], fix["properties"]) == (
+        "in three places",
+        {"applicability": "safe", "assumptions": []},
+    )
     assert told == {
         "ruleId": "TNS101",
         "ruleIndex": 0,
@@ -82,7 +85,10 @@ def test_sarif_tells_a_finding_whole() -> None:
                 }
             }
         ],
-        "properties": {"confidence": "certain", "fix": {"applicability": "safe", "title": "in three places"}},
+        "properties": {
+            "confidence": "certain",
+            "fix": {"applicability": "safe", "assumptions": [], "title": "in three places"},
+        },
     }
 
 

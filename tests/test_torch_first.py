@@ -222,7 +222,7 @@ def test_the_fix_of_an_output_says_that_it_may_be_no_tensor() -> None:
     for fix in fixes:
         assert fix is not None
         assert fix.applicability is Applicability.UNSAFE
-        assert fix.title.endswith("; `out` is not shown to be a tensor")
+        assert "; assumes that `out` is a tensor of torch" in fix.title
 
 
 def test_outputs_are_not_spoken_of_where_torch_is_not_imported() -> None:

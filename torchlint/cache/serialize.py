@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torchlint.cache.file_state import FileState, Stamp, digest
+from torchlint.diagnostics.assumptions import ASSUMPTIONS, Decision
 from torchlint.diagnostics.model import Applicability, Confidence, Edit, FileResult, Finding, Fix
 from torchlint.diagnostics.registry import BY_CODE
 from torchlint.discovery.walk import Target
@@ -61,7 +62,12 @@ def dump_result(result: FileResult) -> list[object]:
 
 def _dump_finding(finding: Finding) -> list[object]:
     fix = finding.fix
-    packed = fix and [fix.title, int(fix.applicability), [[each.start, each.end, each.text] for each in fix.edits]]
+    packed = fix and [
+        fix.action,
+        [[each.start, each.end, each.text] for each in fix.edits],
+        [[each.name, each.is_proven, each.why, each.claim, each.is_likely] for each in fix.assumptions],
+        None if fix.overruled is None else int(fix.overruled),
+    ]
     span = (finding.start, finding.end)
     return [finding.code, *span, finding.message, int(finding.confidence), list(finding.why), packed]
 
@@ -88,12 +94,21 @@ def _finding(row: object, length: int) -> Finding:
 def _fix(row: object, length: int) -> Fix | None:
     if row is None:
         return None
-    title, applicability, edits = rows(row, 3)
+    action, edits, assumptions, overruled = rows(row, 4)
     made = []
     for each in rows(edits):
         start, end, written = rows(each, 3)
         made.append(Edit(*_span(start, end, length), text(written)))
-    return Fix(text(title), tuple(made), Applicability(number(applicability)))
+    level = None if overruled is None else Applicability(number(overruled))
+    return Fix(text(action), tuple(made), tuple(_decision(each) for each in rows(assumptions)), level)
+
+
+def _decision(row: object) -> Decision:
+    name, is_proven, why, claim, is_likely = rows(row, 5)
+    assumption = ASSUMPTIONS.get(text(name))
+    if assumption is None:
+        raise Misread
+    return Decision(assumption, flag(is_proven), text(why), text(claim), flag(is_likely))
 
 
 def _span(start: object, end: object, length: int) -> tuple[int, int]:
@@ -232,6 +247,13 @@ def text(value: object) -> str:
 def number(value: object) -> int:
     """Hold a value to be a whole number."""
     if type(value) is not int:
+        raise Misread
+    return value
+
+
+def flag(value: object) -> bool:
+    """Hold a value to be true or false."""
+    if not isinstance(value, bool):
         raise Misread
     return value
 

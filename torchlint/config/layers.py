@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 from torchlint.config.globs import matches
 from torchlint.config.options import DEFAULT_EXCLUDE, DEFAULTS, IN_FILES, WORKED_IN, Options
 from torchlint.config.selectors import DEFAULT_CODES, EVERY_CODE, codes_meant, selection
 from torchlint.config.values import Patterns
-from torchlint.diagnostics.model import Confidence, Settings
+from torchlint.diagnostics.model import Applicability, Confidence, Finding, Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +33,10 @@ class Config:
     ignore: tuple[str, ...] = ()
     repaired: frozenset[str] = EVERY_CODE
     """The codes whose fixes may be applied."""
+    trusted: frozenset[str] = frozenset()
+    """The codes whose unsafe fixes count as safe."""
+    distrusted: frozenset[str] = frozenset()
+    """The codes whose safe fixes count as unsafe."""
     per_file_ignores: Patterns = ()
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
     root: str = ""
@@ -72,6 +76,15 @@ class Config:
         """Return whether fixes of this rule may be applied."""
         return code in self.repaired
 
+    def overruled(self, finding: Finding) -> Finding:
+        """Return a finding with its fix as far to be trusted as the configuration says of its rule."""
+        fix = finding.fix
+        if fix is not None and finding.code in self.trusted and fix.applicability is Applicability.UNSAFE:
+            return replace(finding, fix=replace(fix, overruled=Applicability.SAFE))
+        if fix is not None and finding.code in self.distrusted and fix.applicability is Applicability.SAFE:
+            return replace(finding, fix=replace(fix, overruled=Applicability.UNSAFE))
+        return finding
+
     def excludes(self, path: str) -> bool:
         """Return whether ``exclude`` or ``extend-exclude`` names this file or folder itself."""
         return matches(self._absolute(path), self.exclude, self.root or self.cwd)
@@ -92,6 +105,8 @@ def assemble(layers: Iterable[Options], root: str = "", cwd: str = "", path: str
         unsafe_fixes=run.unsafe_fixes or False,
         select=run.select,
         repaired=frozenset(run.fixable or ()),
+        trusted=frozenset(run.extend_safe_fixes or ()),
+        distrusted=frozenset(run.extend_unsafe_fixes or ()),
         per_file_ignores=run.per_file_ignores or (),
         exclude=run.exclude or (),
         root=root,
@@ -107,15 +122,21 @@ def merged(layers: list[Options]) -> Options:
     :raises UnknownSelector: where a selector means no rule.
     """
     selected, repaired = DEFAULT_CODES, EVERY_CODE
+    trusted, distrusted = frozenset[str](), frozenset[str]()
     for layer in layers:
         ignored = (*(layer.ignore or ()), *(layer.extend_ignore or ()))
         selected = selection(selected, layer.select, layer.extend_select or (), ignored)
         repaired = selection(repaired, layer.fixable, (), layer.unfixable or ())
+        safe, unsafe = layer.extend_safe_fixes or (), layer.extend_unsafe_fixes or ()
+        trusted = selection(trusted, None, safe, unsafe)
+        distrusted = distrusted.union(*map(codes_meant, unsafe)) - trusted
     strongest: dict[str, Any] = {name: _strongest(layers, name) for name in IN_FILES}
     extended = (each.extend_exclude or () for each in layers)
     together = {
         "select": tuple(sorted(selected)),
         "fixable": tuple(sorted(repaired)),
+        "extend_safe_fixes": tuple(sorted(trusted)),
+        "extend_unsafe_fixes": tuple(sorted(distrusted)),
         "exclude": sum(extended, strongest["exclude"]),
     }
     return Options(**{**strongest, **dict.fromkeys(WORKED_IN, ()), **together})

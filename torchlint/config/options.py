@@ -142,6 +142,26 @@ class Options:
         default=(),
         per_file=True,
     )
+    extend_safe_fixes: tuple[str, ...] | None = option(
+        values.RULES,
+        "rules whose unsafe fixes count as safe",
+        EDITOR,
+        group=RULES,
+        metavar="RULES",
+        default=(),
+        per_file=True,
+        doc="rules whose unsafe fixes count as safe here; the more specific selector wins over `extend-unsafe-fixes`",
+    )
+    extend_unsafe_fixes: tuple[str, ...] | None = option(
+        values.RULES,
+        "rules whose safe fixes count as unsafe",
+        EDITOR,
+        group=RULES,
+        metavar="RULES",
+        default=(),
+        per_file=True,
+        doc="rules whose safe fixes count as unsafe here",
+    )
     per_file_ignores: Patterns | None = option(
         values.RULES_BY_GLOB,
         "rules to leave out by file",

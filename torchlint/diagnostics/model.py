@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
+from torchlint.diagnostics.assumptions import Decision, told
 from torchlint.source.text import Edit
 
 __all__ = [
@@ -55,20 +56,42 @@ class Confidence(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """One repair: all of its edits are applied, or none."""
+    """One repair: all of its edits are applied, or none.
 
-    title: str
+    How far it may be trusted follows from what its equality with the old code rests on, and from that alone; a team may
+    overrule it by code (``extend-safe-fixes``, ``extend-unsafe-fixes``).
+    """
+
+    action: str
+    """What it does, in the imperative."""
     edits: tuple[Edit, ...]
-    applicability: Applicability
+    assumptions: tuple[Decision, ...] = ()
+    overruled: Applicability | None = None
 
-    def doubted(self, doubt: str | None) -> Fix:
-        """Return the fix as one that is not safe, its title ending with what may differ; as it is without a doubt.
+    @property
+    def applicability(self) -> Applicability:
+        """Safe where all assumptions are proven, shown only where one leaves a choice to the author, else unsafe."""
+        return self.earned if self.overruled is None else self.overruled
 
-        ``doubt`` is one clause in plain words: "`x` may be `None`".
-        """
-        if doubt is None:
-            return self
-        return Fix(f"{self.title}; {doubt}", self.edits, min(self.applicability, Applicability.UNSAFE))
+    @property
+    def earned(self) -> Applicability:
+        """What follows from the assumptions, whatever the configuration says."""
+        if any(each.leaves_a_choice for each in self.assumptions):
+            return Applicability.DISPLAY
+        is_safe = all(each.is_proven for each in self.assumptions)
+        return Applicability.SAFE if is_safe else Applicability.UNSAFE
+
+    @property
+    def title(self) -> str:
+        """The action, and behind it what is assumed and not proven."""
+        open_ones = told(self.assumptions)
+        if not open_ones and self.overruled is Applicability.UNSAFE:
+            open_ones = "counts as unsafe by this project's configuration"
+        return f"{self.action}; {open_ones}" if open_ones else self.action
+
+    def assuming(self, *decisions: Decision) -> Fix:
+        """Return the fix as one that rests on more."""
+        return replace(self, assumptions=(*self.assumptions, *decisions))
 
 
 @dataclass(frozen=True, slots=True)

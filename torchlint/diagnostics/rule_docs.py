@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 from importlib.resources import files
+from textwrap import fill
 
+from torchlint.diagnostics.assumptions import ASSUMPTIONS
 from torchlint.diagnostics.rule_metadata import RuleMetadata
 
 _OWN = {
@@ -73,8 +75,23 @@ of the pen, correct it instead; the message names the nearest spelling.
 }
 
 
+_ASSUMED = "### What the fix assumes"
+_BEHIND = "\n## References"
+
+
 def page(entry: RuleMetadata) -> str:
-    """Return the page as the rule's docstring has it."""
+    """Return the page: the rule's docstring, and what its fixes may rest on at the end of "Fix safety"."""
+    text = _written(entry)
+    if not entry.assumes:
+        return text
+    listed = (f"- `{name}`: {ASSUMPTIONS[name].sentence}" for name in entry.assumes)
+    lines = (fill(each, 118, subsequent_indent="  ", break_on_hyphens=False) for each in listed)
+    told = "\n".join((f"\n{_ASSUMED}\n\nSafe where all of these that matter to the code are proven:\n", *lines, ""))
+    head, references, tail = text.partition(_BEHIND)
+    return f"{head.rstrip()}\n{told}{references}{tail}"
+
+
+def _written(entry: RuleMetadata) -> str:
     own = _OWN.get(entry.name)
     if own is not None:
         return own

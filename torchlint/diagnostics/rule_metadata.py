@@ -33,6 +33,9 @@ class RuleMetadata:
     follows: tuple[str, ...] = ()
     """Rules after whose fixes this one's is applied too, selected or not: it removes what they leave behind."""
 
+    assumes: tuple[str, ...] = ()
+    """What its fixes may rest on, by the names in :mod:`torchlint.diagnostics.assumptions`."""
+
     @property
     def module(self) -> str:
         """The module below ``torchlint.rules`` that holds the rule."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from dataclasses import replace
 
-from torchlint.diagnostics.model import Applicability, Edit, Fix
+from torchlint.diagnostics.assumptions import CELL_SHOWS_NOTHING
+from torchlint.diagnostics.model import Edit, Fix
 from torchlint.source.notebook import as_notebook
 from torchlint.source.text import Source
 
@@ -27,10 +27,9 @@ def fitted(fix: Fix, source: Source) -> Fix | None:
 
     if not allows(notebook, fix.edits):
         return None
-    if fix.applicability is Applicability.SAFE and _changes_what_is_shown(fix, notebook):
-        title = f"{fix.title}; a notebook shows the value of a cell's last line, which then is another"
-        return replace(fix, title=title, applicability=Applicability.UNSAFE)
-    return fix
+    if _changes_what_is_shown(fix, notebook):
+        return fix.assuming(CELL_SHOWS_NOTHING.open())
+    return fix.assuming(CELL_SHOWS_NOTHING.proven())
 
 
 def _changes_what_is_shown(fix: Fix, notebook: Notebook) -> bool:

@@ -81,7 +81,7 @@ def _check_for(codes: frozenset[str], path: str, raw: bytes, config: Config) -> 
         found = checked.findings
         found += [_syntax_error(_offset(source, each.row, each.column), each.message) for each in reading.faults]
         found += _audited(source, codes, config, checked) if not checked.troubles else []
-    wanted = in_order(each for each in found if each.confidence >= config.min_confidence)
+    wanted = in_order(config.overruled(each) for each in found if each.confidence >= config.min_confidence)
     kept, suppressed = split(source, wanted)
     rests_on = tuple(checked.reads.items()), tuple(checked.asked.items())
     return FileResult(path, source, kept, suppressed, checked.troubles, *rests_on)

@@ -40,6 +40,7 @@ def described(place: LocatedFinding) -> dict[str, object]:
 def _fix(place: LocatedFinding, fix: Fix) -> dict[str, object]:
     return {
         "applicability": str(fix.applicability),
+        "assumptions": assumptions(fix),
         "edits": [
             {
                 "content": edit.text,
@@ -50,6 +51,11 @@ def _fix(place: LocatedFinding, fix: Fix) -> dict[str, object]:
         ],
         "message": fix.title,
     }
+
+
+def assumptions(fix: Fix) -> list[dict[str, str]]:
+    """Return what a fix rests on as plain data."""
+    return [{"name": each.name, "status": each.status, "reason": each.reason} for each in fix.assumptions]
 
 
 def _location(position: tuple[int, int]) -> dict[str, int]:

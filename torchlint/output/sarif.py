@@ -13,6 +13,7 @@ from torchlint.diagnostics.registry import BY_NAME, RULES
 from torchlint.diagnostics.rule_docs import page as text_of
 from torchlint.diagnostics.rule_docs import summary
 from torchlint.diagnostics.rule_metadata import RuleMetadata
+from torchlint.output.json import assumptions
 from torchlint.output.report import FAMILIES, PROJECT, LocatedFinding, Report, page, severity, steps, unicode
 from torchlint.output.screen import Screen
 from torchlint.selection.fingerprints import Identity, identities
@@ -151,7 +152,11 @@ def _result(place: LocatedFinding, identity: Identity, silent: bool) -> _Object:
 def _proposal(finding: Finding) -> _Object:
     if finding.fix is None:
         return {}
-    return {"fix": {"applicability": str(finding.fix.applicability), "title": finding.fix.title}}
+    return {"fix": {"title": finding.fix.title, **_trust(finding.fix)}}
+
+
+def _trust(fix: Fix) -> _Object:
+    return {"applicability": str(fix.applicability), "assumptions": assumptions(fix)}
 
 
 def _cell(place: LocatedFinding) -> _Object:
@@ -191,7 +196,7 @@ def _fix(place: LocatedFinding, fix: Fix) -> _Object:
     return {
         "description": {"text": fix.title},
         "artifactChanges": [changed],
-        "properties": {"applicability": str(fix.applicability)},
+        "properties": _trust(fix),
     }
 
 

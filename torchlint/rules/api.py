@@ -1,4 +1,7 @@
-"""The whole vocabulary of rules: they import it, :mod:`torchlint.diagnostics.model`, and each other's modules."""
+"""The whole vocabulary of rules.
+
+They import it, :mod:`torchlint.diagnostics.model`, :mod:`torchlint.diagnostics.assumptions`, and each other's modules.
+"""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from torchlint.diagnostics.model import Applicability, Confidence, Edit, Finding, Fix, Trouble
+from torchlint.diagnostics.model import Confidence, Edit, Finding, Fix, Trouble
 from torchlint.diagnostics.splice import splice
 from torchlint.discovery.walk import Target
 from torchlint.linter.runner import Outcome, RunMode, examine
@@ -69,7 +69,7 @@ def _commented(source: Source, findings: Sequence[Finding], reason: str) -> byte
     if not reading.whole:
         raise files.NotWritten("no suppression was added: Python's tokenizer does not read the file to its end")
     edits = tuple(_edits(source, reading, findings, reason))
-    whole = Finding("", "", 0, 0, "", Confidence.CERTAIN, (), Fix("", edits, Applicability.SAFE))
+    whole = Finding("", "", 0, 0, "", Confidence.CERTAIN, (), Fix("", edits))
     return splice(source, [whole]).raw
 
 

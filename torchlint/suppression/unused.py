@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from torchlint.config.selectors import nearest
-from torchlint.diagnostics.model import Applicability, Confidence, Edit, Finding, Fix
+from torchlint.diagnostics.model import Confidence, Edit, Finding, Fix
 from torchlint.diagnostics.registry import BY_CODE, BY_NAME
 from torchlint.diagnostics.rule_metadata import RuleMetadata
 from torchlint.source.text import Source
@@ -146,7 +146,7 @@ def _about(source: Source, directive: Directive, codes: tuple[Code, ...], rule: 
 def _fix(source: Source, directive: Directive, kept: tuple[Code, ...]) -> Fix | None:
     edits = tuple(_without(directive.every, kept)) if kept else _removal(source, directive)
     gone = ", ".join(f"`{each.text}`" for each in directive.every if each not in kept)
-    return Fix(f"Remove {gone}" if kept else "Remove the suppression", edits, Applicability.SAFE) if edits else None
+    return Fix(f"Remove {gone}" if kept else "Remove the suppression", edits) if edits else None
 
 
 def _finding(rule: RuleMetadata, start: int, end: int, message: str, fix: Fix | None) -> Finding:

@@ -69,4 +69,15 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         yield Draft(call.at, message(call), call.confidence, why(call, context), modern(call, context))
 
 
-RULE = Rule(AMBIGUOUS, "legacy-constructor-ambiguous", TRIGGERS, visit={cst.Call: check})
+RULE = Rule(
+    AMBIGUOUS,
+    "legacy-constructor-ambiguous",
+    TRIGGERS,
+    assumes=(
+        "argument-is-data",
+        "argument-is-size",
+        "default-dtype-unchanged",
+        "default-device-unchanged",
+    ),
+    visit={cst.Call: check},
+)

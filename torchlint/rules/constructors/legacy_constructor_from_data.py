@@ -82,4 +82,17 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         yield Draft(call.at, message(call), call.confidence, why(call, context), modern(call, context))
 
 
-RULE = Rule(FROM_DATA, "legacy-constructor-from-data", TRIGGERS, visit={cst.Call: check})
+RULE = Rule(
+    FROM_DATA,
+    "legacy-constructor-from-data",
+    TRIGGERS,
+    assumes=(
+        "argument-is-data",
+        "array-has-dimensions",
+        "default-dtype-unchanged",
+        "default-device-unchanged",
+        "error-not-expected",
+        "author-meant-this",
+    ),
+    visit={cst.Call: check},
+)

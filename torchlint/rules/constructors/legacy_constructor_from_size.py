@@ -68,4 +68,15 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         yield Draft(call.at, message(call), call.confidence, why(call, context), modern(call, context))
 
 
-RULE = Rule(FROM_SIZE, "legacy-constructor-from-size", TRIGGERS, visit={cst.Call: check})
+RULE = Rule(
+    FROM_SIZE,
+    "legacy-constructor-from-size",
+    TRIGGERS,
+    assumes=(
+        "argument-is-size",
+        "size-is-given",
+        "default-dtype-unchanged",
+        "default-device-unchanged",
+    ),
+    visit={cst.Call: check},
+)

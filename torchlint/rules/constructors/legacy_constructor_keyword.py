@@ -82,4 +82,18 @@ def _judged(call: Construction) -> tuple[str, Confidence]:
     return f"{call.type.shown} may raise for this `device=`: {remedy}", Confidence.LIKELY
 
 
-RULE = Rule(KEYWORD, "legacy-constructor-keyword", TRIGGERS, visit={cst.Call: check})
+RULE = Rule(
+    KEYWORD,
+    "legacy-constructor-keyword",
+    TRIGGERS,
+    assumes=(
+        "argument-is-data",
+        "argument-is-size",
+        "size-is-given",
+        "device-is-known",
+        "default-dtype-unchanged",
+        "default-device-unchanged",
+        "error-not-expected",
+    ),
+    visit={cst.Call: check},
+)

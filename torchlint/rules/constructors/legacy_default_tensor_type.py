@@ -50,7 +50,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
+from torchlint.diagnostics.assumptions import DEFAULT_DEVICE, NO_LEGACY_DEVICE
+from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE, Draft, FileContext, Rule, Triggers
 from torchlint.rules.evidence.legacy_types import TensorType, name_node, spelled_like, tensor_type, type_of
 
@@ -81,8 +82,8 @@ def _fix(node: cst.Call, context: FileContext) -> Fix | None:
     span = context.outer_span(argument)
     edits = (context.replace(node.func, setter), Edit(*span, dtype), *imports, *more)
     if not _SETS_CUDA.search(context.source.utf8):
-        fix = Fix(f"Use `{setter}({dtype})`", tuple(dict.fromkeys(edits)), Applicability.SAFE)
-        return fix.doubted(context.other_texts.sets(SETS_TENSOR_TYPE, SETS_DEFAULT_DEVICE))
+        alone = DEFAULT_DEVICE.decided(context.other_texts.sets(SETS_TENSOR_TYPE, SETS_DEFAULT_DEVICE))
+        return Fix(f"Use `{setter}({dtype})`", tuple(dict.fromkeys(edits)), (alone,))
     target = context.settings.target_torch
     if target is not None and target < _SET_DEVICE_SINCE:
         return None
@@ -114,10 +115,17 @@ def _with_device(node: cst.Call, kind: TensorType, edits: tuple[Edit, ...], cont
     if isinstance(line, cst.SimpleStatementLine):
         row = context.source.slice(context.source.line_starts[context.row(node) - 1], start)
         text = f"\n{row}{call}"
-    title = f"Use `set_default_dtype` and `{call}`; legacy constructors do not follow the default device"
-    return Fix(title, tuple(dict.fromkeys((*edits, *imports, Edit(end, end, text)))), Applicability.UNSAFE)
+    edits = tuple(dict.fromkeys((*edits, *imports, Edit(end, end, text))))
+    return Fix(f"Use `set_default_dtype` and `{call}`", edits, (NO_LEGACY_DEVICE.open(),))
 
 
 RULE = Rule(
-    "TNS310", "legacy-default-tensor-type", Triggers(functions=("set_default_tensor_type",)), visit={cst.Call: check}
+    "TNS310",
+    "legacy-default-tensor-type",
+    Triggers(functions=("set_default_tensor_type",)),
+    assumes=(
+        "default-device-unchanged",
+        "no-legacy-constructor-follows",
+    ),
+    visit={cst.Call: check},
 )

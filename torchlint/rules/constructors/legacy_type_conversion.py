@@ -53,12 +53,14 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
+from torchlint.diagnostics.assumptions import DEVICE_IS_KNOWN, IS_TENSOR, ON_CURRENT_GPU, Decision
+from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers
 from torchlint.rules.constructors.modern_constructors import in_fstring
+from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.legacy_types import TensorType, spelled_like, tensor_type, type_of
 from torchlint.rules.evidence.spelling import Spelled, torch_name
-from torchlint.rules.evidence.torch_defaults import default_set, defaults
+from torchlint.rules.evidence.torch_defaults import defaults, defaults_unchanged
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -123,9 +125,8 @@ def _fix(node: cst.Call, func: cst.Attribute, wanted: cst.Arg, kind: TensorType,
     keyword = context.outer_span(wanted.keyword)[0] if wanted.keyword else None
     start, end = context.outer_span(wanted.value)
     edits = (context.replace(func.attr, "to"), Edit(keyword if keyword is not None else start, end, text), *imports)
-    applicability, caveat = _judged(kind, facts.is_tensor, on_host)
-    fix = Fix(f"Use `.to({text})`{caveat}", edits, applicability)
-    return fix.doubted(default_set(context, dtype=kind.plain)) if applicability is Applicability.SAFE else fix
+    action = f"Use `.to({text})`{' and say on which device' if kind.device is None else ''}"
+    return Fix(action, edits, tuple(_assumed(func.value, kind, on_host, context)))
 
 
 def _spelled(wanted: cst.BaseExpression, name: str, context: FileContext) -> Spelled | None:
@@ -141,18 +142,30 @@ def _device(kind: TensorType, wanted: cst.Arg) -> str:
     return f"{quote}{kind.device}{quote}"
 
 
-def _judged(kind: TensorType, is_tensor: bool, on_host: bool) -> tuple[Applicability, str]:
+def _assumed(receiver: cst.BaseExpression, kind: TensorType, on_host: bool, context: FileContext) -> Iterator[Decision]:
+    code, is_tensor = brief(receiver, context), context.value(receiver).is_tensor
+    yield IS_TENSOR.decided(None if is_tensor else "a module's integer buffers keep their dtype", code)
     if kind.device is None:
-        return Applicability.DISPLAY, " and say on which device"
-    if not is_tensor:
-        return Applicability.UNSAFE, "; a module's integer buffers keep their dtype"
-    if kind.device == "cuda" and not on_host:
-        return Applicability.UNSAFE, "; a tensor on another GPU moves to the current one"
-    return Applicability.SAFE, ""
+        yield DEVICE_IS_KNOWN.open()
+    elif kind.device == "cuda":
+        yield ON_CURRENT_GPU.decided(None if on_host else "", code)
+    yield from defaults_unchanged(context, dtype=kind.plain)
 
 
 def _comment_in(wanted: cst.Arg, context: FileContext) -> bool:
     return "#" in context.code_with_parentheses(wanted.value)
 
 
-RULE = Rule("TNS307", "legacy-type-conversion", Triggers(methods=("type",)), visit={cst.Call: check})
+RULE = Rule(
+    "TNS307",
+    "legacy-type-conversion",
+    Triggers(methods=("type",)),
+    assumes=(
+        "is-torch-tensor",
+        "device-is-known",
+        "on-the-current-gpu",
+        "default-dtype-unchanged",
+        "default-device-unchanged",
+    ),
+    visit={cst.Call: check},
+)

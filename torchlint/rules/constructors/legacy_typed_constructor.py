@@ -73,4 +73,20 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         yield from sparse_construction(node, context)
 
 
-RULE = Rule(TYPED, "legacy-typed-constructor", TRIGGERS, visit={cst.Call: check})
+RULE = Rule(
+    TYPED,
+    "legacy-typed-constructor",
+    TRIGGERS,
+    assumes=(
+        "argument-is-data",
+        "argument-is-size",
+        "array-has-dimensions",
+        "size-is-given",
+        "device-is-known",
+        "default-device-unchanged",
+        "error-not-expected",
+        "warnings-may-differ",
+        "author-meant-this",
+    ),
+    visit={cst.Call: check},
+)

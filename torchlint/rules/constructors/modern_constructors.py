@@ -7,14 +7,24 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
+from torchlint.diagnostics.assumptions import (
+    ARRAY_HAS_DIMENSIONS,
+    AUTHOR_MEANT_THIS,
+    DEVICE_IS_KNOWN,
+    IS_DATA,
+    IS_SIZE,
+    SIZE_IS_GIVEN,
+    WARNING_IS_WELCOME,
+    Decision,
+)
+from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import Draft, FileContext, Kind
 from torchlint.rules.constructors.legacy_calls import KEYWORD, MODERN_KEYWORDS, Construction
 from torchlint.rules.evidence.constructor_argument import EMPTY_STORAGE, ArgumentKind
-from torchlint.rules.evidence.expected_errors import unless_expected
+from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.legacy_types import DTYPES, name_node, spelled_like, type_aliases
 from torchlint.rules.evidence.spelling import Spelled, torch_name
-from torchlint.rules.evidence.torch_defaults import default_set, defaults
+from torchlint.rules.evidence.torch_defaults import defaults, defaults_unchanged
 
 _FUNCTION = {
     ArgumentKind.EMPTY: "empty",
@@ -43,9 +53,8 @@ def modern(call: Construction, context: FileContext) -> Fix | None:
         return None
     (callee, imports), (suffix, more) = spelled, keywords
     edits = (context.replace(call.node.func, callee), *_insertions(call, suffix, context), *imports, *more)
-    title = f"Use `{callee}(...{suffix})`{_caveat(call)}"
-    fix = _told(Fix(title, tuple(dict.fromkeys(edits)), _applicability(call)), call, context)
-    return unless_expected(fix, call.node, context) if _may_raise(call) else fix
+    action = f"Use `{callee}(...{suffix})`{_alternative(call)}"
+    return Fix(action, tuple(dict.fromkeys(edits)), tuple(_assumed(call, context)))
 
 
 def _may_raise(call: Construction) -> bool:
@@ -116,25 +125,33 @@ def _insertions(call: Construction, suffix: str, context: FileContext) -> tuple[
     return (Edit(end, end, f"0{suffix}"),)
 
 
-def _told(fix: Fix, call: Construction, context: FileContext) -> Fix:
-    """Withdraw the promise where a default may be set, which both calls follow differently; what never ran has none."""
-    if fix.applicability is not Applicability.SAFE or call.words & MODERN_KEYWORDS:
-        return fix
-    return fix.doubted(default_set(context, dtype=call.type.plain))
-
-
-def _applicability(call: Construction) -> Applicability:
-    """How far the repair may be trusted: safe only where the kind of the arguments is proven."""
-    if _device_is_open(call) or (call.type.dtype is None and not call.type.plain):
-        return Applicability.DISPLAY
+def _assumed(call: Construction, context: FileContext) -> Iterator[Decision]:
+    """Decide what the repair rests on; a call that never ran follows no default."""
     never_ran = bool(call.words & MODERN_KEYWORDS)
-    if call.given.kind is ArgumentKind.UNKNOWN:
-        return Applicability.UNSAFE if never_ran else Applicability.DISPLAY
-    if call.given.kind is ArgumentKind.INVALID:
-        return Applicability.SAFE if never_ran else Applicability.DISPLAY
-    if not call.given.proven or call.given.may_be_empty:
-        return Applicability.UNSAFE
-    return Applicability.SAFE
+    yield _kind_decided(call, never_ran)
+    if _device_is_open(call) or (call.type.dtype is None and not call.type.plain):
+        yield DEVICE_IS_KNOWN.open()
+    if call.given.may_be_empty:
+        yield SIZE_IS_GIVEN.open(call.given.what)
+    if call.given.kind is ArgumentKind.ARRAY and not call.given.proven:
+        yield ARRAY_HAS_DIMENSIONS.open(call.given.what)
+    if not never_ran:
+        yield from defaults_unchanged(context, dtype=call.type.plain)
+    if _may_raise(call):
+        yield error_not_expected(call.node, context)
+
+
+def _kind_decided(call: Construction, never_ran: bool) -> Decision:
+    given = call.given
+    if given.kind is ArgumentKind.INVALID:  # a number: what was meant is for the author to say where the call ran
+        return IS_DATA.proven(of=given.what) if never_ran else AUTHOR_MEANT_THIS.open(doubt="the call always raises")
+    is_size = given.seems_size or given.kind in (ArgumentKind.SIZE, ArgumentKind.EMPTY)
+    assumption = IS_SIZE if is_size else IS_DATA
+    if given.proven:
+        return assumption.proven(of=given.what)
+    if given.kind is ArgumentKind.ARRAY:  # its kind is known, its dimensions are not
+        return assumption.proven("it is an array", given.what)
+    return assumption.open(given.what, is_likely=never_ran or given.kind is not ArgumentKind.UNKNOWN)
 
 
 def _device_is_open(call: Construction) -> bool:
@@ -142,17 +159,14 @@ def _device_is_open(call: Construction) -> bool:
     return call.type.device is None and "device" not in call.words
 
 
-def _caveat(call: Construction) -> str:
+def _alternative(call: Construction) -> str:
+    """Return what else may be meant, for the title."""
     if _device_is_open(call):
         return " and say on which device"
     if call.given.seems_size:
         return f" if {call.given.what} is a size, `torch.as_tensor` if it holds values"
     if call.given.kind is ArgumentKind.UNKNOWN:
         return f" if {call.given.what} holds values, `torch.empty` if it is a size"
-    if call.given.may_be_empty:
-        return "; without any size it raises, where the legacy call gave an empty tensor"
-    if call.given.kind is ArgumentKind.ARRAY and not call.given.proven:
-        return "; the legacy call took a 0-d integer array as a size"
     return ""
 
 
@@ -161,8 +175,8 @@ def _tensor_itself(call: Construction, context: FileContext) -> Fix | None:
     if call.keywords or len(call.positional) != 1:
         return None
     argument = context.code_with_parentheses(call.positional[0].value)
-    title = f"Use `{argument}` itself, `.to(...)` for a dtype, or `.detach().clone()` for a copy"
-    return Fix(title, (context.replace(call.node, argument),), Applicability.DISPLAY)
+    action = f"Use `{argument}` itself, `.to(...)` for a dtype, or `.detach().clone()` for a copy"
+    return Fix(action, (context.replace(call.node, argument),), (AUTHOR_MEANT_THIS.open(),))
 
 
 def _of_storage(call: Construction, context: FileContext) -> Fix | None:
@@ -178,17 +192,16 @@ def _of_storage(call: Construction, context: FileContext) -> Fix | None:
         if not _is_of_its_type(argument, call, context):
             return None
         edits = (context.replace(call.node.func, callee), context.replace(argument, f"0{suffix}"), *imports, *more)
-        fix = Fix(f"Use `{callee}(0{suffix})`", tuple(dict.fromkeys(edits)), _applicability(call))
-        return _told(fix, call, context)
+        return Fix(f"Use `{callee}(0{suffix})`", tuple(dict.fromkeys(edits)), tuple(_assumed(call, context)))
     match argument:
         case cst.Call(func=cst.Attribute(attr=cst.Name(value="from_buffer")), args=[cst.Arg(value=buffer)]):
             callee = f"{callee.removesuffix('empty')}frombuffer"
             text = f"{callee}(bytearray({context.code(buffer)}){suffix})"
             edits = (context.replace(call.node, text), *imports, *more)
             title = f"Use `{callee}(bytearray(...){suffix})`, which takes no empty buffer"
-            return Fix(title, tuple(dict.fromkeys(edits)), Applicability.DISPLAY)
+            return Fix(title, tuple(dict.fromkeys(edits)), (AUTHOR_MEANT_THIS.open(),))
     edits = (context.replace(call.node.func, f"{callee}(0{suffix}).set_"), *imports, *more)
-    return Fix(f"Use `{callee}(0{suffix}).set_(...)`", tuple(dict.fromkeys(edits)), Applicability.DISPLAY)
+    return Fix(f"Use `{callee}(0{suffix}).set_(...)`", tuple(dict.fromkeys(edits)), (AUTHOR_MEANT_THIS.open(),))
 
 
 def _is_of_its_type(storage: cst.BaseExpression, call: Construction, context: FileContext) -> bool:
@@ -199,8 +212,6 @@ def _is_of_its_type(storage: cst.BaseExpression, call: Construction, context: Fi
 
 
 _NAME = re.compile(rf"torch\.(?P<cuda>cuda\.)?sparse\.(?P<dtype>{'|'.join(DTYPES)})Tensor")
-_CAVEAT = "; torch may warn that it does not check the indices, as it did not before"
-"""Measured on torch 2.13: one warning for each process, in the place of that on the legacy constructor."""
 
 
 def sparse_construction(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -241,7 +252,7 @@ def _fix(node: cst.Call, name: re.Match[str], context: FileContext) -> Fix | Non
     edits = (context.replace(node.func, callee), *imports)
     if device:
         edits = (*edits, context.insert_after(arguments[-1], device))
-    return Fix(f"Use `{callee}(...{device})`{_CAVEAT}", edits, Applicability.UNSAFE)
+    return Fix(f"Use `{callee}(...{device})`", edits, _assumed_sparse(context))
 
 
 def _of_size(node: cst.Call, name: re.Match[str], context: FileContext) -> Fix | None:
@@ -258,8 +269,13 @@ def _of_size(node: cst.Call, name: re.Match[str], context: FileContext) -> Fix |
         *imports,
         *more,
     )
-    title = f"Use `{callee}(size, dtype={dtype}{where})`{_CAVEAT}"
-    return Fix(title, tuple(dict.fromkeys(edits)), Applicability.UNSAFE)
+    action = f"Use `{callee}(size, dtype={dtype}{where})`"
+    return Fix(action, tuple(dict.fromkeys(edits)), _assumed_sparse(context))
+
+
+def _assumed_sparse(context: FileContext) -> tuple[Decision, ...]:
+    """Measured on torch 2.13: one warning for each process, in the place of that on the legacy constructor."""
+    return (WARNING_IS_WELCOME.open(), *defaults_unchanged(context, dtype=False))
 
 
 def _follows_default(name: re.Match[str], context: FileContext) -> bool:

@@ -57,15 +57,16 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
+from torchlint.diagnostics.assumptions import IS_TENSOR
+from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.constructors.modern_constructors import in_fstring
 from torchlint.rules.data.data_use import detaching_end, is_detached_behind
 from torchlint.rules.evidence.argument_evidence import rests_on_annotation
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.legacy_types import name_node
-from torchlint.rules.evidence.tensor_proof import doubt_of_tensor
-from torchlint.rules.evidence.torch_defaults import default_set
+from torchlint.rules.evidence.tensor_proof import is_tensor
+from torchlint.rules.evidence.torch_defaults import default_device_unchanged
 
 _PRIMARY = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
 """What a method can be called on without parentheses."""
@@ -82,17 +83,19 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         return
     if context.names(node.func) != {"torch.tensor"} or not context.value(source.value).is_tensor:
         return
-    doubt = doubt_of_tensor(source.value, context)
-    annotated = doubt is not None and rests_on_annotation(source.value, context)
-    what = "a tensor" if doubt is None else "a tensor by its annotation" if annotated else "most likely a tensor"
+    known = is_tensor(source.value, context)
+    annotated = not known.is_proven and rests_on_annotation(source.value, context)
+    what = "a tensor" if known.is_proven else "a tensor by its annotation" if annotated else "most likely a tensor"
     message = (
         f"`torch.tensor` copies `{brief(source.value, context)}`, {what}, "
         "warns and cuts its gradient: use `.detach().clone()`"
     )
-    fix = _fix(node, source, annotated, context)
-    if fix is not None and not annotated:
-        fix = fix.doubted(doubt)
-    yield Draft(at, message, Confidence.CERTAIN if doubt is None else Confidence.LIKELY, fix=fix)
+    fix = _fix(node, source, context)
+    if fix is not None:
+        if annotated:
+            known = IS_TENSOR.open(brief(source.value, context), "callers may break the annotation")
+        fix = fix.assuming(known, default_device_unchanged(context))
+    yield Draft(at, message, Confidence.CERTAIN if known.is_proven else Confidence.LIKELY, fix=fix)
 
 
 def _source(node: cst.Call) -> cst.Arg | None:
@@ -105,7 +108,7 @@ def _source(node: cst.Call) -> cst.Arg | None:
     return next((each for each in node.args if each.keyword and each.keyword.value == "data"), None)
 
 
-def _fix(node: cst.Call, source: cst.Arg, annotated: bool, context: FileContext) -> Fix | None:
+def _fix(node: cst.Call, source: cst.Arg, context: FileContext) -> Fix | None:
     others = [each for each in node.args if each is not source]
     if any(each.keyword is None or each.keyword.value not in _KNOWN for each in others) or in_fstring(node, context):
         return None
@@ -124,13 +127,7 @@ def _fix(node: cst.Call, source: cst.Arg, annotated: bool, context: FileContext)
         tail = ""
     opening, closing = ("(", ")") if _needs_parentheses(source.value, context) else ("", "")
     edits = (Edit(outer[0], inner[0], opening), Edit(inner[1], outer[1], f"{closing}{tail}"))
-    title = f"Use `{tail}`" if tail else "Drop `torch.tensor`"
-    if annotated:
-        caveat = ", if callers keep to the annotation; a number has no `detach`"
-        return Fix(f"{title}{caveat}", edits, Applicability.UNSAFE)
-    moved = default_set(context, dtype=False)
-    doubt = moved and f"{moved}, to which `torch.tensor` also moves the copy"
-    return Fix(title, edits, Applicability.SAFE).doubted(doubt)
+    return Fix(f"Use `{tail}`" if tail else "Drop `torch.tensor`", edits)
 
 
 def _is_a_copy(node: cst.BaseExpression) -> bool:
@@ -169,4 +166,13 @@ def _needs_parentheses(node: cst.BaseExpression, context: FileContext) -> bool:
     return False
 
 
-RULE = Rule("TNS308", "tensor-from-tensor", Triggers(functions=("tensor",)), visit={cst.Call: check})
+RULE = Rule(
+    "TNS308",
+    "tensor-from-tensor",
+    Triggers(functions=("tensor",)),
+    assumes=(
+        "is-torch-tensor",
+        "default-device-unchanged",
+    ),
+    visit={cst.Call: check},
+)

@@ -52,7 +52,16 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
+from torchlint.diagnostics.assumptions import (
+    AUTHOR_MEANT_THIS,
+    IS_DATA,
+    IS_SIZE,
+    IS_TENSOR,
+    MEMORY_NOT_SHARED,
+    SIZE_IS_GIVEN,
+    Decision,
+)
+from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers
 from torchlint.rules.constructors.modern_constructors import in_fstring
 from torchlint.rules.evidence.constructor_argument import FILLS, ArgumentKind, Given, brief, given
@@ -66,8 +75,7 @@ _METHOD = {
     ArgumentKind.INVALID: "new_tensor",
     ArgumentKind.UNKNOWN: "new_tensor",
 }
-_NEVER_SAFE = frozenset({ArgumentKind.ARRAY, ArgumentKind.MIXED})
-_SHOWN_ONLY = frozenset({ArgumentKind.INVALID, ArgumentKind.UNKNOWN})
+_COPIED = frozenset({ArgumentKind.ARRAY, ArgumentKind.MIXED})
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -138,21 +146,36 @@ def _fix(node: cst.Call, func: cst.Attribute, found: Given, proven: bool, contex
     if found.kind is ArgumentKind.EMPTY:
         end = context.span(node)[1] - 1
         edits = (*edits, Edit(end, end, "0"))
-    safe = proven and found.proven and not found.may_be_empty and found.kind not in _NEVER_SAFE
-    applicability = Applicability.SAFE if safe else Applicability.UNSAFE
-    if found.kind in _SHOWN_ONLY:
-        applicability = Applicability.DISPLAY
-    return Fix(f"Use `{method}`{_caveat(found, proven)}", edits, applicability)
+    other = f" if {found.what} holds values, `new_empty` if it is a size" if found.kind is ArgumentKind.UNKNOWN else ""
+    return Fix(f"Use `{method}`{other}", edits, tuple(_assumed(found, proven, brief(func.value, context))))
 
 
-def _caveat(found: Given, proven: bool) -> str:
-    if found.kind in _NEVER_SAFE:
-        return "; it copies where the legacy call may have shared memory"
-    if found.kind is ArgumentKind.UNKNOWN:
-        return f" if {found.what} holds values, `new_empty` if it is a size"
+def _assumed(found: Given, proven: bool, receiver: str) -> Iterator[Decision]:
+    yield IS_TENSOR.decided(None if proven else "", receiver)
+    if found.kind is ArgumentKind.INVALID:
+        yield AUTHOR_MEANT_THIS.open(doubt="the call always raises")
+    elif found.kind in (ArgumentKind.SIZE, ArgumentKind.EMPTY):
+        yield IS_SIZE.proven(of=found.what) if found.proven else IS_SIZE.open(found.what, is_likely=True)
+    else:
+        likely = found.kind is not ArgumentKind.UNKNOWN
+        yield IS_DATA.proven(of=found.what) if found.proven else IS_DATA.open(found.what, is_likely=likely)
+    if found.kind in _COPIED:
+        yield MEMORY_NOT_SHARED.open(found.what)
     if found.may_be_empty:
-        return "; without any size it raises, where the legacy call gave an empty tensor"
-    return "" if proven else ", if the object is a tensor"
+        yield SIZE_IS_GIVEN.open(found.what)
 
 
-RULE = Rule("TNS306", "tensor-new", Triggers(methods=("new",)), visit={cst.Call: check})
+RULE = Rule(
+    "TNS306",
+    "tensor-new",
+    Triggers(methods=("new",)),
+    assumes=(
+        "is-torch-tensor",
+        "argument-is-data",
+        "argument-is-size",
+        "size-is-given",
+        "memory-not-shared",
+        "author-meant-this",
+    ),
+    visit={cst.Call: check},
+)

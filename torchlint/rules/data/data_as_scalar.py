@@ -57,14 +57,14 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
-from torchlint.rules.api import Draft, Dtype, FileContext, Rule, Triggers, Value
-from torchlint.rules.data.data_evidence import tensor_evidence
+from torchlint.diagnostics.assumptions import HAS_NO_DIMENSIONS, IS_REAL, Decision
+from torchlint.diagnostics.model import Confidence, Edit, Fix
+from torchlint.rules.api import Draft, Dtype, FileContext, Rule, Triggers
+from torchlint.rules.data.data_evidence import is_tensor_by, tensor_evidence
 from torchlint.rules.data.data_use import DataUse, Use, data_use, dropped
 from torchlint.rules.evidence.constructor_argument import brief
-from torchlint.rules.evidence.expected_errors import unless_expected
+from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.tensor_dimensions import has_no_dimension
-from torchlint.rules.evidence.tensor_proof import doubt_of_tensor
 
 
 def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
@@ -81,13 +81,25 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     if use.word == "[0]" and known.rank != 0:
         confidence = min(confidence, Confidence.LIKELY)
     place = context.python(node.value)
-    number = isinstance(place, ast.expr) and has_no_dimension(place, context)
-    safe = confidence is Confidence.CERTAIN and (number or use.word != "[0]") and _is_equal(use, known)
-    fix = _doubted(_fix(node, use, safe, context), node, number or use.word != "[0]", context)
+    fix = _fix(node, use, context)
+    if fix is not None:
+        number = isinstance(place, ast.expr) and has_no_dimension(place, context)
+        fix = fix.assuming(is_tensor_by(confidence, node.value, context), *_assumed(node, use, number, context))
     yield Draft(node.attr, _message(use), confidence, fix=fix)
 
 
-RULE = Rule("TNS204", "data-as-scalar", Triggers(attributes=("data",)), visit={cst.Attribute: check})
+RULE = Rule(
+    "TNS204",
+    "data-as-scalar",
+    Triggers(attributes=("data",)),
+    assumes=(
+        "is-torch-tensor",
+        "has-no-dimensions",
+        "is-real",
+        "error-not-expected",
+    ),
+    visit={cst.Attribute: check},
+)
 
 
 def _message(use: DataUse) -> str:
@@ -98,21 +110,18 @@ def _message(use: DataUse) -> str:
     return f"`{use.word}(x.data)` reads one number by a detour: use `.item()`"
 
 
-def _is_equal(use: DataUse, known: Value) -> bool:
-    if use.word in ("float", "int"):  # a complex number has neither
-        return not known.dtype & Dtype.FLOATING or (known.exact is not None and "complex" not in known.exact)
-    return use.word == "item" or known.rank == 0
+def _assumed(node: cst.Attribute, use: DataUse, number: bool, context: FileContext) -> Iterator[Decision]:
+    known, code = context.value(node.value), brief(node.value, context)
+    if use.word == "[0]":
+        yield HAS_NO_DIMENSIONS.decided(None if number and known.rank == 0 else "", code)
+    if use.word in ("float", "int"):
+        real = not known.dtype & Dtype.FLOATING or (known.exact is not None and "complex" not in known.exact)
+        yield IS_REAL.decided(None if real else "", code)
+    if use.word != "item":
+        yield error_not_expected(node, context)
 
 
-def _doubted(fix: Fix | None, node: cst.Attribute, number: bool, context: FileContext) -> Fix | None:
-    if fix is None:
-        return None
-    if not number:
-        fix = fix.doubted(f"of a tensor with one dimension `{brief(node, context)}[0]` is a tensor, no number")
-    return fix.doubted(doubt_of_tensor(node.value, context))
-
-
-def _fix(node: cst.Attribute, use: DataUse, safe: bool, context: FileContext) -> Fix | None:
+def _fix(node: cst.Attribute, use: DataUse, context: FileContext) -> Fix | None:
     edits = [context.replace(node.attr, "item()")]
     if use.word == "item":
         edits = [dropped(node, context)]
@@ -121,5 +130,4 @@ def _fix(node: cst.Attribute, use: DataUse, safe: bool, context: FileContext) ->
         if "#" in context.source.slice(start, end):
             return None
         edits.append(Edit(start, end, ""))
-    fix = Fix("Use `.item()`", tuple(edits), Applicability.SAFE if safe else Applicability.UNSAFE)
-    return unless_expected(fix, node, context) if use.word != "item" else fix
+    return Fix("Use `.item()`", tuple(edits))

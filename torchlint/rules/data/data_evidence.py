@@ -9,10 +9,13 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.diagnostics.assumptions import IS_TENSOR, Decision
 from torchlint.diagnostics.model import Confidence
 from torchlint.rules.api import FileContext, Kind, Value, operations, parameters, remembered
 from torchlint.rules.data.data_owners import behind_methods, is_tensor_word, meets_tensor, network_output
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, is_loss_name, last_word, method_call
+from torchlint.rules.evidence.constructor_argument import brief
+from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.tensor_uses import PARAMETER, TENSOR_ONLY, is_asked_for_shape, is_used
 
 _WORD = re.compile(r"\bdata\b")
@@ -250,6 +253,11 @@ _RECORDS = re.compile(rb"^\s*(?:import|from)\s+(torch_geometric|dgl|mmcv|torchte
 _PACKED = re.compile(rb"PackedSequence|\bpack_padded_sequence\b")
 _TENSOR_NOTE = re.compile(r"Tensor|Variable|Parameter\b|Module|Any\b|Optimizer")
 """Annotations of tensors, and of what holds tensors without a ``data`` of its own."""
+
+
+def is_tensor_by(evidence: Confidence, node: cst.BaseExpression, context: FileContext) -> Decision:
+    """Decide whether the owner of a `.data` is a tensor: where the evidence is not certain, no proof is looked for."""
+    return is_tensor(node, context) if evidence is Confidence.CERTAIN else IS_TENSOR.open(brief(node, context))
 
 
 @remembered

@@ -52,12 +52,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Applicability, Confidence, Fix
+from torchlint.diagnostics.model import Fix
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
-from torchlint.rules.data.data_evidence import tensor_evidence
+from torchlint.rules.data.data_evidence import is_tensor_by, tensor_evidence
 from torchlint.rules.data.data_use import Use, data_use, dropped
-from torchlint.rules.evidence.tensor_proof import doubt_of_tensor
-from torchlint.rules.evidence.torch_defaults import unless_traced
+from torchlint.rules.evidence.torch_defaults import not_traced
 
 
 def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
@@ -70,10 +69,18 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     confidence = tensor_evidence(node, context)
     if confidence is None:
         return
-    safe = confidence is Confidence.CERTAIN
-    fix = Fix("Drop `.data`", (dropped(node, context),), Applicability.SAFE if safe else Applicability.UNSAFE)
-    fix = unless_traced(fix.doubted(doubt_of_tensor(node.value, context)), context)
+    assumed = (is_tensor_by(confidence, node.value, context), not_traced(context))
+    fix = Fix("Drop `.data`", (dropped(node, context),), assumed)
     yield Draft(node.attr, f"`{use.word}` is the same without `.data`: ask the tensor itself", confidence, fix=fix)
 
 
-RULE = Rule("TNS205", "data-for-metadata", Triggers(attributes=("data",)), visit={cst.Attribute: check})
+RULE = Rule(
+    "TNS205",
+    "data-for-metadata",
+    Triggers(attributes=("data",)),
+    assumes=(
+        "is-torch-tensor",
+        "not-traced",
+    ),
+    visit={cst.Attribute: check},
+)

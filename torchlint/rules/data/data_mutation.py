@@ -95,7 +95,6 @@ No fix is offered for `resize_` on a tensor that may require grad, which torch r
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 import libcst as cst
@@ -103,10 +102,9 @@ import libcst as cst
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data.data_evidence import tensor_evidence
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use
-from torchlint.rules.data.module_building import made_elsewhere
 from torchlint.rules.data.write_repair import repair
 from torchlint.rules.evidence.tensor_uses import CALLING_BACK, REFORMING
-from torchlint.rules.evidence.torch_defaults import unless_traced_here
+from torchlint.rules.evidence.torch_defaults import not_traced_here
 
 
 def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
@@ -121,16 +119,25 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
         return
     fix = repair(node, use, confidence, context)
     if fix is not None:
-        fix = unless_traced_here(fix.doubted(_elsewhere(node, context)), context)
+        fix = fix.assuming(not_traced_here(context))
     yield Draft(node.attr, _message(node, use, context), confidence, _why(use), fix)
 
 
-RULE = Rule("TNS202", "data-mutation", Triggers(attributes=("data",)), visit={cst.Attribute: check})
-
-
-def _elsewhere(node: cst.Attribute, context: FileContext) -> str | None:
-    place = context.python(node.value)
-    return made_elsewhere(place, context) if isinstance(place, ast.expr) else None
+RULE = Rule(
+    "TNS202",
+    "data-mutation",
+    Triggers(attributes=("data",)),
+    assumes=(
+        "is-torch-tensor",
+        "no-live-graph",
+        "same-effect-without-data",
+        "grad-mode-does-not-matter",
+        "not-written-through-later",
+        "result-not-used",
+        "not-traced",
+    ),
+    visit={cst.Attribute: check},
+)
 
 
 def _message(node: cst.Attribute, use: DataUse, context: FileContext) -> str:

@@ -71,15 +71,15 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Applicability, Confidence, Fix
+from torchlint.diagnostics.assumptions import HAS_DIMENSIONS, NOT_WRITTEN_LATER
+from torchlint.diagnostics.model import Confidence, Fix
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
-from torchlint.rules.data.data_evidence import tensor_evidence
+from torchlint.rules.data.data_evidence import is_tensor_by, tensor_evidence
 from torchlint.rules.data.data_use import Use, data_use, detached, dropped, is_detached_behind, is_detaching
 from torchlint.rules.data.write_through import only_read
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.tensor_dimensions import has_a_dimension, has_no_dimension
-from torchlint.rules.evidence.tensor_proof import doubt_of_tensor
-from torchlint.rules.evidence.torch_defaults import unless_traced
+from torchlint.rules.evidence.torch_defaults import not_traced
 
 
 def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
@@ -93,11 +93,21 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     if confidence is None:
         return
     message = "`.data` hides later writes from autograd, so gradients may be silently wrong: use `.detach()`"
-    fix = _fix(node, confidence, context)
-    yield Draft(node.attr, message, confidence, fix=fix and unless_traced(fix, context))
+    yield Draft(node.attr, message, confidence, fix=_fix(node, confidence, context))
 
 
-RULE = Rule("TNS201", "data-read", Triggers(attributes=("data",)), visit={cst.Attribute: check})
+RULE = Rule(
+    "TNS201",
+    "data-read",
+    Triggers(attributes=("data",)),
+    assumes=(
+        "is-torch-tensor",
+        "not-written-through-later",
+        "not-traced",
+        "has-dimensions",
+    ),
+    visit={cst.Attribute: check},
+)
 
 
 def _fix(node: cst.Attribute, confidence: Confidence, context: FileContext) -> Fix | None:
@@ -105,17 +115,16 @@ def _fix(node: cst.Attribute, confidence: Confidence, context: FileContext) -> F
     place, number = context.python(node), _is_number(node, context)
     if number and isinstance(place, ast.Attribute) and has_no_dimension(place.value, context):
         return None
-    safe = confidence is Confidence.CERTAIN and isinstance(place, ast.expr) and only_read(place, context)
     if is_detached_behind(node, context):
         edit, title = dropped(node, context), "Drop `.data` before `.detach()`"
     elif is_detaching(node.value):
         edit, title = dropped(node, context), "Drop `.data` behind `.detach()`"
     else:
         edit, title = detached(node, context), "Replace `.data` with `.detach()`"
-    fix = Fix(title, (edit,), Applicability.SAFE if safe else Applicability.UNSAFE)
-    if number:
-        fix = fix.doubted(f"`{brief(node.value, context)}` may have no dimensions, and then needs `.item()`")
-    return fix.doubted(doubt_of_tensor(node.value, context))
+    read = isinstance(place, ast.expr) and only_read(place, context)
+    fix = Fix(title, (edit,), (is_tensor_by(confidence, node.value, context),))
+    fix = fix.assuming(NOT_WRITTEN_LATER.decided(None if read else "", brief(node, context)), not_traced(context))
+    return fix.assuming(HAS_DIMENSIONS.open(brief(node.value, context))) if number else fix
 
 
 def _is_number(node: cst.Attribute, context: FileContext) -> bool:

@@ -54,7 +54,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Applicability, Edit, Fix
+from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
+from torchlint.diagnostics.model import Edit, Fix
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data.data_evidence import tensor_evidence
 from torchlint.rules.data.data_use import Use, data_use
@@ -79,7 +80,16 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     yield Draft(node.attr, message, confidence, fix=_choice(node, context))
 
 
-RULE = Rule("TNS203", "data-rebinding", Triggers(attributes=("data",)), visit={cst.Attribute: check})
+RULE = Rule(
+    "TNS203",
+    "data-rebinding",
+    Triggers(attributes=("data",)),
+    assumes=("author-meant-this",),
+    visit={cst.Attribute: check},
+)
+
+
+_OTHERWISE = "a new dtype, device or shape needs a new parameter"
 
 
 def _choice(node: cst.Attribute, context: FileContext) -> Fix | None:
@@ -94,5 +104,5 @@ def _choice(node: cst.Attribute, context: FileContext) -> Fix | None:
             if block is None or "#" in context.source.slice(start, end) or isinstance(value, cst.Tuple | cst.Yield):
                 return None
             edits = (*block, Edit(start, end, ".copy_("), context.insert_after(value, ")"))
-            return Fix("Copy the values under `torch.no_grad()`", edits, Applicability.DISPLAY)
+            return Fix("Copy the values under `torch.no_grad()`", edits, (AUTHOR_MEANT_THIS.open(doubt=_OTHERWISE),))
     return None

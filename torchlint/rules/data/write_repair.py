@@ -8,24 +8,50 @@ from weakref import WeakKeyDictionary
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
+from torchlint.diagnostics.assumptions import (
+    GRAD_MODE_IS_FREE,
+    IS_TENSOR,
+    NO_LIVE_GRAPH,
+    NOT_WRITTEN_LATER,
+    RESULT_NOT_USED,
+    SAME_METHOD,
+    Decision,
+    merged,
+)
+from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import FileContext, Mode, remembered, semantic_children
 from torchlint.rules.data.data_evidence import tensor_evidence
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, detached, dropped, is_detaching
-from torchlint.rules.data.module_building import is_being_built
+from torchlint.rules.data.module_building import is_being_built, made_elsewhere
 from torchlint.rules.data.no_grad_block import Statement, neighbours, no_grad_edits, statement_of
-from torchlint.rules.evidence.tensor_proof import doubt_of_tensor
-from torchlint.rules.evidence.tensor_uses import ALIKE, CALLING_BACK, RESIZING
+from torchlint.rules.evidence.constructor_argument import brief
+from torchlint.rules.evidence.tensor_proof import is_tensor
+from torchlint.rules.evidence.tensor_uses import ALIKE, CALLING_BACK, REFORMING, RESIZING
 
 _HARMLESS_CALLS = frozenset("float int len min max abs round range tuple list sum isinstance bool".split())
 _HARMLESS_MODULES = ("torch.", "math.", "numpy.", "random.")
 
 
-def is_safe(node: cst.Attribute, use: DataUse, confidence: Confidence, context: FileContext) -> bool:
-    """Whether the write does the same in both spellings, and nothing beside it cares for grad mode."""
-    if confidence is not Confidence.CERTAIN or (use.way is Way.METHOD and use.word not in ALIKE):
-        return False
-    return is_new(node, context) and _is_plain_around(node, context)
+def _assumed(node: cst.Attribute, use: DataUse, confidence: Confidence, context: FileContext) -> tuple[Decision, ...]:
+    """Decide whether the write does the same without `.data`, and nothing beside it cares for grad mode."""
+    decisions = [*_of_a_new_tensor(node, confidence, context)]
+    if use.way is Way.METHOD:
+        doubt = "the old code changes the temporary that `.data` makes" if use.word in REFORMING else ""
+        decisions.append(SAME_METHOD.decided(None if use.word in ALIKE else doubt, f".{use.word}()"))
+    decisions.append(GRAD_MODE_IS_FREE.decided(None if _is_plain_around(node, context) else ""))
+    return tuple(decisions)
+
+
+def _of_a_new_tensor(node: cst.Attribute, confidence: Confidence, context: FileContext) -> Iterator[Decision]:
+    """Decide whether what is written into is a tensor that no graph holds: one of a module that is being built."""
+    place, code = context.python(node.value), brief(node.value, context)
+    if is_new(node, context):  # such a module holds no tensors but torch's own
+        yield IS_TENSOR.decided(None if confidence is Confidence.CERTAIN else "", code)
+        yield NO_LIVE_GRAPH.proven(of=code)
+        return
+    doubt = made_elsewhere(place, context) if isinstance(place, ast.expr) else None
+    yield is_tensor(node.value, context)
+    yield NO_LIVE_GRAPH.open(code, doubt or "")
 
 
 def is_new(node: cst.Attribute, context: FileContext) -> bool:
@@ -83,29 +109,21 @@ def repair(node: cst.Attribute, use: DataUse, confidence: Confidence, context: F
     if _is_in_fstring(node, context):
         return None
     if use.way is Way.INIT:
-        safe = is_safe(node, use, confidence, context) and _is_unused(use.top, context)
-        return _made("Drop `.data`", (dropped(node, context),), safe).doubted(_doubt_of(node, context))
+        kept = RESULT_NOT_USED.decided(None if _is_unused(use.top, context) else "")
+        assumed = (*_assumed(node, use, confidence, context), kept)
+        return Fix("Drop `.data`", (dropped(node, context),), assumed)
     if use.word in RESIZING and context.value(node.value).may_require_grad:
         return None
     if use.word in CALLING_BACK and context.value(node.value).may_require_grad:
-        return _replaced(node, context, safe=False)
+        fix = _replaced(node, confidence, context)
+        return fix.assuming(SAME_METHOD.open(f".{use.word}()", "it calls your code"))
     statement = statement_of(node, context)
     if statement is None or not _is_direct(node, use, statement, context):
         return _detaching(node, use, confidence, context)
     if _grad_is_off(node, context):
         edits = _drop(node, use, context)
-        fix = _made("Drop `.data`", edits, is_safe(node, use, confidence, context)) if edits else None
-        return fix.doubted(_doubt_of(node, context)) if fix else None
+        return Fix("Drop `.data`", edits, _assumed(node, use, confidence, context)) if edits else None
     return _in_block(statement, context) or _detaching(node, use, confidence, context)
-
-
-def _doubt_of(node: cst.Attribute, context: FileContext) -> str | None:
-    """Return why what is written into may be no tensor; a module that is being built holds none but torch's own."""
-    return None if is_new(node, context) else doubt_of_tensor(node.value, context)
-
-
-def _made(title: str, edits: tuple[Edit, ...], safe: bool) -> Fix:
-    return Fix(title, edits, Applicability.SAFE if safe else Applicability.UNSAFE)
 
 
 def _detaching(node: cst.Attribute, use: DataUse, confidence: Confidence, context: FileContext) -> Fix | None:
@@ -113,15 +131,15 @@ def _detaching(node: cst.Attribute, use: DataUse, confidence: Confidence, contex
     if use.way is Way.AUGMENTED:  # `x.detach() += v` is no Python
         return None
     kept = use.way is not Way.STORE and not _is_unused(use.top, context)
-    safe = confidence is Confidence.CERTAIN and not kept and is_new(node, context)
-    return _replaced(node, context, safe)
+    fix = _replaced(node, confidence, context)
+    return fix.assuming(NOT_WRITTEN_LATER.decided("" if kept else None, brief(node, context)))
 
 
-def _replaced(node: cst.Attribute, context: FileContext, safe: bool) -> Fix:
+def _replaced(node: cst.Attribute, confidence: Confidence, context: FileContext) -> Fix:
     """Write through ``.detach()``, or through what is detached before ``.data`` already."""
     edit = dropped(node, context) if is_detaching(node.value) else detached(node, context)
     title = "Drop `.data` behind `.detach()`" if is_detaching(node.value) else "Replace `.data` with `.detach()`"
-    return _made(title, (edit,), safe).doubted(_doubt_of(node, context))
+    return Fix(title, (edit,), tuple(_of_a_new_tensor(node, confidence, context)))
 
 
 def _in_block(statement: cst.SimpleStatementLine, context: FileContext) -> Fix | None:
@@ -138,7 +156,7 @@ def _in_block(statement: cst.SimpleStatementLine, context: FileContext) -> Fix |
     edits = _block(runs[statement], context)
     if edits is None:
         return None
-    return _made(_TITLE, edits, safe).doubted(_doubt(runs[statement], context))
+    return Fix(_TITLE, edits, _assumed_of(runs[statement], context))
 
 
 _LONGEST_BLOCK = 50
@@ -161,10 +179,10 @@ def _block(run: tuple[Statement, ...], context: FileContext) -> tuple[Edit, ...]
 
 
 @remembered
-def _doubt(run: tuple[Statement, ...], context: FileContext) -> str | None:
-    """Return the first clause that says that what is written in a block is not shown to be a tensor."""
+def _assumed_of(run: tuple[Statement, ...], context: FileContext) -> tuple[Decision, ...]:
+    """Return what a block rests on: each assumption once, by the first write for which it is open."""
     sites = (site for each in run for line in _lines(each) for site in _sites(line, context))
-    return next(filter(None, (_doubt_of(node, context) for node, _, _ in sites)), None)
+    return merged(decision for site in sites for decision in _assumed(*site, context))
 
 
 @remembered
@@ -173,7 +191,7 @@ def _trusted(line: cst.SimpleStatementLine, context: FileContext) -> bool | None
     sites = _sites(line, context)
     if not sites or not all(_drop(node, use, context) for node, use, _ in sites):
         return None
-    return all(is_safe(node, use, confidence, context) for node, use, confidence in sites)
+    return all(decision.is_proven for site in sites for decision in _assumed(*site, context))
 
 
 def _lines(node: cst.CSTNode) -> Iterator[cst.SimpleStatementLine]:

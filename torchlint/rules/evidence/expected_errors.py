@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Applicability, Fix
+from torchlint.diagnostics.assumptions import ERROR_NOT_EXPECTED, Decision
 from torchlint.rules.api import UNRELATED, FileContext, remembered
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -19,10 +19,9 @@ _HANDLES = re.compile(rb"^\s*except\b|raises|Raises|suppress", re.MULTILINE)
 _EXPECTS_ALL = re.compile(rb"^pytestmark\b.*\bxfail\b", re.MULTILINE)
 
 
-def unless_expected(fix: Fix, node: cst.CSTNode, context: FileContext) -> Fix:
-    """Return a fix after which nothing is raised as an unsafe one where somebody may expect the error."""
-    fix = fix.doubted(_expected_here(node, context))
-    return fix.doubted(_expected_elsewhere(node, context)) if fix.applicability is Applicability.SAFE else fix
+def error_not_expected(node: cst.CSTNode, context: FileContext) -> Decision:
+    """Decide whether nobody expects the error that a node raises, after whose fix nothing is raised."""
+    return ERROR_NOT_EXPECTED.decided(_expected_here(node, context) or _expected_elsewhere(node, context))
 
 
 def _expected_here(node: cst.CSTNode, context: FileContext) -> str | None:

@@ -6,6 +6,7 @@ import ast
 
 import libcst as cst
 
+from torchlint.diagnostics.assumptions import IS_TENSOR, Decision
 from torchlint.rules.api import UNLIKE, FileContext, Kind, Value, leaf, operations, remembered
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.local_bindings import bindings_of, is_instance, names_of
@@ -113,12 +114,11 @@ _DEEPEST, _MOST = 60, 1000
 """A proof that takes more levels or steps than this is not looked for."""
 
 
-def doubt_of_tensor(node: cst.BaseExpression, context: FileContext) -> str | None:
-    """Return the clause that says why a fix that needs a tensor is not safe; None where it is one beyond doubt."""
+def is_tensor(node: cst.BaseExpression, context: FileContext) -> Decision:
+    """Decide whether an expression is a tensor: proven only where it is one beyond doubt."""
     place = context.python(node)
-    if isinstance(place, ast.expr) and is_proven(place, context):
-        return None
-    return f"`{brief(node, context)}` is not shown to be a tensor"
+    proven = isinstance(place, ast.expr) and is_proven(place, context)
+    return IS_TENSOR.decided(None if proven else "", brief(node, context))
 
 
 @remembered

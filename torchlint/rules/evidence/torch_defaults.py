@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torchlint.diagnostics.model import Applicability, Fix
+from torchlint.diagnostics.assumptions import DEFAULT_DEVICE, DEFAULT_DTYPE, NOT_TRACED, Decision
 from torchlint.rules.api import (
     DEVICE,
     DTYPE,
@@ -29,18 +29,26 @@ class Defaults:
     """It may set a CUDA default tensor type: then ``torch.Tensor`` and the modern constructors follow it alike."""
 
 
-def default_set(context: FileContext, dtype: bool) -> str | None:
-    """Return which file of the project may set a default that matters; None where none does.
+def defaults_unchanged(context: FileContext, dtype: bool) -> tuple[Decision, ...]:
+    """Decide whether nothing in the project sets a default that matters.
 
     The default device matters to every constructor; ``dtype`` says whether the default dtype does, too.
     """
+    return (default_device_unchanged(context), *((_default_dtype_unchanged(context),) if dtype else ()))
+
+
+def default_device_unchanged(context: FileContext) -> Decision:
+    """Decide whether nothing in the project sets a default device, or a default tensor type that has one."""
     known = defaults(context)
     if known.device or known.tensor_type:
-        return "this file may set the default device"
-    if dtype and known.dtype:
-        return "this file may set the default dtype"
-    kinds = (SETS_DEFAULT_DTYPE,) if dtype else ()
-    return context.other_texts.sets(*kinds, SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE)
+        return DEFAULT_DEVICE.open(doubt="this file may set the default device")
+    return DEFAULT_DEVICE.decided(context.other_texts.sets(SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE))
+
+
+def _default_dtype_unchanged(context: FileContext) -> Decision:
+    if defaults(context).dtype:
+        return DEFAULT_DTYPE.open(doubt="this file may set the default dtype")
+    return DEFAULT_DTYPE.decided(context.other_texts.sets(SETS_DEFAULT_DTYPE, SETS_TENSOR_TYPE))
 
 
 def defaults(context: FileContext) -> Defaults:
@@ -56,27 +64,19 @@ def defaults(context: FileContext) -> Defaults:
 _DOUBT = "a trace keeps what `.data` gives as a constant"
 
 
-def unless_traced(fix: Fix, context: FileContext) -> Fix:
-    """Return the fix as it is, or, where it is safe but its code may be traced, as an unsafe one."""
-    return fix.doubted(_traced(context)) if fix.applicability is Applicability.SAFE else fix
+def not_traced(context: FileContext) -> Decision:
+    """Decide whether no code of the project is traced or scripted; who is handed to a tracer is not followed."""
+    if traces_or_scripts(context.source.utf8):
+        return NOT_TRACED.open(doubt=f"this file traces or scripts code, and {_DOUBT}")
+    elsewhere = context.other_texts.traces
+    return NOT_TRACED.decided(f"{elsewhere}, and {_DOUBT}" if elsewhere else None)
 
 
-def unless_traced_here(fix: Fix, context: FileContext) -> Fix:
-    """Return the fix as :func:`unless_traced` does, asking this file alone: for code that builds a module.
+def not_traced_here(context: FileContext) -> Decision:
+    """Decide as :func:`not_traced` does, by this file alone: for code that builds a module.
 
     A function that is traced hardly ever builds one, and then in the file that traces it.
     """
-    if fix.applicability is Applicability.SAFE and traces_or_scripts(context.source.utf8):
-        return fix.doubted("this file traces or scripts code, and a trace misses writes through `.data`")
-    return fix
-
-
-def _traced(context: FileContext) -> str | None:
-    """Return why code of the file may be traced or scripted, as a clause; None where nothing speaks for it.
-
-    The texts of the project are asked, this file's own among them; who is handed to a tracer is not followed.
-    """
     if traces_or_scripts(context.source.utf8):
-        return f"this file traces or scripts code, and {_DOUBT}"
-    elsewhere = context.other_texts.traces
-    return f"{elsewhere}, and {_DOUBT}" if elsewhere else None
+        return NOT_TRACED.open(doubt="this file traces or scripts code, and a trace misses writes through `.data`")
+    return NOT_TRACED.proven("this file neither traces nor scripts code")

@@ -47,9 +47,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
+from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers
-from torchlint.rules.host.host_conversions import is_host_copy, is_torch_tensor
+from torchlint.rules.host.host_conversions import is_host_copy, torch_tensor
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -73,10 +73,9 @@ def _reported(copied: cst.Call, detached: cst.Call, name: str | None, context: F
         return
     shown = f".{context.code(method.attr)}({', '.join(context.code(each.value) for each in copied.args)})"
     message = f"`{shown}` before `.detach()` records a copy that nobody follows: detach first"
-    safe = is_torch_tensor(method.value, detached, context)
-    trust = Applicability.SAFE if safe else Applicability.UNSAFE
+    known = torch_tensor(method.value, detached, context)
     edits = _swapped(copied, method, detached, last, context)
-    fix = Fix(f"Swap them: `.detach(){shown}`", edits, trust) if edits else None
+    fix = Fix(f"Swap them: `.detach(){shown}`", edits, (known,)) if edits else None
     if fix is not None and name is not None and _has_comment(copied, detached, context):
         fix = None
     yield Draft(method.attr, message, Confidence.CERTAIN if value.is_tensor else Confidence.LIKELY, fix=fix)
@@ -143,4 +142,11 @@ def _has_comment(copied: cst.Call, detached: cst.Call, context: FileContext) -> 
     return "#" in context.source.slice(start, end) + context.source.line(row)
 
 
-RULE = Rule("TNS104", "cpu-before-detach", Triggers(methods=("detach",)), default=False, visit={cst.Call: check})
+RULE = Rule(
+    "TNS104",
+    "cpu-before-detach",
+    Triggers(methods=("detach",)),
+    default=False,
+    assumes=("is-torch-tensor",),
+    visit={cst.Call: check},
+)

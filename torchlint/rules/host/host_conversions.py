@@ -9,12 +9,14 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
+from torchlint.diagnostics.assumptions import IS_TENSOR, NO_GRADIENT_WANTED, Decision
+from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import UNKNOWN, Device, Draft, FileContext, Grad, Kind, Mode, Reason, Value
 from torchlint.rules.data.data_evidence import is_packed
 from torchlint.rules.data.data_use import detached, detaching_end
-from torchlint.rules.evidence.expected_errors import unless_expected
-from torchlint.rules.evidence.tensor_proof import doubt_of_tensor
+from torchlint.rules.evidence.constructor_argument import brief
+from torchlint.rules.evidence.expected_errors import error_not_expected
+from torchlint.rules.evidence.tensor_proof import is_tensor
 
 
 def is_host_copy(call: cst.Call, context: FileContext) -> bool:
@@ -27,15 +29,18 @@ def is_host_copy(call: cst.Call, context: FileContext) -> bool:
     return False
 
 
-def is_torch_tensor(node: cst.BaseExpression, used: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether a value is a torch tensor: by its facts, or by ``.detach()`` on it in a file that knows no other library.
+def torch_tensor(node: cst.BaseExpression, used: cst.BaseExpression, context: FileContext) -> Decision:
+    """Decide whether a value is a torch tensor.
 
-    ``used`` is the call on the value, or one further on in the chain.
+    By its facts, or by ``.detach()`` on it in a file that knows no other library. ``used`` is the call on the value, or
+    one further on in the chain.
     """
     if context.value(node).is_tensor:
-        return True
-    known = not context.uses_other_frameworks
-    return known and context.value(used).is_tensor
+        return IS_TENSOR.proven(of=brief(node, context))
+    if context.uses_other_frameworks:
+        return IS_TENSOR.open(brief(node, context), "the file uses another framework, too")
+    known = context.value(used).is_tensor
+    return IS_TENSOR.decided(None if known else "", brief(node, context), "other objects have no `.detach()`")
 
 
 def is_host(argument: cst.Arg, context: FileContext) -> bool:
@@ -237,21 +242,29 @@ def computes_loss(found: Conversion, context: FileContext) -> bool:
 
 
 def repair(found: Conversion, context: FileContext) -> Fix:
-    """Insert what is missing, ``.detach()`` before an existing ``.cpu()``; safe only where nobody expects the error."""
-    return unless_expected(_repair(found, context), found.call, context)
+    """Insert what is missing, ``.detach()`` before an existing ``.cpu()``."""
+    return _repair(found, context).assuming(*_assumed(found, context), error_not_expected(found.call, context))
+
+
+def _assumed(found: Conversion, context: FileContext) -> Iterator[Decision]:
+    receiver = brief(found.attribute.value, context)
+    is_tensor = found.value.must(CONVERTS)
+    yield IS_TENSOR.decided(None if is_tensor else "", receiver, "nothing else that it may be has a `.numpy()`")
+    if found.detach:
+        wanted = computes_loss(found, context)
+        doubt = "a loss is computed here, and the error may be the only sign that a gradient gets lost"
+        yield NO_GRADIENT_WANTED.decided(doubt if wanted else None, receiver)
 
 
 def _repair(found: Conversion, context: FileContext) -> Fix:
-    safe = found.value.must(CONVERTS) and not (found.detach and computes_loss(found, context))
-    applicability = Applicability.SAFE if safe else Applicability.UNSAFE
     target = context.settings.target_torch
     if context.settings.numpy_style == "force" and (target is None or target >= FORCE_SINCE) and not found.call.args:
         end = context.span(found.call)[1]
-        return Fix("Write `.numpy(force=True)`", (Edit(end - 1, end - 1, "force=True"),), applicability)
+        return Fix("Write `.numpy(force=True)`", (Edit(end - 1, end - 1, "force=True"),))
     if found.detach and (data := _data_behind(found.attribute.value, context)) is not None:
-        return _in_place_of_data(data, found, applicability, context)
+        return _in_place_of_data(data, found, context)
     title = f"Insert `{found.missing}` before `.numpy()`"
-    return Fix(title, (context.insert_after(_anchor(found), found.missing),), applicability)
+    return Fix(title, (context.insert_after(_anchor(found), found.missing),))
 
 
 def _data_behind(receiver: cst.BaseExpression, context: FileContext) -> cst.Attribute | None:
@@ -262,14 +275,11 @@ def _data_behind(receiver: cst.BaseExpression, context: FileContext) -> cst.Attr
     return end
 
 
-def _in_place_of_data(
-    data: cst.Attribute, found: Conversion, applicability: Applicability, context: FileContext
-) -> Fix:
+def _in_place_of_data(data: cst.Attribute, found: Conversion, context: FileContext) -> Fix:
     edits = [detached(data, context)]
     if found.cpu:
         edits.append(context.insert_after(found.attribute.value, ".cpu()"))
-    fix = Fix("Replace `.data` with `.detach()`", tuple(edits), applicability)
-    return fix.doubted(doubt_of_tensor(data.value, context))
+    return Fix("Replace `.data` with `.detach()`", tuple(edits), (is_tensor(data.value, context),))
 
 
 def _anchor(found: Conversion) -> cst.BaseExpression:

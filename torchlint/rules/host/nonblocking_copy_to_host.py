@@ -57,8 +57,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Applicability, Confidence, Fix
+from torchlint.diagnostics.assumptions import MAY_WAIT, NO_OWN_METHOD, Decision
+from torchlint.diagnostics.model import Confidence, Fix
 from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers, Value
+from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.removal import without
 from torchlint.rules.evidence.variable_calls import is_literal
 from torchlint.rules.host.host_conversions import is_host
@@ -112,7 +114,7 @@ def _judged(
     receiver = value if method.attr.value != "copy_" else context.value(method.value)
     known = receiver.must(Kind.TENSOR | Kind.MODULE)
     edit = without(flag, node, context)
-    fix = Fix(f"Drop `non_blocking=True`; {_doubt(method)}", (edit,), Applicability.UNSAFE) if edit else None
+    fix = Fix("Drop `non_blocking=True`", (edit,), _assumed(method, context)) if edit else None
     if method.attr.value == "cpu":
         sure = Confidence.CERTAIN if known else Confidence.POSSIBLE
         return "`.cpu()` has no argument `non_blocking` and raises `TypeError`: drop it", sure, (), fix
@@ -120,11 +122,12 @@ def _judged(
     return message, _confidence(node, value, context), (), fix
 
 
-def _doubt(method: cst.Attribute) -> str:
-    """Return what may differ without the argument."""
+def _assumed(method: cst.Attribute, context: FileContext) -> tuple[Decision, ...]:
+    """Return what the fix rests on: neither is ever proven."""
+    receiver = brief(method.value, context)
     if method.attr.value == "cpu":
-        return "a class of your own may have a `cpu` that takes it"
-    return "the copy may be meant to overlap with work, which now waits for it"
+        return (NO_OWN_METHOD.open(receiver, "a class of your own may have a `cpu` that takes the argument"),)
+    return (MAY_WAIT.open(), NO_OWN_METHOD.decided(None if context.value(method.value).is_tensor else "", receiver))
 
 
 def _confidence(node: cst.Call, value: Value, context: FileContext) -> Confidence:
@@ -173,4 +176,13 @@ def _calls(node: cst.Call, words: frozenset[str], context: FileContext, whole_fi
     )
 
 
-RULE = Rule("TNS108", "nonblocking-copy-to-host", Triggers(names=("non_blocking",)), visit={cst.Call: check})
+RULE = Rule(
+    "TNS108",
+    "nonblocking-copy-to-host",
+    Triggers(names=("non_blocking",)),
+    assumes=(
+        "copy-may-wait",
+        "no-own-method",
+    ),
+    visit={cst.Call: check},
+)

@@ -53,5 +53,13 @@ def _message(found: Conversion, context: FileContext) -> str:
 
 
 RULE = Rule(
-    "TNS102", "numpy-on-accelerator-tensor", Triggers(methods=("numpy",)), visit={cst.Call: drafts("TNS102", _message)}
+    "TNS102",
+    "numpy-on-accelerator-tensor",
+    Triggers(methods=("numpy",)),
+    assumes=(
+        "is-torch-tensor",
+        "no-gradient-wanted",
+        "error-not-expected",
+    ),
+    visit={cst.Call: drafts("TNS102", _message)},
 )

@@ -57,5 +57,13 @@ def _message(found: Conversion, context: FileContext) -> str:
 
 
 RULE = Rule(
-    "TNS101", "numpy-on-grad-tensor", Triggers(methods=("numpy",)), visit={cst.Call: drafts("TNS101", _message)}
+    "TNS101",
+    "numpy-on-grad-tensor",
+    Triggers(methods=("numpy",)),
+    assumes=(
+        "is-torch-tensor",
+        "no-gradient-wanted",
+        "error-not-expected",
+    ),
+    visit={cst.Call: drafts("TNS101", _message)},
 )

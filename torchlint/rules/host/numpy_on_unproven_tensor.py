@@ -61,5 +61,13 @@ def _message(found: Conversion, context: FileContext) -> str:
 
 
 RULE = Rule(
-    "TNS103", "numpy-on-unproven-tensor", Triggers(methods=("numpy",)), visit={cst.Call: drafts("TNS103", _message)}
+    "TNS103",
+    "numpy-on-unproven-tensor",
+    Triggers(methods=("numpy",)),
+    assumes=(
+        "is-torch-tensor",
+        "no-gradient-wanted",
+        "error-not-expected",
+    ),
+    visit={cst.Call: drafts("TNS103", _message)},
 )

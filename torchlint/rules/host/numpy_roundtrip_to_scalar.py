@@ -56,10 +56,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
+from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import Draft, Dtype, FileContext, Kind, Rule, Triggers
-from torchlint.rules.evidence.expected_errors import unless_expected
-from torchlint.rules.host.host_conversions import is_host_copy, is_torch_tensor
+from torchlint.rules.evidence.expected_errors import error_not_expected
+from torchlint.rules.host.host_conversions import is_host_copy, torch_tensor
 
 _NUMBERS = {"float": Dtype.FLOATING, "int": Dtype.INTEGRAL}
 _WHAT = {"item": "number", "tolist": "list"}
@@ -116,7 +116,7 @@ def _reported(
 def _repair(node: cst.Call, used: cst.BaseExpression, word: str, around: str, context: FileContext) -> Fix | None:
     """Cut the chain behind its source, and the conversion around it where the number's type is known."""
     source, chain = _source(node, context), cst.ensure_type(node.func, cst.Attribute).value
-    trust = Applicability.SAFE if is_torch_tensor(source, chain, context) else Applicability.UNSAFE
+    known = torch_tensor(source, chain, context)
     start, end = context.outer_span(node) if around else context.span(used)
     first, last = context.outer_span(source)
     edits = [Edit(last, end, f".{word}()")]
@@ -124,7 +124,7 @@ def _repair(node: cst.Call, used: cst.BaseExpression, word: str, around: str, co
         edits.append(Edit(start, first, ""))
     if any("#" in context.source.slice(edit.start, edit.end) for edit in edits):
         return None
-    return unless_expected(Fix(f"Use `.{word}()`", tuple(edits), trust), node, context)
+    return Fix(f"Use `.{word}()`", tuple(edits), (known, error_not_expected(node, context)))
 
 
 def _source(node: cst.Call, context: FileContext) -> cst.BaseExpression:
@@ -162,4 +162,13 @@ def _speaks_for_torch(node: cst.Call, context: FileContext) -> bool:
     return False
 
 
-RULE = Rule("TNS107", "numpy-roundtrip-to-scalar", Triggers(methods=("numpy",)), visit={cst.Call: check})
+RULE = Rule(
+    "TNS107",
+    "numpy-roundtrip-to-scalar",
+    Triggers(methods=("numpy",)),
+    assumes=(
+        "is-torch-tensor",
+        "error-not-expected",
+    ),
+    visit={cst.Call: check},
+)

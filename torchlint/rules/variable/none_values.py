@@ -6,6 +6,7 @@ import ast
 
 import libcst as cst
 
+from torchlint.diagnostics.assumptions import IS_NOT_NONE, Decision
 from torchlint.rules.api import FileContext, Function, Kind, remembered
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.local_bindings import is_guarded, places_of
@@ -14,12 +15,11 @@ _DEEPEST = 4
 """Names are followed to what they are bound to this far."""
 
 
-def doubt_of_none(node: cst.BaseExpression, context: FileContext) -> str | None:
-    """Return the clause that says that an expression may be `None`; None where nothing speaks for it."""
+def is_not_none(node: cst.BaseExpression, context: FileContext) -> Decision:
+    """Decide whether an expression is not `None`: open where the code shows that it may be."""
     place = context.python(node)
-    if isinstance(place, ast.expr) and not _may_be(place, context):
-        return None
-    return f"`{brief(node, context)}` may be `None`" if isinstance(place, ast.expr) else None
+    may_be = isinstance(place, ast.expr) and _may_be(place, context)
+    return IS_NOT_NONE.decided("the code shows that it may be" if may_be else None, brief(node, context))
 
 
 def _may_be(node: ast.expr, context: FileContext) -> bool:

@@ -86,7 +86,8 @@ from pathlib import PurePath
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
+from torchlint.diagnostics.assumptions import NAME_NOT_TAKEN
+from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers, import_bindings
 from torchlint.rules.evidence.removal import without_statement
 from torchlint.rules.evidence.variable_calls import NAMES
@@ -263,8 +264,9 @@ def _removal(alias: cst.ImportAlias, node: cst.ImportFrom, context: FileContext)
     edit = _one_name(alias, node.names, context) if len(node.names) > 1 else without_statement(node, context)
     if edit is None:
         return None
-    doubt = _doubt(alias.evaluated_alias or "Variable", node, context)
-    return Fix("Remove the import of `Variable`", (edit,), Applicability.SAFE).doubted(doubt)
+    name = alias.evaluated_alias or "Variable"
+    kept = NAME_NOT_TAKEN.decided(_doubt(name, node, context), name)
+    return Fix("Remove the import of `Variable`", (edit,), (kept,))
 
 
 def _one_name(alias: cst.ImportAlias, names: object, context: FileContext) -> Edit | None:
@@ -311,5 +313,6 @@ RULE = Rule(
     "variable-import",
     Triggers(names=("Variable",)),
     follows=("TNS401", "TNS402", "TNS403"),
+    assumes=("name-not-imported-elsewhere",),
     visit={cst.ImportFrom: check},
 )

@@ -74,7 +74,8 @@ from enum import Enum
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
+from torchlint.diagnostics.assumptions import ANNOTATION_NOT_READ, AUTHOR_MEANT_THIS
+from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import GRAD_MODE_DECORATORS, Draft, FileContext, Rule, Triggers
 from torchlint.rules.evidence.spelling import torch_name
 from torchlint.rules.evidence.variable_calls import brief, last_name, names_variable
@@ -111,7 +112,7 @@ def check_name(node: cst.Name | cst.Attribute, context: FileContext) -> Iterator
         message = "no object is a `Variable`: annotate with `torch.Tensor`"
     fix = _replacement(node, context)
     if fix is not None and role is _Role.ANNOTATION:
-        fix = fix.doubted(_read_by(node, context))
+        fix = fix.assuming(ANNOTATION_NOT_READ.decided(_read_by(node, context)))
     yield Draft(last_name(node), message, Confidence.CERTAIN, fix=fix)
 
 
@@ -160,12 +161,12 @@ def _replacement(node: cst.Name | cst.Attribute, context: FileContext) -> Fix | 
     shorter = _without_duplicate(node, context)
     title = "Replace `Variable` by `torch.Tensor`"
     if shorter is not None:
-        return Fix("Drop `Variable`: `torch.Tensor` is named already", (shorter,), Applicability.SAFE)
+        return Fix("Drop `Variable`: `torch.Tensor` is named already", (shorter,))
     found = torch_name(context, "Tensor", node)
     if found is None:
         return None
     spelled, imports = found
-    return Fix(title, (context.replace(node, spelled), *imports), Applicability.SAFE)
+    return Fix(title, (context.replace(node, spelled), *imports))
 
 
 def _read_by(node: cst.CSTNode, context: FileContext) -> str | None:
@@ -256,12 +257,20 @@ def _meant(node: cst.Comparison, asked: cst.Call, operator: cst.BaseCompOp, cont
     spelled, imports = found
     negated = "not " if isinstance(operator, _NEGATIVE) else ""
     text = f"{negated}isinstance({context.code_with_parentheses(asked.args[0].value)}, {spelled})"
-    return Fix("Ask whether it is a tensor", (context.replace(node, text), *imports), Applicability.DISPLAY)
+    return Fix(
+        "Ask whether it is a tensor",
+        (context.replace(node, text), *imports),
+        (AUTHOR_MEANT_THIS.open(doubt="the comparison never holds"),),
+    )
 
 
 RULE = Rule(
     "TNS403",
     "variable-type-check",
     Triggers(names=("Variable",)),
+    assumes=(
+        "annotation-not-read",
+        "author-meant-this",
+    ),
     visit={cst.Name: check_name, cst.Attribute: check_name, cst.Comparison: check_comparison},
 )

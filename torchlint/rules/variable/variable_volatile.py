@@ -72,7 +72,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
+from torchlint.diagnostics.assumptions import EVALUATION_KEEPS_ITS_GRAPH, NO_GRAPH_NEEDED, Decision
+from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import Draft, FileContext, Mode, Rule, Triggers
 from torchlint.rules.evidence.removal import without
 from torchlint.rules.evidence.spelling import torch_name
@@ -106,33 +107,39 @@ def check_attribute(node: cst.Attribute, context: FileContext) -> Iterator[Draft
     yield Draft(node.attr, message, Confidence.CERTAIN)
 
 
+_IDLE = "the flag says no, or grad mode is off already"
+
+
 def _judged(wrapper: VariableCall, volatile: cst.Arg, context: FileContext) -> tuple[str, Fix | None]:
     dropped = without(volatile, wrapper.call, context)
     plain, title = ((dropped,) if dropped else ()), "Drop `volatile`"
     if is_literal(volatile, "False") or context.mode(wrapper.call) == Mode.OFF:
-        return "drop it", _fix(title, plain, Applicability.SAFE)
+        return "drop it", _fix(title, plain, EVALUATION_KEEPS_ITS_GRAPH.proven(_IDLE))
     function = next((each for each in context.ancestors(wrapper.call) if isinstance(each, cst.FunctionDef)), None)
     calls = _methods_called(function or wrapper.call, context)
     if calls & _TRAINS:
-        return "drop it, and put evaluation under `torch.no_grad()`", _fix(title, plain, Applicability.SAFE)
+        return "drop it, and put evaluation under `torch.no_grad()`", _fix(
+            title, plain, EVALUATION_KEEPS_ITS_GRAPH.proven()
+        )
+    asked = EVALUATION_KEEPS_ITS_GRAPH.open()
     if not is_literal(volatile, "True"):
-        return "use `torch.set_grad_enabled(...)` round the forward pass", _fix(title, plain, Applicability.UNSAFE)
+        return "use `torch.set_grad_enabled(...)` round the forward pass", _fix(title, plain, asked)
     evaluates = function is not None and ("eval" in calls or _EVALUATES.search(function.name.value) is not None)
     if function is None or not evaluates or function.asynchronous or dropped is None:
-        return "use `torch.no_grad()` round the forward pass", _fix(title, plain, Applicability.UNSAFE)
+        return "use `torch.no_grad()` round the forward pass", _fix(title, plain, asked)
     decoration = _decoration(function, context)
     if decoration is None:
-        return "use `torch.no_grad()` round the forward pass", _fix(title, plain, Applicability.UNSAFE)
+        return "use `torch.no_grad()` round the forward pass", _fix(title, plain, asked)
     fix = Fix(
-        "Drop `volatile` and evaluate under `torch.no_grad()`: the function's result has no graph then",
+        "Drop `volatile` and evaluate under `torch.no_grad()`",
         (dropped, *decoration),
-        Applicability.UNSAFE,
+        (NO_GRAPH_NEEDED.open(),),
     )
     return "this function builds graphs that nobody needs: put it under `torch.no_grad()`", fix
 
 
-def _fix(title: str, edits: tuple[Edit, ...], applicability: Applicability) -> Fix | None:
-    return Fix(title, edits, applicability) if edits else None
+def _fix(title: str, edits: tuple[Edit, ...], known: Decision) -> Fix | None:
+    return Fix(title, edits, (known,)) if edits else None
 
 
 def _methods_called(within: cst.CSTNode, context: FileContext) -> set[str]:
@@ -170,5 +177,9 @@ RULE = Rule(
     "TNS402",
     "variable-volatile",
     Triggers(names=("volatile", "Variable")),
+    assumes=(
+        "evaluation-keeps-its-graph",
+        "no-graph-needed",
+    ),
     visit={cst.Call: check_call, cst.Attribute: check_attribute},
 )

@@ -89,14 +89,15 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
+from torchlint.diagnostics.assumptions import FLAG_IS_BOOL, NO_GRADIENT_CARRIED, ONE_OBJECT, Decision
+from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import Draft, FileContext, Grad, Kind, Rule, Triggers, Value
 from torchlint.rules.data.data_use import is_detached_behind, is_detaching
 from torchlint.rules.evidence.aliasing import held_alone, never_changed
 from torchlint.rules.evidence.constructor_argument import brief as given_brief
 from torchlint.rules.evidence.detached_proof import never_requires_grad_here
 from torchlint.rules.evidence.variable_calls import VariableCall, brief, is_literal, last_name, names_variable, read
-from torchlint.rules.variable.none_values import doubt_of_none
+from torchlint.rules.variable.none_values import is_not_none
 from torchlint.rules.variable.unwrapping import removal, unwrap
 
 _TAKE_REQUIRES_GRAD = frozenset(
@@ -149,15 +150,22 @@ def _without_gradient(
 ) -> tuple[str, Fix | None]:
     inner = f"`{brief(data.value, context, 'x')}`"
     inner = "the tensor" if inner == "`x`" and context.code(data.value) != "x" else inner
+    code_of = given_brief(data.value, context)
     if never_requires_grad_here(data.value, context):
         gone = removal(wrapper.call, context)
         if gone is not None:
-            fix = Fix("Remove the statement: the tensor needs no wrapper", gone, Applicability.SAFE)
+            carried = (NO_GRADIENT_CARRIED.proven(of=code_of), ONE_OBJECT.proven(of=code_of))
+            fix = Fix("Remove the statement: the tensor needs no wrapper", gone, carried)
             return f"`{code}` adds nothing to a tensor since torch 0.4: use {inner} as it is", fix
         if _replaceable(wrapper.call, data.value, context):
             return (
                 f"`{code}` adds nothing to a tensor since torch 0.4: use {inner} as it is",
-                _fix("Use the tensor without `Variable`", unwrap(wrapper.call, data, "", context), Applicability.SAFE),
+                _fix(
+                    "Use the tensor without `Variable`",
+                    unwrap(wrapper.call, data, "", context),
+                    NO_GRADIENT_CARRIED.proven(of=code_of),
+                    ONE_OBJECT.proven(of=code_of),
+                ),
             )
     fix_or_none = _detaching(wrapper, data, context)
     if value.grad & Grad.ATTACHED and value.may_require_grad:
@@ -177,46 +185,47 @@ def _with_gradient(wrapper: VariableCall, data: cst.Arg, code: str, context: Fil
         message = (
             f"`{code}` is out of date since torch 0.4: give `requires_grad=True` to the call that makes the tensor"
         )
-        return message, _fix("Move `requires_grad=True` into the inner call", moved, Applicability.SAFE)
+        made = NO_GRADIENT_CARRIED.proven("torch makes it here", given_brief(data.value, context))
+        return message, _fix("Move `requires_grad=True` into the inner call", moved, made)
     if is_detached_behind(wrapper.call, context, with_data=True):
         message = f"`{code}` is detached right behind: use the tensor as it is"
         return message, _detaching(wrapper, data, context) if _is_bool(flag, context) else None
     alone = never_requires_grad_here(data.value, context) and _held_alone(data.value, context)
     cut = "" if alone or is_detaching(data.value) else ".detach()"
     behind = f"{cut}.requires_grad_({written})"
-    trust = Applicability.SAFE if _is_bool(flag, context) else Applicability.UNSAFE
+    is_flag = FLAG_IS_BOOL.decided(None if _is_bool(flag, context) else "", written)
     edits = unwrap(wrapper.call, data, behind, context) if "\n" not in written else None
     shown = behind if len(behind) < 50 and "\n" not in behind else ".requires_grad_(...)"
     message = f"`{code}` makes a leaf apart from the tensor it is given: write `{shown}`"
-    fix = _fix(f"Replace `Variable` by `{shown}`", edits, trust)
-    return message, _doubted(fix, data, context, needs_proof=not cut and not alone)
+    fix = _fix(f"Replace `Variable` by `{shown}`", edits, is_flag)
+    return message, _for_tensors(fix, data, context, needs_proof=not cut and not alone)
 
 
-def _fix(title: str, edits: tuple[Edit, ...] | None, applicability: Applicability) -> Fix | None:
-    return Fix(title, edits, applicability) if edits else None
+def _fix(title: str, edits: tuple[Edit, ...] | None, *assumed: Decision) -> Fix | None:
+    return Fix(title, edits, assumed) if edits else None
 
 
 def _detaching(wrapper: VariableCall, data: cst.Arg, context: FileContext) -> Fix | None:
     """Write ``.detach()`` once: not where the chain that it would stand in detaches already."""
     if is_detached_behind(wrapper.call, context, with_data=True):
         edits = unwrap(wrapper.call, data, "", context)
-        fix = _fix("Use the tensor without `Variable`: it is detached right behind", edits, Applicability.SAFE)
-        return _doubted(fix, data, context)
+        fix = _fix("Use the tensor without `Variable`: it is detached right behind", edits)
+        return _for_tensors(fix, data, context)
     if is_detaching(data.value):
         edits = unwrap(wrapper.call, data, "", context)
-        fix = _fix("Use the tensor without `Variable`", edits, Applicability.SAFE)
-        return _doubted(fix, data, context, needs_proof=True)
+        fix = _fix("Use the tensor without `Variable`", edits)
+        return _for_tensors(fix, data, context, needs_proof=True)
     edits = unwrap(wrapper.call, data, ".detach()", context)
-    return _doubted(_fix("Replace `Variable(x)` by `x.detach()`", edits, Applicability.SAFE), data, context)
+    return _for_tensors(_fix("Replace `Variable(x)` by `x.detach()`", edits), data, context)
 
 
-def _doubted(fix: Fix | None, data: cst.Arg, context: FileContext, needs_proof: bool = False) -> Fix | None:
+def _for_tensors(fix: Fix | None, data: cst.Arg, context: FileContext, needs_proof: bool = False) -> Fix | None:
     """``Variable`` refuses all but tensors, save None: so whatever ran, ran on a tensor."""
     if fix is None:
         return None
     if needs_proof:
-        fix = fix.doubted(f"`{given_brief(data.value, context)}` is not shown to be a detached tensor")
-    return fix.doubted(doubt_of_none(data.value, context))
+        fix = fix.assuming(NO_GRADIENT_CARRIED.open(given_brief(data.value, context)))
+    return fix.assuming(is_not_none(data.value, context))
 
 
 def _held_alone(node: cst.BaseExpression, context: FileContext) -> bool:
@@ -257,4 +266,15 @@ def _is_bool(flag: cst.Arg, context: FileContext) -> bool:
     return isinstance(context.value(flag.value).const, bool) or is_literal(flag, "True")
 
 
-RULE = Rule("TNS401", "variable-wrapper", Triggers(names=("Variable",)), visit={cst.Call: check})
+RULE = Rule(
+    "TNS401",
+    "variable-wrapper",
+    Triggers(names=("Variable",)),
+    assumes=(
+        "is-not-none",
+        "value-carries-no-gradient",
+        "one-object-is-enough",
+        "flag-is-bool",
+    ),
+    visit={cst.Call: check},
+)

@@ -1,0 +1,103 @@
+"""What fixes rest on: each is named once, a rule names its own, and how far a fix is trusted follows from them alone."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.nightly import ROOT
+from torchlint.config import Config
+from torchlint.diagnostics.assumptions import (
+    ASSUMPTIONS,
+    AUTHOR_MEANT_THIS,
+    CELL_SHOWS_NOTHING,
+    IS_SIZE,
+    IS_TENSOR,
+    NOT_TRACED,
+    Decision,
+    merged,
+)
+from torchlint.diagnostics.model import Applicability, Fix
+from torchlint.diagnostics.registry import BY_CODE, RULES
+from torchlint.linter.engine import check_bytes
+
+FILES = sorted((ROOT / "tests" / "fixtures" / "rules").rglob("*.py"))
+MORE = """\
+import numpy as np
+import torch
+
+
+def convert(t: torch.Tensor, sizes: list[int], array: np.ndarray, use_cuda: bool):
+    kind = torch.cuda.FloatTensor if use_cuda else torch.FloatTensor
+    a = t.cuda().numpy()
+    b = torch.LongTensor(*sizes), torch.LongTensor(*sizes, device=t.device), torch.LongTensor(array)
+    return a, b, kind([1.0], requires_grad=True)
+"""
+"""What no fixture has."""
+OPEN, PROVEN = IS_TENSOR.open("x"), NOT_TRACED.proven()
+
+
+@pytest.mark.parametrize(
+    ("decisions", "expected"),
+    [
+        ((), Applicability.SAFE),
+        ((PROVEN,), Applicability.SAFE),
+        ((PROVEN, OPEN), Applicability.UNSAFE),
+        ((IS_SIZE.open("`n`"),), Applicability.DISPLAY),
+        ((IS_SIZE.open("`n`"), OPEN), Applicability.DISPLAY),
+        ((IS_SIZE.open("`n`", is_likely=True),), Applicability.UNSAFE),
+        ((IS_SIZE.proven(of="`n`"),), Applicability.SAFE),
+        ((AUTHOR_MEANT_THIS.open(),), Applicability.DISPLAY),
+    ],
+)
+def test_trust_follows_from_what_is_open(decisions: tuple[Decision, ...], expected: Applicability) -> None:
+    assert Fix("Do it", (), decisions).applicability is expected
+
+
+def test_a_title_ends_with_what_is_open_and_why() -> None:
+    fix = Fix("Do it", (), (PROVEN, OPEN, NOT_TRACED.open(doubt="`a.py` traces code"), OPEN))
+    assert fix.title == (
+        "Do it; assumes that `x` is a tensor of torch, and that the code is not traced or scripted (`a.py` traces code)"
+    )
+    assert Fix("Do it", (), (PROVEN,)).title == "Do it"
+
+
+def test_of_several_decisions_on_one_assumption_the_open_one_counts() -> None:
+    other = IS_TENSOR.proven(of="y")
+    assert merged([other, PROVEN, OPEN, IS_TENSOR.open("z")]) == (OPEN, PROVEN)
+    assert merged([other, IS_TENSOR.proven(of="z")]) == (other,)
+
+
+@cache
+def _used() -> dict[str, dict[str, set[str]]]:
+    """Return what the fixes over all fixtures rest on: by rule and assumption, whether it was proven and open."""
+    found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    texts = {"more.py": MORE.encode(), **{str(path): path.read_bytes() for path in FILES}}
+    for path, raw in texts.items():
+        for finding in check_bytes(path, raw, Config(select=("ALL",))).findings:
+            for each in finding.fix.assumptions if finding.fix else ():
+                found[finding.code][each.name].add(each.status)
+    return found
+
+
+@pytest.mark.parametrize("code", [entry.code for entry in RULES])
+def test_a_rule_names_what_its_fixes_rest_on(code: str) -> None:
+    assert set(_used()[code]) == set(BY_CODE[code].assumes)
+    assert len(set(BY_CODE[code].assumes)) == len(BY_CODE[code].assumes)
+
+
+def test_every_assumption_belongs_to_a_rule() -> None:
+    named = {name for entry in RULES for name in entry.assumes}
+    assert set(ASSUMPTIONS) - named == {CELL_SHOWS_NOTHING.name}
+
+
+@pytest.mark.parametrize("name", ASSUMPTIONS)
+def test_the_page_explains_each(name: str) -> None:
+    text = Path(ROOT, "docs", "fix-safety.md").read_text(encoding="utf-8")
+    found = re.search(rf"^### {name}\n\n(.*?)\n\n", text, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    assert " ".join(found[1].split()) == ASSUMPTIONS[name].sentence

@@ -1,0 +1,322 @@
+"""What the equality of old and new code may rest on, each named once: a fix is safe where all of its are proven."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """One thing that a fix may rest on.
+
+    ``claim`` is a clause about the code at hand, ``{}`` in it stands for an expression; ``proof`` says how the code
+    shows it, where a rule says no more; ``sentence`` explains it on pages.
+    """
+
+    name: str
+    claim: str
+    proof: str
+    sentence: str
+    is_choice: bool = False
+    """Where nothing speaks for it, only the author can tell: then the fix is shown and never applied."""
+
+    def decided(self, doubt: str | None, of: str = "", because: str = "") -> Decision:
+        """Return the assumption as proven, or as open where there is a doubt.
+
+        :param doubt: why it is not proven, as a clause; empty where there is no more to say than that; None for proven
+        :param of: the code of the expression that it is about
+        :param because: why it is proven, as a clause
+        """
+        if doubt is None:
+            return Decision(self, True, because or self.proof, self.claim.format(of))
+        return Decision(self, False, doubt, self.claim.format(of))
+
+    def open(self, of: str = "", doubt: str = "", is_likely: bool = False) -> Decision:
+        """Return the assumption as open; ``is_likely`` says that the code speaks for it without proving it."""
+        return Decision(self, False, doubt, self.claim.format(of), is_likely)
+
+    def proven(self, because: str = "", of: str = "") -> Decision:
+        """Return the assumption as proven."""
+        return self.decided(None, of, because)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """An assumption for one fix: proven or open, and why."""
+
+    assumption: Assumption
+    is_proven: bool
+    why: str
+    """A clause; empty for an open assumption of which nothing more is known."""
+    claim: str
+    """The assumption in the words of the code at hand: "`x` is a tensor of torch"."""
+    is_likely: bool = False
+
+    @property
+    def name(self) -> str:
+        """The assumption's name."""
+        return self.assumption.name
+
+    @property
+    def status(self) -> str:
+        """``proven`` or ``open``."""
+        return "proven" if self.is_proven else "open"
+
+    @property
+    def reason(self) -> str:
+        """Why it is proven or open, as a clause."""
+        return self.why or "the code does not show it"
+
+    @property
+    def leaves_a_choice(self) -> bool:
+        """Whether only the author can tell whether it holds."""
+        return not self.is_proven and self.assumption.is_choice and not self.is_likely
+
+
+def merged(decisions: Iterable[Decision]) -> tuple[Decision, ...]:
+    """Return each assumption once, by the first decision that leaves it open, else by the first."""
+    found: dict[str, Decision] = {}
+    for each in decisions:
+        if each.name not in found or (found[each.name].is_proven and not each.is_proven):
+            found[each.name] = each
+    return tuple(found.values())
+
+
+def told(decisions: tuple[Decision, ...]) -> str:
+    """Return what is open, as the end of a title: "assumes that ..."; nothing where all is proven."""
+    clauses = dict.fromkeys(
+        f"{each.claim} ({each.why})" if each.why else each.claim for each in decisions if not each.is_proven
+    )
+    return f"assumes that {', and that '.join(clauses)}" if clauses else ""
+
+
+IS_TENSOR = Assumption(
+    "is-torch-tensor",
+    "`{}` is a tensor of torch",
+    "the code shows how it is made",
+    "The value is a tensor of torch: no array, no tensor of another framework, no object of your own whose methods "
+    "have the same names.",
+)
+IS_NOT_NONE = Assumption(
+    "is-not-none",
+    "`{}` is not `None`",
+    "nothing in the code speaks for `None`",
+    "The value is not `None`, which the old call took and the new one does not.",
+)
+NOT_WRITTEN_LATER = Assumption(
+    "not-written-through-later",
+    "nothing writes through `{}` later",
+    "it is only read",
+    "Nothing writes into the memory of the value later on: autograd counts writes through `.detach()`, and did not "
+    "count those through `.data`.",
+)
+NO_LIVE_GRAPH = Assumption(
+    "no-live-graph",
+    "no graph that waits for its `backward` holds `{}`: the write becomes visible to autograd",
+    "the module is being built, so nothing was computed with it yet",
+    "No graph that was built before the write still waits for its `backward`: the write was hidden from autograd, "
+    "which gave a wrong gradient in silence, and now raises.",
+)
+GRAD_MODE_IS_FREE = Assumption(
+    "grad-mode-does-not-matter",
+    "nothing else in the statement depends on grad mode",
+    "the statement calls nothing but torch, math and tensors",
+    "Nothing else that moves into the `no_grad` block builds a graph that somebody needs.",
+)
+SAME_METHOD = Assumption(
+    "same-effect-without-data",
+    "`{}` is meant to act on the tensor itself",
+    "the method was measured to do the same in both spellings",
+    "The method does the same to the tensor as to its `.data`: most in-place methods do, those that change a shape or "
+    "exchange the memory do not.",
+)
+RESULT_NOT_USED = Assumption(
+    "result-not-used",
+    "nobody uses what the call gives",
+    "it is a statement of its own",
+    "Nobody uses what the call gives: with `.data` it is a detached value, without it is the tensor itself.",
+)
+NO_GRADIENT_WANTED = Assumption(
+    "no-gradient-wanted",
+    "no gradient is wanted through `{}`",
+    "the code computes no loss here",
+    "Nobody wants a gradient through the value: the error may be the only sign that one gets lost.",
+)
+NO_GRADIENT_CARRIED = Assumption(
+    "value-carries-no-gradient",
+    "`{}` is detached already",
+    "all that it is made of is shown to be detached",
+    "The value does not require grad, so that nothing has to be cut off.",
+)
+ONE_OBJECT = Assumption(
+    "one-object-is-enough",
+    "nobody can tell `{}` from a second object over the same memory",
+    "it was made on the spot, or is only read",
+    "Nobody can tell the tensor from a second object over the same memory: it was made on the spot, or all that is "
+    "done with it is read it.",
+)
+ERROR_NOT_EXPECTED = Assumption(
+    "error-not-expected",
+    "nobody expects the error that the old code raises",
+    "no handler and no test that expects errors is around",
+    "Nobody waits for the error that the old code raises and the new code does not: a handler, `pytest.raises`, a test "
+    "that is marked as failing.",
+)
+NOT_TRACED = Assumption(
+    "not-traced",
+    "the code is not traced or scripted",
+    "no file of the project traces or scripts code",
+    "No tracer records the code: a trace keeps what `.data` gives as a constant, and follows `.detach()`.",
+)
+DEFAULT_DTYPE = Assumption(
+    "default-dtype-unchanged",
+    "the default dtype stays as it is",
+    "no file of the project sets another",
+    "Nothing in the project sets a default dtype: `torch.Tensor` follows it, and a dtype that is written does not.",
+)
+DEFAULT_DEVICE = Assumption(
+    "default-device-unchanged",
+    "the default device stays the CPU",
+    "no file of the project sets another",
+    "Nothing in the project sets a default device or builds under `with torch.device(...)`: legacy constructors ignore "
+    "it, their successors follow it.",
+)
+NAME_NOT_TAKEN = Assumption(
+    "name-not-imported-elsewhere",
+    "nothing else takes `{}` from this module",
+    "no file of the project takes it",
+    "No other file takes the name from this module, by whatever way, and no text reaches it.",
+)
+IS_DATA = Assumption(
+    "argument-is-data",
+    "{} holds values and is no size",
+    "the code shows what it is",
+    "The argument holds values. Were it an integer, the legacy call would make that many uninitialised elements.",
+    is_choice=True,
+)
+IS_SIZE = Assumption(
+    "argument-is-size",
+    "{} is a size",
+    "the code shows what it is",
+    "The argument is a size. Were it a sequence, the legacy call would take its elements as data.",
+    is_choice=True,
+)
+SIZE_IS_GIVEN = Assumption(
+    "size-is-given",
+    "{} is not empty",
+    "at least one size is written",
+    "There is at least one size: without any the legacy call gives an empty tensor, and the new one raises.",
+)
+ARRAY_HAS_DIMENSIONS = Assumption(
+    "array-has-dimensions",
+    "{} has dimensions",
+    "the code shows its shape",
+    "The array has dimensions: the legacy call takes an integer array without any as a size.",
+)
+MEMORY_NOT_SHARED = Assumption(
+    "memory-not-shared",
+    "nothing writes through the memory that the legacy call shared with {}",
+    "the legacy call copied, too",
+    "Nobody relies on the memory that the legacy call may share with an array: the new one copies.",
+)
+DEVICE_IS_KNOWN = Assumption(
+    "device-is-known",
+    "the device of the type's name is filled in",
+    "the type's name says it",
+    "The name stands for a type on the CPU or on an accelerator, depending on the run: which device is meant has to be "
+    "written.",
+    is_choice=True,
+)
+ON_CURRENT_GPU = Assumption(
+    "on-the-current-gpu",
+    "`{}` is on no other GPU than the current one",
+    "it is on the host",
+    "The tensor is on no other GPU than the current one: the old call leaves it there, and the new one moves it.",
+)
+HAS_NO_DIMENSIONS = Assumption(
+    "has-no-dimensions",
+    "`{}` has no dimensions",
+    "it comes from a full reduction",
+    "The tensor has no dimensions, so that the old code raised: of a tensor with one dimension `[0]` is a tensor, no "
+    "number.",
+)
+HAS_DIMENSIONS = Assumption(
+    "has-dimensions",
+    "`{}` has dimensions, and `.item()` is not what was meant",
+    "the code shows its shape",
+    "The tensor has dimensions: `[0]` of one without any raises in both spellings, and `.item()` is what was meant.",
+)
+IS_REAL = Assumption(
+    "is-real",
+    "`{}` holds no complex numbers",
+    "its dtype is known",
+    "The tensor is not complex: `float(x)` takes a complex tensor without imaginary part, and no complex number.",
+)
+FLAG_IS_BOOL = Assumption(
+    "flag-is-bool",
+    "`{}` is `True` or `False`",
+    "it is written out",
+    "The flag is a `bool`: `requires_grad=1` works, `requires_grad_(1)` raises.",
+)
+NO_GRAPH_NEEDED = Assumption(
+    "no-graph-needed",
+    "nobody needs the graph of what the function gives",
+    "grad mode is off already, or the flag says no",
+    "Nobody calls `backward` on what the function gives: under `no_grad` it has no graph.",
+)
+EVALUATION_KEEPS_ITS_GRAPH = Assumption(
+    "evaluation-keeps-its-graph",
+    "nobody wants the evaluation to run without a graph, which `volatile` asked for",
+    "the code trains",
+    "The flag asked for an evaluation without a graph, and has been ignored since torch 0.4. Without the flag nothing "
+    "changes, but nothing tells of that wish either.",
+)
+MAY_WAIT = Assumption(
+    "copy-may-wait",
+    "no work is meant to run while the copy is under way",
+    "the result is read at once",
+    "The copy need not overlap with other work: without `non_blocking=True` the call waits for it.",
+)
+NO_OWN_METHOD = Assumption(
+    "no-own-method",
+    "the method of `{}` is torch's own",
+    "it is a tensor of torch",
+    "The method is torch's: a class of your own may have one of the same name that takes other arguments.",
+)
+ANNOTATION_NOT_READ = Assumption(
+    "annotation-not-read",
+    "nobody reads the annotation at run time",
+    "no decorator and no class asks for it",
+    "Nobody reads the annotation at run time, as `functools.singledispatch` does.",
+)
+NO_LEGACY_DEVICE = Assumption(
+    "no-legacy-constructor-follows",
+    "no legacy constructor is meant to follow the default",
+    "there is none",
+    "No legacy constructor relies on the default tensor type: they ignore the default device.",
+)
+WARNING_IS_WELCOME = Assumption(
+    "warnings-may-differ",
+    "nobody minds that torch may warn that it does not check the indices",
+    "torch gives none",
+    "Nobody minds another warning of torch than before.",
+)
+CELL_SHOWS_NOTHING = Assumption(
+    "cell-output-not-read",
+    "nobody needs the value that the cell shows today",
+    "the cell shows the same",
+    "A notebook shows the value of a cell's last line, which is another after the fix.",
+)
+AUTHOR_MEANT_THIS = Assumption(
+    "author-meant-this",
+    "this is what was meant",
+    "there is no other reading",
+    "There are several repairs, and they do different things.",
+    is_choice=True,
+)
+
+ASSUMPTIONS: dict[str, Assumption] = {
+    each.name: each for each in tuple(globals().values()) if isinstance(each, Assumption)
+}
+"""All of them by name, in the order in which they are explained."""
