@@ -1,4 +1,4 @@
-"""What fixes rest on: each is named once, a rule names its own, and how far a fix is trusted follows from them alone."""
+"""What fixes rest on: each thing is named once, a rule names its own, and trust follows from them alone."""
 
 from __future__ import annotations
 
