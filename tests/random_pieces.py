@@ -246,7 +246,8 @@ USES: tuple[Use, ...] = (
                      "R = V.detach().data\nR = V.clone().data\nR = {'t': V.data}\nR = V.sum().data", known=False),
     *_uses("TNS202", "V.data.zero_()\nV.data.mul_(0.5)\nV.data += 1\nV.data[0] = 1\nnn.init.ones_(V.data)\n"
                      "V.data.copy_(x.sum())\nR = V.data.fill_(2)\nV.data.clamp_(0, 1)\nV.data.sub_(0.1 * V.data)\n"
-                     "V.data.add_(1).mul_(2)\nV.detach().data.zero_()\nV.data[:, 0].fill_(3)\ntorch.add(V, 1, out=V.data)",
+                     "V.data.add_(1).mul_(2)\nV.detach().data.zero_()\nV.data[:, 0].fill_(3)\ntorch.add(V, 1, "
+                     "out=V.data)",
            known=False),
     *_uses("TNS203", "V.data = torch.zeros(2, 3)\nV.data = V.data.clone()\nV.data = V.data * 2", known=False),
     *_uses("TNS204", "R = V.sum().data.item()\nR = V.float().sum().data.item()\nR = V.max().data.item()"),
@@ -270,7 +271,8 @@ USES: tuple[Use, ...] = (
     *_uses("TNS304", "R = torch.FloatTensor(V)\nR = torch.LongTensor(V)\nR = torch.DoubleTensor(V)\n"
                      "R = torch.ByteTensor(V)\nR = (torch.cuda.FloatTensor if torch.cuda.is_available() else "
                      "torch.FloatTensor)(V)\nR = torch.LongTensor([V])", "list", known=False),
-    *_uses("TNS304", "R = torch.LongTensor([0, 2, 1])\nR = torch.FloatTensor(4, 3).zero_()\nR = torch.LongTensor(numbers)\n"
+    *_uses("TNS304", "R = torch.LongTensor([0, 2, 1])\nR = torch.FloatTensor(4, 3).zero_()\nR = "
+                     "torch.LongTensor(numbers)\n"
                      "R = torch.FloatTensor(array)\nR = torch.IntTensor(2).fill_(1)\nR = torch.FloatTensor([0.5])\n"
                      "R = torch.DoubleTensor(rows())\nR = torch.LongTensor(list(range(3)))", "list"),
     *_uses("TNS304", "R = torch.cuda.FloatTensor(2).fill_(1) if torch.cuda.is_available() else 0\n"
@@ -284,7 +286,8 @@ USES: tuple[Use, ...] = (
     *_uses("TNS307", "R = V.type(torch.FloatTensor)\nR = V.type(torch.LongTensor)\nR = V.type('torch.DoubleTensor')\n"
                      "R = V.type(torch.ByteTensor)\nR = (V > 0).type(torch.FloatTensor)\nR = V.type(torch.IntTensor)"),
     *_uses("TNS307", "R = V.type(torch.cuda.FloatTensor) if torch.cuda.is_available() else V\n"
-                     "R = V.type(torch.Tensor)\nR = V.type(torch.cuda.FloatTensor if V.is_cuda else torch.FloatTensor)\n"
+                     "R = V.type(torch.Tensor)\nR = V.type(torch.cuda.FloatTensor if V.is_cuda else "
+                     "torch.FloatTensor)\n"
                      "R = V.type(x.type())\nR = V.type(torch.float64)\nR = V.type('torch.FloatTensor').cuda() "
                      "if torch.cuda.is_available() else V", known=False),
     *_uses("TNS308", "R = torch.tensor(V)\nR = torch.tensor(V, dtype=torch.float64)\nR = torch.tensor(V).sum()\n"
@@ -301,24 +304,29 @@ USES: tuple[Use, ...] = (
                      "R = Variable(V.detach())"),
     *_uses("TNS401", "R = Variable(torch.cat([V, V]))\nR = Variable(torch.stack([V, x]))\nR = Variable(V[0])\n"
                      "R = [Variable(each) for each in V]\nR = Variable(V.float(), requires_grad=V.requires_grad)\n"
-                     "R = Variable(torch.from_numpy(array))\nR = Variable(torch.zeros(2, 3))\nR = Variable(V.max(0)[0])\n"
+                     "R = Variable(torch.from_numpy(array))\nR = Variable(torch.zeros(2, 3))\nR = "
+                     "Variable(V.max(0)[0])\n"
                      "R = Variable(torch.Tensor([1, 2]))\nR = Variable(torch.zeros(2, 3), requires_grad=True)\n"
                      "R = Variable(V.view(-1))\nR = Variable(same(V))\nR = tuple(map(Variable, [V]))\n"
-                     "R = Variable(torch.zeros(2, 3).copy_(V))\nR = Variable(V.new_zeros(2))\nR = Variable(doubled(V))\n"
+                     "R = Variable(torch.zeros(2, 3).copy_(V))\nR = Variable(V.new_zeros(2))\nR = "
+                     "Variable(doubled(V))\n"
                      "R = Variable(V.to(device))\nR = Variable(V if count else x)\nR = Variable(torch.LongTensor([1]))",
            known=False),
     *_uses("TNS402", "R = Variable(V, volatile=False)", known=False),
     *_uses("TNS402", "R = Variable(V, volatile=True)\nR = net(Variable(V.float(), volatile=True))", known=False),
     *_uses("TNS403", "R = isinstance(V, Variable)\nR = V if isinstance(V, Variable) else Variable(V)\n"
                      "R = isinstance(V, (Variable, nn.Parameter))"),
-    *_uses("TNS403", "R = type(V) is Variable\nR = type(V) == Variable\nR = issubclass(type(V), Variable)", known=False),
+    *_uses("TNS403", "R = type(V) is Variable\nR = type(V) == Variable\nR = issubclass(type(V), "
+                     "Variable)", known=False),
 )  # fmt: skip
 
 AFTER = (
-    "R.add_(1)", "R *= 2", "R[0] = 5", "kept.append(R)", "print(R)", "print(type(R).__name__)", "R.requires_grad_()",
+    "R.add_(1)", "R *= 2", "R[0] = 5", "kept.append(R)", "print(R)", "print(isinstance(R, "
+    "torch.Tensor))", "R.requires_grad_()",
     "y$ = R * w\nR.add_(1)\ny$.sum().backward()", "y$ = R * w\ny$.sum().backward()", "(R * w).sum().backward()",
     "with torch.no_grad():\n    R.add_(1)", "y$ = w * w\ny$.sum().backward()", "R.sum().backward()",
-    "y$ = (w * w).sum()\nw.data.add_(1)\ny$.backward()", "y$ = (net(x) ** 2).sum()\nnet.weight.data.mul_(2)\ny$.backward()",
+    "y$ = (w * w).sum()\nw.data.add_(1)\ny$.backward()", "y$ = (net(x) ** 2).sum()\nnet.weight.data.mul_(2)\n"
+                                                         "y$.backward()",
     "y$ = R.sum()\nR.zero_()", "q$ = R\nq$ += 1", "kept[:] = [R]", "R = R + 1", "R.numpy()[0] = 7", "half(R)",
 )  # fmt: skip
 """What may follow a use."""

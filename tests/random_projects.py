@@ -1,4 +1,4 @@
-"""Random projects of one to three files, composed of pieces that real code has, and their run before and after ``--fix``.
+"""Random projects of one to three files, composed of pieces that real code has.
 
 ``python -m tests.random_projects --minutes 15 --seed 1`` runs on and writes down each project that behaves differently.
 """
@@ -208,7 +208,7 @@ def _body(
 
 
 def _bracketed(value: str, use: Use) -> str:
-    return value if _SIMPLE.fullmatch(value) or use.kind in ("size", "list") or "$" == value[-1:] else f"({value})"
+    return value if _SIMPLE.fullmatch(value) or use.kind in ("size", "list") or value[-1:] == "$" else f"({value})"
 
 
 # ---------------------------------------------------------------------- places
@@ -249,7 +249,7 @@ def _parameter(chance: Random, body: str, source: str, result: bool) -> tuple[st
 
 def _in_a_method(chance: Random, body: str, source: str, result: bool) -> tuple[str, str]:
     own = body.replace("given$", "self.t")
-    lib = f"class Worker$:\n    def __init__(self, t):\n        self.t = t\n\n    def run(self):\n"
+    lib = "class Worker$:\n    def __init__(self, t):\n        self.t = t\n\n    def run(self):\n"
     return f"worker$ = lib.Worker$({source})\nout$ = worker$.run()", lib + indent(_returning(own, result), "    ")
 
 

@@ -27,7 +27,9 @@ _MODULE = (
 )
 _OWN = "self.fc = nn.Linear(3, 3)\n        self.scale = nn.Parameter(torch.ones(3))"
 _RUN = "n$ = lib.Net$()\nloss$ = n$(x).sum()\nloss$.backward()"
-_ALL = "for m in self.modules():\n            if isinstance(m, nn.Linear):\n                m.weight.data.fill_(0.5){mark}"
+_ALL = (
+    "for m in self.modules():\n            if isinstance(m, nn.Linear):\n                m.weight.data.fill_(0.5){mark}"
+)
 _EACH = "for p in self.parameters():\n            p.data.fill_(0.5){mark}"
 _KNOWN = "  #!TNS202"
 
@@ -110,7 +112,8 @@ WHOLES: tuple[Whole, ...] = (
           "    p$.data.add_(p$.grad.data, alpha=-0.1)\n    p$.grad.data.zero_()"),
     Whole("a step between", "loss$ = (net(net(x)) ** 2).sum()\nfor p$ in net.parameters():\n    p$.data.mul_(0.9)\n"
           "loss$.backward()"),
-    Whole("a target network", "target$ = copy.deepcopy(net)\nfor a$, b$ in zip(target$.parameters(), net.parameters()):\n"
+    Whole("a target network", "target$ = copy.deepcopy(net)\nfor a$, b$ in zip(target$.parameters(), "
+                              "net.parameters()):\n"
           "    a$.data.copy_(a$.data * 0.9 + b$.data * 0.1)"),
     Whole("a running loss", "total$ = 0\nfor _ in range(2):\n    loss$ = F.mse_loss(net(x), x)\n    loss$.backward()\n"
           "    total$ += loss$.data.item()  #!TNS204\n    print(loss$.data)"),
@@ -133,8 +136,10 @@ WHOLES: tuple[Whole, ...] = (
           "        return Variable(grad.data * ctx.by) + t.data.sum() * 0, None"),
     Whole("an optimizer", "params$ = [torch.ones(3, requires_grad=True)]\nsgd$ = torch.optim.SGD(params$, lr=0.1)\n"
           "for _ in range(2):\n    loss$ = (params$[0] ** 2).sum()\n    sgd$.zero_grad()\n    loss$.backward()\n"
-          "    for p$ in params$:\n        p$.grad.data.clamp_(-1, 1)\n    sgd$.step()\n    kept.append(params$[0].data)"),
-    Whole("a history of clones", "p$ = nn.Parameter(torch.ones(3))\nfor _ in range(2):\n    kept.append(p$.data.clone())"
+          "    for p$ in params$:\n        p$.grad.data.clamp_(-1, 1)\n    sgd$.step()\n    "
+          "kept.append(params$[0].data)"),
+    Whole("a history of clones", "p$ = nn.Parameter(torch.ones(3))\nfor _ in range(2):\n    "
+                                 "kept.append(p$.data.clone())"
           "  #!TNS201\n    kept.append(p$.data)\n    with torch.no_grad():\n        p$.add_(1)"),
     # ------------------------------------------------------------------ hooks
     Whole("a hook of a tensor", "t$ = torch.ones(3, requires_grad=True)\ny$ = t$ * 2\n"
@@ -152,12 +157,14 @@ WHOLES: tuple[Whole, ...] = (
     Whole("a default dtype from a dict", "vars(torch)['set_default_dtype'](torch.float64)", voids=("TNS3",)),
     Whole("a default dtype by an alias", "from torch import set_default_dtype as choose$\nchoose$(torch.float64)",
           voids=("TNS3",)),
-    Whole("a default dtype by a method caller", "import operator\noperator.methodcaller('set_default_dtype', torch.float64)"
+    Whole("a default dtype by a method caller", "import operator\noperator.methodcaller('set_default_dtype', "
+                                                "torch.float64)"
           "(torch)", voids=("TNS3",)),
     Whole("a default dtype for a while", "torch.set_default_dtype(torch.float64)\nt$ = torch.Tensor([1, 2])\n"
           "torch.set_default_dtype(torch.float32)\nu$ = torch.Tensor([1])", voids=("TNS3",)),
     Whole("a default tensor type", "torch.set_default_tensor_type(torch.DoubleTensor)", voids=("TNS3",)),
-    Whole("a default tensor type by text", "torch.set_default_tensor_type('torch.DoubleTensor')\nt$ = torch.Tensor([1])",
+    Whole("a default tensor type by text", "torch.set_default_tensor_type('torch.DoubleTensor')\nt$ = "
+                                           "torch.Tensor([1])",
           voids=("TNS3",)),
     Whole("a default device", "torch.set_default_device(device)\nt$ = torch.FloatTensor([1])\n"
           "torch.set_default_device('cpu')", voids=("TNS3",)),
@@ -209,7 +216,8 @@ WHOLES: tuple[Whole, ...] = (
           _module(_OWN, out="self.fc(t) * t.data.mean()"), ("TNS2",)),
     Whole("an error that is expected", "try:\n    r$ = lib.made$()\nexcept RuntimeError:\n    r$ = 'refused'",
           "def made$():\n    return w.numpy()"),
-    Whole("an error that is expected of a method", "try:\n    r$ = lib.Maker$().made()\nexcept Exception:\n    r$ = 'refused'",
+    Whole("an error that is expected of a method", "try:\n    r$ = lib.Maker$().made()\nexcept Exception:\n    "
+                                                   "r$ = 'refused'",
           "class Maker$:\n    def made(self):\n        return net(x).numpy()"),
     Whole("an error that a function handles", "def attempt$(f):\n    try:\n        return f()\n    except Exception:\n"
           "        return 'refused'\n\nr$ = attempt$(lib.made$)", "def made$():\n    return w.numpy()"),
@@ -232,7 +240,8 @@ WHOLES: tuple[Whole, ...] = (
           "    def __exit__(self, *error):\n        return True\n\nr$ = 'refused'\nwith Leave$():\n    r$ = w.numpy()"),
     Whole("an error in finally", "r$ = []\ntry:\n    try:\n        r$.append(w.numpy())\n    finally:\n"
           "        r$.append(1)\nexcept RuntimeError:\n    r$.append(2)"),
-    Whole("dispatch by annotation", "@functools.singledispatch\ndef show$(t):\n    return 'other'\n\n\n@show$.register\n"
+    Whole("dispatch by annotation", "@functools.singledispatch\ndef show$(t):\n    return 'other'\n\n\n"
+                                    "@show$.register\n"
           "def _(t: Variable):\n    return 'tensor'\n\nr$ = show$(x)"),
     Whole("annotations that are read", "def f$(t: Variable) -> Optional[Variable]:\n    return t\n\n"
           "r$ = str(f$.__annotations__)"),
@@ -241,7 +250,8 @@ WHOLES: tuple[Whole, ...] = (
     Whole("an optional torch", "try:\n    import torch as maybe$\nexcept ImportError:\n    maybe$ = None\n\n"
           "def f$(t):\n    return maybe$.Tensor([1, 2]) if maybe$ is not None else t\n\nr$ = f$(x)", voids=("TNS3",)),
     Whole("a pickle", "r$ = pickle.loads(pickle.dumps((torch.Tensor([1, 2]), Variable(x), x.data)))"),
-    Whole("inference mode", "with torch.inference_mode():\n    t$ = torch.ones(3)\n    u$ = Variable(t$)\n    v$ = t$.data.sum()\n"
+    Whole("inference mode", "with torch.inference_mode():\n    t$ = torch.ones(3)\n    u$ = Variable(t$)\n    "
+                            "v$ = t$.data.sum()\n"
           "    t$.data.add_(1)"),
     Whole("a frozen layer", "n$ = nn.Linear(3, 3)\nfor p$ in n$.parameters():\n    p$.requires_grad = False\n"
           "    p$.data.fill_(1)\nr$ = n$(x).numpy()"),

@@ -12,8 +12,10 @@ import itertools
 import json
 import os
 import random
+import re
 import runpy
 import shutil
+import signal
 import sys
 import types
 import warnings
@@ -28,6 +30,7 @@ from torch import nn
 
 from tests.before_and_after import fixed, written
 from torchlint.cli import main
+from torchlint.inference.program.project_texts import look_again
 from torchlint.verify import simulated
 from torchlint.verify.observe import repeatable
 from torchlint.verify.simulated import beneath
@@ -35,6 +38,7 @@ from torchlint.verify.simulated import beneath
 FLAGS = ("--extend-select", "TNS104")
 """Rules that are off otherwise."""
 _DEPTH = 4
+_SECONDS = 3.0
 _REFUSED = (RuntimeError, TypeError, ValueError, NotImplementedError, IndexError, AttributeError)
 
 
@@ -79,6 +83,7 @@ def difference(before: Seen, after: Seen) -> str | None:
 def watched(folder: Path, program: str = "main.py") -> Seen:
     """Run a program of a project in this process and look at what is left of it."""
     out, known, path = io.StringIO(), set(sys.modules), list(sys.path)
+    modes = torch._C._len_torch_function_stack()
     torch.default_generator.manual_seed(0)
     random.seed(0)
     np.random.seed(0)
@@ -86,20 +91,41 @@ def watched(folder: Path, program: str = "main.py") -> Seen:
     sys.dont_write_bytecode, bytecode = True, sys.dont_write_bytecode
     said: list[warnings.WarningMessage] = []
     try:
-        with contextlib.redirect_stdout(out), warnings.catch_warnings(record=True) as said:
+        with contextlib.redirect_stdout(out), warnings.catch_warnings(record=True) as said, _limited():
             warnings.simplefilter("always")
             names = runpy.run_path(str(folder / program), run_name="__main__")
     except Exception as error:  # noqa: BLE001 - an error is what a user sees, too
-        return Seen(out.getvalue(), type(error).__name__)
+        return Seen(_plain(out.getvalue()), type(error).__name__)
     else:
         modules = {"": names, **{f"{name}.": vars(module) for name, module in _own(folder, known)}}
-        return Looker().look(modules, out.getvalue(), said)
+        return Looker().look(modules, _plain(out.getvalue()), said, modes)
     finally:
         sys.path[:] = path
         sys.dont_write_bytecode = bytecode
         for name, _ in [*_own(folder, known)]:
             del sys.modules[name]
-        _reset()
+        _reset(modes)
+
+
+@contextlib.contextmanager
+def _limited() -> Iterator[None]:
+    """Raise TimeoutError where a program goes on and on: a smaller one may have lost what ends its loop."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, _SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _plain(printed: str) -> str:
+    """Return a text in which a tensor of a class of its own, which is a rare world, looks like any other."""
+    return re.sub(r"\s+", " ", re.sub(r"\bTagged\(", "tensor(", printed))
 
 
 def _own(folder: Path, known: set[str]) -> Iterator[tuple[str, types.ModuleType]]:
@@ -108,9 +134,13 @@ def _own(folder: Path, known: set[str]) -> Iterator[tuple[str, types.ModuleType]
             yield name, sys.modules[name]
 
 
-def _reset() -> None:
+def _reset(modes: int) -> None:
+    """Put the settings of the process back, and leave contexts of devices that were entered and not left."""
     torch.set_default_dtype(torch.float32)
     torch.set_default_device(None)
+    while torch._C._len_torch_function_stack() > modes:
+        torch._C._pop_torch_function_stack()
+        torch.utils._device.CURRENT_DEVICE = None
     torch.set_grad_enabled(True)
 
 
@@ -122,12 +152,15 @@ class Looker:
         self.tensors: dict[str, torch.Tensor] = {}
         self.memory: list[tuple[str, int, int]] = []
         self.objects: dict[int, str] = {}
+        self.modules: set[str] = set()
+        """The project's own ones: of other objects, such as a hook's handle, the inside is nobody's business."""
 
-    def look(self, modules: Mapping[str, Mapping[str, Any]], printed: str, said: Sequence[Any]) -> Seen:
+    def look(self, modules: Mapping[str, Mapping[str, Any]], printed: str, said: Sequence[Any], modes: int) -> Seen:
         around = str(torch.get_default_dtype()), str(torch.get_default_device()), torch.is_grad_enabled()
         self.facts["around"] = around
         self.facts["random state"] = hashlib.sha256(torch.get_rng_state().numpy().tobytes()).hexdigest()[:8]
-        _reset()
+        _reset(modes)
+        self.modules = {*modules}
         for module, names in modules.items():
             for name in sorted(names):
                 if not name.startswith("__"):
@@ -157,8 +190,7 @@ class Looker:
             for key, each in self._members(value):
                 self._value(f"{name}{key}", each, depth - 1)
 
-    @staticmethod
-    def _members(value: Any) -> Iterator[tuple[str, Any]]:
+    def _members(self, value: Any) -> Iterator[tuple[str, Any]]:
         if isinstance(value, nn.Module):
             yield from ((f".{name}", each) for name, each in value.named_parameters())
             yield from ((f".{name}", each) for name, each in value.named_buffers())
@@ -166,11 +198,12 @@ class Looker:
             yield from ((f"[{key!r}]", each) for key, each in value.items() if isinstance(key, str | int))
         elif isinstance(value, list | tuple):
             yield from ((f"[{at}]", each) for at, each in enumerate(value))
-        elif hasattr(value, "__dict__"):
+        elif type(value).__module__ in {"__main__", "types"} | {each.rstrip(".") for each in self.modules}:
             yield from ((f".{name}", each) for name, each in vars(value).items() if not name.startswith("_"))
 
     def _tensor(self, name: str, tensor: torch.Tensor) -> None:
-        self.facts[name] = (type(tensor).__name__, *(_asked(each, tensor) for each in _KIND), _elements(tensor))
+        kind = nn.Parameter if isinstance(tensor, nn.Parameter) else torch.Tensor  # classes of its own are a rare world
+        self.facts[name] = (kind.__name__, *(_asked(each, tensor) for each in _KIND), _elements(tensor))
         self.tensors[name] = tensor
         with contextlib.suppress(*_REFUSED):
             memory = beneath(tensor).untyped_storage()
@@ -244,12 +277,16 @@ class Difference:
 class Comparison:
     """What came of a project."""
 
+    reported: list[tuple[str, int, str, bool]] = field(default_factory=list)
     ran: bool = False
     """Whether it ran without an error in some world before."""
     error: str = ""
-    fixes: list[tuple[str, int, str]] = field(default_factory=list)
-    """File, row and code of each safe fix that is offered."""
     difference: Difference | None = None
+
+    @property
+    def fixes(self) -> list[str]:
+        """The code of each safe fix that is offered."""
+        return [code for _, _, code, safe in self.reported if safe]
 
 
 class Comparing:
@@ -262,7 +299,7 @@ class Comparing:
     def compare(self, files: dict[str, str], alone: Sequence[str] = ()) -> Comparison:
         """Compare the whole folder's fixes, and those of each file of ``alone`` without the others."""
         self._write(files)
-        found = Comparison(fixes=self.offered())
+        found = Comparison(self.reported())
         before: dict[str, Seen] = {}
         tried: list[dict[str, str]] = []
         for paths in [(), *((each,) for each in alone if each in files)]:
@@ -292,13 +329,13 @@ class Comparing:
         found.error = next(iter(before.values())).error
         return found
 
-    def runs(self, files: dict[str, str]) -> bool:
-        """Whether a project runs without an error, on the host."""
+    def seen(self, files: dict[str, str], device: str = "cpu") -> Seen:
+        """Run a project as it stands."""
         self._write(files)
-        return not self._run("cpu").error
+        return self._run(device)
 
-    def offered(self) -> list[tuple[str, int, str]]:
-        """Return where the folder as it stands has safe fixes."""
+    def reported(self) -> list[tuple[str, int, str, bool]]:
+        """Return file, row and code of what is found in the folder as it stands, and whether the fix is a safe one."""
         out, home = io.StringIO(), os.getcwd()
         os.chdir(self.folder)
         try:
@@ -306,11 +343,14 @@ class Comparing:
                 main(["--no-cache", "--jobs", "1", "--isolated", "--output-format", "json", *self.flags, "."])
         finally:
             os.chdir(home)
-        every = json.loads(out.getvalue())
         return [
-            (each["filename"].removeprefix(f"{self.folder}/"), each["location"]["row"], each["code"])
-            for each in every
-            if each["fix"] and each["fix"]["applicability"] == "safe"
+            (
+                each["filename"].removeprefix(f"{self.folder}/"),
+                each["location"]["row"],
+                each["code"],
+                bool(each["fix"]) and each["fix"]["applicability"] == "safe",
+            )
+            for each in json.loads(out.getvalue())
         ]
 
     def _worlds(self, files: Mapping[str, str]) -> Sequence[str]:
@@ -328,3 +368,4 @@ class Comparing:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         written(self.folder, files)
+        look_again()
