@@ -102,10 +102,10 @@ class Project:
 def _taken(piece: Piece) -> str:
     """Return a piece's text for the program, in which it takes names from the other file in its way."""
     lines, text = [], piece.main
-    for name in dict.fromkeys(re.findall(r"(?<![\w.])lib\.(\w+)", text)):
+    for name in dict.fromkeys(re.findall(r"(?<![\w.'])lib\.(\w+)", text)):
         head, spelled = piece.take.replace("NAME", name).split("\n\n")
         lines.append(head)
-        text = re.sub(rf"(?<![\w.])lib\.{name}\b", spelled.replace("\\", ""), text)
+        text = re.sub(rf"(?<![\w.'])lib\.{name}\b", spelled.replace("\\", ""), text)
     return "\n".join([*dict.fromkeys(lines), text])
 
 
@@ -182,7 +182,7 @@ def _of_parts(chance: Random, number: int) -> Piece:
     body = "\n".join(_body(chance, WAYS[way], value, use, writes, after, mark))
     made = place(chance, body, source if value == "given$" else "", "R" in _WORD.findall(use.text))
     parts = [re.sub(r"\bR\b", "r$", each).replace("$", str(number)) for each in made]
-    name = f"{use.code} {use.text}; {kind}; {way}; {'; '.join(writes)}; {place.__name__.strip('_')}"
+    name = f"{use.code} {use.text}; {kind}; {way}; {'; '.join([*writes, *after])}; {place.__name__.strip('_')}"
     return Piece(name, *parts, take=chance.choice(_TAKES))
 
 

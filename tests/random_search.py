@@ -145,9 +145,7 @@ class Search:
                 flags, code, found = ("--select", each), each, came
                 break
         names = tuple(each.name for each in project.pieces)
-        known = code + "; ".join(
-            _gist(each.name) + (each.take if "lib." in each.main else "") for each in project.pieces
-        )
+        known = code + "; ".join(_gist(each) for each in names)
         self.tally.again[known] += 1
         if known in self._seen:
             return None

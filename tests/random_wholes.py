@@ -175,8 +175,6 @@ WHOLES: tuple[Whole, ...] = (
     Whole("a device around a module", "with contextlib.ExitStack() as stack$:\n"
           "    stack$.enter_context(torch.device('meta'))\n    n$ = lib.Net$()",
           _module("self.w = nn.Parameter(torch.Tensor(2, 3))", out="t"), ("TNS3",)),
-    Whole("a device as a decorator", "@torch.device('meta')\ndef run$():\n    return lib.made$()\n\nr$ = run$()",
-          "def made$():\n    return torch.Tensor([1, 2])", ("TNS3",)),
     Whole("a device entered by hand", "place$ = torch.device('meta')\nplace$.__enter__()\nr$ = lib.made$()\n"
           "place$.__exit__(None, None, None)", "def made$():\n    return torch.Tensor([1, 2])", ("TNS3",)),
     # ------------------------------------------------------------------ names that others take
@@ -256,6 +254,90 @@ WHOLES: tuple[Whole, ...] = (
     Whole("a frozen layer", "n$ = nn.Linear(3, 3)\nfor p$ in n$.parameters():\n    p$.requires_grad = False\n"
           "    p$.data.fill_(1)\nr$ = n$(x).numpy()"),
     Whole("a list of weights", "weights$ = [p.data.numpy() for p in net.parameters()]\nweights$[0][0] = 7"),
+    # ------------------------------------------------------------------ names that mean something else
+    Whole("a Variable of one's own", "from lib import Variable\nr$ = Variable(x), isinstance(x, Variable)",
+          "class Variable:\n    def __init__(self, t):\n        self.t = t"),
+    Whole("a Variable that is bound anew", "from torch.autograd import Variable\nif len(numbers) > 5:\n"
+          "    Variable = doubled\nr$ = Variable(x)"),
+    Whole("a Variable that another file binds", "import lib as l$\nl$.Variable = doubled\nr$ = l$.wrapped$(x)",
+          "from torch.autograd import Variable\n\n\ndef wrapped$(t):\n    return Variable(t)", ("TNS4",)),
+    Whole("a constructor that is bound anew", "Tensor$ = torch.Tensor\nr$ = Tensor$([1, 2]), Tensor$(2, 3).fill_(1)"),
+    Whole("a constructor that another file binds", "import lib as l$\nbefore$ = l$.FT\nl$.FT = torch.DoubleTensor\n"
+          "r$ = l$.made$()\nl$.FT = before$", "FT = torch.FloatTensor\n\n\ndef made$():\n    return FT([1, "
+                                              "2])", LEGACY),
+    Whole("a constructor as a value", "r$ = list(map(torch.FloatTensor, [[1], [2]]))\ns$ = isinstance(x, "
+                                      "torch.FloatTensor)\n"
+          "u$ = {'f': torch.FloatTensor}['f']([1])\nv$ = type(x) is torch.Tensor"),
+    Whole("a property data", "class Held$:\n    @property\n    def data(self):\n        return net(x)\n\nheld$ "
+                             "= Held$()\n"
+          "r$ = held$.data.sum()\ns$ = Variable(held$.data)\nu$ = held$.data.view(-1)"),
+    Whole("a field data", "@dataclass\nclass Batch$:\n    data: torch.Tensor\n\nbatch$ = Batch$(net(x))\n"
+          "r$ = batch$.data.sum()\ns$ = Variable(batch$.data)\nbatch$.data.mul_(2)\nu$ = batch$.data.size(0)"),
+    Whole("a field data of a parameter", "@dataclass\nclass Batch$:\n    data: torch.Tensor\n\ndef f$(batch: "
+                                         "torch.Tensor):\n"
+          "    return batch.data.sum(), batch.data.shape, Variable(batch.data), torch.tensor(batch.data[0])\n\n"
+          "r$ = f$(Batch$(net(x)))"),
+    Whole("an own to", "class Moved$(nn.Linear):\n    def to(self, *args, non_blocking=False):\n"
+          "        print('late' if non_blocking else 'now')\n        return self\n\n"
+          "    def type(self, kind):\n        return str(kind)\n\nr$ = Moved$(3, 3).to('cpu', non_blocking=True)\n"
+          "s$ = Moved$(3, 3).type(torch.FloatTensor)"),
+    Whole("an own new", "class Shop$:\n    def new(self, *args):\n        return args\n\ndef f$(shop):\n"
+          "    return shop.new(2, 3), shop.new([1, 2])\n\nr$ = f$(Shop$()), f$(x)[1]"),
+    Whole("a module of types", "n$ = nn.Linear(3, 3)\nn$.register_buffer('count', torch.arange(3))\n"
+          "r$ = n$.type(torch.DoubleTensor)\ns$ = n$.count.type(torch.FloatTensor)"),
+    Whole("a method that says torch", "class Backend$:\n    torch = np\n\n    def made(self, torch=np):\n"
+          "        return torch.array([1, 2]), isinstance(x, Variable)\n\nr$ = Backend$().made()"),
+    Whole("a list of batches", "def batches$():\n    hidden = torch.zeros(2, 3)\n    for _ in range(2):\n"
+          "        hidden = net(Variable(hidden))\n        yield hidden\n\nr$ = list(batches$())\n"
+          "r$[-1].sum().backward()"),
+    Whole("a state that is carried", "class Agent$:\n    def __init__(self):\n        self.state = "
+                                     "torch.zeros(2, 3)\n\n"
+          "    def step(self):\n        self.state = net(self.state)\n        return self.state\n\n"
+          "    def reset(self):\n        self.state = Variable(self.state)\n        return self.state.data\n\n"
+          "agent$ = Agent$()\nr$ = agent$.step(), agent$.reset(), agent$.step()\nr$[2].sum().backward()"),
+    Whole("a memory that is written", "memory$ = torch.zeros(3, 3)\nfor at$ in range(3):\n    memory$[at$] = "
+                                      "net(x)[0]\n"
+          "r$ = Variable(memory$)\ns$ = Variable(memory$[0])\nu$ = memory$.data.sum()\nv$ = Variable(memory$.clone())"),
+    Whole("a default that is shared", "def f$(t, seen=torch.zeros(3)):\n    out = Variable(seen)\n    seen += t\n"
+          "    return out\n\nr$ = f$(w), f$(w)"),
+    Whole("a cached value", "@functools.lru_cache(maxsize=None)\ndef made$(n):\n    return torch.zeros(n)\n\n"
+          "made$(3).add_(w)\nr$ = Variable(made$(3))\ns$ = Variable(made$(3) + 1)"),
+    Whole("a table of tensors", "table$ = {n: torch.zeros(3) for n in range(2)}\n"
+          "for n$ in table$:\n    table$[n$] += w\nr$ = Variable(torch.stack(list(table$.values())))\n"
+          "s$ = [Variable(t) for t in table$.values()]"),
+    Whole("a nested container", "tree$ = {'a': [torch.zeros(3), (torch.ones(3),)]}\ntree$['a'][1][0].mul_(w)\n"
+          "r$ = Variable(tree$['a'][1][0])\ns$ = Variable(torch.cat([tree$['a'][0], *tree$['a'][1]]))"),
+    Whole("an object that is written by a method", "class Sum$:\n    def __init__(self):\n        self.total = "
+                                                   "torch.zeros(3)\n\n"
+          "    def add(self, t):\n        self.total += t\n        return self\n\n    def get(self):\n"
+          "        return Variable(self.total), Variable(self.total * 2)\n\nr$ = Sum$().add(w).get()"),
+    Whole("a thread of writes", "t$ = torch.zeros(3)\ndef later$():\n    t$.add_(w)\n\ncalls$ = [later$]\n"
+          "for call$ in calls$:\n    call$()\nr$ = Variable(t$ * 1)"),
+    Whole("an iterator of its own", "class Each$:\n    def __init__(self, t):\n        self.t = t\n\n"
+          "    def __getitem__(self, at):\n        if at > 1:\n            raise IndexError\n        return "
+          "self.t[at]\n\n"
+          "    def __len__(self):\n        return 2\n\nr$ = [Variable(t) for t in Each$(net(x))]\n"
+          "s$ = [t.data.sum() for t in Each$(net(x))]\nu$ = [torch.tensor(t) for t in Each$(array)]"),
+    Whole("an await", "import asyncio\n\nasync def f$(t):\n    await asyncio.sleep(0)\n"
+          "    return Variable(t), t.data.sum(), torch.Tensor([1])\n\nr$ = asyncio.run(f$(net(x)))"),
+    Whole("a guard of kinds", "def f$(t):\n    if isinstance(t, np.ndarray):\n        t = torch.Tensor(t)\n"
+          "    elif isinstance(t, (list, tuple)):\n        t = torch.FloatTensor(t)\n    return Variable(t)\n\n"
+          "r$ = f$(array), f$([1, 2]), f$((1, 2)), f$(x), f$(net(x))"),
+    Whole("a kind by its attribute", "def f$(t):\n    if hasattr(t, 'numpy'):\n        return t.numpy()\n    "
+                                     "return t\n\n"
+          "r$ = f$(x), f$(2), f$(Box(x))"),
+    Whole("sums of several kinds", "r$ = sum(Variable(t) for t in (x, x * 2))\ns$ = sum([t.data for t in net(x)])\n"
+          "u$ = torch.tensor(sum(t.sum() for t in (x, x)))\nv$ = torch.tensor(max(1, 2)), torch.tensor(max(x[0]))"),
+    Whole("gradients that are written", "(net(x) ** 2).sum().backward()\nfor p$ in net.parameters():\n"
+          "    p$.grad.data.mul_(0.5)\n    p$.grad.data.add_(p$.data)\n    kept.append(Variable(p$.grad))\n"
+          "    kept.append(p$.grad.data.norm())\n    p$.grad = None"),
+    Whole("a double backward", "g$, = torch.autograd.grad((w ** 3).sum(), w, create_graph=True)\nr$ = "
+                               "Variable(g$), g$.data.sum()\n"
+          "g$.sum().backward()"),
+    Whole("weights that are tied", "a$, b$ = nn.Linear(3, 3), nn.Linear(3, 3)\nb$.weight = a$.weight\n"
+          "a$.weight.data.normal_()\nb$.bias.data = a$.bias.data\nb$.bias.data.zero_()\nr$ = b$(a$(x))"),
+    Whole("a parameter that is made anew", "n$ = nn.Linear(3, 3)\nn$.weight = nn.Parameter(n$.weight.data.clone())\n"
+          "n$.bias = nn.Parameter(torch.Tensor(3).zero_())\nr$ = n$(x)\nr$.sum().backward()"),
     Whole("a shape of an array", "r$ = torch.Tensor(array.shape), torch.Tensor(array.shape[1:])"),
     Whole("two kinds", "def f$(n):\n    return torch.Tensor(n)\n\nr$ = f$([1, 2]), f$(2).fill_(1)"),
     Whole("a size or a list", "def f$(size):\n    if isinstance(size, int):\n        return torch.zeros(size)\n"

@@ -85,6 +85,8 @@ def watched(folder: Path, program: str = "main.py") -> Seen:
     out, known, path = io.StringIO(), set(sys.modules), list(sys.path)
     modes = torch._C._len_torch_function_stack()
     torch.default_generator.manual_seed(0)
+    if torch.cuda.is_available():
+        torch.cuda.manual_seed_all(0)
     random.seed(0)
     np.random.seed(0)
     sys.path.insert(0, str(folder))
