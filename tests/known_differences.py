@@ -1,0 +1,111 @@
+"""Projects in which a safe fix is known to change what they do: the smallest that were found, and why.
+
+Each is expected to fail; when it no longer does, its entry goes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_ERROR = "import torch\n\nw = torch.ones(3, requires_grad=True)\n\n\ndef made():\n    return w.numpy()\n"
+_CAUGHT = "try:\n    r = {}\nexcept RuntimeError:\n    r = 'refused'\n"
+_HANDLED = "an error that a caller expects is looked for by the name of the function that raises, in the same text"
+_TAKEN = "who may take a name from a module is looked for by a list of spellings, and this is none of them"
+_BOUND = "another file may bind a name of the module anew, and then it means something else"
+_LATER = "who may call an initialiser is looked for by a list of spellings, and this is none of them"
+_NETS = "import torch\nfrom torch import nn\n\n\n"
+_SPARE = "import torch\nfrom torch.autograd import Variable\n\nx = torch.ones(2)\n"
+_START = (
+    _NETS + "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    "        self.scale = nn.Parameter(torch.ones(3))\n        self.reset_parameters()\n\n"
+    "    def reset_parameters(self):\n        self.scale.data.fill_(2)\n\n"
+    "    def forward(self, t):\n        return self.scale * self.scale * t\n"
+)
+
+
+@dataclass(frozen=True)
+class Known:
+    """A difference that is known: the rule, the pieces that show it, the reason, and the smallest project."""
+
+    code: str
+    piece: str
+    """What the names of the random pieces that lead to it begin with, as a regular expression."""
+    reason: str
+    main: str
+    lib: str = ""
+
+    @property
+    def name(self) -> str:
+        return re.sub(r"\W+", " ", f"{self.code} {self.piece}").strip()
+
+    @property
+    def files(self) -> dict[str, str]:
+        return {"main.py": self.main, **({"lib.py": self.lib} if self.lib else {})}
+
+
+KNOWN: tuple[Known, ...] = (
+    Known("TNS101", "an error that is expected", _HANDLED,
+          "from lib import made as other\n\n" + _CAUGHT.format("other()"), _ERROR),
+    Known("TNS101", "an error through two functions", _HANDLED,
+          _ERROR + "\n\ndef outer():\n    return made()\n\n\n" + _CAUGHT.format("outer()")),
+    Known("TNS101", "an error that a function handles", _HANDLED,
+          _ERROR + "\n\ndef attempt(f):\n    try:\n        return f()\n    except Exception:\n        return "
+                   "'refused'\n"
+          "\n\nr = attempt(made)\n"),
+    Known("TNS101", "an error in a decorator", _HANDLED,
+          "import torch\n\nw = torch.ones(3, requires_grad=True)\n\n\ndef safely(f):\n    def inner():\n        try:\n"
+          "            return f()\n        except RuntimeError:\n            return 'refused'\n\n    return inner\n\n\n"
+          "@safely\ndef made():\n    return w.numpy()\n\n\nr = made()\n"),
+    Known("TNS101", "an error in a test", _HANDLED,
+          "import unittest\n\nfrom lib import made as other\n\n\nclass Cases(unittest.TestCase):\n"
+          "    def runTest(self):\n        with self.assertRaises(RuntimeError):\n            other()\n\n\n"
+          "r = unittest.TextTestRunner(open('/dev/null', 'w')).run(Cases()).wasSuccessful()\n", _ERROR),
+    Known("TNS101", "an error that ends a loop", "a class of one's own may swallow errors by what its "
+                                                 "`__exit__` returns",
+          "import torch\n\nw = torch.ones(3, requires_grad=True)\n\n\nclass Leave:\n    def __enter__(self):\n"
+          "        pass\n\n    def __exit__(self, *error):\n        return True\n\n\nr = 'refused'\nwith Leave():\n"
+          "    r = w.numpy()\n"),
+    Known("TNS204", "an error of a number", _HANDLED,
+          "import lib\n\ntry:\n    r = getattr(lib, 'made')()\nexcept IndexError:\n    r = 'refused'\n",
+          _ERROR.replace("w.numpy()", "w.sum().data[0]")),
+    Known("TNS305", "an error that is suppressed", _HANDLED,
+          "import contextlib\n\nimport lib\n\nr = 'refused'\nwith contextlib.suppress(TypeError):\n"
+          "    r = getattr(lib, 'made')()\n",
+          "import torch\n\n\ndef made():\n    return torch.Tensor([1], dtype=torch.float64)\n"),
+    Known("TNS301", r"a trace of return t \+ torch\.Tensor",
+          "a trace warns of `torch.tensor`, and of `torch.Tensor` it does not",
+          "import torch\n\nimport lib\n\ntraced = torch.jit.trace(lib.traced, (torch.ones(2),))\n",
+          "import torch\n\n\ndef traced(t):\n    return t + torch.Tensor([1.0])\n"),
+    Known("TNS202", "a late initialiser by its name", _LATER,
+          "import torch\n\nfrom lib import Net\n\nn = Net()\nloss = n(torch.ones(3)).sum()\n"
+          "getattr(n, 'reset' + '_parameters')()\nloss.backward()\n", _START),
+    Known("TNS202", "a function that is applied late", _LATER,
+          "import torch\n\nfrom lib import *\n\nn = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))\n"
+          "loss = n(torch.ones(2, 3)).sum()\nn.apply(start)\nloss.backward()\n",
+          _NETS + "def start(m):\n    if type(m) == nn.Linear:\n        m.weight.data.fill_(0.5)\n\n\ndef built():\n"
+          "    made = nn.Sequential(nn.Linear(3, 3))\n    made.apply(start)\n    return made\n"),
+    Known("TNS404", "a name that is taken: .*functools.partial", _TAKEN,
+          "import functools\n\nimport torch\n\nimport lib as part\n\n"
+          "r = functools.partial(getattr, part)('Vari' + 'able')(torch.ones(2))\n", _SPARE),
+    Known("TNS404", "a name that is taken: .*eval", _TAKEN,
+          "import torch\n\nimport lib as part\n\nr = eval('part.Variable')(torch.ones(2))\n", _SPARE),
+    Known("TNS401", "a Variable that another file binds", _BOUND,
+          "import torch\n\nimport lib\n\nlib.Variable = abs\nr = lib.wrapped(-torch.ones(2))\n",
+          _SPARE + "\n\ndef wrapped(t):\n    return Variable(t)\n"),
+    Known("TNS304", "a constructor that another file binds", _BOUND,
+          "import torch\n\nimport lib\n\nlib.Kind = torch.DoubleTensor\nr = lib.made()\n",
+          "import torch\n\nKind = torch.FloatTensor\n\n\ndef made():\n    return Kind([1, 2])\n"),
+    Known("TNS401", "TNS40.*; none; ", "a caller may hand over None, of which `Variable` makes an empty tensor",
+          "from lib import run\n\nr = run({}.get('t'))\n",
+          "from torch.autograd import Variable\n\n\ndef run(t):\n    ts = [t]\n    return Variable(ts[0]).detach()\n"),
+    Known("TNS107", r".*R\.numpy\(\)\[0\] = 7", "`.numpy()[0]` that is written is no read, and the fix does not parse",
+          "import torch\n\n\ndef written():\n    r = torch.ones(3).sum()\n    r.numpy()[0] = 7\n"),
+)  # fmt: skip
+
+
+def explains(pieces: Iterable[str]) -> bool:
+    """Whether a difference that some pieces show is a known one; by which rule's fix it came is told by chance."""
+    names = [*pieces]
+    return any(re.match(known.piece, each, re.DOTALL) for known in KNOWN for each in names)
