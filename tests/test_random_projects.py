@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
 from tests import nightly  # noqa: E402
-from tests.known_differences import KNOWN, Known, explains  # noqa: E402
+from tests.known_differences import KNOWN, MENDED, Known, explains  # noqa: E402
 from tests.random_pieces import PLAIN, USES, VARIABLES, WAYS  # noqa: E402
 from tests.random_projects import Piece, Project  # noqa: E402
 from tests.random_search import Search, without  # noqa: E402
@@ -51,6 +51,13 @@ def test_a_known_difference_is_gone(known: Known, tmp_path: Path) -> None:
     found = Comparing(tmp_path / "project").compare(known.files, [*known.files])
     if not found.ran:
         pytest.skip("it does not run")  # which is no difference: an expected failure must be one of the fix
+    assert found.difference is None
+
+
+@pytest.mark.parametrize("known", [pytest.param(each, id=each.name) for each in MENDED])
+def test_a_mended_difference_stays_away(known: Known, tmp_path: Path) -> None:
+    found = Comparing(tmp_path / "project").compare(known.files, [*known.files])
+    assert found.ran
     assert found.difference is None
 
 

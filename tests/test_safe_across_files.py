@@ -201,7 +201,10 @@ def test_the_program_shows_why_a_fix_is_not_safe(tmp_path: Path, capsys: pytest.
     main(["--no-cache", "--isolated", "--output-format", "json", str(tmp_path / "nets.py")])
     (found,) = json.loads(capsys.readouterr().out)
     assert found["fix"]["applicability"] == "unsafe"
-    assert found["fix"]["message"] == "Remove the import of `Variable`; `main.py` imports all names from here"
+    assert found["fix"]["message"] == (
+        "Remove the import of `Variable`; assumes that nothing else takes `Variable` from this module "
+        "(`main.py` imports all names from here)"
+    )
 
 
 def test_what_another_file_traces_keeps_its_data(tmp_path: Path) -> None:

@@ -39,8 +39,8 @@ from torchlint.inference.models.operations import (
 from torchlint.inference.program import binders, bindings
 from torchlint.inference.program.bindings import SCOPES, Loop
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
+from torchlint.inference.program.error_handlers import Callee, Callers, callee_of, callers, is_expected, surroundings
 from torchlint.inference.program.imports import canonical, import_bindings
-from torchlint.inference.program.outside_uses import UNRELATED
 from torchlint.inference.program.project_texts import (
     SETS_DEFAULT_DEVICE,
     SETS_DEFAULT_DTYPE,
@@ -297,6 +297,31 @@ class FileContext:
         """Which of torch's defaults the file may set: ``DTYPE``, ``DEVICE``, ``TENSOR_TYPE``."""
         return defaults_set(self.source.utf8, lambda: self._index if self.is_parsed else None)
 
+    def errors_taken(self, place: ast.AST) -> str | None:
+        """Return who may expect an error that is raised at a place, as a clause; None for nobody.
+
+        Asked are the file as it is, and all files of the project as they lie on the disk.
+        """
+        is_caught, runners = surroundings(place, self._index)
+        if is_caught:
+            return "the code around may expect the error"
+        known = self.answer((callers, None), lambda: callers(self._index))
+
+        def own(_: str) -> Iterator[tuple[str, Callers]]:
+            yield "", known
+
+        if known.expects_all:
+            return "the tests of this file are expected to fail"
+        functions = [
+            each for each in self._index.ancestors(place) if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))
+        ]
+        start = [callee_of(each, self._index) for each in functions]
+        if runners:
+            start.insert(0, Callee("", False, runners))
+        found = is_expected(start, own, "")
+        elsewhere = (self.other_texts.handles(each) for each in start)
+        return found or next((each for each in elsewhere if each is not None), None)
+
     @property
     def other_texts(self) -> ProjectView:
         """What the project's other files say of which a fix must know."""
@@ -392,7 +417,6 @@ __all__ = [
     "TENSOR_TYPE",
     "UNKNOWN",
     "UNLIKE",
-    "UNRELATED",
     "Check",
     "Device",
     "Draft",

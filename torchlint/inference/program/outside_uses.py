@@ -1,4 +1,4 @@
-"""What one text does with others: names that it takes from modules, and functions whose errors it expects."""
+"""Which names one text takes from modules of others."""
 
 from __future__ import annotations
 
@@ -16,10 +16,13 @@ _NOT_WRITTEN = rb"\(\s*([A-Za-z_]\w*)[\w.]*\s*,\s*(?![\"'][^\"'{}]*[\"']\s*[,)])
 _HANDED_ON = {
     **{word: re.compile(word + _NOT_WRITTEN) for word in (b"getattr", b"hasattr", b"setattr")},
     **{word: re.compile(word + rb"\(\s*([A-Za-z_]\w*)") for word in (b"vars", b"dir", b"reload", b"getmembers")},
+    b"getattr,": re.compile(rb"\bgetattr,\s*([A-Za-z_]\w*)"),
     b"patch.object": re.compile(rb"patch\.object\(\s*([A-Za-z_]\w*)"),
     b"__dict__": re.compile(rb"\b([A-Za-z_]\w*)[\w.]*\.__dict__\b"),
 }
 """Ways to a module's names without writing them, with the name that the module is known by."""
+_BUILT = re.compile(rb"getattr\([^\n]*\)\s*\(")
+"""What is called may go by a name that is put together."""
 _RUNS = (b"exec(", b"execfile(", b"run_path(", b"run_module(", b"%run")
 _WORD = re.compile(r"\w+")
 _TORCHS_OWN = ("torch.", "tensorflow.", "paddle.", "chainer.", "mxnet.", "jax.", "keras.", "sympy.")
@@ -36,6 +39,8 @@ class Taken:
     """From these it takes all public names."""
     from_any: bool = False
     """It takes the name from an object that may be any module."""
+    is_called: bool = False
+    """It may call something of that name that is defined elsewhere."""
 
 
 def names_taken(raw: bytes, name: str, read: Callable[[], tuple[str, AstIndex | None] | None]) -> Taken:
@@ -48,7 +53,7 @@ def names_taken(raw: bytes, name: str, read: Callable[[], tuple[str, AstIndex | 
     stars = frozenset(each.decode().rpartition(".")[2] for each in found_stars)
     runs = any(each in raw for each in _RUNS)
     is_named = name.encode() in raw and re.search(rb"\b%b\b" % name.encode(), raw)
-    if not (runs or is_named or _hands_a_module_on(raw)):
+    if not (runs or is_named or _BUILT.search(raw) or _hands_a_module_on(raw)):
         return Taken(by_star=stars)
     found = read()
     if found is None:
@@ -56,10 +61,11 @@ def names_taken(raw: bytes, name: str, read: Callable[[], tuple[str, AstIndex | 
     text, index = found
     if index is None:  # Python 2, or not yet finished: all words count
         words = frozenset(_WORD.findall(text))
-        return Taken(words if name in words else frozenset(), stars)
+        return Taken(words if name in words else frozenset(), stars, is_called=name in words)
     file = _File(index, name)
     run = frozenset(file.words_of_strings()) if runs else frozenset[str]()
-    return Taken(frozenset(file.modules()), stars | run, file.takes_from_any())
+    from_any = file.takes_from_any()
+    return Taken(frozenset(file.modules()), stars | run, from_any, from_any or file.may_call(bool(found_stars)))
 
 
 def _hands_a_module_on(raw: bytes) -> bool:
@@ -95,7 +101,9 @@ class _File:
                     yield from self._handed_on(node)
                 case ast.Constant(value=str(text)) if self._name in text and not self._is_prose(node):
                     words = _WORD.findall(text)
-                    yield from words if self._name in words else ()
+                    if self._name in words:  # `eval("part.Variable")`, after `import nets as part`
+                        yield from words
+                        yield from (self._bound.get(word, "").rpartition(".")[2] for word in words)
 
     def _handed_on(self, node: ast.Name | ast.Attribute) -> Iterator[str]:
         """Yield the last word of a module that is used as an object: what is then taken from it is not told."""
@@ -106,6 +114,34 @@ class _File:
                 return  # a name that is written out is found as a string
         if (full := self._meaning(node)) is not None:
             yield full.rpartition(".")[2]
+
+    def may_call(self, has_stars: bool) -> bool:
+        """Whether something of the name that is defined in another file may be called, at once or later."""
+        return any(self._names_a_function(each, has_stars) for each in self._nodes)
+
+    def _names_a_function(self, node: ast.AST, has_stars: bool) -> bool:
+        match node:
+            case ast.ImportFrom(module=module, names=names):
+                return any(each.name == self._name for each in names) and not f"{module}.".startswith(_TORCHS_OWN)
+            case ast.Name(id=word, ctx=ast.Load()):
+                return has_stars and word == self._name
+            case ast.Attribute(value=owner, attr=word) if word == self._name:
+                full = self._meaning(owner)
+                return full is not None and not f"{full}.".startswith(_TORCHS_OWN)
+            case ast.Call(func=ast.Call(func=ast.Name(id="getattr"), args=[owner, name, *_])):
+                return self._meaning(owner) is None and self._may_be_built(name)
+        return False
+
+    def _may_be_built(self, node: ast.expr) -> bool:
+        """Whether an expression may give the name: what is written of it must stand in the name."""
+        match node:
+            case ast.JoinedStr(values=parts):
+                return all(self._may_be_built(each) for each in parts)
+            case ast.BinOp(op=ast.Add(), left=left, right=right):
+                return self._may_be_built(left) and self._may_be_built(right)
+            case ast.Constant(value=part):
+                return isinstance(part, str) and part in self._name
+        return True
 
     def takes_from_any(self) -> bool:
         """Whether the name is taken from an object that may be a module: by an attribute, or as text."""
@@ -141,61 +177,3 @@ class _File:
         """Whether a string stands alone, as docstrings do, and holds no doctest."""
         alone = isinstance(self._parents.get(node), ast.Expr)
         return alone and ">>>" not in str(getattr(node, "value", ""))
-
-
-_OPENING = re.compile(r"([^\S\n]*)(?:(try)\s*:|(?:async\s+)?with\b[^\n]*(?:[Rr]aises|suppress)\w*\s*\()")
-_EXCEPT = re.compile(r"except\b\s*\*?\s*(.*?)(?:\s+as\s+\w+)?\s*:")
-_GIVEN = re.compile(r"(?:[Rr]aises\w*|suppress|retry)\s*\([^()\n]*,\s*(?:lambda\b[^:\n]*:\s*)?([\w.]+)")
-"""``assertRaises(RuntimeError, to_array, x)``: a function that is handed over."""
-_CALLED = re.compile(r"(\w+)\s*\(|[(\[,=]\s*(?:\w+\.)*(\w+)\s*(?=[,)\]])")
-# fmt: off
-UNRELATED = frozenset({
-    "ArithmeticError", "AssertionError", "AttributeError", "BrokenPipeError", "ConnectionError", "EOFError",
-    "FileExistsError", "FileNotFoundError", "FloatingPointError", "GeneratorExit", "IOError", "ImportError",
-    "InterruptedError", "KeyError", "KeyboardInterrupt", "MemoryError", "ModuleNotFoundError", "NameError",
-    "NotImplementedError", "OSError", "OverflowError", "PermissionError", "RecursionError", "StopAsyncIteration",
-    "StopIteration", "SyntaxError", "SystemExit", "TimeoutError", "UnicodeDecodeError", "UnicodeEncodeError",
-    "UnicodeError", "ZeroDivisionError",
-})
-# fmt: on
-"""Built-in classes of errors that no conversion of a tensor raises: their handlers expect something else."""
-
-
-def called_where_handled(text: str) -> frozenset[str]:
-    """Return the names of functions that a text calls, or hands over, where an error of theirs would be handled."""
-    if not any(word in text for word in ("except", "aises", "suppress", "retry")):
-        return frozenset()
-    lines = text.splitlines()
-    found = {each.rpartition(".")[2] for each in _GIVEN.findall(text)}
-    for at, line in enumerate(lines):
-        opening = _OPENING.match(line)
-        if opening is None:
-            continue
-        block, behind = _block(lines, at, len(opening[1]))
-        if opening[2] is None or any(_may_take(each) for each in _handlers(lines, behind, len(opening[1]))):
-            found.update(word for pair in _CALLED.findall("\n".join((line, *block))) for word in pair if word)
-    return frozenset(found)
-
-
-def _block(lines: list[str], at: int, indent: int) -> tuple[list[str], int]:
-    """Return the lines below one that belong to it, and where those behind them begin."""
-    end = at + 1
-    while end < len(lines) and (not lines[end].strip() or _indent(lines[end]) > indent):
-        end += 1
-    return lines[at + 1 : end], end
-
-
-def _handlers(lines: list[str], at: int, indent: int) -> Iterator[str]:
-    """Yield the classes that the handlers behind a block name, as they are written."""
-    while at < len(lines) and _indent(lines[at]) == indent and (found := _EXCEPT.match(lines[at].lstrip())):
-        yield found[1]
-        at = _block(lines, at, indent)[1]
-
-
-def _may_take(classes: str) -> bool:
-    names = [each.rpartition(".")[2] for each in re.findall(r"[\w.]+", classes)]
-    return not names or any(name not in UNRELATED for name in names)
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
-from torchlint.inference.program.outside_uses import Taken, called_where_handled, names_taken
+from torchlint.inference.program.error_handlers import Callee, Callers, callers, is_expected
+from torchlint.inference.program.outside_uses import Taken, names_taken
 from torchlint.source import files
 from torchlint.source.notebook import SUFFIX
 from torchlint.source.text import Source, SourceError, decode
@@ -73,10 +74,11 @@ def ask(question: Question) -> str | None:
         star = look.star(own, name) if stars == "yes" else None
         return f"`{star}` imports all names from here" if star else None
     if what == CALLS:
-        caller = look.taker(own, more[0])
+        caller = look.caller(own, more[0])
         return f"`{caller}` may call `{more[0]}`" if caller else None
     if what == HANDLES:
-        return look.handler(own, *more)
+        name, kind, *decorators = more
+        return look.handler(own, Callee(name, kind == "method", frozenset(decorators)))
     if what == TRACES:
         return look.first(own, lambda each: each.traces, "traces or scripts code")
     return look.first(own, lambda each: _KINDS[what] in each.defaults, f"may set the {what}")
@@ -100,7 +102,7 @@ class _Look:
         self._facts: dict[str, _Facts] = {}
         self._taken: dict[tuple[str, str], Taken] = {}
         self._takers: dict[str, dict[str, Taken]] = {}
-        self._handled: dict[str, frozenset[str]] = {}
+        self._callers: dict[str | None, Callers | None] = {}
 
     @property
     def is_too_large(self) -> bool:
@@ -121,6 +123,11 @@ class _Look:
         module = _module(own)
         return self._first_that(own, name, lambda each: each.from_any or module in each.by_name)
 
+    def caller(self, own: str, name: str) -> str | None:
+        """Return the path, as it is shown, of the first file that may call a function or method of this name."""
+        module = _module(own)
+        return self._first_that(own, name, lambda each: each.is_called or module in each.by_name)
+
     def star(self, own: str, name: str) -> str | None:
         """Return the path, as it is shown, of the first file that imports all names from a module."""
         module = _module(own)
@@ -134,22 +141,24 @@ class _Look:
         first = next(found, None)
         return self._shown(first) if first is not None else None
 
-    def handler(self, own: str, function: str) -> str | None:
-        """Return who may expect an error of a function of this name."""
+    def handler(self, own: str, callee: Callee) -> str | None:
+        """Return who may expect an error of a function of a file, there or elsewhere."""
         self._refresh()
-        for path, digest in self._digests.items():
-            if path != own and function in self._called_where_handled(path, digest):
-                return f"`{self._shown(path)}` may expect the error"
-        return None
+        return is_expected((callee,), self._callers_with, self._shown(own))
 
-    def _called_where_handled(self, path: str, digest: str | None) -> frozenset[str]:
-        known = self._handled.get(digest or "")
-        if known is None:
-            raw = _read(path) or b""
-            found = _text_and_tree(path, raw, with_tree=False) if path.endswith(SUFFIX) else None
-            text = found[0] if found is not None else raw.decode("utf-8", "replace")
-            known = self._handled[digest or ""] = called_where_handled(text)
-        return known
+    def _callers_with(self, word: str) -> Iterator[tuple[str, Callers]]:
+        """Yield what the texts that hold a word say of calls, with the paths as they are shown."""
+        held = re.compile(rb"\b%b\b" % word.encode())
+        for path, digest in self._digests.items():
+            raw = _read(path) if digest is not None else None
+            if raw is None or word.encode() not in raw or not held.search(raw):
+                continue
+            if digest not in self._callers:
+                index = _tree(path, raw)
+                self._callers[digest] = callers(index) if index is not None else None
+            known = self._callers[digest]
+            if known is not None:
+                yield self._shown(path), known
 
     # ------------------------------------------------------------------ reading
     def _refresh(self) -> None:
@@ -324,9 +333,10 @@ class ProjectView:
         """Who traces or scripts modules elsewhere in the project, so that a function here may be among them."""
         return self._ask(TRACES)
 
-    def handles(self, function: str) -> str | None:
-        """Return who calls a function of this name where an error is handled or expected."""
-        return self._ask(HANDLES, function)
+    def handles(self, callee: Callee) -> str | None:
+        """Return who calls a function, at first or second hand, where an error is handled or expected."""
+        kind = "method" if callee.is_method else "function"
+        return self._ask(HANDLES, callee.name, kind, *sorted(callee.decorators))
 
     def calls(self, name: str) -> str | None:
         """Return who may call a function or a method of a name that is defined here."""

@@ -52,6 +52,7 @@ only where it cannot work, on a tensor without dimensions.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 import libcst as cst
@@ -80,7 +81,9 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
             if isinstance(used, cst.Call) and len(used.args) == 1:
                 yield from _converted(node, used, context)
         case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Integer(value="0")))]):
-            if context.value(_source(node, context)).rank == 0:
+            place = context.python(above)  # as the target of an assignment it is no read
+            is_read = isinstance(place, ast.Subscript) and isinstance(place.ctx, ast.Load)
+            if is_read and context.value(_source(node, context)).rank == 0:
                 yield from _reported(node, above, "item", "", context)
 
 

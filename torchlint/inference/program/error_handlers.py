@@ -1,0 +1,284 @@
+"""Who may expect an error of a function: its callers, theirs, and what runs a function that is handed over."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from torchlint.syntax.ast_index import AstIndex, Function
+
+# fmt: off
+UNRELATED = frozenset({
+    "ArithmeticError", "AssertionError", "AttributeError", "BrokenPipeError", "ConnectionError", "EOFError",
+    "FileExistsError", "FileNotFoundError", "FloatingPointError", "GeneratorExit", "IOError", "ImportError",
+    "InterruptedError", "KeyError", "KeyboardInterrupt", "MemoryError", "ModuleNotFoundError", "NameError",
+    "NotImplementedError", "OSError", "OverflowError", "PermissionError", "RecursionError", "StopAsyncIteration",
+    "StopIteration", "SyntaxError", "SystemExit", "TimeoutError", "UnicodeDecodeError", "UnicodeEncodeError",
+    "UnicodeError", "ZeroDivisionError",
+})
+# fmt: on
+"""Built-in classes of errors that no conversion of a tensor raises: their handlers expect something else."""
+_EXPECTING = re.compile(r"raises|suppress|xfail|expected_?failure|catch|retry", re.IGNORECASE)
+"""Words of what takes an error: ``pytest.raises``, ``assertRaises``, ``contextlib.suppress``, ``mark.xfail``."""
+_IMPLICIT = re.compile(r"__\w+__|forward")
+"""Methods that are called without being named: then what names the class is asked."""
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_MOST = 60
+"""So many functions on the way to a caller are followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """A function by the name that callers know it by, and what its decorators are called."""
+
+    name: str
+    is_method: bool
+    decorators: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A place where a function is called, or handed on to be called."""
+
+    is_caught: bool
+    """Whether a handler or a test stands around it in the same function."""
+    runners: frozenset[str]
+    """What else may take an error of it, by name: context managers around it, and what it is handed to."""
+    around: tuple[Callee, ...]
+    """The functions that it stands in, innermost first."""
+    is_attribute: bool
+    of_module: bool
+    """Whether it is an attribute of something that an import binds."""
+
+
+@dataclass(frozen=True)
+class Callers:
+    """What one text says of calls and of handlers."""
+
+    uses: dict[str, list[Use]] = field(default_factory=lambda: defaultdict(list))
+    aliases: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """Other names that the text gives to a function."""
+    taking: set[str] = field(default_factory=set)
+    """Functions with a handler in them, and classes that end a ``with`` block without the error."""
+    expects_all: bool = False
+    """Whether the whole text is expected to fail: ``pytestmark = pytest.mark.xfail``."""
+
+
+def callers(index: AstIndex) -> Callers:
+    """Return what a text says of calls and of handlers."""
+    found = Callers(expects_all=any(map(_marks_all, index.tree.body)))
+    around = _Around(index)
+    modules = {name for each in (*index.nodes(ast.Import), *index.nodes(ast.ImportFrom)) for name in _bound(each)}
+    for each in index.nodes(ast.Name):
+        if isinstance(each.ctx, ast.Load):
+            found.uses[each.id].append(around.use(each))
+            _note_alias(found, each.id, index.parents.get(each), each)
+    for attribute in index.nodes(ast.Attribute):
+        if isinstance(attribute.ctx, ast.Load):
+            of_module = isinstance(attribute.value, ast.Name) and attribute.value.id in modules
+            found.uses[attribute.attr].append(around.use(attribute, True, of_module))
+            _note_alias(found, attribute.attr, index.parents.get(attribute), attribute)
+    for text in index.nodes(ast.Constant):
+        if isinstance(text.value, str) and text.value.isidentifier():
+            found.uses[text.value].append(around.use(text, True, True))
+    for statement in index.nodes(ast.ImportFrom):
+        for name in statement.names:
+            if name.asname:
+                found.aliases[name.name].add(name.asname)
+    functions: list[Function] = [*index.nodes(ast.FunctionDef), *index.nodes(ast.AsyncFunctionDef)]
+    for function in functions:
+        if any(_takes_here(each) for each in index.inside(function, ast.Try, ast.With, ast.AsyncWith)):
+            found.taking.add(function.name)
+    for kind in index.nodes(ast.ClassDef):
+        if any(isinstance(each, _FUNCTIONS) and _swallows(each) for each in kind.body):
+            found.taking.add(kind.name)
+    return found
+
+
+def is_expected(
+    start: Iterable[Callee], texts: Callable[[str], Iterable[tuple[str, Callers]]], is_own: str | None = None
+) -> str | None:
+    """Return the clause that says who may expect an error of some functions; None where nobody does.
+
+    :param texts: gives the texts that hold a word, each with the name that a user knows it by
+    :param is_own: the name of the text that the functions stand in
+    """
+    waiting, seen = list(start), set[tuple[str, bool]]()
+    while waiting:
+        callee = waiting.pop(0)
+        if (callee.name, callee.is_method) in seen:
+            continue
+        seen.add((callee.name, callee.is_method))
+        if len(seen) > _MOST:
+            return "it has more callers than are followed"
+        if any(_takes_errors(each, texts) for each in callee.decorators):
+            if not callee.name:
+                return "the code around may expect the error"
+            return f"the decorator of `{callee.name}` may take the error"
+        for shown, text in texts(callee.name) if callee.name else ():
+            names = {callee.name, *text.aliases.get(callee.name, ())}
+            uses = [each for name in names for each in text.uses.get(name, ()) if _fits(each, callee)]
+            if uses and text.expects_all:
+                return f"the tests of {_file(shown, is_own)} are expected to fail"
+            for use in uses:
+                if use.is_caught or any(_takes_errors(each, texts) for each in use.runners):
+                    return f"a caller of `{callee.name}` in {_file(shown, is_own)} may expect the error"
+                waiting += use.around
+            waiting += [Callee(name, callee.is_method) for name in names - {callee.name}]
+    return None
+
+
+def _file(shown: str, own: str | None) -> str:
+    return "this file" if shown == own else f"`{shown}`"
+
+
+def _fits(use: Use, callee: Callee) -> bool:
+    """Whether a use may be one of a function: methods are attributes, functions names or attributes of a module."""
+    return use.is_attribute if callee.is_method else not use.is_attribute or use.of_module
+
+
+def _takes_errors(name: str, texts: Callable[[str], Iterable[tuple[str, Callers]]]) -> bool:
+    """Whether what runs a function, by its name, may take an error of it."""
+    return bool(_EXPECTING.search(name)) or any(name in each.taking for _, each in texts(name))
+
+
+class _Around:
+    """What stands around the nodes of one text."""
+
+    def __init__(self, index: AstIndex) -> None:
+        self._index = index
+        self._functions: dict[ast.AST, tuple[Callee, ...]] = {}
+
+    def use(self, node: ast.AST, is_attribute: bool = False, of_module: bool = False) -> Use:
+        is_caught, runners = surroundings(node, self._index)
+        return Use(is_caught, runners, self._callees(node), is_attribute, of_module)
+
+    def _callees(self, node: ast.AST) -> tuple[Callee, ...]:
+        owner = self._index.owner(node)
+        if owner is None:
+            return ()
+        if owner not in self._functions:
+            self._functions[owner] = (callee_of(owner, self._index), *self._callees(owner))
+        return self._functions[owner]
+
+
+def callee_of(function: Function, index: AstIndex) -> Callee:
+    """Return a function by the name that callers know it by: its class's, where it is called without being named."""
+    above = index.parents.get(function)
+    decorators = frozenset(filter(None, (_last_word(each) for each in function.decorator_list)))
+    if isinstance(above, ast.ClassDef):
+        if _IMPLICIT.fullmatch(function.name):
+            return Callee(above.name, False, decorators)
+        return Callee(function.name, True, decorators)
+    return Callee(function.name, False, decorators)
+
+
+def surroundings(node: ast.AST, index: AstIndex) -> tuple[bool, frozenset[str]]:
+    """Return whether an error of a node is taken in its own function, and who else may take it, by name."""
+    runners: set[str] = set()
+    below, is_value = node, not _is_called(node, index)
+    for above in index.ancestors(node):
+        match above:
+            case ast.With(body=body, items=items) | ast.AsyncWith(body=body, items=items) if below in body:
+                if any(_expects(each.context_expr) for each in items):
+                    return True, frozenset()
+                runners.update(_runner(each.context_expr) for each in items)
+            case ast.Call(func=function) if below is not function:
+                if _expects(above):
+                    return True, frozenset()
+                if is_value:
+                    runners.add(_runner(function))
+            case ast.Lambda():
+                is_value = True
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                classes = (each for each in index.ancestors(above) if isinstance(each, ast.ClassDef))
+                marks = (mark for each in (above, *classes) for mark in each.decorator_list)
+                return any(_EXPECTING.search(ast.unparse(each)) for each in marks), frozenset(runners) - {""}
+            case ast.Try(body=body, handlers=handlers) if below in body:
+                if any(map(_takes, handlers)):
+                    return True, frozenset()
+        if not isinstance(above, ast.Call | ast.Lambda | ast.keyword | ast.Starred | ast.List | ast.Tuple | ast.Dict):
+            is_value = False
+        below = above
+    return False, frozenset(runners) - {""}
+
+
+def _is_called(node: ast.AST, index: AstIndex) -> bool:
+    above = index.parents.get(node)
+    return isinstance(above, ast.Call) and above.func is node
+
+
+def _runner(node: ast.expr) -> str:
+    """Return the name of what runs something; nothing where it says that it takes other errors."""
+    word = _last_word(node) or ""
+    return "" if _EXPECTING.search(word) else word
+
+
+def _last_word(node: ast.expr) -> str | None:
+    """Return the last word of what is called or named."""
+    match node:
+        case ast.Call(func=function):
+            return _last_word(function)
+        case ast.Attribute(attr=word) | ast.Name(id=word):
+            return word
+    return None
+
+
+def _note_alias(found: Callers, name: str, above: ast.AST | None, node: ast.AST) -> None:
+    """Note ``other = name`` and ``self.other = name``."""
+    if isinstance(above, ast.Assign) and above.value is node:
+        found.aliases[name].update(filter(None, map(_last_word, above.targets)))
+
+
+def _bound(statement: ast.stmt) -> Iterator[str]:
+    for each in statement.names if isinstance(statement, ast.Import | ast.ImportFrom) else ():
+        yield each.asname or each.name.partition(".")[0]
+
+
+def _marks_all(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Assign(targets=[ast.Name(id="pytestmark")], value=value):
+            return "xfail" in ast.unparse(value)
+    return False
+
+
+def _takes_here(node: ast.stmt) -> bool:
+    match node:
+        case ast.Try(handlers=handlers):
+            return any(map(_takes, handlers))
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            return any(_expects(each.context_expr) for each in items)
+    return False
+
+
+def _takes(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler may take the error and go on: one that ends with ``raise`` hands it on."""
+    if isinstance(handler.body[-1], ast.Raise) and handler.body[-1].exc is None:
+        return False
+    return handler.type is None or _may_be_raised(handler.type)
+
+
+def _expects(node: ast.expr) -> bool:
+    """Whether an expression says that an error of a kind that conversions raise is expected."""
+    match node:
+        case ast.Call(func=ast.Name(id=word) | ast.Attribute(attr=word), args=args):
+            return bool(_EXPECTING.search(word)) and (not args or any(map(_may_be_raised, args)))
+    return False
+
+
+def _may_be_raised(kind: ast.expr) -> bool:
+    """Whether a class of errors, or one of several, is none of those that are known to be others."""
+    if isinstance(kind, ast.Tuple):
+        return any(map(_may_be_raised, kind.elts))
+    return not (isinstance(kind, ast.Name) and kind.id in UNRELATED)
+
+
+def _swallows(method: Function) -> bool:
+    """Whether a method ends a ``with`` block, and may say that the error is dealt with."""
+    if method.name not in ("__exit__", "__aexit__"):
+        return False
+    returned = (each.value for each in ast.walk(method) if isinstance(each, ast.Return))
+    return any(not (each is None or (isinstance(each, ast.Constant) and not each.value)) for each in returned)
