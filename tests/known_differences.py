@@ -56,12 +56,20 @@ KNOWN: tuple[Known, ...] = (
     Known("TNS304", "a constructor that another file binds", _BOUND,
           "import torch\n\nimport lib\n\nlib.Kind = torch.DoubleTensor\nr = lib.made()\n",
           "import torch\n\nKind = torch.FloatTensor\n\n\ndef made():\n    return Kind([1, 2])\n"),
-    Known("TNS401", "TNS40.*; none; ", "a caller may hand over None, of which `Variable` makes an empty tensor",
-          "from lib import run\n\nr = run({}.get('t'))\n",
-          "from torch.autograd import Variable\n\n\ndef run(t):\n    ts = [t]\n    return Variable(ts[0]).detach()\n"),
+    Known("TNS401", "TNS40.*; none; ", "an attribute may be set to None by way of `vars`",
+          "import torch\nfrom torch.autograd import Variable\n\n\nclass Store:\n    def __init__(self):\n"
+          "        self.t = torch.ones(2)\n\n\nstore = Store()\nvars(store).update(t={}.get('t'))\n"
+          "r = Variable(store.t).detach()\n"),
 )  # fmt: skip
 
 MENDED: tuple[Known, ...] = (
+    Known("TNS401", "None from another file", "a caller may hand over None, of which `Variable` makes an empty tensor",
+          "from lib import run\n\nr = run({}.get('t'))\n",
+          "from torch.autograd import Variable\n\n\ndef run(t):\n    ts = [t]\n    return Variable(ts[0]).detach()\n"),
+    Known("TNS401", "None for a forward", "a caller may hand over None, of which `Variable` makes an empty tensor",
+          "from lib import Net\n\nnet = Net()\nr = net({}.get('t'))\n",
+          "from torch import nn\nfrom torch.autograd import Variable\n\n\nclass Net(nn.Module):\n"
+          "    def forward(self, t):\n        return Variable(t).detach()\n"),
     Known("TNS101", "an error that is expected", _HANDLED,
           "from lib import made as other\n\n" + _CAUGHT.format("other()"), _ERROR),
     Known("TNS101", "an error through two functions", _HANDLED,

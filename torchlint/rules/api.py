@@ -38,8 +38,16 @@ from torchlint.inference.models.operations import (
 )
 from torchlint.inference.program import binders, bindings
 from torchlint.inference.program.bindings import SCOPES, Loop
+from torchlint.inference.program.callers import (
+    Callee,
+    CallIndex,
+    call_index,
+    callee_of,
+    is_expected,
+    may_be_none,
+    surroundings,
+)
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
-from torchlint.inference.program.error_handlers import Callee, Callers, callee_of, callers, is_expected, surroundings
 from torchlint.inference.program.imports import canonical, import_bindings
 from torchlint.inference.program.project_texts import (
     SETS_DEFAULT_DEVICE,
@@ -305,9 +313,9 @@ class FileContext:
         is_caught, runners = surroundings(place, self._index)
         if is_caught:
             return "the code around may expect the error"
-        known = self.answer((callers, None), lambda: callers(self._index))
+        known = self.answer((call_index, None), lambda: call_index(self._index))
 
-        def own(_: str) -> Iterator[tuple[str, Callers]]:
+        def own(_: str) -> Iterator[tuple[str, CallIndex]]:
             yield "", known
 
         if known.expects_all:
@@ -437,6 +445,7 @@ __all__ = [
     "last_word_of_name",
     "leaf",
     "load",
+    "may_be_none",
     "operations",
     "parameters",
     "remembered",

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 
+from torchlint.inference.program.callers import Callee, CallIndex, call_index, is_expected
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
-from torchlint.inference.program.error_handlers import Callee, Callers, callers, is_expected
 from torchlint.inference.program.outside_uses import Taken, names_taken
 from torchlint.source import files
 from torchlint.source.notebook import SUFFIX
@@ -30,7 +30,7 @@ Question = tuple[str, ...]
 """What is asked, the root of the project, the path of the file that asks, and what else the question needs."""
 
 SETS_DEFAULT_DTYPE, SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE = "default dtype", "default device", "default tensor type"
-TRACES, TAKES, CALLS, HANDLES = "tracing", "name", "call", "handler"
+TRACES, TAKES, CALLS, HANDLES, HANDS_NONE = "tracing", "name", "call", "handler", "none"
 
 _KINDS = {SETS_DEFAULT_DTYPE: DTYPE, SETS_DEFAULT_DEVICE: DEVICE, SETS_TENSOR_TYPE: TENSOR_TYPE}
 _TRACING = (
@@ -79,6 +79,8 @@ def ask(question: Question) -> str | None:
     if what == HANDLES:
         name, kind, *decorators = more
         return look.handler(own, Callee(name, kind == "method", frozenset(decorators)))
+    if what == HANDS_NONE:
+        return look.hander(own, *more)
     if what == TRACES:
         return look.first(own, lambda each: each.traces, "traces or scripts code")
     return look.first(own, lambda each: _KINDS[what] in each.defaults, f"may set the {what}")
@@ -102,7 +104,7 @@ class _Look:
         self._facts: dict[str, _Facts] = {}
         self._taken: dict[tuple[str, str], Taken] = {}
         self._takers: dict[str, dict[str, Taken]] = {}
-        self._callers: dict[str | None, Callers | None] = {}
+        self._callers: dict[str | None, CallIndex | None] = {}
 
     @property
     def is_too_large(self) -> bool:
@@ -146,7 +148,16 @@ class _Look:
         self._refresh()
         return is_expected((callee,), self._callers_with, self._shown(own))
 
-    def _callers_with(self, word: str) -> Iterator[tuple[str, Callers]]:
+    def hander(self, own: str, function: str, position: str, keyword: str) -> str | None:
+        """Return who may hand `None` to a parameter of a function of a file, which itself is left out."""
+        self._refresh()
+        for shown, text in self._callers_with(function.removesuffix("()")):
+            names = {function, *text.aliases.get(function, ())}
+            if shown != self._shown(own) and any({position, keyword} & text.nones.get(name, set()) for name in names):
+                return f"`{shown}` may hand over `None`"
+        return None
+
+    def _callers_with(self, word: str) -> Iterator[tuple[str, CallIndex]]:
         """Yield what the texts that hold a word say of calls, with the paths as they are shown."""
         held = re.compile(rb"\b%b\b" % word.encode())
         for path, digest in self._digests.items():
@@ -155,7 +166,7 @@ class _Look:
                 continue
             if digest not in self._callers:
                 index = _tree(path, raw)
-                self._callers[digest] = callers(index) if index is not None else None
+                self._callers[digest] = call_index(index) if index is not None else None
             known = self._callers[digest]
             if known is not None:
                 yield self._shown(path), known
@@ -337,6 +348,10 @@ class ProjectView:
         """Return who calls a function, at first or second hand, where an error is handled or expected."""
         kind = "method" if callee.is_method else "function"
         return self._ask(HANDLES, callee.name, kind, *sorted(callee.decorators))
+
+    def hands_none(self, function: str, position: int, keyword: str) -> str | None:
+        """Return who may hand `None` to a parameter of a function."""
+        return self._ask(HANDS_NONE, function, str(position), keyword)
 
     def calls(self, name: str) -> str | None:
         """Return who may call a function or a method of a name that is defined here."""

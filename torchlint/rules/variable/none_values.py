@@ -7,7 +7,7 @@ import ast
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import IS_NOT_NONE, Decision
-from torchlint.rules.api import FileContext, Function, Kind, remembered
+from torchlint.rules.api import FileContext, Function, Kind, may_be_none, remembered
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.local_bindings import is_guarded, places_of
 
@@ -102,7 +102,9 @@ def _shows(node: ast.expr, context: FileContext, depth: int) -> bool:
 def _binds_none(place: ast.Name | ast.arg, context: FileContext, depth: int) -> bool:
     if isinstance(place, ast.arg):
         function = context.function_around(place)
-        return function is not None and place.arg in _given_none(function, context)
+        return function is not None and (
+            place.arg in _given_none(function, context) or _is_handed_none(place, function, context)
+        )
     above = context.parent(place)
     is_member = isinstance(above, ast.Tuple | ast.List)
     while isinstance(above, ast.Tuple | ast.List | ast.Starred):
@@ -162,30 +164,36 @@ def _given_none(function: Function, context: FileContext) -> frozenset[str]:
             *zip(positional[::-1], given.defaults[::-1], strict=False),
             *zip(given.kwonlyargs, given.kw_defaults, strict=True),
         )
-        if isinstance(default, ast.expr) and _is_none_somewhere(default)
+        if isinstance(default, ast.expr) and may_be_none(default)
     }
     above = context.parent(function)
     is_method = isinstance(above, ast.ClassDef)
     word = above.name if isinstance(above, ast.ClassDef) and function.name == "__init__" else function.name
     for call in context.nodes(ast.Call):
         if isinstance(call.func, ast.Name | ast.Attribute) and _called_by(call.func) == word:
-            found.update(each.arg for each in call.keywords if each.arg and _is_none_somewhere(each.value))
+            found.update(each.arg for each in call.keywords if each.arg and may_be_none(each.value))
             shown = positional[1:] if is_method else positional
             pairs = zip(shown, call.args, strict=False)
-            found.update(each.arg for each, value in pairs if _is_none_somewhere(value))
+            found.update(each.arg for each, value in pairs if may_be_none(value))
     return frozenset(found)
+
+
+def _is_handed_none(place: ast.arg, function: Function, context: FileContext) -> bool:
+    """Whether a call in another file of the project may hand `None` to a parameter."""
+    positional = [*function.args.posonlyargs, *function.args.args]
+    is_method = isinstance(context.parent(function), ast.ClassDef)
+    at = positional.index(place) - is_method if place in positional else -1
+    word = _called_as(function, context)
+    return context.other_texts.hands_none(word, at, place.arg) is not None
+
+
+def _called_as(function: Function, context: FileContext) -> str:
+    """Return the name by which a function is called: its class's for a constructor, ``Net()`` for a ``forward``."""
+    above = context.parent(function)
+    if isinstance(above, ast.ClassDef) and function.name in ("forward", "__call__"):
+        return f"{above.name}()"
+    return above.name if isinstance(above, ast.ClassDef) and function.name == "__init__" else function.name
 
 
 def _called_by(function: ast.Name | ast.Attribute) -> str:
     return function.id if isinstance(function, ast.Name) else function.attr
-
-
-def _is_none_somewhere(node: ast.expr) -> bool:
-    match node:
-        case ast.Constant(value=None):
-            return True
-        case ast.IfExp(body=one, orelse=other):
-            return _is_none_somewhere(one) or _is_none_somewhere(other)
-        case ast.BoolOp(values=parts):
-            return any(map(_is_none_somewhere, parts))
-    return False

@@ -1,4 +1,4 @@
-"""Who may expect an error of a function: its callers, theirs, and what runs a function that is handed over."""
+"""What callers do: who may expect an error of a function, at first or second hand, and who hands `None` to it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Callee:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class CallSite:
     """A place where a function is called, or handed on to be called."""
 
     is_caught: bool
@@ -55,21 +55,26 @@ class Use:
 
 
 @dataclass(frozen=True)
-class Callers:
+class CallIndex:
     """What one text says of calls and of handlers."""
 
-    uses: dict[str, list[Use]] = field(default_factory=lambda: defaultdict(list))
+    uses: dict[str, list[CallSite]] = field(default_factory=lambda: defaultdict(list))
     aliases: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     """Other names that the text gives to a function."""
     taking: set[str] = field(default_factory=set)
     """Functions with a handler in them, and classes that end a ``with`` block without the error."""
+    nones: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """Where functions are handed what may be `None`: keywords, and positions as numbers.
+
+    ``Net()`` stands for an object of a class that is called.
+    """
     expects_all: bool = False
     """Whether the whole text is expected to fail: ``pytestmark = pytest.mark.xfail``."""
 
 
-def callers(index: AstIndex) -> Callers:
+def call_index(index: AstIndex) -> CallIndex:
     """Return what a text says of calls and of handlers."""
-    found = Callers(expects_all=any(map(_marks_all, index.tree.body)))
+    found = CallIndex(expects_all=any(map(_marks_all, index.tree.body)))
     around = _Around(index)
     modules = {name for each in (*index.nodes(ast.Import), *index.nodes(ast.ImportFrom)) for name in _bound(each)}
     for each in index.nodes(ast.Name):
@@ -81,6 +86,7 @@ def callers(index: AstIndex) -> Callers:
             of_module = isinstance(attribute.value, ast.Name) and attribute.value.id in modules
             found.uses[attribute.attr].append(around.use(attribute, True, of_module))
             _note_alias(found, attribute.attr, index.parents.get(attribute), attribute)
+    _note_nones(found, index)
     for text in index.nodes(ast.Constant):
         if isinstance(text.value, str) and text.value.isidentifier():
             found.uses[text.value].append(around.use(text, True, True))
@@ -98,8 +104,37 @@ def callers(index: AstIndex) -> Callers:
     return found
 
 
+def _note_nones(found: CallIndex, index: AstIndex) -> None:
+    assigned = [(each.value, name) for each in index.nodes(ast.Assign) for name in map(_last_word, each.targets)]
+    bound = {name for value, name in assigned if may_be_none(value)}
+    made = {name: f"{_last_word(value)}()" for value, name in assigned if isinstance(value, ast.Call)}
+    for call in index.nodes(ast.Call):
+        word = _last_word(call.func)
+        words = (f"{word}()",) if isinstance(call.func, ast.Call) else (word, made.get(word))
+        named = [(str(at), each) for at, each in enumerate(call.args)]
+        for key, value in (*named, *((each.arg, each.value) for each in call.keywords)):
+            is_bound = isinstance(value, ast.Name | ast.Attribute) and _last_word(value) in bound
+            if key and (is_bound or may_be_none(value)):
+                for each in filter(None, words):
+                    found.nones[each].add(key)
+
+
+def may_be_none(node: ast.expr) -> bool:
+    """Whether an expression says that it may be `None`: by that word, as a gradient, or as what `.get` finds."""
+    match node:
+        case ast.Constant(value=None) | ast.Attribute(attr="grad"):
+            return True
+        case ast.IfExp(body=one, orelse=other):
+            return may_be_none(one) or may_be_none(other)
+        case ast.BoolOp(values=parts):
+            return any(map(may_be_none, parts))
+        case ast.Call(func=ast.Attribute(attr="get"), args=[_], keywords=[]):
+            return True
+    return False
+
+
 def is_expected(
-    start: Iterable[Callee], texts: Callable[[str], Iterable[tuple[str, Callers]]], is_own: str | None = None
+    start: Iterable[Callee], texts: Callable[[str], Iterable[tuple[str, CallIndex]]], is_own: str | None = None
 ) -> str | None:
     """Return the clause that says who may expect an error of some functions; None where nobody does.
 
@@ -135,12 +170,12 @@ def _file(shown: str, own: str | None) -> str:
     return "this file" if shown == own else f"`{shown}`"
 
 
-def _fits(use: Use, callee: Callee) -> bool:
+def _fits(use: CallSite, callee: Callee) -> bool:
     """Whether a use may be one of a function: methods are attributes, functions names or attributes of a module."""
     return use.is_attribute if callee.is_method else not use.is_attribute or use.of_module
 
 
-def _takes_errors(name: str, texts: Callable[[str], Iterable[tuple[str, Callers]]]) -> bool:
+def _takes_errors(name: str, texts: Callable[[str], Iterable[tuple[str, CallIndex]]]) -> bool:
     """Whether what runs a function, by its name, may take an error of it."""
     return bool(_EXPECTING.search(name)) or any(name in each.taking for _, each in texts(name))
 
@@ -152,9 +187,9 @@ class _Around:
         self._index = index
         self._functions: dict[ast.AST, tuple[Callee, ...]] = {}
 
-    def use(self, node: ast.AST, is_attribute: bool = False, of_module: bool = False) -> Use:
+    def use(self, node: ast.AST, is_attribute: bool = False, of_module: bool = False) -> CallSite:
         is_caught, runners = surroundings(node, self._index)
-        return Use(is_caught, runners, self._callees(node), is_attribute, of_module)
+        return CallSite(is_caught, runners, self._callees(node), is_attribute, of_module)
 
     def _callees(self, node: ast.AST) -> tuple[Callee, ...]:
         owner = self._index.owner(node)
@@ -227,7 +262,7 @@ def _last_word(node: ast.expr) -> str | None:
     return None
 
 
-def _note_alias(found: Callers, name: str, above: ast.AST | None, node: ast.AST) -> None:
+def _note_alias(found: CallIndex, name: str, above: ast.AST | None, node: ast.AST) -> None:
     """Note ``other = name`` and ``self.other = name``."""
     if isinstance(above, ast.Assign) and above.value is node:
         found.aliases[name].update(filter(None, map(_last_word, above.targets)))
