@@ -149,13 +149,6 @@ NO_GRADIENT_CARRIED = Assumption(
     "all that it is made of is shown to be detached",
     "The value does not require grad, so that nothing has to be cut off.",
 )
-ONE_OBJECT = Assumption(
-    "one-object-is-enough",
-    "nobody can tell `{}` from a second object over the same memory",
-    "it was made on the spot, or is only read",
-    "Nobody can tell the tensor from a second object over the same memory: it was made on the spot, or all that is "
-    "done with it is read it.",
-)
 ERROR_NOT_EXPECTED = Assumption(
     "error-not-expected",
     "nobody expects the error that the old code raises",
@@ -241,12 +234,6 @@ HAS_NO_DIMENSIONS = Assumption(
     "The tensor has no dimensions, so that the old code raised: of a tensor with one dimension `[0]` is a tensor, no "
     "number.",
 )
-HAS_DIMENSIONS = Assumption(
-    "has-dimensions",
-    "`{}` has dimensions, and `.item()` is not what was meant",
-    "the code shows its shape",
-    "The tensor has dimensions: `[0]` of one without any raises in both spellings, and `.item()` is what was meant.",
-)
 IS_REAL = Assumption(
     "is-real",
     "`{}` holds no complex numbers",
@@ -264,13 +251,6 @@ NO_GRAPH_NEEDED = Assumption(
     "nobody needs the graph of what the function gives",
     "grad mode is off already, or the flag says no",
     "Nobody calls `backward` on what the function gives: under `no_grad` it has no graph.",
-)
-EVALUATION_KEEPS_ITS_GRAPH = Assumption(
-    "evaluation-keeps-its-graph",
-    "nobody wants the evaluation to run without a graph, which `volatile` asked for",
-    "the code trains",
-    "The flag asked for an evaluation without a graph, and has been ignored since torch 0.4. Without the flag nothing "
-    "changes, but nothing tells of that wish either.",
 )
 MAY_WAIT = Assumption(
     "copy-may-wait",
