@@ -20,6 +20,7 @@ from torchlint.diagnostics.assumptions import (
     NOT_TRACED,
     Decision,
     merged,
+    told,
 )
 from torchlint.diagnostics.model import Applicability, Fix
 from torchlint.diagnostics.registry import BY_CODE, RULES
@@ -70,6 +71,11 @@ def test_of_several_decisions_on_one_assumption_the_open_one_counts() -> None:
     other = IS_TENSOR.proven(of="y")
     assert merged([other, PROVEN, OPEN, IS_TENSOR.open("z")]) == (OPEN, PROVEN)
     assert merged([other, IS_TENSOR.proven(of="z")]) == (other,)
+
+
+@pytest.mark.parametrize("name", ASSUMPTIONS)
+def test_a_claim_is_short(name: str) -> None:
+    assert len(told((ASSUMPTIONS[name].open("x"),))) <= 80
 
 
 @cache
