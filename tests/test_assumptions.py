@@ -107,3 +107,10 @@ def test_the_page_explains_each(name: str) -> None:
     found = re.search(rf"^### {name}\n\n(.*?)\n\n", text, re.MULTILINE | re.DOTALL)
     assert found is not None
     assert " ".join(found[1].split()) == ASSUMPTIONS[name].sentence
+
+
+def test_a_tensor_is_one_though_its_dimensions_are_unknown() -> None:
+    program = "import torch\n\n\ndef read(x):\n    loss = torch.relu(x)\n    return loss.data[0]\n"
+    (finding,) = check_bytes("<example>", program.encode(), Config(select=("TNS204",))).findings
+    assert finding.fix is not None
+    assert [each.name for each in finding.fix.assumptions if not each.is_proven] == ["has-no-dimensions"]
