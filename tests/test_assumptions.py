@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from functools import cache
 from pathlib import Path
 
 import pytest
 
+from tests.assumed import used
 from tests.nightly import ROOT
 from torchlint.config import Config
 from torchlint.diagnostics.assumptions import (
@@ -26,19 +25,6 @@ from torchlint.diagnostics.model import Applicability, Fix
 from torchlint.diagnostics.registry import BY_CODE, RULES
 from torchlint.linter.engine import check_bytes
 
-FILES = sorted((ROOT / "tests" / "fixtures" / "rules").rglob("*.py"))
-MORE = """\
-import numpy as np
-import torch
-
-
-def convert(t: torch.Tensor, sizes: list[int], array: np.ndarray, use_cuda: bool):
-    kind = torch.cuda.FloatTensor if use_cuda else torch.FloatTensor
-    a = t.cuda().numpy()
-    b = torch.LongTensor(*sizes), torch.LongTensor(*sizes, device=t.device), torch.LongTensor(array)
-    return a, b, kind([1.0], requires_grad=True)
-"""
-"""What no fixture has."""
 OPEN, PROVEN = IS_TENSOR.open("x"), NOT_TRACED.proven()
 
 
@@ -78,21 +64,9 @@ def test_a_claim_is_short(name: str) -> None:
     assert len(told((ASSUMPTIONS[name].open("x"),))) <= 80
 
 
-@cache
-def _used() -> dict[str, dict[str, set[str]]]:
-    """Return what the fixes over all fixtures rest on: by rule and assumption, whether it was proven and open."""
-    found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    texts = {"more.py": MORE.encode(), **{str(path): path.read_bytes() for path in FILES}}
-    for path, raw in texts.items():
-        for finding in check_bytes(path, raw, Config(select=("ALL",))).findings:
-            for each in finding.fix.assumptions if finding.fix else ():
-                found[finding.code][each.name].add(each.status)
-    return found
-
-
 @pytest.mark.parametrize("code", [entry.code for entry in RULES])
 def test_a_rule_names_what_its_fixes_rest_on(code: str) -> None:
-    assert set(_used()[code]) == set(BY_CODE[code].assumes)
+    assert set(used()[code]) == set(BY_CODE[code].assumes)
     assert len(set(BY_CODE[code].assumes)) == len(BY_CODE[code].assumes)
 
 
