@@ -22,7 +22,7 @@ from torchlint.diagnostics.assumptions import (
     told,
 )
 from torchlint.diagnostics.model import Applicability, Fix
-from torchlint.diagnostics.registry import BY_CODE, RULES
+from torchlint.diagnostics.registry import BY_CODE, BY_NAME, RULES
 from torchlint.linter.engine import check_bytes
 
 OPEN, PROVEN = IS_TENSOR.open("x"), NOT_TRACED.proven()
@@ -57,6 +57,11 @@ def test_of_several_decisions_on_one_assumption_the_open_one_counts() -> None:
     other = IS_TENSOR.proven(of="y")
     assert merged([other, PROVEN, OPEN, IS_TENSOR.open("z")]) == (OPEN, PROVEN)
     assert merged([other, IS_TENSOR.proven(of="z")]) == (other,)
+
+
+@pytest.mark.parametrize("name", ASSUMPTIONS)
+def test_no_name_means_a_rule_too(name: str) -> None:
+    assert name not in BY_NAME
 
 
 @pytest.mark.parametrize("name", ASSUMPTIONS)
