@@ -172,8 +172,8 @@ DEFAULT_DEVICE = Assumption(
     "default-device-unchanged",
     "the default device stays the CPU",
     "no file of the project sets another",
-    "Nothing in the project sets a default device or builds under `with torch.device(...)`: legacy constructors ignore "
-    "it, their successors follow it.",
+    "Nothing in the project sets a default device or builds under `with torch.device(...)`: one of the two calls "
+    "follows it, the other does not.",
 )
 NAME_NOT_TAKEN = Assumption(
     "name-not-imported-elsewhere",
