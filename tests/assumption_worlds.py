@@ -6,6 +6,7 @@ import contextlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from tests.before_and_after import fixed, printed, torch, written
@@ -18,6 +19,7 @@ from torchlint.linter.engine import check_bytes
 
 PAGE = "docs/fix-safety.md"
 _FILE = re.compile(r"^# (\w+\.(?:py|ipynb))\n", re.MULTILINE)
+_NAME = re.compile(r"[a-z]+(-[a-z]+)+")
 _CELL = re.compile(r"^# %%\n", re.MULTILINE)
 _SAID = re.compile(r"(?P<code>TNS\d+) (?P<clause>assumes that .*)\nbefore: (?P<before>.*)\nafter: +(?P<after>.*)\n")
 _LEAD = re.compile(
@@ -64,13 +66,14 @@ class World:
 
 def worlds() -> list[World]:
     """Return the worlds of the page, top to bottom."""
-    text = (ROOT / PAGE).read_text(encoding="utf-8")
-    heads = [(each[1], text.count("\n", 0, each.start())) for each in re.finditer(r"^##+ (.*)$", text, re.MULTILINE)]
-    return [
-        _world(name, text.splitlines()[start:end], [each for each in of(PAGE) if start < each.row <= end])
-        for (name, start), (_, end) in zip(heads, [*heads[1:], ("", text.count("\n"))], strict=True)
-        if re.fullmatch(r"[a-z]+(-[a-z]+)+", name)
-    ]
+    lines = (ROOT / PAGE).read_text(encoding="utf-8").splitlines()
+    heads = [at for at, line in enumerate(lines) if re.match("##+ ", line)]
+    found = []
+    for start, end in pairwise([*heads, len(lines)]):
+        name, parts = lines[start].lstrip("# "), [each for each in of(PAGE) if start < each.row <= end]
+        if _NAME.fullmatch(name) and parts:
+            found.append(_world(name, lines[start:end], parts))
+    return found
 
 
 def _world(name: str, lines: list[str], parts: list[Block]) -> World:
