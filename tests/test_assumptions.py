@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from functools import cache
 from pathlib import Path
 
 import pytest
 
+from tests.assumed import used
 from tests.nightly import ROOT
 from torchlint.config import Config
 from torchlint.diagnostics.assumptions import (
@@ -20,24 +19,12 @@ from torchlint.diagnostics.assumptions import (
     NOT_TRACED,
     Decision,
     merged,
+    told,
 )
 from torchlint.diagnostics.model import Applicability, Fix
-from torchlint.diagnostics.registry import BY_CODE, RULES
+from torchlint.diagnostics.registry import BY_CODE, BY_NAME, RULES
 from torchlint.linter.engine import check_bytes
 
-FILES = sorted((ROOT / "tests" / "fixtures" / "rules").rglob("*.py"))
-MORE = """\
-import numpy as np
-import torch
-
-
-def convert(t: torch.Tensor, sizes: list[int], array: np.ndarray, use_cuda: bool):
-    kind = torch.cuda.FloatTensor if use_cuda else torch.FloatTensor
-    a = t.cuda().numpy()
-    b = torch.LongTensor(*sizes), torch.LongTensor(*sizes, device=t.device), torch.LongTensor(array)
-    return a, b, kind([1.0], requires_grad=True)
-"""
-"""What no fixture has."""
 OPEN, PROVEN = IS_TENSOR.open("x"), NOT_TRACED.proven()
 
 
@@ -72,21 +59,19 @@ def test_of_several_decisions_on_one_assumption_the_open_one_counts() -> None:
     assert merged([other, IS_TENSOR.proven(of="z")]) == (other,)
 
 
-@cache
-def _used() -> dict[str, dict[str, set[str]]]:
-    """Return what the fixes over all fixtures rest on: by rule and assumption, whether it was proven and open."""
-    found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    texts = {"more.py": MORE.encode(), **{str(path): path.read_bytes() for path in FILES}}
-    for path, raw in texts.items():
-        for finding in check_bytes(path, raw, Config(select=("ALL",))).findings:
-            for each in finding.fix.assumptions if finding.fix else ():
-                found[finding.code][each.name].add(each.status)
-    return found
+@pytest.mark.parametrize("name", ASSUMPTIONS)
+def test_no_name_means_a_rule_too(name: str) -> None:
+    assert name not in BY_NAME
+
+
+@pytest.mark.parametrize("name", ASSUMPTIONS)
+def test_a_claim_is_short(name: str) -> None:
+    assert len(told((ASSUMPTIONS[name].open("x"),))) <= 80
 
 
 @pytest.mark.parametrize("code", [entry.code for entry in RULES])
 def test_a_rule_names_what_its_fixes_rest_on(code: str) -> None:
-    assert set(_used()[code]) == set(BY_CODE[code].assumes)
+    assert set(used()[code]) == set(BY_CODE[code].assumes)
     assert len(set(BY_CODE[code].assumes)) == len(BY_CODE[code].assumes)
 
 
@@ -101,3 +86,10 @@ def test_the_page_explains_each(name: str) -> None:
     found = re.search(rf"^### {name}\n\n(.*?)\n\n", text, re.MULTILINE | re.DOTALL)
     assert found is not None
     assert " ".join(found[1].split()) == ASSUMPTIONS[name].sentence
+
+
+def test_a_tensor_is_one_though_its_dimensions_are_unknown() -> None:
+    program = "import torch\n\n\ndef read(x):\n    loss = torch.relu(x)\n    return loss.data[0]\n"
+    (finding,) = check_bytes("<example>", program.encode(), Config(select=("TNS204",))).findings
+    assert finding.fix is not None
+    assert [each.name for each in finding.fix.assumptions if not each.is_proven] == ["has-no-dimensions"]

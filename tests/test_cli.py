@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -70,7 +71,7 @@ def test_flags_may_stand_between_paths(tmp_path: Path, stand_in: Program) -> Non
         (["--jobs", "0"], "argument --jobs/-j: expected a number from 1, got `0`"),
         (["-", "a.py"], "`-` reads standard input and cannot be given beside other paths"),
         (["--isolated", "--config", "a.toml"], "--isolated and --config cannot be used together"),
-        (["explain", "TNS1o1"], "unknown rule `TNS1o1`; did you mean `TNS101`?"),
+        (["explain", "TNS1o1"], "unknown rule or assumption `TNS1o1`; did you mean `TNS101`?"),
         (["rules", "x"], "unexpected `x`"),
         (["--output-file", "no/such", "."], "--output-file no/such: its folder does not exist: make it first"),
         (["--output-file", ".", "."], "--output-file .: is a folder: give the name of a file in it"),
@@ -174,6 +175,35 @@ def test_explain_prints_pages_and_rules_lists_them(torchlint: Program) -> None:
     table = torchlint("rules").stdout.splitlines()
     assert table[0].split() == ["code", "name", "default", "summary"]
     assert any(line.startswith("TNS104  cpu-before-detach") and " off " in line for line in table)
+
+
+def test_explain_says_what_an_assumption_means(torchlint: Program) -> None:
+    done = torchlint("explain", "is-not-none")
+    assert (done.status, done.stdout.splitlines()) == (
+        0,
+        [
+            "# is-not-none (assumption)",
+            "",
+            "The value is not `None`: the old call takes it, and the new one raises.",
+            "",
+            "In a message: assumes that `x` is not `None`",
+            "Where it is not proven, a fix is unsafe.",
+            "",
+            "Rules with fixes that rest on it:",
+            "",
+            "- TNS401 variable-wrapper",
+            "",
+            "A program in which it does not hold: https://torchlint.readthedocs.io/fix-safety/#is-not-none",
+        ],
+    )
+    both = torchlint("explain", "Is-Not-None", "TNS900", "author-meant-this").stdout
+    assert re.findall(r"^# (.*)$", both, re.MULTILINE) == [
+        "syntax-error (TNS900)",
+        "is-not-none (assumption)",
+        "author-meant-this (assumption)",
+    ]
+    assert "a fix is only shown, or unsafe where the code speaks for it" in both
+    assert "Every fix in a notebook" in torchlint("explain", "cell-output-not-read").stdout
 
 
 def test_version_and_help_import_neither_torch_nor_libcst(tmp_path: Path, program: Program) -> None:

@@ -1,7 +1,8 @@
 """Every code block of the README and the pages is run or checked; the few that cannot be are listed with their reasons.
 
 Blocks of the rules' pages are held by ``tests/test_docs.py``, those of ``docs/adding-a-rule.md`` by
-``tests/test_adding_a_rule.py``, those of ``docs/editors.md`` by ``tests/test_editors_page.py``; the README's steps are
+``tests/test_adding_a_rule.py``, those of ``docs/editors.md`` by ``tests/test_editors_page.py``, the programs of
+``docs/fix-safety.md`` by ``tests/test_assumption_worlds.py``; the README's steps are
 followed by ``tests/test_newcomer.py``.
 """
 
@@ -36,6 +37,8 @@ else:
     import tomli as tomllib
 
 ELSEWHERE = {"docs/adding-a-rule.md", "docs/editors.md"}
+WORLDS = "docs/fix-safety.md"
+"""The page whose programs ``tests/test_assumption_worlds.py`` runs."""
 PAGES = [
     each
     for each in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -107,6 +110,8 @@ def test_every_block_is_of_a_kind_that_is_checked() -> None:
             ("README.md", "diff"): 4,  # test_docs.py: what the fixes do
             ("README.md", "ini"): 1,  # below: flake8 reads it
             ("docs/ci.md", "ini"): 1,  # test_ci.py: tox runs it
+            (WORLDS, "text"): 32,  # test_assumption_worlds.py: what is said and printed of its programs
+            (WORLDS, "diff"): 30,  # test_assumption_worlds.py: lines that are exchanged in them
             ("docs/baseline.md", "text"): 1,  # below
             ("docs/usage.md", "text"): 2,  # below: the synopsis, a finding in a notebook
         }
@@ -255,7 +260,7 @@ def test_what_a_comment_says_is_printed_is_printed(block: Block) -> None:
 
 def test_each_piece_of_python_is_checked_beyond_its_syntax() -> None:
     files = [each for each in PYTHON if each.marked("file")]
-    left = [each for each in PYTHON if each not in [*TOLD, *PRINTING, *files]]
+    left = [each for each in PYTHON if each not in [*TOLD, *PRINTING, *files] and each.page != WORLDS]
     assert sorted((each.page, each.first) for each in left) == [
         ("README.md", "array = output.numpy()  # noqa: TNS103"),  # above
         ("docs/usage.md", "import torchlint"),  # test_docs.py runs it

@@ -62,7 +62,8 @@ def test_the_long_help_lists_every_flag(torchlint: Program) -> None:
         (["--select", "unused-supression"],
          "argument --select: unknown rule `unused-supression`; did you mean `unused-suppression`?"),
         (["explain", "--al"], "unknown flag `--al`; did you mean `--all`?"),
-        (["explain", "data-reed"], "unknown rule `data-reed`; did you mean `data-read`?"),
+        (["explain", "data-reed"], "unknown rule or assumption `data-reed`; did you mean `data-read`?"),
+        (["explain", "is-tensor"], "unknown rule or assumption `is-tensor`; did you mean `is-torch-tensor`?"),
         (["completion", "bsh"],
          "completion: expected one of bash, zsh, tcsh, fish, powershell, got `bsh`; did you mean `bash`?"),
         (["completion"], "say for which shell, for example `torchlint completion bash`"),
@@ -81,6 +82,7 @@ def test_a_slip_of_the_pen_is_answered_with_the_nearest_word(
     ("words", "offers"),
     [
         (["--basel"], {"--baseline"}),
+        (["explain", "is-n"], {"is-not-none"}),
         (["--write"], {"--write-baseline"}),
         (["exp"], {"explain"}),
         (["--select", "TNS90"], {"TNS900", "TNS901", "TNS902"}),

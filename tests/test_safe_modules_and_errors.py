@@ -363,3 +363,40 @@ def test_what_the_module_made_itself_is_repaired(tmp_path: Path) -> None:
     body = "    def __init__(self, width):\n        super().__init__()\n        self.fc = nn.Linear(width, 2)" + ALL
     changed = check_runs_alike(tmp_path, {"main.py": LIVE.format(base="nn.Module", body=body, given="2")})
     assert "m.weight.zero_()" in changed["main.py"]
+
+
+KEEPING = """
+import torch
+
+
+class Scale(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.x = torch.nn.Parameter(torch.ones(2))
+        self.kept = []
+        {}
+        self.x.data.zero_()
+
+    def noted(self, _):
+        self.kept.append((self.x * self.x).sum())
+
+
+net = Scale()
+sum(net.kept).backward()
+print(net.x.grad)
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "self.kept.append((self.x * self.x).sum())",
+        "square = self.x**2; self.kept = [square.sum()]",
+        "self.kept = [torch.exp(self.x).sum()]",
+        "self.noted(1)",
+        "list(map(self.noted, [1]))",
+        "squares = [(self.x * self.x).sum()]; self.kept += squares",
+    ],
+)
+def test_a_module_that_keeps_a_graph_is_written_into_on_request_only(tmp_path: Path, line: str) -> None:
+    assert check_runs_alike(tmp_path, {"main.py": KEEPING.format(line)}) == {}

@@ -518,7 +518,7 @@ def test_an_index_of_what_may_be_a_number_is_unsafe_and_says_so() -> None:
     program = "import torch\n\n\ndef first(a):\n    b = torch.relu(a)\n    return b.data[0].sum().item()\n"
     result = check_bytes("<example>", program.encode(), Config(select=("TNS201",)))
     assert [each.fix.title for each in result.findings if each.fix] == [
-        "Replace `.data` with `.detach()`; assumes that `b` has dimensions, and `.item()` is not what was meant"
+        "Replace `.data` with `.detach()`; assumes that this is what was meant (`.item()` is, if `b` has no dimensions)"
     ]
 
 

@@ -42,7 +42,9 @@ COMMANDS: Mapping[str, Command] = {
         "0 nothing left to report, 1 findings",
         (FIXING, RULES, JUDGEMENT, FILES, NARROWING, OUTPUT),
     ),
-    "explain": Command("CODE|NAME|--all", "print a rule's page", "Print the pages of rules."),
+    "explain": Command(
+        "CODE|NAME|--all", "print a rule's page", "Print the pages of rules, and what assumptions mean."
+    ),
     "rules": Command("", "list the rules", "List the rules."),
     "verify": Command(
         "[PATH ...] [FLAGS]",

@@ -1,27 +1,46 @@
-"""The `explain` command: the pages of rules."""
+"""The `explain` command: the pages of rules, and what the assumptions of fixes mean."""
 
 from __future__ import annotations
 
 from torchlint.cli.arguments import UsageError
 from torchlint.cli.session import Session
 from torchlint.config.options import Options
-from torchlint.config.selectors import codes_meant
-from torchlint.diagnostics.registry import BY_CODE
-from torchlint.diagnostics.rule_docs import page
+from torchlint.config.selectors import ALL, UnknownSelector, codes_of, nearest
+from torchlint.diagnostics.assumptions import ASSUMPTIONS
+from torchlint.diagnostics.registry import BY_CODE, BY_NAME
+from torchlint.diagnostics.rule_docs import assumption_page, page
+from torchlint.output.report import PROJECT
 
 
 def run(options: Options, session: Session) -> int:
-    """Print the pages.
+    """Print the pages: those of rules by their codes, then what is said of assumptions.
 
-    :raises UsageError: where no rule is named.
+    :raises UsageError: where none is named.
     :raises UnknownSelector: where one is that does not exist.
     """
     if not options.explained and not options.explain_all:
-        raise UsageError("say which rule, or --all")
-    codes = set().union(*(codes_meant(each) for each in options.explained))
-    for number, code in enumerate(sorted(BY_CODE if options.explain_all else codes)):
-        entry = BY_CODE[code]
-        heading = session.screen.paint(f"# {entry.name} ({code})", "bold")
-        print("\n" * (number > 0) + heading + "\n", file=session.stdout)
-        print(page(entry).strip(), file=session.stdout)
+        raise UsageError("say which rule or assumption, or --all")
+    asked = {each.strip().lower() for each in options.explained}
+    codes = set().union(*(_codes(each) for each in options.explained))
+    pages = [
+        (f"{BY_CODE[code].name} ({code})", page(BY_CODE[code]))
+        for code in sorted(BY_CODE if options.explain_all else codes)
+    ]
+    pages += [
+        (f"{name} (assumption)", assumption_page(each, f"{PROJECT}/fix-safety/#{name}"))
+        for name, each in ASSUMPTIONS.items()
+        if name in asked
+    ]
+    for number, (title, text) in enumerate(pages):
+        print("\n" * (number > 0) + session.screen.paint(f"# {title}", "bold") + "\n", file=session.stdout)
+        print(text.strip(), file=session.stdout)
     return 0
+
+
+def _codes(word: str) -> frozenset[str]:
+    """Return the codes of the rules that a word means: none for an assumption."""
+    found = codes_of(word)
+    if not found and word.strip().lower() not in ASSUMPTIONS:
+        near = nearest(word, (*BY_CODE, *BY_NAME, *ASSUMPTIONS, ALL))
+        raise UnknownSelector(f"unknown rule or assumption `{word}`{near}")
+    return found

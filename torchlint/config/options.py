@@ -371,8 +371,8 @@ class Options:
 
     # ------------------------------------------------------------------ explain, completion
     explained: tuple[str, ...] = flag(
-        values.NAMED_RULES,
-        "codes, prefixes or names of rules",
+        values.EXPLAINED,
+        "codes, prefixes or names of rules, names of assumptions",
         ("explain",),
         metavar="CODE|NAME",
         positional="*",

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from torchlint.config.selectors import ALL, UnknownSelector, codes_meant, nearest
+from torchlint.diagnostics.assumptions import ASSUMPTIONS
 from torchlint.diagnostics.model import Confidence
 from torchlint.diagnostics.registry import BY_CODE, BY_NAME
 
@@ -201,6 +202,6 @@ FILE = ValueKind(file_name, str, is_file=True)
 FOLDER = ValueKind(file_name, str)
 TEXT = ValueKind(from_text=str)
 OPTIONAL_TEXT = ValueKind(from_text=str, optional=True)
-NAMED_RULES = ValueKind(from_text=str, words=(*BY_CODE, *BY_NAME))
+EXPLAINED = ValueKind(from_text=str, words=(*BY_CODE, *BY_NAME, *ASSUMPTIONS))
 SECONDS = ValueKind(from_text=_seconds)
 COUNT = ValueKind(from_text=_count)

@@ -102,21 +102,21 @@ IS_NOT_NONE = Assumption(
     "is-not-none",
     "`{}` is not `None`",
     "nothing in the code speaks for `None`",
-    "The value is not `None`, which the old call took and the new one does not.",
+    "The value is not `None`: the old call takes it, and the new one raises.",
 )
 NOT_WRITTEN_LATER = Assumption(
     "not-written-through-later",
     "nothing writes through `{}` later",
     "it is only read",
-    "Nothing writes into the memory of the value later on: autograd counts writes through `.detach()`, and did not "
-    "count those through `.data`.",
+    "Nothing writes into the memory of the value later on: autograd sees writes through `.detach()`, and none "
+    "through `.data`.",
 )
 NO_LIVE_GRAPH = Assumption(
     "no-live-graph",
-    "no graph that waits for its `backward` holds `{}`: the write becomes visible to autograd",
+    "no later `backward` needs the old values of `{}`",
     "the module is being built, so nothing was computed with it yet",
-    "No graph that was built before the write still waits for its `backward`: the write was hidden from autograd, "
-    "which gave a wrong gradient in silence, and now raises.",
+    "No graph that was built before the write still waits for its `backward`: the hidden write makes the gradient "
+    "wrong in silence, the visible one makes `backward` raise.",
 )
 GRAD_MODE_IS_FREE = Assumption(
     "grad-mode-does-not-matter",
@@ -133,9 +133,9 @@ SAME_METHOD = Assumption(
 )
 RESULT_NOT_USED = Assumption(
     "result-not-used",
-    "nobody uses what the call gives",
+    "nobody uses the result of the call",
     "it is a statement of its own",
-    "Nobody uses what the call gives: with `.data` it is a detached value, without it is the tensor itself.",
+    "Nobody uses the result of the call: with `.data` it is a detached value, without `.data` the tensor itself.",
 )
 NO_GRADIENT_WANTED = Assumption(
     "no-gradient-wanted",
@@ -149,16 +149,9 @@ NO_GRADIENT_CARRIED = Assumption(
     "all that it is made of is shown to be detached",
     "The value does not require grad, so that nothing has to be cut off.",
 )
-ONE_OBJECT = Assumption(
-    "one-object-is-enough",
-    "nobody can tell `{}` from a second object over the same memory",
-    "it was made on the spot, or is only read",
-    "Nobody can tell the tensor from a second object over the same memory: it was made on the spot, or all that is "
-    "done with it is read it.",
-)
 ERROR_NOT_EXPECTED = Assumption(
     "error-not-expected",
-    "nobody expects the error that the old code raises",
+    "nobody relies on the error of the old code",
     "no handler and no test that expects errors is around",
     "Nobody waits for the error that the old code raises and the new code does not: a handler, `pytest.raises`, a test "
     "that is marked as failing.",
@@ -179,14 +172,14 @@ DEFAULT_DEVICE = Assumption(
     "default-device-unchanged",
     "the default device stays the CPU",
     "no file of the project sets another",
-    "Nothing in the project sets a default device or builds under `with torch.device(...)`: legacy constructors ignore "
-    "it, their successors follow it.",
+    "Nothing in the project sets a default device or builds under `with torch.device(...)`: one of the two calls "
+    "follows it, the other does not.",
 )
 NAME_NOT_TAKEN = Assumption(
     "name-not-imported-elsewhere",
     "nothing else takes `{}` from this module",
     "no file of the project takes it",
-    "No other file takes the name from this module, by whatever way, and no text reaches it.",
+    "No other file takes the name from this module, and no string and no `globals()` reaches it.",
 )
 IS_DATA = Assumption(
     "argument-is-data",
@@ -216,13 +209,13 @@ ARRAY_HAS_DIMENSIONS = Assumption(
 )
 MEMORY_NOT_SHARED = Assumption(
     "memory-not-shared",
-    "nothing writes through the memory that the legacy call shared with {}",
+    "{} and the tensor need not share memory",
     "the legacy call copied, too",
     "Nobody relies on the memory that the legacy call may share with an array: the new one copies.",
 )
 DEVICE_IS_KNOWN = Assumption(
     "device-is-known",
-    "the device of the type's name is filled in",
+    "`device` is the device that is meant",
     "the type's name says it",
     "The name stands for a type on the CPU or on an accelerator, depending on the run: which device is meant has to be "
     "written.",
@@ -241,12 +234,6 @@ HAS_NO_DIMENSIONS = Assumption(
     "The tensor has no dimensions, so that the old code raised: of a tensor with one dimension `[0]` is a tensor, no "
     "number.",
 )
-HAS_DIMENSIONS = Assumption(
-    "has-dimensions",
-    "`{}` has dimensions, and `.item()` is not what was meant",
-    "the code shows its shape",
-    "The tensor has dimensions: `[0]` of one without any raises in both spellings, and `.item()` is what was meant.",
-)
 IS_REAL = Assumption(
     "is-real",
     "`{}` holds no complex numbers",
@@ -264,13 +251,6 @@ NO_GRAPH_NEEDED = Assumption(
     "nobody needs the graph of what the function gives",
     "grad mode is off already, or the flag says no",
     "Nobody calls `backward` on what the function gives: under `no_grad` it has no graph.",
-)
-EVALUATION_KEEPS_ITS_GRAPH = Assumption(
-    "evaluation-keeps-its-graph",
-    "nobody wants the evaluation to run without a graph, which `volatile` asked for",
-    "the code trains",
-    "The flag asked for an evaluation without a graph, and has been ignored since torch 0.4. Without the flag nothing "
-    "changes, but nothing tells of that wish either.",
 )
 MAY_WAIT = Assumption(
     "copy-may-wait",
@@ -292,27 +272,27 @@ ANNOTATION_NOT_READ = Assumption(
 )
 NO_LEGACY_DEVICE = Assumption(
     "no-legacy-constructor-follows",
-    "no legacy constructor is meant to follow the default",
+    "no legacy constructor is meant to follow the default device",
     "there is none",
     "No legacy constructor relies on the default tensor type: they ignore the default device.",
 )
 WARNING_IS_WELCOME = Assumption(
     "warnings-may-differ",
-    "nobody minds that torch may warn that it does not check the indices",
+    "nobody minds that torch warns of unchecked indices",
     "torch gives none",
-    "Nobody minds another warning of torch than before.",
+    "Nobody minds that torch warns of something else than before.",
 )
 CELL_SHOWS_NOTHING = Assumption(
     "cell-output-not-read",
-    "nobody needs the value that the cell shows today",
+    "nobody needs what the cell shows",
     "the cell shows the same",
-    "A notebook shows the value of a cell's last line, which is another after the fix.",
+    "Nobody needs what a notebook's cell shows: after the fix its last line gives another value, or none.",
 )
 AUTHOR_MEANT_THIS = Assumption(
     "author-meant-this",
     "this is what was meant",
     "there is no other reading",
-    "There are several repairs, and they do different things.",
+    "This repair is the one that was meant: there are several, and they do different things.",
     is_choice=True,
 )
 

@@ -6,7 +6,8 @@ import ast
 from importlib.resources import files
 from textwrap import fill
 
-from torchlint.diagnostics.assumptions import ASSUMPTIONS
+from torchlint.diagnostics.assumptions import ASSUMPTIONS, Assumption, told
+from torchlint.diagnostics.registry import RULES
 from torchlint.diagnostics.rule_metadata import RuleMetadata
 
 _OWN = {
@@ -98,6 +99,27 @@ def _written(entry: RuleMetadata) -> str:
     file = files("torchlint") / "rules" / f"{entry.module.replace('.', '/')}.py"
     text = ast.get_docstring(ast.parse(file.read_bytes())) if file.is_file() else None
     return text or "This rule has no page yet."
+
+
+def assumption_page(assumption: Assumption, link: str) -> str:
+    """Return what an assumption says, how it stands in a message, and which rules rest on it.
+
+    :param link: where the site shows a program in which it does not hold
+    """
+    rules = [f"- {entry.code} {entry.name}" for entry in RULES if assumption.name in entry.assumes]
+    shown = "only shown, or unsafe where the code speaks for it" if assumption.is_choice else "unsafe"
+    return "\n".join(
+        (
+            fill(assumption.sentence, 118, break_on_hyphens=False),
+            "",
+            f"In a message: {told((assumption.open('x'),))}",
+            f"Where it is not proven, a fix is {shown}.",
+            "",
+            *(["Rules with fixes that rest on it:", "", *rules] if rules else ["Every fix in a notebook rests on it."]),
+            "",
+            f"A program in which it does not hold: {link}",
+        )
+    )
 
 
 def summary(entry: RuleMetadata) -> str:

@@ -74,17 +74,17 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     use = data_use(node, context)
     if use is None or use.use is not Use.SCALAR:
         return
-    confidence = tensor_evidence(node, context)
-    if confidence is None:
+    evidence = tensor_evidence(node, context)
+    if evidence is None:
         return
     known = context.value(node.value)
-    if use.word == "[0]" and known.rank != 0:
-        confidence = min(confidence, Confidence.LIKELY)
+    is_sure = use.word != "[0]" or known.rank == 0
+    confidence = evidence if is_sure else min(evidence, Confidence.LIKELY)
     place = context.python(node.value)
     fix = _fix(node, use, context)
     if fix is not None:
         number = isinstance(place, ast.expr) and has_no_dimension(place, context)
-        fix = fix.assuming(is_tensor_by(confidence, node.value, context), *_assumed(node, use, number, context))
+        fix = fix.assuming(is_tensor_by(evidence, node.value, context), *_assumed(node, use, number, context))
     yield Draft(node.attr, _message(use), confidence, fix=fix)
 
 

@@ -67,6 +67,9 @@ in, kept at class level, found in a global or in another file, or given by a fun
 twice. What the title then names is `self.net`; for `self.modules()` and `self.parameters()` this must hold of all
 attributes.
 
+Unsafe where the constructor, or a method that it mentions, keeps what it computed with tensors that require grad, as in
+`self.penalty = self.weight.norm()`.
+
 Unsafe where another file of the project may call the initialiser, or this file by `getattr`, when a graph may hold the
 tensor.
 

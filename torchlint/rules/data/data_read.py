@@ -71,7 +71,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.assumptions import HAS_DIMENSIONS, NOT_WRITTEN_LATER
+from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NOT_WRITTEN_LATER
 from torchlint.diagnostics.model import Confidence, Fix
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data.data_evidence import is_tensor_by, tensor_evidence
@@ -104,7 +104,7 @@ RULE = Rule(
         "is-torch-tensor",
         "not-written-through-later",
         "not-traced",
-        "has-dimensions",
+        "author-meant-this",
     ),
     visit={cst.Attribute: check},
 )
@@ -124,7 +124,10 @@ def _fix(node: cst.Attribute, confidence: Confidence, context: FileContext) -> F
     read = isinstance(place, ast.expr) and only_read(place, context)
     fix = Fix(title, (edit,), (is_tensor_by(confidence, node.value, context),))
     fix = fix.assuming(NOT_WRITTEN_LATER.decided(None if read else "", brief(node, context)), not_traced(context))
-    return fix.assuming(HAS_DIMENSIONS.open(brief(node.value, context))) if number else fix
+    if not number:
+        return fix
+    doubt = f"`.item()` is, if `{brief(node.value, context)}` has no dimensions"
+    return fix.assuming(AUTHOR_MEANT_THIS.open(doubt=doubt, is_likely=True))
 
 
 def _is_number(node: cst.Attribute, context: FileContext) -> bool:

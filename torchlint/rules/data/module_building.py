@@ -10,6 +10,7 @@ from contextlib import closing
 from functools import cached_property
 
 from torchlint.rules.api import FileContext, Kind, Value, remembered
+from torchlint.rules.data.kept_graphs import keeps_a_graph
 from torchlint.rules.evidence.called_definitions import Frame
 from torchlint.rules.evidence.made_here import Judge, Made
 from torchlint.rules.evidence.object_attributes import path_word
@@ -155,7 +156,7 @@ class _Building:
     # ------------------------------------------------------------------ a module's own methods
     def _initialises(self, owner: ast.ClassDef) -> bool:
         name = self._function.name
-        if self._is_called_on:
+        if self._is_called_on or keeps_a_graph(self._function, self._context):
             return False
         if name == "__init__":
             return True

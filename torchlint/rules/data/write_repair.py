@@ -115,8 +115,9 @@ def repair(node: cst.Attribute, use: DataUse, confidence: Confidence, context: F
     if use.word in RESIZING and context.value(node.value).may_require_grad:
         return None
     if use.word in CALLING_BACK and context.value(node.value).may_require_grad:
-        fix = _replaced(node, confidence, context)
-        return fix.assuming(SAME_METHOD.open(f".{use.word}()", "it calls your code"))
+        fix = _replaced(node, confidence, context)  # torch counts no such write in either spelling, but those behind it
+        is_alone = isinstance(context.parent(use.top), cst.Expr)
+        return fix.assuming(NOT_WRITTEN_LATER.decided(None if is_alone else "", brief(node, context)))
     statement = statement_of(node, context)
     if statement is None or not _is_direct(node, use, statement, context):
         return _detaching(node, use, confidence, context)

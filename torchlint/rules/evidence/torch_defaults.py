@@ -61,7 +61,7 @@ def defaults(context: FileContext) -> Defaults:
     )
 
 
-_DOUBT = "a trace keeps what `.data` gives as a constant"
+_DOUBT = "a trace makes `.data` a constant"
 
 
 def not_traced(context: FileContext) -> Decision:

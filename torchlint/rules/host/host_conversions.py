@@ -252,7 +252,7 @@ def _assumed(found: Conversion, context: FileContext) -> Iterator[Decision]:
     yield IS_TENSOR.decided(None if is_tensor else "", receiver, "nothing else that it may be has a `.numpy()`")
     if found.detach:
         wanted = computes_loss(found, context)
-        doubt = "a loss is computed here, and the error may be the only sign that a gradient gets lost"
+        doubt = "a loss is computed here: the error may be the only sign of a lost gradient"
         yield NO_GRADIENT_WANTED.decided(doubt if wanted else None, receiver)
 
 

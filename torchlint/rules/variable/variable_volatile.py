@@ -72,7 +72,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.assumptions import EVALUATION_KEEPS_ITS_GRAPH, NO_GRAPH_NEEDED, Decision
+from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NO_GRAPH_NEEDED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import Draft, FileContext, Mode, Rule, Triggers
 from torchlint.rules.evidence.removal import without
@@ -108,20 +108,21 @@ def check_attribute(node: cst.Attribute, context: FileContext) -> Iterator[Draft
 
 
 _IDLE = "the flag says no, or grad mode is off already"
+_ASKED = "`volatile` asked for an evaluation without a graph"
 
 
 def _judged(wrapper: VariableCall, volatile: cst.Arg, context: FileContext) -> tuple[str, Fix | None]:
     dropped = without(volatile, wrapper.call, context)
     plain, title = ((dropped,) if dropped else ()), "Drop `volatile`"
     if is_literal(volatile, "False") or context.mode(wrapper.call) == Mode.OFF:
-        return "drop it", _fix(title, plain, EVALUATION_KEEPS_ITS_GRAPH.proven(_IDLE))
+        return "drop it", _fix(title, plain, AUTHOR_MEANT_THIS.proven(_IDLE))
     function = next((each for each in context.ancestors(wrapper.call) if isinstance(each, cst.FunctionDef)), None)
     calls = _methods_called(function or wrapper.call, context)
     if calls & _TRAINS:
         return "drop it, and put evaluation under `torch.no_grad()`", _fix(
-            title, plain, EVALUATION_KEEPS_ITS_GRAPH.proven()
+            title, plain, AUTHOR_MEANT_THIS.proven("the code trains")
         )
-    asked = EVALUATION_KEEPS_ITS_GRAPH.open()
+    asked = AUTHOR_MEANT_THIS.open(doubt=_ASKED, is_likely=True)
     if not is_literal(volatile, "True"):
         return "use `torch.set_grad_enabled(...)` round the forward pass", _fix(title, plain, asked)
     evaluates = function is not None and ("eval" in calls or _EVALUATES.search(function.name.value) is not None)
@@ -178,7 +179,7 @@ RULE = Rule(
     "variable-volatile",
     Triggers(names=("volatile", "Variable")),
     assumes=(
-        "evaluation-keeps-its-graph",
+        "author-meant-this",
         "no-graph-needed",
     ),
     visit={cst.Call: check_call, cst.Attribute: check_attribute},

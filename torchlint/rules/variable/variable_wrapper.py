@@ -89,7 +89,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.assumptions import FLAG_IS_BOOL, NO_GRADIENT_CARRIED, ONE_OBJECT, Decision
+from torchlint.diagnostics.assumptions import FLAG_IS_BOOL, NO_GRADIENT_CARRIED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import Draft, FileContext, Grad, Kind, Rule, Triggers, Value
 from torchlint.rules.data.data_use import is_detached_behind, is_detaching
@@ -150,22 +150,16 @@ def _without_gradient(
 ) -> tuple[str, Fix | None]:
     inner = f"`{brief(data.value, context, 'x')}`"
     inner = "the tensor" if inner == "`x`" and context.code(data.value) != "x" else inner
-    code_of = given_brief(data.value, context)
     if never_requires_grad_here(data.value, context):
+        carried = NO_GRADIENT_CARRIED.proven(of=given_brief(data.value, context))
         gone = removal(wrapper.call, context)
         if gone is not None:
-            carried = (NO_GRADIENT_CARRIED.proven(of=code_of), ONE_OBJECT.proven(of=code_of))
-            fix = Fix("Remove the statement: the tensor needs no wrapper", gone, carried)
+            fix = Fix("Remove the statement: the tensor needs no wrapper", gone, (carried,))
             return f"`{code}` adds nothing to a tensor since torch 0.4: use {inner} as it is", fix
         if _replaceable(wrapper.call, data.value, context):
             return (
                 f"`{code}` adds nothing to a tensor since torch 0.4: use {inner} as it is",
-                _fix(
-                    "Use the tensor without `Variable`",
-                    unwrap(wrapper.call, data, "", context),
-                    NO_GRADIENT_CARRIED.proven(of=code_of),
-                    ONE_OBJECT.proven(of=code_of),
-                ),
+                _fix("Use the tensor without `Variable`", unwrap(wrapper.call, data, "", context), carried),
             )
     fix_or_none = _detaching(wrapper, data, context)
     if value.grad & Grad.ATTACHED and value.may_require_grad:
@@ -273,7 +267,6 @@ RULE = Rule(
     assumes=(
         "is-not-none",
         "value-carries-no-gradient",
-        "one-object-is-enough",
         "flag-is-bool",
     ),
     visit={cst.Call: check},
