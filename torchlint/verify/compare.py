@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 from torchlint.diagnostics.model import Applicability
 from torchlint.verify.observables import fills_memory
 from torchlint.verify.observe import Observation, Snippet, observe, repeatable
 from torchlint.verify.worlds import World, on
 
+ABSENT = "(not there)"
+"""What stands for an observable of what was not there."""
 _LONGEST = 120
 _AGAIN = 3
 _REPORTED = "modified by an inplace operation"
@@ -52,6 +55,12 @@ class Judgement:
         return Applicability.DISPLAY if self.broken == self.ran else Applicability.UNSAFE
 
     @property
+    def by_world(self) -> Iterator[tuple[World, tuple[Refutation, ...]]]:
+        """Yield each world that refutes the claim, with all that differed in it."""
+        for world, found in groupby(self.refutations, key=lambda each: each.world):
+            yield world, tuple(found)
+
+    @property
     def holds(self) -> bool:
         """Whether no world refutes the claim."""
         return not self.refutations
@@ -67,8 +76,7 @@ def differences(before: Observation, after: Observation) -> tuple[tuple[str, obj
     if after.error is not None:
         return (("exception", None, after.error),)
     names = dict.fromkeys([*before.facts, *after.facts])
-    absent = "(not there)"
-    found = [(name, before.facts.get(name, absent), after.facts.get(name, absent)) for name in names]
+    found = [(name, before.facts.get(name, ABSENT), after.facts.get(name, ABSENT)) for name in names]
     found = [each for each in found if each[1] != each[2]]
     new = [each for each in after.warnings if each not in before.warnings]
     return (*found, *([("warnings", before.warnings, after.warnings)] if new else []))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 
 import torch
 
@@ -11,6 +12,7 @@ from torchlint.verify import sandbox
 from torchlint.verify.cases import Case, repaired
 from torchlint.verify.compare import judge
 from torchlint.verify.observe import Snippet, warm
+from torchlint.verify.readable import readable
 from torchlint.verify.table import of_rule
 from torchlint.verify.verdicts import NOT_TESTABLE, PROVEN, REFUTED, Difference, Verdict, unable
 from torchlint.verify.worlds import devices, telling, wake
@@ -61,8 +63,9 @@ def _tried(case: Case, after: str, on: tuple[str, ...]) -> Verdict:
         worlds, ran = worlds + judged.worlds, ran + judged.ran
         differing += len({each.world for each in judged.refutations})
         found += [
-            Difference(str(each.world), each.observable, repr(each.before), repr(each.after), case.title)
-            for each in judged.refutations[:1]
+            Difference(str(world), *told, case.title)
+            for world, seen in islice(judged.by_world, 1)
+            for told in readable([(each.observable, each.before, each.after) for each in seen])[:1]
         ]
     return Verdict(REFUTED if found else PROVEN, "", worlds, ran, differing, tuple(found))
 

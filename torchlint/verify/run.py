@@ -13,9 +13,10 @@ from torchlint.diagnostics.model import Applicability, Finding, Settings
 from torchlint.source.text import Source
 from torchlint.verify import sandbox
 from torchlint.verify.binding import Bound, Choice, assumed, probing, ways, worlds
-from torchlint.verify.compare import Judgement, Refutation, judge
+from torchlint.verify.compare import Judgement, judge
 from torchlint.verify.fragment import Fragment, Uncut, fragments
 from torchlint.verify.observe import observe, warm
+from torchlint.verify.readable import readable
 from torchlint.verify.verdicts import NOT_TESTABLE, PROVEN, REFUTED, Difference, Verdict, unable
 from torchlint.verify.worlds import wake
 
@@ -107,7 +108,7 @@ def _tried(fragment: Fragment, safe: bool, devices: tuple[str, ...], errors: Cou
     for way in found:
         for device in devices:
             judged = _judged(fragment, way, device)
-            differences += [_difference(each, fragment, way, len(found) > 1) for each in judged.refutations]
+            differences += _differences(judged, fragment, way, len(found) > 1)
             total = Judgement(total.worlds + judged.worlds, total.ran + judged.ran, ())
     differing = len({each.world + each.given for each in differences})
     known = "for the part of the statement that could be run" if fragment.narrow else ""
@@ -165,11 +166,11 @@ def _writes_are_counted(fragment: Fragment, found: list[tuple[Choice, ...]], dev
     return False
 
 
-def _difference(found: Refutation, fragment: Fragment, way: tuple[Choice, ...], several: bool) -> Difference:
+def _differences(judged: Judgement, fragment: Fragment, way: tuple[Choice, ...], several: bool) -> Iterator[Difference]:
     given = ", ".join(f"{hole.name} = {choice}" for hole, choice in zip(fragment.holes, way, strict=True))
-    return Difference(
-        str(found.world), found.observable, _line(found.before), _line(found.after), given if several else ""
-    )
+    for world, found in judged.by_world:
+        for told in readable([(each.observable, each.before, each.after) for each in found]):
+            yield Difference(str(world), *told, given if several else "")
 
 
 def _told(verdict: Verdict, fragment: Fragment, found: list[tuple[Choice, ...]]) -> Verdict:
@@ -180,6 +181,6 @@ def _told(verdict: Verdict, fragment: Fragment, found: list[tuple[Choice, ...]])
     return replace(verdict, before=fragment.before, after=fragment.after, given=given)
 
 
-def _line(value: object) -> str:
-    text = " ".join((value if isinstance(value, str) else repr(value)).split())
+def _line(value: str) -> str:
+    text = " ".join(value.split())
     return text if len(text) <= 160 else f"{text[:157]}..."
