@@ -11,6 +11,7 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +22,18 @@ np = pytest.importorskip("numpy")
 
 from torchlint.config import Config  # noqa: E402
 from torchlint.diagnostics.model import Applicability, Finding, Settings  # noqa: E402
+from torchlint.inference.lattice import tensor  # noqa: E402
 from torchlint.linter.engine import check_bytes  # noqa: E402
 from torchlint.source.text import Source  # noqa: E402
 from torchlint.verify import allowed, sandbox  # noqa: E402
-from torchlint.verify.binding import Bound  # noqa: E402
+from torchlint.verify.binding import Bound, Choice  # noqa: E402
+from torchlint.verify.compare import judge  # noqa: E402
+from torchlint.verify.extract import Hole  # noqa: E402
 from torchlint.verify.fragment import Uncut, fragments  # noqa: E402
 from torchlint.verify.observe import observe  # noqa: E402
 from torchlint.verify.run import Court  # noqa: E402
 from torchlint.verify.verdicts import NOT_TESTABLE, PROVEN, REFUTED, Verdict  # noqa: E402
-from torchlint.verify.worlds import ordinary  # noqa: E402
+from torchlint.verify.worlds import World, ordinary  # noqa: E402
 
 HEAD = (
     "import os\nimport pickle\nimport subprocess\nimport numpy as np\nimport torch\nfrom torch import nn\nimport mine\n"
@@ -210,6 +214,18 @@ def test_code_that_needs_dimensions_finds_worlds_that_have_them() -> None:
     (verdict,) = judged(body)
     assert (verdict.outcome, verdict.reason) == (PROVEN, "")
     assert 0 < verdict.ran < verdict.worlds
+
+
+def test_values_that_cannot_be_made_are_no_failure_of_the_code() -> None:
+    """Such as of a device that a driver does not find."""
+    hole = Hole("x", "x", tensor(), "read")
+    snippet = Bound("def case(x):\n    return x", (hole,), (Choice("tensor"),))
+    plain = World("cpu", "leaf", "grad", "float32", "matrix")
+    judged = judge(snippet, snippet, [plain, replace(plain, device="abacus")])
+    assert (judged.worlds, judged.ran, judged.holds) == (2, 1, True)
+    ((reason, count),) = judged.passed_over
+    assert reason.startswith("no such values here: RuntimeError: ")
+    assert count == 1
 
 
 # ---------------------------------------------------------------------- hostile code

@@ -115,7 +115,7 @@ def test_a_proven_fix_is_reported_with_its_runs_and_exits_with_0(forked: Program
     ran = forked("verify", "good.py", "--isolated")
     assert (ran.status, ran.stderr) == (0, "")
     first, second, closing = ran.stdout.splitlines()
-    assert first.startswith("good.py:6:18: TNS301 (safe fix) proven in ")
+    assert first.startswith("good.py:6:18: TNS301 (safe fix) proven: ")
     assert second.startswith("good.py:6:40: TNS103 (")
     assert closing == "2 fixes: 2 proven, 0 refuted, 0 not testable."
 
@@ -133,7 +133,7 @@ def test_a_refuted_fix_names_the_world_and_both_values_and_exits_with_1(forked: 
     ran = forked("verify", "wrong.py", "--isolated")
     assert (ran.status, ran.stderr) == (1, "")
     lines = ran.stdout.splitlines()
-    assert lines[0].startswith("wrong.py:5:7: TNS202 (unsafe fix) refuted in ")
+    assert lines[0].startswith("wrong.py:5:7: TNS202 (unsafe fix) refuted: ")
     assert "    - x.data.zero_()" in lines
     assert "    +     x.zero_()" in lines
     assert "    = given: x: tensor" in lines
@@ -213,6 +213,27 @@ def test_the_json_tells_what_was_run(forked: Program, tmp_path: Path) -> None:
         "after": "1",
         "given": "",
     }
+
+
+def test_worlds_that_do_not_apply_are_counted_and_the_reasons_told_on_request(forked: Program, tmp_path: Path) -> None:
+    write(tmp_path, number="import torch\n\n\ndef f(x: torch.Tensor):\n    return x.data[0].tolist()\n")
+    short, long = (
+        forked("verify", "number.py", "--isolated", "--device", "cpu", *more).stdout.splitlines()
+        for more in ([], ["-v"])
+    )
+    told = re.fullmatch(
+        r"number.py:5:14: TNS201 \((?:un)?safe fix\) proven: (\d+) worlds agree, (\d+) do not apply", short[0]
+    )
+    assert told is not None
+    assert long[0] == short[0]
+    reasons = [
+        re.fullmatch(r"    = (\d+) do not apply: the old code raises IndexError: .*", each) for each in long[1:-1]
+    ]
+    assert sum(int(each[1]) for each in reasons if each) == int(told[2]) > 0
+    (found,) = fixes(forked, "number.py")
+    assert found["worlds"] - found["ran"] == int(told[2])  # type: ignore[operator]
+    assert sum(each["worlds"] for each in found["not_applying"]) == int(told[2])  # type: ignore[attr-defined]
+    assert found["not_applying"][0]["reason"].startswith("the old code raises IndexError")  # type: ignore[index]
 
 
 def test_codes_are_chosen(forked: Program, tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from torchlint.output.report import LocatedFinding
 from torchlint.output.screen import Screen, printable
 from torchlint.verify.verdicts import NOT_TESTABLE, PROVEN, REFUTED, Verdict, counted
 
+_REASONS, _LONGEST = 5, 160
+"""Reasons for which worlds do not apply that are shown, and characters of one."""
 _STYLES = {PROVEN: "green", REFUTED: "red", NOT_TESTABLE: "yellow"}
 
 
@@ -44,8 +46,8 @@ class Bench:
     devices: tuple[str, ...]
 
 
-def text(tried: Sequence[Tried], screen: Screen, quiet: bool = False) -> Iterator[str]:
-    """Yield the verdict on each fix, and a closing line."""
+def text(tried: Sequence[Tried], screen: Screen, quiet: bool = False, verbose: bool = False) -> Iterator[str]:
+    """Yield the verdict on each fix, and a closing line; ``verbose`` says why worlds do not apply."""
     for each in tried:
         if quiet and each.verdict.outcome != REFUTED:
             continue
@@ -54,18 +56,24 @@ def text(tried: Sequence[Tried], screen: Screen, quiet: bool = False) -> Iterato
         head = f"{screen.paint(printable(each.where), 'bold')}: {finding.code} ({finding.fix.applicability} fix)"
         yield f"{head} {_told(each.verdict, screen)}"
         yield from _refutation(each.verdict, screen)
+        if verbose:
+            yield from _not_applying(each.verdict)
     if not quiet:
         yield _closing("fix", "fixes", [each.verdict for each in tried])
 
 
-def rules(ruled: Sequence[Ruled], bench: Bench, screen: Screen, quiet: bool = False) -> Iterator[str]:
-    """Yield the verdict on each rule, and a closing line."""
+def rules(
+    ruled: Sequence[Ruled], bench: Bench, screen: Screen, quiet: bool = False, verbose: bool = False
+) -> Iterator[str]:
+    """Yield the verdict on each rule, and a closing line; ``verbose`` says why worlds do not apply."""
     width = max((len(each.name) for each in ruled), default=0)
     for each in ruled:
         if quiet and each.verdict.outcome != REFUTED:
             continue
         yield f"{each.code}  {each.name:<{width}}  {_told(each.verdict, screen)}"
         yield from _refutation(each.verdict, screen)
+        if verbose:
+            yield from _not_applying(each.verdict)
     if not quiet:
         yield _closing("rule", "rules", [each.verdict for each in ruled])
         yield f"Run with torch {bench.torch} on {', '.join(bench.devices)}."
@@ -75,11 +83,31 @@ def _told(verdict: Verdict, screen: Screen) -> str:
     outcome = screen.paint(verdict.outcome, _STYLES[verdict.outcome])
     if verdict.outcome == NOT_TESTABLE:
         return f"{outcome}: {printable(verdict.reason)}"
-    runs = f"{verdict.ran} of {verdict.worlds} runs" if verdict.ran != verdict.worlds else f"{verdict.ran} runs"
-    if verdict.outcome == REFUTED:
-        return f"{outcome} in {verdict.differing} of {verdict.ran} runs"
-    reason = f": {printable(verdict.reason)}" if verdict.reason else ""
-    return f"{outcome} in {runs}{reason}"
+    reason = f" ({printable(verdict.reason)})" if verdict.reason else ""
+    return f"{outcome}: {_worlds(verdict)}{reason}"
+
+
+def _worlds(verdict: Verdict) -> str:
+    """Return in how many worlds what was seen: "252 worlds agree, 30 do not apply"."""
+    counts = (
+        (verdict.differing, "differs", "differ"),
+        (verdict.agreeing, "agrees", "agree"),
+        (verdict.worlds - verdict.ran, "does not apply", "do not apply"),
+    )
+    shown = [(count, one if count == 1 else several) for count, one, several in counts if count]
+    if not shown:
+        return "no world was tried"
+    (count, word), *others = shown
+    first = f"{count} world{'s' * (count != 1)} {word}"
+    return ", ".join([first, *(f"{count} {word}" for count, word in others)])
+
+
+def _not_applying(verdict: Verdict) -> Iterator[str]:
+    shown, others = verdict.passed_over[:_REASONS], verdict.passed_over[_REASONS:]
+    rest = sum(count for _, count in others)
+    for reason, count in (*shown, *([(f"{len(others)} other reasons", rest)] if others else ())):
+        text = reason if len(reason) <= _LONGEST else f"{reason[: _LONGEST - 3]}..."
+        yield f"    = {count} {'does' if count == 1 else 'do'} not apply: {printable(text)}"
 
 
 def _refutation(verdict: Verdict, screen: Screen) -> Iterator[str]:
@@ -145,5 +173,6 @@ def _verdict(verdict: Verdict) -> dict[str, object]:
         "worlds": verdict.worlds,
         "ran": verdict.ran,
         "differing": verdict.differing,
+        "not_applying": [{"worlds": count, "reason": reason} for reason, count in verdict.passed_over],
         "differences": [asdict(each) for each in verdict.differences],
     }

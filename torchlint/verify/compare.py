@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -43,6 +44,8 @@ class Judgement:
     refutations: tuple[Refutation, ...]
     broken: int = 0
     """In how many worlds the old text ran and the new one raised, save where it shows a gradient that was wrong."""
+    passed_over: tuple[tuple[str, int], ...] = ()
+    """Why worlds do not apply, most frequent first, each reason with their number."""
 
     @property
     def allows(self) -> Applicability:
@@ -94,10 +97,12 @@ def judge(before: Snippet, after: Snippet, worlds: Iterable[World]) -> Judgement
 def _judged(before: Snippet, after: Snippet, worlds: Iterable[World]) -> Judgement:
     tried = ran = broken = 0
     found: list[Refutation] = []
+    hindrances: Counter[str] = Counter()
     for world in worlds:
         tried += 1
         old = observe(before, world)
         if old.error is not None:
+            hindrances[old.hindrance] += 1
             continue
         ran += 1
         new = observe(after, world)
@@ -106,7 +111,7 @@ def _judged(before: Snippet, after: Snippet, worlds: Iterable[World]) -> Judgeme
         if different and not fills_memory():
             different = _lasting(before, after, world, different)
         found += [Refutation(world, *each) for each in different]
-    return Judgement(tried, ran, tuple(found), broken)
+    return Judgement(tried, ran, tuple(found), broken, tuple(hindrances.most_common()))
 
 
 def _lasting(

@@ -14,7 +14,7 @@ from torchlint.verify.compare import judge
 from torchlint.verify.observe import Snippet, warm
 from torchlint.verify.readable import readable
 from torchlint.verify.table import of_rule
-from torchlint.verify.verdicts import NOT_TESTABLE, PROVEN, REFUTED, Difference, Verdict, unable
+from torchlint.verify.verdicts import NOT_TESTABLE, PROVEN, REFUTED, Difference, Verdict, told_together, unable
 from torchlint.verify.worlds import devices, telling, wake
 
 _SHOWN = 5
@@ -58,26 +58,31 @@ def _tried(case: Case, after: str, on: tuple[str, ...]) -> Verdict:
     """Judge one example on every device."""
     before, differing, found = Snippet(case.text), 0, []
     worlds = ran = 0
+    hindrances = []
     for device in on:
         judged = judge(before, Snippet(after), telling(device, before.given))
         worlds, ran = worlds + judged.worlds, ran + judged.ran
+        hindrances.append(judged.passed_over)
         differing += len({each.world for each in judged.refutations})
         found += [
             Difference(str(world), *told, case.title)
             for world, seen in islice(judged.by_world, 1)
             for told in readable([(each.observable, each.before, each.after) for each in seen])[:1]
         ]
-    return Verdict(REFUTED if found else PROVEN, "", worlds, ran, differing, tuple(found))
+    outcome, passed_over = REFUTED if found else PROVEN, told_together(hindrances)
+    return Verdict(outcome, "", worlds, ran, differing, tuple(found), passed_over=passed_over)
 
 
 def _summed(parts: Sequence[Verdict]) -> Verdict:
     """Return the verdict on a rule by those on its examples."""
     worlds, ran = sum(each.worlds for each in parts), sum(each.ran for each in parts)
     found = [difference for each in parts for difference in each.differences]
+    passed_over = told_together(each.passed_over for each in parts)
     if found:
-        return Verdict(REFUTED, "", worlds, ran, sum(each.differing for each in parts), tuple(found[:_SHOWN]))
+        differing = sum(each.differing for each in parts)
+        return Verdict(REFUTED, "", worlds, ran, differing, tuple(found[:_SHOWN]), passed_over=passed_over)
     stopped = [each for each in parts if each.outcome == NOT_TESTABLE]
     if stopped:
         return stopped[0]
     reason = "" if ran else "the old code raises in every world, so that nothing is asked of the new"
-    return Verdict(PROVEN, reason, worlds, ran)
+    return Verdict(PROVEN, reason, worlds, ran, passed_over=passed_over)

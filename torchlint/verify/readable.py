@@ -57,16 +57,17 @@ def pair(what: str, before: object, after: object) -> tuple[str, str]:
     if _is_elements(before) and _is_elements(after):
         return _elements(before, after)
     if what.endswith(_TEXTS):
-        return _line(_listed(before)), _line(_listed(after))
+        return in_a_line(_listed(before)), in_a_line(_listed(after))
     one, other = _plain(before), _plain(after)
     if one == other and _is_value(before) and _is_value(after):
         one, other = (f"{_plain(each)} ({each[0]})" for each in (before, after))  # type: ignore[index]
     if one == other:
         one, other = repr(before), repr(after)
-    return _line(one), _line(other)
+    return in_a_line(one), in_a_line(other)
 
 
-def _line(text: str) -> str:
+def in_a_line(text: str) -> str:
+    """Return a text in a line of at most 160 characters."""
     text = " ".join(text.split())
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
@@ -86,11 +87,11 @@ def _thing(name: str, facts: dict[str, tuple[object, object]], at: int) -> str:
     has = {trait: facts[f"{name}: {trait}"][at] for trait in _present(name, facts)}
     value = has.get("value", ABSENT)
     if value != ABSENT:
-        return _line(f"{_plain(value)} ({_sort(value)})")
+        return in_a_line(f"{_plain(value)} ({_sort(value)})")
     elements = has.get("elements")
     text = _plain(elements)
     sort = has.get("class", "")
-    return _line(f"{text} ({sort})" if isinstance(sort, str) and sort != ABSENT else text)
+    return in_a_line(f"{text} ({sort})" if isinstance(sort, str) and sort != ABSENT else text)
 
 
 def _sort(value: object) -> str:
@@ -134,16 +135,16 @@ def _is_elements(value: object) -> bool:
 def _elements(before: Any, after: Any) -> tuple[str, str]:
     one, other = _numbers(before), _numbers(after)
     if one is None or other is None:
-        return _line(repr(before)), _line(repr(after))
+        return in_a_line(repr(before)), in_a_line(repr(after))
     whole = _nested(one, before[1]), _nested(other, after[1])
     if before[0] != after[0]:
-        return _line(f"{whole[0]} ({before[0]})"), _line(f"{whole[1]} ({after[0]})")
+        return in_a_line(f"{whole[0]} ({before[0]})"), in_a_line(f"{whole[1]} ({after[0]})")
     if whole[0] == whole[1] and before[1] != after[1]:
         return f"{whole[0]} {before[1]}", f"{whole[1]} {after[1]}"
     if whole[0] == whole[1]:  # such as two sorts of nan
         return before[2].hex(" ", -4), after[2].hex(" ", -4)
     if before[1] != after[1] or max(map(len, whole)) <= _ROOM:
-        return _line(whole[0]), _line(whole[1])
+        return in_a_line(whole[0]), in_a_line(whole[1])
     apart = [at for at, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
     more = f" and {len(apart) - 1} more" if len(apart) > 1 else ""
     place = f"at {list(_index(apart[0], before[1]))}"

@@ -16,8 +16,8 @@ from torchlint.verify.binding import Bound, Choice, assumed, probing, ways, worl
 from torchlint.verify.compare import Judgement, judge
 from torchlint.verify.fragment import Fragment, Uncut, fragments
 from torchlint.verify.observe import observe, warm
-from torchlint.verify.readable import readable
-from torchlint.verify.verdicts import NOT_TESTABLE, PROVEN, REFUTED, Difference, Verdict, unable
+from torchlint.verify.readable import in_a_line, readable
+from torchlint.verify.verdicts import NOT_TESTABLE, PROVEN, REFUTED, Difference, Verdict, told_together, unable
 from torchlint.verify.worlds import wake
 
 _SHOWN = 5
@@ -96,7 +96,7 @@ def tried(made: tuple[Fragment, ...], safe: bool, devices: tuple[str, ...]) -> V
             return verdict
     cause = errors.most_common(1)[0][0] if errors else "no values for its names"
     best = made[0]
-    return replace(_told(unable(f"the old code ran in no world: {_line(cause)}"), best, []))
+    return replace(_told(unable(f"the old code ran in no world: {in_a_line(cause)}"), best, []))
 
 
 def _tried(fragment: Fragment, safe: bool, devices: tuple[str, ...], errors: Counter[str]) -> Verdict | None:
@@ -109,12 +109,14 @@ def _tried(fragment: Fragment, safe: bool, devices: tuple[str, ...], errors: Cou
         for device in devices:
             judged = _judged(fragment, way, device)
             differences += _differences(judged, fragment, way, len(found) > 1)
-            total = Judgement(total.worlds + judged.worlds, total.ran + judged.ran, ())
+            passed_over = told_together([total.passed_over, judged.passed_over])
+            total = Judgement(total.worlds + judged.worlds, total.ran + judged.ran, (), passed_over=passed_over)
     differing = len({each.world + each.given for each in differences})
     known = "for the part of the statement that could be run" if fragment.narrow else ""
     if new := [f"`{each.code}`" for each in fragment.holes if each.new]:
         known = "; ".join([*filter(None, [known]), f"no graph holds {', '.join(new)} yet, as the rule found"])
     verdict = Verdict(PROVEN, known, total.worlds, total.ran, differing, _telling(differences))
+    verdict = replace(verdict, passed_over=total.passed_over)
     if differences and fragment.narrow:
         verdict = replace(verdict, outcome=NOT_TESTABLE, reason="only a part of it could be run, and that part differs")
     elif differences:
@@ -179,8 +181,3 @@ def _told(verdict: Verdict, fragment: Fragment, found: list[tuple[Choice, ...]])
         for at, hole in enumerate(fragment.holes)
     )
     return replace(verdict, before=fragment.before, after=fragment.after, given=given)
-
-
-def _line(value: str) -> str:
-    text = " ".join(value.split())
-    return text if len(text) <= 160 else f"{text[:157]}..."

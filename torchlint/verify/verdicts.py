@@ -34,9 +34,9 @@ class Verdict:
     reason: str = ""
     """Why it could not be tested; for a proof, what should be known of it."""
     worlds: int = 0
-    """Runs of the old code, each in a world."""
+    """Worlds that were tried; each thing that a name may stand for has its own."""
     ran: int = 0
-    """How many of them it survived: where it raised, the new one may do anything."""
+    """In how many of them the old code ran: where it raised, the new one may do anything."""
     differing: int = 0
     """In how many of them the new code did something else."""
     differences: tuple[Difference, ...] = ()
@@ -46,6 +46,13 @@ class Verdict:
     """The code that was run, before and after the fix."""
     given: tuple[tuple[str, str, str, bool], ...] = ()
     """For each free name: the name, the code it stands for, its kinds, and whether a kind was assumed."""
+    passed_over: tuple[tuple[str, int], ...] = ()
+    """Why worlds do not apply, most frequent first, each reason with their number."""
+
+    @property
+    def agreeing(self) -> int:
+        """In how many worlds both did the same."""
+        return self.ran - self.differing
 
     @property
     def proven(self) -> bool:
@@ -56,6 +63,15 @@ class Verdict:
 def counted(verdicts: Iterable[Verdict]) -> Counter[str]:
     """Count the outcomes."""
     return Counter(each.outcome for each in verdicts)
+
+
+def told_together(parts: Iterable[tuple[tuple[str, int], ...]]) -> tuple[tuple[str, int], ...]:
+    """Add up why worlds do not apply."""
+    total: Counter[str] = Counter()
+    for each in parts:
+        for reason, count in each:
+            total[" ".join(reason.split())] += count
+    return tuple(total.most_common())
 
 
 def unable(reason: str) -> Verdict:
