@@ -32,7 +32,7 @@ from torchlint.verify.extract import Hole  # noqa: E402
 from torchlint.verify.fragment import Uncut, fragments  # noqa: E402
 from torchlint.verify.observe import observe  # noqa: E402
 from torchlint.verify.run import Court  # noqa: E402
-from torchlint.verify.verdicts import NOT_TESTABLE, PROVEN, REFUTED, Verdict  # noqa: E402
+from torchlint.verify.verdicts import DIFFERS_AS_ANNOUNCED, NOT_TESTABLE, PROVEN, Verdict  # noqa: E402
 from torchlint.verify.worlds import World, ordinary  # noqa: E402
 
 HEAD = (
@@ -170,15 +170,17 @@ def test_a_write_through_what_a_fix_makes_is_not_overlooked() -> None:
         kept.mul_(2)
     """
     (verdict,) = judged(body, select=("TNS201",))
-    assert (verdict.outcome, verdict.reason) == (
-        NOT_TESTABLE, "code that is not run may write what it makes (row 11), and autograd would notice now",
-    )  # fmt: skip
+    assert (verdict.outcome, verdict.reason) == (DIFFERS_AS_ANNOUNCED, "code that is not run may write it, row 11")
+    assert verdict.announced == (
+        ("not-written-through-later", "a write through the value becomes visible to autograd"),
+    )
 
 
 def test_every_kind_that_an_argument_may_have_is_tried() -> None:
     (verdict,) = judged("def f(n):\n    return torch.Tensor(n)\n")
-    assert verdict.outcome == REFUTED
+    assert verdict.outcome == DIFFERS_AS_ANNOUNCED
     assert verdict.given == (("n", "n", "tensor or int 3 or list [2, 3] or array", True),)
+    assert verdict.differences[0].announced_by == "argument-is-size"
     assert "TypeError: empty()" in verdict.differences[0].after
 
 
@@ -400,7 +402,7 @@ def test_a_fragment_finds_none_of_pythons_own_words_but_those_on_the_list(text: 
 
 def test_each_fix_is_told_the_row_of_its_own_code() -> None:
     body = "def f(x: torch.Tensor):\n    mine.keep(x.data)\n\n\ndef g(x: torch.Tensor):\n    mine.keep(x.data)\n"
-    rows = [each.reason.partition("(row ")[2].partition(")")[0] for each in judged(body)]
+    rows = [each.reason.partition("row ")[2] for each in judged(body)]
     assert rows == ["9", "13"]
 
 

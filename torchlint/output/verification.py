@@ -8,11 +8,21 @@ from dataclasses import asdict, dataclass
 
 from torchlint.output.report import LocatedFinding
 from torchlint.output.screen import Screen, printable
-from torchlint.verify.verdicts import NOT_TESTABLE, PROVEN, REFUTED, Verdict, counted
+from torchlint.verify.verdicts import (
+    DIFFERS_AS_ANNOUNCED,
+    NOT_TESTABLE,
+    OUTCOMES,
+    PROVEN,
+    REFUTED,
+    Verdict,
+    counted,
+)
 
+_ALWAYS = (PROVEN, REFUTED, NOT_TESTABLE)
+"""Outcomes that are counted even where there is none."""
 _REASONS, _LONGEST = 5, 160
 """Reasons for which worlds do not apply that are shown, and characters of one."""
-_STYLES = {PROVEN: "green", REFUTED: "red", NOT_TESTABLE: "yellow"}
+_STYLES = {PROVEN: "green", DIFFERS_AS_ANNOUNCED: "green", REFUTED: "red", NOT_TESTABLE: "yellow"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +57,7 @@ class Bench:
 
 
 def text(tried: Sequence[Tried], screen: Screen, quiet: bool = False, verbose: bool = False) -> Iterator[str]:
-    """Yield the verdict on each fix, and a closing line; ``verbose`` says why worlds do not apply."""
+    """Yield the verdict on each fix, and a closing line; ``verbose`` tells of all that was seen."""
     for each in tried:
         if quiet and each.verdict.outcome != REFUTED:
             continue
@@ -55,7 +65,7 @@ def text(tried: Sequence[Tried], screen: Screen, quiet: bool = False, verbose: b
         assert finding.fix is not None
         head = f"{screen.paint(printable(each.where), 'bold')}: {finding.code} ({finding.fix.applicability} fix)"
         yield f"{head} {_told(each.verdict, screen)}"
-        yield from _refutation(each.verdict, screen)
+        yield from _seen(each.verdict, screen, verbose)
         if verbose:
             yield from _not_applying(each.verdict)
     if not quiet:
@@ -65,13 +75,13 @@ def text(tried: Sequence[Tried], screen: Screen, quiet: bool = False, verbose: b
 def rules(
     ruled: Sequence[Ruled], bench: Bench, screen: Screen, quiet: bool = False, verbose: bool = False
 ) -> Iterator[str]:
-    """Yield the verdict on each rule, and a closing line; ``verbose`` says why worlds do not apply."""
+    """Yield the verdict on each rule, and a closing line; ``verbose`` tells of all that was seen."""
     width = max((len(each.name) for each in ruled), default=0)
     for each in ruled:
         if quiet and each.verdict.outcome != REFUTED:
             continue
         yield f"{each.code}  {each.name:<{width}}  {_told(each.verdict, screen)}"
-        yield from _refutation(each.verdict, screen)
+        yield from _seen(each.verdict, screen, verbose)
         if verbose:
             yield from _not_applying(each.verdict)
     if not quiet:
@@ -83,8 +93,9 @@ def _told(verdict: Verdict, screen: Screen) -> str:
     outcome = screen.paint(verdict.outcome, _STYLES[verdict.outcome])
     if verdict.outcome == NOT_TESTABLE:
         return f"{outcome}: {printable(verdict.reason)}"
+    effects = "".join(f"{effect}; " for _, effect in verdict.announced)
     reason = f" ({printable(verdict.reason)})" if verdict.reason else ""
-    return f"{outcome}: {_worlds(verdict)}{reason}"
+    return f"{outcome}: {effects}{_worlds(verdict)}{reason}"
 
 
 def _worlds(verdict: Verdict) -> str:
@@ -110,8 +121,8 @@ def _not_applying(verdict: Verdict) -> Iterator[str]:
         yield f"    = {count} {'does' if count == 1 else 'do'} not apply: {printable(text)}"
 
 
-def _refutation(verdict: Verdict, screen: Screen) -> Iterator[str]:
-    if verdict.outcome != REFUTED:
+def _seen(verdict: Verdict, screen: Screen, verbose: bool) -> Iterator[str]:
+    if verdict.outcome != REFUTED and not (verbose and verdict.announced):
         return
     for name, code, kinds, assumed in verdict.given:
         stands = f" for `{printable(code)}`" if code != name else ""
@@ -120,12 +131,15 @@ def _refutation(verdict: Verdict, screen: Screen) -> Iterator[str]:
         for line in lines.splitlines()[1:]:
             yield f"    {screen.paint(f'{sign} {printable(line[4:])}', style)}"
     for each in verdict.differences:
-        yield f"    = {printable(str(each))}"
+        announced = f" (announced by {each.announced_by})" if each.announced_by else ""
+        yield f"    = {printable(str(each))}{announced}"
 
 
 def _closing(one: str, several: str, verdicts: list[Verdict]) -> str:
     counts = counted(verdicts)
-    shares = ", ".join(f"{counts[outcome]} {outcome}" for outcome in (PROVEN, REFUTED, NOT_TESTABLE))
+    told = {DIFFERS_AS_ANNOUNCED: "differ as announced" if counts[DIFFERS_AS_ANNOUNCED] > 1 else DIFFERS_AS_ANNOUNCED}
+    listed = [each for each in OUTCOMES if counts[each] or each in _ALWAYS]
+    shares = ", ".join(f"{counts[each]} {told.get(each, each)}" for each in listed)
     return f"{len(verdicts)} {one if len(verdicts) == 1 else several}: {shares}."
 
 
@@ -144,7 +158,7 @@ def json_of_rules(ruled: Iterable[Ruled], bench: Bench) -> str:
 
 
 def _document(bench: Bench, name: str, listed: list[dict[str, object]]) -> str:
-    counts = {outcome: sum(each["verdict"] == outcome for each in listed) for outcome in _STYLES}
+    counts = {outcome: sum(each["verdict"] == outcome for each in listed) for outcome in OUTCOMES}
     return json.dumps({**asdict(bench), "counts": counts, name: listed}, indent=2)
 
 
@@ -175,4 +189,5 @@ def _verdict(verdict: Verdict) -> dict[str, object]:
         "differing": verdict.differing,
         "not_applying": [{"worlds": count, "reason": reason} for reason, count in verdict.passed_over],
         "differences": [asdict(each) for each in verdict.differences],
+        "announced": [{"assumption": name, "effect": effect} for name, effect in verdict.announced],
     }

@@ -114,6 +114,12 @@ def _judged(before: Snippet, after: Snippet, worlds: Iterable[World]) -> Judgeme
     return Judgement(tried, ran, tuple(found), broken, tuple(hindrances.most_common()))
 
 
+def mended(before: Snippet, after: Snippet, worlds: Iterable[World]) -> int:
+    """Count the worlds in which the old text raises and the new one runs."""
+    with repeatable():
+        return sum(observe(before, world).error is not None and observe(after, world).error is None for world in worlds)
+
+
 def _lasting(
     before: Snippet, after: Snippet, world: World, found: tuple[tuple[str, object, object], ...]
 ) -> tuple[tuple[str, object, object], ...]:

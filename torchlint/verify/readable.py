@@ -98,6 +98,14 @@ def _sort(value: object) -> str:
     return str(value[0]) if isinstance(value, tuple) and value else ""
 
 
+def is_only_element(name: str, found: Sequence[Seen]) -> bool:
+    """Whether a name held a tensor of one element before, and that element as a number of Python afterwards."""
+    facts = {what: (before, after) for what, before, after in found}
+    elements, value = facts.get(f"{name}: elements", ("", ""))[0], facts.get(f"{name}: value", ("", ""))[1]
+    made = _tensor(elements) if _is_elements(elements) else None  # type: ignore[arg-type]
+    return made is not None and made.numel() == 1 and _is_value(value) and _plain(value) == repr(made.item())
+
+
 # ---------------------------------------------------------------------- one value
 def _plain(value: object) -> str:
     if _is_elements(value):
@@ -161,18 +169,21 @@ def _index(at: int, shape: Sequence[int]) -> Iterable[int]:
 
 def _numbers(elements: tuple[str, Sequence[int], bytes]) -> list[str] | None:
     """Return elements as Python would write them; None where they are of no dtype that says how."""
+    made = _tensor(elements)
+    return None if made is None else [_SPELLED.get(made.dtype, str)(each) for each in made.tolist()]
+
+
+def _tensor(elements: tuple[str, Sequence[int], bytes]) -> Any:
+    """Return elements as a tensor with one dimension; None where they are of no dtype of torch."""
     name, shape, raw = elements
     dtype = getattr(torch, name.rpartition(".")[2], None)
     if not isinstance(dtype, torch.dtype) or not all(isinstance(size, int) for size in shape):
         return None
-    if not raw:
-        return []
     try:
-        made = torch.frombuffer(bytearray(raw), dtype=dtype)
-        spell = _SPELLED.get(dtype, str)
-        return [spell(each) for each in made.tolist()] if made.numel() == math.prod(shape) else None
+        made = torch.frombuffer(bytearray(raw), dtype=dtype) if raw else torch.empty(0, dtype=dtype)
     except (TypeError, ValueError, RuntimeError):
         return None
+    return made if made.numel() == math.prod(shape) else None
 
 
 _SPELLED: dict[torch.dtype, Callable[[Any], str]] = {

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 PROVEN, REFUTED, NOT_TESTABLE = "proven", "refuted", "not testable"
+DIFFERS_AS_ANNOUNCED = "differs as announced"
+OUTCOMES = (PROVEN, DIFFERS_AS_ANNOUNCED, REFUTED, NOT_TESTABLE)
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,8 @@ class Difference:
     after: str
     given: str = ""
     """What the fragment's names stood for, where they could stand for several things."""
+    announced_by: str = ""
+    """The open assumption that says that this may differ; empty where none does."""
 
     def __str__(self) -> str:
         given = f"; {self.given}" if self.given else ""
@@ -30,7 +34,7 @@ class Verdict:
     """Whether a fix did the same in all the worlds that were tried."""
 
     outcome: str
-    """``"proven"``, ``"refuted"`` or ``"not testable"``."""
+    """One of :data:`OUTCOMES`."""
     reason: str = ""
     """Why it could not be tested; for a proof, what should be known of it."""
     worlds: int = 0
@@ -49,15 +53,18 @@ class Verdict:
     passed_over: tuple[tuple[str, int], ...] = ()
     """Why worlds do not apply, most frequent first, each reason with their number."""
 
+    announced: tuple[tuple[str, str], ...] = ()
+    """The open assumptions that announce all that differed, each with what happens where it does not hold."""
+
     @property
     def agreeing(self) -> int:
         """In how many worlds both did the same."""
         return self.ran - self.differing
 
     @property
-    def proven(self) -> bool:
-        """Whether the fix may be used."""
-        return self.outcome == PROVEN
+    def is_accepted(self) -> bool:
+        """Whether the fix may be used: it did nothing that its user was not told of."""
+        return self.outcome in (PROVEN, DIFFERS_AS_ANNOUNCED)
 
 
 def counted(verdicts: Iterable[Verdict]) -> Counter[str]:
