@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,9 +18,18 @@ from torchlint.diagnostics.assumptions import ASSUMPTIONS, Decision, merged  # n
 from torchlint.diagnostics.model import Applicability, Settings  # noqa: E402
 from torchlint.linter.engine import check_bytes  # noqa: E402
 from torchlint.verify.announced import ANNOUNCED, USUAL, announcing  # noqa: E402
+from torchlint.verify.compare import mended  # noqa: E402
 from torchlint.verify.fragment import Uncut, fragments  # noqa: E402
+from torchlint.verify.snippet import Snippet  # noqa: E402
 from torchlint.verify.trial import Trial  # noqa: E402
-from torchlint.verify.verdicts import DIFFERS_AS_ANNOUNCED, NOT_TESTABLE, PROVEN, REFUTED, Verdict  # noqa: E402
+from torchlint.verify.verdicts import (  # noqa: E402
+    DIFFERS_AS_ANNOUNCED,
+    NOT_TESTABLE,
+    PROVEN,
+    REFUTED,
+    REPAIRED,
+    Verdict,
+)
 from torchlint.verify.worlds import World  # noqa: E402
 
 HEAD = "import numpy as np\nimport torch\nfrom torch import nn\nimport mine\n"
@@ -179,6 +189,37 @@ def test_of_the_kinds_that_a_name_may_have_only_those_excuse_that_break_the_assu
     assert announcing(seen, of_size, world, {"shape": "list [2, 3]"}) == ("",)
     assert announcing(seen, of_size, world, {"shape": "array"}) == ("",)
     assert announcing(seen, (named.IS_SIZE.open("`n`"),), world, {"n": "array"}, USUAL) == ("argument-is-size",)
+
+
+ALWAYS_RAISES = Example(
+    "def f(w: torch.Tensor):\n    w.requires_grad_()\n    return w.sum().data[0]\n", (), ".item()", (), "TNS204"
+)
+
+
+def test_code_that_always_raised_is_repaired_where_the_new_code_runs() -> None:
+    verdict = trial(ALWAYS_RAISES)
+    assert (verdict.outcome, verdict.ran, verdict.is_accepted) == (REPAIRED, 0, True)
+    assert verdict.repaired > 0
+    assert re.fullmatch(
+        rf"the old code raises in all \d+ worlds; the new code runs in {verdict.repaired} of them", verdict.reason
+    )
+
+
+def test_a_repair_is_never_called_a_proof() -> None:
+    assert trial(ALWAYS_RAISES, ".item() + 1").outcome == REPAIRED
+    verdict = trial(ALWAYS_RAISES, ".item()[0]")
+    assert (verdict.outcome, verdict.is_accepted) == (NOT_TESTABLE, False)
+    assert verdict.reason.startswith("the old code ran in no world: IndexError")
+
+
+def test_a_device_that_is_not_here_is_nothing_to_repair() -> None:
+    old, new = (
+        Snippet("def case():\n    raise AssertionError('Torch not compiled with CUDA enabled')"),
+        Snippet("a = 1"),
+    )
+    world = World("cpu", "leaf", "grad", "float32", "matrix")
+    assert mended(old, new, [world]) == (0, 0)
+    assert mended(Snippet("def case():\n    raise ValueError"), new, [world]) == (1, 1)
 
 
 def test_the_table_speaks_of_what_there_is() -> None:

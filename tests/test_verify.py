@@ -90,6 +90,13 @@ class Levels(nn.Module):
         levels = torch.arange(count, dtype=torch.float)
         self.conv.weight.data[:] = nn.Parameter(levels.view(1, count, 1, 1))
 """
+BROKEN = """
+import torch
+
+
+def doubles():
+    return torch.Tensor([1, 2], dtype=torch.float64)
+"""
 UNLISTED = """
 import torch
 
@@ -227,6 +234,25 @@ def test_what_cannot_be_tested_says_why_and_exits_with_0(forked: Program, tmp_pa
     ]
 
 
+def test_code_that_always_raises_is_repaired_and_that_is_no_proof(forked: Program, tmp_path: Path) -> None:
+    write(tmp_path, broken=BROKEN)
+    ran = forked("verify", "broken.py", "--isolated", "--device", "cpu")
+    assert (ran.status, ran.stderr) == (0, "")
+    assert ran.stdout.splitlines() == [
+        "broken.py:5:18: TNS305 (safe fix) repaired: the old code raises in all 3 worlds; the new code runs in 3 of "
+        "them",
+        "1 fix: 0 proven, 1 repaired, 0 refuted, 0 not testable.",
+    ]
+    (found,) = fixes(forked, "broken.py")
+    assert [found[key] for key in ("verdict", "worlds", "ran", "differing", "repaired")] == ["repaired", 3, 0, 0, 3]
+    (why,) = found["not_applying"]  # type: ignore[misc]
+    assert why["worlds"] == 3
+    assert why["reason"].startswith("the old code raises TypeError: new() received an invalid combination")
+    ran = forked("--fix", "--verify", "--isolated", "broken.py")
+    assert (ran.status, ran.stderr) == (0, "")
+    assert "torch.tensor([1, 2], dtype=torch.float64)" in (tmp_path / "broken.py").read_text()
+
+
 def test_the_json_tells_what_was_run(forked: Program, tmp_path: Path) -> None:
     write(tmp_path, wrong=WRITE)
     (found,) = fixes(forked, "wrong.py")
@@ -301,7 +327,13 @@ def test_without_a_path_the_rules_are_proven(forked: Program) -> None:
         "TNS104", "proven", "TNS203", "not testable", "its fixes are only shown, never applied",
     )  # fmt: skip
     assert first["examples"] == 5
-    assert document["counts"] == {"proven": 1, "differs as announced": 0, "refuted": 0, "not testable": 1}
+    assert document["counts"] == {
+        "proven": 1,
+        "differs as announced": 0,
+        "repaired": 0,
+        "refuted": 0,
+        "not testable": 1,
+    }
     lines = forked("verify", "--codes", "TNS203").stdout.splitlines()
     assert lines[-1].startswith(f"Run with torch {torch.__version__} on cpu")
 

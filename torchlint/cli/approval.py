@@ -72,8 +72,8 @@ class Approval:
     def told(self) -> Iterator[str]:
         """Yield a line for each fix that was let through and is no proof of equality."""
         for each in sorted(self._differing, key=lambda each: each.where):
-            effects = "; ".join(effect for _, effect in each.verdict.announced)
-            yield f"{each.where}: fix of {each.place.finding.code} let through, {each.verdict.outcome}: {effects}"
+            what = "; ".join(effect for _, effect in each.verdict.announced) or each.verdict.reason
+            yield f"{each.where}: fix of {each.place.finding.code} let through, {each.verdict.outcome}: {what}"
 
     def report(self, verbose: bool) -> Iterator[str]:
         """Yield a line for each fix that was refuted, and for those not testable a line with their reasons."""

@@ -14,6 +14,7 @@ from torchlint.verify.verdicts import (
     OUTCOMES,
     PROVEN,
     REFUTED,
+    REPAIRED,
     Verdict,
     counted,
 )
@@ -22,7 +23,7 @@ _ALWAYS = (PROVEN, REFUTED, NOT_TESTABLE)
 """Outcomes that are counted even where there is none."""
 _REASONS, _LONGEST = 5, 160
 """Reasons for which worlds do not apply that are shown, and characters of one."""
-_STYLES = {PROVEN: "green", DIFFERS_AS_ANNOUNCED: "green", REFUTED: "red", NOT_TESTABLE: "yellow"}
+_STYLES = {PROVEN: "green", DIFFERS_AS_ANNOUNCED: "green", REPAIRED: "green", REFUTED: "red", NOT_TESTABLE: "yellow"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ def rules(
 
 def _told(verdict: Verdict, screen: Screen) -> str:
     outcome = screen.paint(verdict.outcome, _STYLES[verdict.outcome])
-    if verdict.outcome == NOT_TESTABLE:
+    if verdict.outcome in (REPAIRED, NOT_TESTABLE):
         return f"{outcome}: {printable(verdict.reason)}"
     effects = "".join(f"{effect}; " for _, effect in verdict.announced)
     reason = f" ({printable(verdict.reason)})" if verdict.reason else ""
@@ -122,7 +123,7 @@ def _not_applying(verdict: Verdict) -> Iterator[str]:
 
 
 def _seen(verdict: Verdict, screen: Screen, verbose: bool) -> Iterator[str]:
-    if verdict.outcome != REFUTED and not (verbose and verdict.announced):
+    if verdict.outcome != REFUTED and not (verbose and verdict.outcome in (DIFFERS_AS_ANNOUNCED, REPAIRED)):
         return
     for name, code, kinds, assumed in verdict.given:
         stands = f" for `{printable(code)}`" if code != name else ""
@@ -187,6 +188,7 @@ def _verdict(verdict: Verdict) -> dict[str, object]:
         "worlds": verdict.worlds,
         "ran": verdict.ran,
         "differing": verdict.differing,
+        "repaired": verdict.repaired,
         "not_applying": [{"worlds": count, "reason": reason} for reason, count in verdict.passed_over],
         "differences": [asdict(each) for each in verdict.differences],
         "announced": [{"assumption": name, "effect": effect} for name, effect in verdict.announced],

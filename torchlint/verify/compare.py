@@ -13,6 +13,8 @@ from torchlint.verify.observables import fills_memory
 from torchlint.verify.observe import Observation, Snippet, observe, repeatable
 from torchlint.verify.worlds import World, on
 
+_NO_DEVICE = ("not compiled with", "Found no NVIDIA driver", "No CUDA GPUs", "no XPU", "not linked with")
+"""Words of torch's where a device is not on this machine."""
 ABSENT = "(not there)"
 """What stands for an observable of what was not there."""
 _LONGEST = 120
@@ -114,10 +116,19 @@ def _judged(before: Snippet, after: Snippet, worlds: Iterable[World]) -> Judgeme
     return Judgement(tried, ran, tuple(found), broken, tuple(hindrances.most_common()))
 
 
-def mended(before: Snippet, after: Snippet, worlds: Iterable[World]) -> int:
-    """Count the worlds in which the old text raises and the new one runs."""
+def mended(before: Snippet, after: Snippet, worlds: Iterable[World]) -> tuple[int, int]:
+    """Count the worlds in which the old text raises, and those of them in which the new one runs.
+
+    Not those in which it raises only because a device is not on this machine.
+    """
+    raising = running = 0
     with repeatable():
-        return sum(observe(before, world).error is not None and observe(after, world).error is None for world in worlds)
+        for world in worlds:
+            old = observe(before, world)
+            if old.is_there and old.error is not None and not any(each in old.error for each in _NO_DEVICE):
+                raising += 1
+                running += observe(after, world).error is None
+    return raising, running
 
 
 def _lasting(

@@ -10,11 +10,21 @@ import torch
 
 from torchlint.verify import sandbox
 from torchlint.verify.cases import Case, repaired
-from torchlint.verify.compare import judge
+from torchlint.verify.compare import judge, mended
 from torchlint.verify.observe import Snippet, warm
 from torchlint.verify.readable import readable
 from torchlint.verify.table import of_rule
-from torchlint.verify.verdicts import NOT_TESTABLE, PROVEN, REFUTED, Difference, Verdict, told_together, unable
+from torchlint.verify.verdicts import (
+    NOT_TESTABLE,
+    PROVEN,
+    REFUTED,
+    REPAIRED,
+    Difference,
+    Verdict,
+    repairing,
+    told_together,
+    unable,
+)
 from torchlint.verify.worlds import devices, telling, wake
 
 _SHOWN = 5
@@ -57,7 +67,7 @@ _SHOWN_ONLY = unable("its fixes are only shown, never applied")
 def _tried(case: Case, after: str, on: tuple[str, ...]) -> Verdict:
     """Judge one example on every device."""
     before, differing, found = Snippet(case.text), 0, []
-    worlds = ran = 0
+    worlds = ran = raising = running = 0
     hindrances = []
     for device in on:
         judged = judge(before, Snippet(after), telling(device, before.given))
@@ -69,7 +79,16 @@ def _tried(case: Case, after: str, on: tuple[str, ...]) -> Verdict:
             for world, seen in islice(judged.by_world, 1)
             for told in readable([(each.observable, each.before, each.after) for each in seen])[:1]
         ]
-    outcome, passed_over = REFUTED if found else PROVEN, told_together(hindrances)
+    passed_over = told_together(hindrances)
+    if not ran:
+        for device in on:
+            raised, runs = mended(before, Snippet(after), telling(device, before.given))
+            raising, running = raising + raised, running + runs
+        if not running:
+            return Verdict(NOT_TESTABLE, "the code runs in no world here", worlds, passed_over=passed_over)
+        reason = repairing(raising, running)
+        return Verdict(REPAIRED, reason, worlds, passed_over=passed_over, repaired=running)
+    outcome = REFUTED if found else PROVEN
     return Verdict(outcome, "", worlds, ran, differing, tuple(found), passed_over=passed_over)
 
 
@@ -81,8 +100,15 @@ def _summed(parts: Sequence[Verdict]) -> Verdict:
     if found:
         differing = sum(each.differing for each in parts)
         return Verdict(REFUTED, "", worlds, ran, differing, tuple(found[:_SHOWN]), passed_over=passed_over)
-    stopped = [each for each in parts if each.outcome == NOT_TESTABLE]
+    unseen = [each for each in parts if each.outcome == NOT_TESTABLE]
+    stopped = [each for each in unseen if not each.worlds or len(unseen) == len(parts)]
     if stopped:
         return stopped[0]
-    reason = "" if ran else "the old code raises in every world, so that nothing is asked of the new"
-    return Verdict(PROVEN, reason, worlds, ran, passed_over=passed_over)
+    running = sum(each.repaired for each in parts)
+    if not ran:
+        return Verdict(REPAIRED, repairing(worlds, running), worlds, passed_over=passed_over, repaired=running)
+    always = sum(each.outcome == REPAIRED for each in parts)
+    known = [f"in {always} the old code raises everywhere, and the new one runs"] if always else []
+    known += [f"{len(unseen)} run in no world here"] if unseen else []
+    reason = f"of {len(parts)} examples {', '.join(known)}" if known else ""
+    return Verdict(PROVEN, reason, worlds, ran, passed_over=passed_over, repaired=running)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from torchlint.diagnostics.assumptions import ASSUMPTIONS, Decision
@@ -18,11 +18,14 @@ from torchlint.verify.verdicts import (
     NOT_TESTABLE,
     PROVEN,
     REFUTED,
+    REPAIRED,
     Difference,
     Verdict,
+    repairing,
     told_together,
     unable,
 )
+from torchlint.verify.worlds import World
 
 _SHOWN = 5
 """Differences that a verdict holds."""
@@ -91,19 +94,27 @@ class Trial:
         errors: Counter[str] = Counter()
         for fragment in self.made:
             heard = Counter[str]() if errors else errors
-            found = self._ways(fragment, heard)
+            found = self._ways(fragment, fragment.before, heard)
             if found:
                 return self._verdict(fragment, found)
+        for fragment in self.made:  # what always raised may be what the fix is for
+            found = self._ways(fragment, fragment.after, Counter())
+            verdict = self._verdict(fragment, found) if found else None
+            if verdict and (verdict.ran or verdict.repaired):
+                return verdict
+        return self._unable(errors)
+
+    def _unable(self, errors: Counter[str]) -> Verdict:
         cause = errors.most_common(1)[0][0] if errors else "no values for its names"
         return _told(unable(f"the old code ran in no world: {in_a_line(cause)}"), self.made[0], [])
 
     # ------------------------------------------------------------------ worlds
-    def _ways(self, fragment: Fragment, errors: Counter[str]) -> list[Way]:
-        """Return what the names may stand for so that the old code runs."""
-        return ways(fragment.holes, lambda way: self._runs(fragment, way, errors))
+    def _ways(self, fragment: Fragment, text: str, errors: Counter[str]) -> list[Way]:
+        """Return what the names of a fragment may stand for so that one of its texts runs."""
+        return ways(fragment.holes, lambda way: self._runs(fragment, text, way, errors))
 
-    def _runs(self, fragment: Fragment, way: Way, errors: Counter[str]) -> bool:
-        snippet = Bound(fragment.before, fragment.holes, way)
+    def _runs(self, fragment: Fragment, text: str, way: Way, errors: Counter[str]) -> bool:
+        snippet = Bound(text, fragment.holes, way)
         for device in self.devices:
             for world in probing(worlds(device, fragment.holes, way, fragment.grad_is_off)):
                 seen = observe(snippet, world)
@@ -112,18 +123,28 @@ class Trial:
                 errors[seen.error] += 1
         return False
 
-    def _seen(self, fragment: Fragment, found: list[Way]) -> _Tally:
-        """Run a fragment in all worlds, and in some in which a default is another that the fix takes for unchanged."""
-        tally = _Tally()
+    def _stages(
+        self, fragment: Fragment, found: list[Way]
+    ) -> Iterator[tuple[Way, ChangedDefault, Bound, Bound, tuple[World, ...]]]:
+        """Yield both texts of a fragment with all worlds to run them in.
+
+        And with some in which a default is another that the fix takes for unchanged.
+        """
         for way in found:
             for device in self.devices:
                 everywhere = worlds(device, fragment.holes, way, fragment.grad_is_off)
                 for setting in (USUAL, *settings(self.open, device)):
                     texts = setting.text(fragment.before), setting.text(fragment.after)
                     one, other = (Bound(each, fragment.holes, way) for each in texts)
-                    judged = judge(one, other, everywhere if setting is USUAL else probing(everywhere))
-                    tally.add(judged)
-                    self._sort(tally, judged, fragment, way, setting, several=len(found) > 1)
+                    yield way, setting, one, other, everywhere if setting is USUAL else probing(everywhere)
+
+    def _seen(self, fragment: Fragment, found: list[Way]) -> _Tally:
+        """Run a fragment everywhere and sort what differs."""
+        tally = _Tally()
+        for way, setting, one, other, everywhere in self._stages(fragment, found):
+            judged = judge(one, other, everywhere)
+            tally.add(judged)
+            self._sort(tally, judged, fragment, way, setting, several=len(found) > 1)
         return tally
 
     def _written(self, fragment: Fragment, found: list[Way], seen: _Tally) -> _Tally:
@@ -164,18 +185,15 @@ class Trial:
     def _holds_elsewhere(self, fragment: Fragment, found: list[Way], seen: _Tally) -> bool:
         """Whether the new code was seen to work where the assumptions hold whose failing excuses what differed."""
         return all(
-            count < seen.ran or not ANNOUNCED[ASSUMPTIONS[name]].is_confined or self._mended(fragment, found)
+            count < seen.ran or not ANNOUNCED[ASSUMPTIONS[name]].is_confined or self._mended(fragment, found)[1]
             for name, count in seen.announced.items()
         )
 
-    def _mended(self, fragment: Fragment, found: list[Way]) -> int:
-        """Count the worlds in which the old code raises and the new one runs."""
-        count = 0
-        for way in found:
-            one, other = (Bound(text, fragment.holes, way) for text in (fragment.before, fragment.after))
-            for device in self.devices:
-                count += mended(one, other, worlds(device, fragment.holes, way, fragment.grad_is_off))
-        return count
+    def _mended(self, fragment: Fragment, found: list[Way]) -> tuple[int, int]:
+        """Count the worlds in which the old code raises, and those of them in which the new one runs."""
+        stages = self._stages(fragment, found)
+        counts = [mended(one, other, everywhere) for _, _, one, other, everywhere in stages]
+        return sum(raising for raising, _ in counts), sum(running for _, running in counts)
 
     def _verdict(self, fragment: Fragment, found: list[Way]) -> Verdict:
         seen = self._seen(fragment, found)
@@ -191,6 +209,10 @@ class Trial:
             seen.shown(),
             passed_over=told_together(seen.passed_over),
         )
+        if not seen.ran:
+            raising, running = self._mended(fragment, found)
+            reason = "; ".join([repairing(raising, running), *known])
+            return _told(replace(verdict, outcome=REPAIRED, reason=reason, repaired=running), fragment, found)
         if seen.differences and not (seen.is_announced and self._holds_elsewhere(fragment, found, seen)):
             verdict = replace(verdict, outcome=REFUTED, reason="")
             if fragment.narrow:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 PROVEN, REFUTED, NOT_TESTABLE = "proven", "refuted", "not testable"
-DIFFERS_AS_ANNOUNCED = "differs as announced"
-OUTCOMES = (PROVEN, DIFFERS_AS_ANNOUNCED, REFUTED, NOT_TESTABLE)
+DIFFERS_AS_ANNOUNCED, REPAIRED = "differs as announced", "repaired"
+OUTCOMES = (PROVEN, DIFFERS_AS_ANNOUNCED, REPAIRED, REFUTED, NOT_TESTABLE)
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,9 @@ class Verdict:
     announced: tuple[tuple[str, str], ...] = ()
     """The open assumptions that announce all that differed, each with what happens where it does not hold."""
 
+    repaired: int = 0
+    """Where the old code ran in no world, in how many of them the new one does."""
+
     @property
     def agreeing(self) -> int:
         """In how many worlds both did the same."""
@@ -63,8 +66,8 @@ class Verdict:
 
     @property
     def is_accepted(self) -> bool:
-        """Whether the fix may be used: it did nothing that its user was not told of."""
-        return self.outcome in (PROVEN, DIFFERS_AS_ANNOUNCED)
+        """Whether the fix may be used: it did nothing that its user was not told of, or ran where nothing did."""
+        return self.outcome in (PROVEN, DIFFERS_AS_ANNOUNCED, REPAIRED)
 
 
 def counted(verdicts: Iterable[Verdict]) -> Counter[str]:
@@ -79,6 +82,13 @@ def told_together(parts: Iterable[tuple[tuple[str, int], ...]]) -> tuple[tuple[s
         for reason, count in each:
             total[" ".join(reason.split())] += count
     return tuple(total.most_common())
+
+
+def repairing(raising: int, running: int) -> str:
+    """Say that old code always raised, and that the new code does not: that is no proof that it does what was meant."""
+    if raising == 1:
+        return "the old code raises in the one world that there is, and the new code runs in it"
+    return f"the old code raises in all {raising} worlds; the new code runs in {running} of them"
 
 
 def unable(reason: str) -> Verdict:
