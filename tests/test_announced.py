@@ -89,6 +89,13 @@ EXAMPLES = {
         ("torch.zeros(*shape)", "torch.empty(*shape[:1])", "torch.empty(shape[0])"),
         "TNS302",
     ),
+    "a shape of nothing": Example(
+        "def f(x: torch.Tensor):\n    return torch.Tensor(*x.shape[1:])\n",
+        ("size-is-given",),
+        "torch.empty(*x.shape[1:])",
+        ("torch.empty(x.shape[1:])", "torch.empty(*x.shape)", "torch.empty(*x.shape[1:], 'a')"),
+        "TNS302",
+    ),
     "values in place of a size": Example(
         "def f(n_units):\n    return torch.Tensor(n_units)\n",
         ("argument-is-size",),
@@ -181,10 +188,11 @@ def test_a_default_that_a_fix_follows_is_proven_in_worlds_that_set_another() -> 
 def test_of_the_kinds_that_a_name_may_have_only_those_excuse_that_break_the_assumption() -> None:
     world = World("cpu", "leaf", "grad", "float32", "matrix")
     seen = [("exception", None, "TypeError: empty() missing 1 required positional arguments")]
-    open_ones = (named.SIZE_IS_GIVEN.open("`*shape`"),)
-    assert announcing(seen, open_ones, world, {"shape": "list []"}) == ("size-is-given",)
-    assert announcing(seen, open_ones, world, {"shape": "list [2, 3]"}) == ("",)
-    assert announcing(seen, open_ones, world, {"reshape": "list []"}) == ("",)
+    not_none = (named.IS_NOT_NONE.open("x"),)
+    refused = [("exception", None, "AttributeError: no attribute")]
+    assert announcing(refused, not_none, world, {"x": "none None"}) == ("is-not-none",)
+    assert announcing(refused, not_none, world, {"x": "tensor"}) == ("",)
+    assert announcing(refused, not_none, world, {"xs": "none None"}) == ("",)
     of_size = (named.IS_SIZE.open("`*shape`", is_likely=True),)
     assert announcing(seen, of_size, world, {"shape": "list [2, 3]"}) == ("",)
     assert announcing(seen, of_size, world, {"shape": "array"}) == ("",)

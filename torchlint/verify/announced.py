@@ -82,6 +82,8 @@ _GRADIENT_BACK = (
 )
 _ITSELF = (Sign("the result is an input"), Sign(".*: class", "Tensor", "Parameter"))
 _NO_SUCH_METHOD = (Sign("exception", "None", "(AttributeError|TypeError|ValueError): .*"),)
+_NO_SIZE = r"(missing .*\"size\"|received an invalid combination of arguments - got \((\w+=[^)]*)?\))"
+"""What torch says to a call without sizes; it says so to no other."""
 _WITH_DIMENSIONS = frozenset(LAYOUTS) - {"scalar"}
 _OF_OTHER_DEVICE = (
     Sign(r"(?!input |grad mode|default |random |printed|warnings).*"),
@@ -130,8 +132,7 @@ ANNOUNCED: Mapping[Assumption, Announcement] = {
     named.IS_DATA: Announcement("a size is taken for values", _MADE, kinds="int.*|sizes"),
     named.SIZE_IS_GIVEN: Announcement(
         "the call without any size raises",
-        (Sign("exception", "None", r"TypeError: (new_)?(empty|zeros)\(\).*"),),
-        kinds=r"\*?(list \[\]|sizes)",
+        (Sign("exception", "None", rf"TypeError: (new_)?(empty|zeros)\(\) {_NO_SIZE}.*"),),
     ),
     named.ARRAY_HAS_DIMENSIONS: Announcement(
         "an integer array without dimensions is one value", _MADE, traits=frozenset({"scalar"}), kinds="array|int.*"
