@@ -27,11 +27,11 @@ if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
 from benchmarks.corpus import cache, fetch, listed  # noqa: E402
+from torchlint.verify.verdicts import OUTCOMES  # noqa: E402
 
 PAGE = ROOT / "docs" / "fix-safety.md"
 BLOCK = re.compile(r"(<!-- corpus: written by benchmarks/proofs.py -->\n).*?(<!-- corpus: end -->)", re.DOTALL)
 SECONDS = "300"
-VERDICTS = ("proven", "refuted", "not testable")
 Fix = dict[str, Any]
 
 
@@ -102,14 +102,14 @@ def _head(documents: dict[str, Any], fixes: list[Fix]) -> Iterator[str]:
 
 
 def _counts(fixes: list[Fix]) -> Iterator[str]:
-    yield f"| rule | fix | {' | '.join(VERDICTS)} |"
-    yield "|---|---|---|---|---|"
+    yield f"| rule | fix | {' | '.join(OUTCOMES)} |"
+    yield f"|---|---|{'---|' * len(OUTCOMES)}"
     counted = Counter((fix["code"], fix["applicability"], fix["verdict"]) for fix in fixes)
     for code, claim in sorted({key[:2] for key in counted}):
-        yield f"| {code} | {claim} | " + " | ".join(str(counted[code, claim, each]) for each in VERDICTS) + " |"
+        yield f"| {code} | {claim} | " + " | ".join(str(counted[code, claim, each]) for each in OUTCOMES) + " |"
     whole = Counter((fix["applicability"], fix["verdict"]) for fix in fixes)
     for claim in ("safe", "unsafe"):
-        yield f"| all | {claim} | " + " | ".join(str(whole[claim, each]) for each in VERDICTS) + " |"
+        yield f"| all | {claim} | " + " | ".join(str(whole[claim, each]) for each in OUTCOMES) + " |"
     yield ""
 
 

@@ -11,6 +11,7 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +22,18 @@ np = pytest.importorskip("numpy")
 
 from torchlint.config import Config  # noqa: E402
 from torchlint.diagnostics.model import Applicability, Finding, Settings  # noqa: E402
+from torchlint.inference.lattice import tensor  # noqa: E402
 from torchlint.linter.engine import check_bytes  # noqa: E402
 from torchlint.source.text import Source  # noqa: E402
 from torchlint.verify import allowed, sandbox  # noqa: E402
-from torchlint.verify.binding import Bound  # noqa: E402
+from torchlint.verify.binding import Bound, Choice  # noqa: E402
+from torchlint.verify.compare import judge  # noqa: E402
+from torchlint.verify.extract import Hole  # noqa: E402
 from torchlint.verify.fragment import Uncut, fragments  # noqa: E402
 from torchlint.verify.observe import observe  # noqa: E402
 from torchlint.verify.run import Court  # noqa: E402
-from torchlint.verify.verdicts import NOT_TESTABLE, PROVEN, REFUTED, Verdict  # noqa: E402
-from torchlint.verify.worlds import ordinary  # noqa: E402
+from torchlint.verify.verdicts import DIFFERS_AS_ANNOUNCED, NOT_TESTABLE, PROVEN, Verdict  # noqa: E402
+from torchlint.verify.worlds import World, ordinary  # noqa: E402
 
 HEAD = (
     "import os\nimport pickle\nimport subprocess\nimport numpy as np\nimport torch\nfrom torch import nn\nimport mine\n"
@@ -166,15 +170,17 @@ def test_a_write_through_what_a_fix_makes_is_not_overlooked() -> None:
         kept.mul_(2)
     """
     (verdict,) = judged(body, select=("TNS201",))
-    assert (verdict.outcome, verdict.reason) == (
-        NOT_TESTABLE, "code that is not run may write what it makes (row 11), and autograd would notice now",
-    )  # fmt: skip
+    assert (verdict.outcome, verdict.reason) == (DIFFERS_AS_ANNOUNCED, "code that is not run may write it, row 11")
+    assert verdict.announced == (
+        ("not-written-through-later", "a write through the value becomes visible to autograd"),
+    )
 
 
 def test_every_kind_that_an_argument_may_have_is_tried() -> None:
     (verdict,) = judged("def f(n):\n    return torch.Tensor(n)\n")
-    assert verdict.outcome == REFUTED
+    assert verdict.outcome == DIFFERS_AS_ANNOUNCED
     assert verdict.given == (("n", "n", "tensor or int 3 or list [2, 3] or array", True),)
+    assert verdict.differences[0].announced_by == "argument-is-size"
     assert "TypeError: empty()" in verdict.differences[0].after
 
 
@@ -210,6 +216,18 @@ def test_code_that_needs_dimensions_finds_worlds_that_have_them() -> None:
     (verdict,) = judged(body)
     assert (verdict.outcome, verdict.reason) == (PROVEN, "")
     assert 0 < verdict.ran < verdict.worlds
+
+
+def test_values_that_cannot_be_made_are_no_failure_of_the_code() -> None:
+    """Such as of a device that a driver does not find."""
+    hole = Hole("x", "x", tensor(), "read")
+    snippet = Bound("def case(x):\n    return x", (hole,), (Choice("tensor"),))
+    plain = World("cpu", "leaf", "grad", "float32", "matrix")
+    judged = judge(snippet, snippet, [plain, replace(plain, device="abacus")])
+    assert (judged.worlds, judged.ran, judged.holds) == (2, 1, True)
+    ((reason, count),) = judged.passed_over
+    assert reason.startswith("no such values here: RuntimeError: ")
+    assert count == 1
 
 
 # ---------------------------------------------------------------------- hostile code
@@ -384,7 +402,7 @@ def test_a_fragment_finds_none_of_pythons_own_words_but_those_on_the_list(text: 
 
 def test_each_fix_is_told_the_row_of_its_own_code() -> None:
     body = "def f(x: torch.Tensor):\n    mine.keep(x.data)\n\n\ndef g(x: torch.Tensor):\n    mine.keep(x.data)\n"
-    rows = [each.reason.partition("(row ")[2].partition(")")[0] for each in judged(body)]
+    rows = [each.reason.partition("row ")[2] for each in judged(body)]
     assert rows == ["9", "13"]
 
 

@@ -27,12 +27,19 @@ def scale(x):
     x = x.detach()
     return torch.Tensor([1, 2, 3]) * x.numpy().sum()
 """
-WRONG = """
+WRITE = """
 import torch
 
 
 def wipe(x: torch.Tensor):
     x.data.zero_()
+"""
+WRONG = """
+import torch
+
+
+def copied(x: torch.Tensor, rows):
+    return x.new(rows), len(rows)
 """
 PLACED = """
 import torch
@@ -83,6 +90,20 @@ class Levels(nn.Module):
         levels = torch.arange(count, dtype=torch.float)
         self.conv.weight.data[:] = nn.Parameter(levels.view(1, count, 1, 1))
 """
+BROKEN = """
+import torch
+
+
+def doubles():
+    return torch.Tensor([1, 2], dtype=torch.float64)
+"""
+UNLISTED = """
+import torch
+
+
+def swap(x: torch.Tensor, y: torch.Tensor):
+    x.data.set_(y)
+"""
 FOREIGN = """
 import torch
 from elsewhere import keep
@@ -115,7 +136,7 @@ def test_a_proven_fix_is_reported_with_its_runs_and_exits_with_0(forked: Program
     ran = forked("verify", "good.py", "--isolated")
     assert (ran.status, ran.stderr) == (0, "")
     first, second, closing = ran.stdout.splitlines()
-    assert first.startswith("good.py:6:18: TNS301 (safe fix) proven in ")
+    assert first.startswith("good.py:6:18: TNS301 (safe fix) proven: ")
     assert second.startswith("good.py:6:40: TNS103 (")
     assert closing == "2 fixes: 2 proven, 0 refuted, 0 not testable."
 
@@ -133,12 +154,35 @@ def test_a_refuted_fix_names_the_world_and_both_values_and_exits_with_1(forked: 
     ran = forked("verify", "wrong.py", "--isolated")
     assert (ran.status, ran.stderr) == (1, "")
     lines = ran.stdout.splitlines()
-    assert lines[0].startswith("wrong.py:5:7: TNS202 (unsafe fix) refuted in ")
-    assert "    - x.data.zero_()" in lines
-    assert "    +     x.zero_()" in lines
+    assert lines[0].startswith("wrong.py:5:14: TNS306 (unsafe fix) refuted: ")
+    assert "    - return (x.new(rows), len(rows))" in lines
+    assert "    + return (x.new_tensor(rows), len(rows))" in lines
     assert "    = given: x: tensor" in lines
-    assert "    = [cpu, leaf, grad, float32, scalar] input x: writes counted: 0 -> 1" in lines
+    assert (
+        "    = [cpu, leaf, grad, float32, one element; x = tensor, rows = tensor] the result[0]: requires_grad: "
+        "True -> False"
+    ) in lines
     assert lines[-1] == "1 fix: 0 proven, 1 refuted, 0 not testable."
+
+
+def test_a_difference_that_the_fix_announced_is_told_as_such_and_exits_with_0(forked: Program, tmp_path: Path) -> None:
+    write(tmp_path, write=WRITE)
+    ran = forked("verify", "write.py", "--isolated")
+    assert (ran.status, ran.stderr) == (0, "")
+    first, closing = ran.stdout.splitlines()
+    assert re.fullmatch(
+        r"write.py:5:7: TNS202 \(unsafe fix\) differs as announced: the write becomes visible to autograd; "
+        r"\d+ worlds differ(, \d+ do not apply)?",
+        first,
+    )
+    assert closing == "1 fix: 0 proven, 1 differs as announced, 0 refuted, 0 not testable."
+    lines = forked("verify", "write.py", "--isolated", "-v").stdout.splitlines()
+    assert lines[0] == first
+    assert {"    = given: x: tensor", "    - x.data.zero_()", "    +     x.zero_()"} <= set(lines)
+    assert (
+        "    = [cpu, leaf, grad, float32, scalar] input x: writes counted: 0 -> 1 (announced by no-live-graph)"
+    ) in lines
+    assert forked("verify", "write.py", "--isolated", "-q").stdout == ""
 
 
 def test_a_write_to_a_module_that_is_being_built_is_run_on_new_tensors(forked: Program, tmp_path: Path) -> None:
@@ -169,25 +213,49 @@ def test_lists_hold_what_inference_says_that_they_hold(forked: Program, tmp_path
 
 
 def test_a_write_that_is_safe_by_nothing_is_run_on_tensors_that_graphs_hold(forked: Program, tmp_path: Path) -> None:
-    write(tmp_path, wrong=WRONG.replace("wipe", "reset_parameters"))
-    (found,) = fixes(forked, "wrong.py", status=1)
-    assert (found["applicability"], found["verdict"]) == ("unsafe", "refuted")
+    write(tmp_path, write=WRITE.replace("wipe", "reset_parameters"))
+    (found,) = fixes(forked, "write.py")
+    assert (found["applicability"], found["verdict"]) == ("unsafe", "differs as announced")
 
 
 def test_what_cannot_be_tested_says_why_and_exits_with_0(forked: Program, tmp_path: Path) -> None:
-    write(tmp_path, foreign=FOREIGN)
-    ran = forked("verify", "foreign.py", "--isolated")
+    write(tmp_path, foreign=FOREIGN, unlisted=UNLISTED)
+    ran = forked("verify", ".", "--isolated", "--device", "cpu")
     assert (ran.status, ran.stderr) == (0, "")
-    assert ran.stdout.splitlines() == [
-        "foreign.py:6:12: TNS201 (unsafe fix) not testable: code that is not run may write what it makes (row 6), "
-        "and autograd would notice now",
-        "1 fix: 0 proven, 0 refuted, 1 not testable.",
+    told, *others = ran.stdout.splitlines()
+    assert told.startswith(
+        "foreign.py:6:12: TNS201 (unsafe fix) differs as announced: a write through the value becomes visible to "
+        "autograd; "
+    )
+    assert told.endswith(" worlds agree (code that is not run may write it, row 6)")
+    assert others == [
+        "unlisted.py:5:7: TNS202 (unsafe fix) not testable: `.set_()` is not on the list",
+        "2 fixes: 0 proven, 1 differs as announced, 0 refuted, 1 not testable.",
     ]
 
 
+def test_code_that_always_raises_is_repaired_and_that_is_no_proof(forked: Program, tmp_path: Path) -> None:
+    write(tmp_path, broken=BROKEN)
+    ran = forked("verify", "broken.py", "--isolated", "--device", "cpu")
+    assert (ran.status, ran.stderr) == (0, "")
+    assert ran.stdout.splitlines() == [
+        "broken.py:5:18: TNS305 (safe fix) repaired: the old code raises in all 3 worlds; the new code runs in 3 of "
+        "them",
+        "1 fix: 0 proven, 1 repaired, 0 refuted, 0 not testable.",
+    ]
+    (found,) = fixes(forked, "broken.py")
+    assert [found[key] for key in ("verdict", "worlds", "ran", "differing", "repaired")] == ["repaired", 3, 0, 0, 3]
+    (why,) = found["not_applying"]  # type: ignore[misc]
+    assert why["worlds"] == 3
+    assert why["reason"].startswith("the old code raises TypeError: new() received an invalid combination")
+    ran = forked("--fix", "--verify", "--isolated", "broken.py")
+    assert (ran.status, ran.stderr) == (0, "")
+    assert "torch.tensor([1, 2], dtype=torch.float64)" in (tmp_path / "broken.py").read_text()
+
+
 def test_the_json_tells_what_was_run(forked: Program, tmp_path: Path) -> None:
-    write(tmp_path, wrong=WRONG)
-    (found,) = fixes(forked, "wrong.py", status=1)
+    write(tmp_path, wrong=WRITE)
+    (found,) = fixes(forked, "wrong.py")
     assert {
         key: found[key] for key in ("filename", "location", "code", "name", "applicability", "verdict", "reason")
     } == {
@@ -196,7 +264,7 @@ def test_the_json_tells_what_was_run(forked: Program, tmp_path: Path) -> None:
         "code": "TNS202",
         "name": "data-mutation",
         "applicability": "unsafe",
-        "verdict": "refuted",
+        "verdict": "differs as announced",
         "reason": None,
     }
     assert found["fragment"] == {
@@ -212,11 +280,34 @@ def test_the_json_tells_what_was_run(forked: Program, tmp_path: Path) -> None:
         "before": "0",
         "after": "1",
         "given": "",
+        "announced_by": "no-live-graph",
     }
+    assert found["announced"] == [{"assumption": "no-live-graph", "effect": "the write becomes visible to autograd"}]
+
+
+def test_worlds_that_do_not_apply_are_counted_and_the_reasons_told_on_request(forked: Program, tmp_path: Path) -> None:
+    write(tmp_path, number="import torch\n\n\ndef f(x: torch.Tensor):\n    return x.data[0].tolist()\n")
+    short, long = (
+        forked("verify", "number.py", "--isolated", "--device", "cpu", *more).stdout.splitlines()
+        for more in ([], ["-v"])
+    )
+    told = re.fullmatch(
+        r"number.py:5:14: TNS201 \((?:un)?safe fix\) proven: (\d+) worlds agree, (\d+) do not apply", short[0]
+    )
+    assert told is not None
+    assert long[0] == short[0]
+    reasons = [
+        re.fullmatch(r"    = (\d+) do not apply: the old code raises IndexError: .*", each) for each in long[1:-1]
+    ]
+    assert sum(int(each[1]) for each in reasons if each) == int(told[2]) > 0
+    (found,) = fixes(forked, "number.py")
+    assert found["worlds"] - found["ran"] == int(told[2])  # type: ignore[operator]
+    assert sum(each["worlds"] for each in found["not_applying"]) == int(told[2])  # type: ignore[attr-defined]
+    assert found["not_applying"][0]["reason"].startswith("the old code raises IndexError")  # type: ignore[index]
 
 
 def test_codes_are_chosen(forked: Program, tmp_path: Path) -> None:
-    write(tmp_path, good=GOOD, wrong=WRONG)
+    write(tmp_path, good=GOOD, wrong=WRITE)
     assert {each["code"] for each in fixes(forked, ".", "--codes", "TNS3,TNS103")} == {"TNS301", "TNS103"}
 
 
@@ -236,7 +327,13 @@ def test_without_a_path_the_rules_are_proven(forked: Program) -> None:
         "TNS104", "proven", "TNS203", "not testable", "its fixes are only shown, never applied",
     )  # fmt: skip
     assert first["examples"] == 5
-    assert document["counts"] == {"proven": 1, "refuted": 0, "not testable": 1}
+    assert document["counts"] == {
+        "proven": 1,
+        "differs as announced": 0,
+        "repaired": 0,
+        "refuted": 0,
+        "not testable": 1,
+    }
     lines = forked("verify", "--codes", "TNS203").stdout.splitlines()
     assert lines[-1].startswith(f"Run with torch {torch.__version__} on cpu")
 
@@ -297,20 +394,35 @@ def test_every_flag_stands_on_the_page_and_no_other() -> None:
 
 
 # ---------------------------------------------------------------------- --fix --verify
-def test_only_proven_fixes_are_applied(forked: Program, tmp_path: Path) -> None:
-    write(tmp_path, good=GOOD, wrong=WRONG, foreign=FOREIGN)
+def test_what_is_refuted_or_cannot_be_tested_is_not_applied(forked: Program, tmp_path: Path) -> None:
+    write(tmp_path, good=GOOD, wrong=WRONG, foreign=FOREIGN, unlisted=UNLISTED)
     ran = forked("--fix", "--verify", "--unsafe-fixes", "--isolated", ".", "--output-format", "concise")
     assert ran.status == 1
     assert "torch.tensor([1, 2, 3], dtype=torch.float32)" in (tmp_path / "good.py").read_text()
     assert (tmp_path / "wrong.py").read_text() == WRONG.lstrip()
-    assert (tmp_path / "foreign.py").read_text() == FOREIGN.lstrip()
+    assert (tmp_path / "unlisted.py").read_text() == UNLISTED.lstrip()
+    assert (tmp_path / "foreign.py").read_text() == FOREIGN.lstrip().replace(".data", ".detach()")
     assert ran.stderr.splitlines() == [
-        "torchlint: warning: wrong.py:5:7: fix of TNS202 not applied, refuted in [cpu, leaf, grad, float32, scalar] "
-        "input x: writes counted: 0 -> 1",
-        "torchlint: warning: 1 fix not applied, not testable (--verbose names the places): code that is not run may "
-        "write what it makes (row 6), and autograd would notice now",
+        "torchlint: warning: wrong.py:5:14: fix of TNS306 not applied, refuted in [cpu, leaf, grad, float32, one "
+        "element; x = tensor, rows = tensor] the result[0]: requires_grad: True -> False",
+        "torchlint: warning: 1 fix not applied, not testable (--verbose names the places): `.set_()` is not on the "
+        "list",
     ]
-    assert [line.split(" ")[0] for line in ran.stdout.splitlines()[:2]] == ["foreign.py:6:12:", "wrong.py:5:7:"]
+    assert [line.split(" ")[0] for line in ran.stdout.splitlines()[:2]] == ["unlisted.py:5:7:", "wrong.py:5:14:"]
+
+
+def test_what_differs_as_announced_is_applied_and_told_of_on_request(forked: Program, tmp_path: Path) -> None:
+    write(tmp_path, write=WRITE)
+    ran = forked("--fix", "--verify", "--isolated", "write.py")
+    assert (tmp_path / "write.py").read_text() == WRITE.lstrip()
+    ran = forked("--fix", "--verify", "--unsafe-fixes", "--isolated", "write.py", "-v", "--no-cache")
+    assert (tmp_path / "write.py").read_text() == WRITE.lstrip().replace(
+        "    x.data.zero_()", "    with torch.no_grad():\n        x.zero_()"
+    )
+    assert (
+        "torchlint: info: write.py:5:7: fix of TNS202 let through, differs as announced: the write becomes visible to "
+        "autograd"
+    ) in ran.stderr.splitlines()
 
 
 def test_each_round_is_verified_before_it_is_applied(forked: Program, tmp_path: Path) -> None:
@@ -336,13 +448,13 @@ def test_a_diff_shows_proven_fixes_only(forked: Program, tmp_path: Path) -> None
     assert (ran.status, ran.stderr) == (1, "")
     changed = [line for line in ran.stdout.splitlines() if line[:1] in "+-"]
     assert len(changed) == 4
-    assert not any("zero_" in line for line in changed)
+    assert not any("new" in line for line in changed)
 
 
 def test_standard_input_is_screened_too(forked: Program) -> None:
     ran = forked("--fix", "--verify", "--unsafe-fixes", "--isolated", "-", stdin=WRONG.lstrip().encode())
     assert ran.raw == WRONG.lstrip().encode()
-    assert "-:5:7: fix of TNS202 not applied, refuted in" in ran.stderr
+    assert "-:5:14: fix of TNS306 not applied, refuted in" in ran.stderr
 
 
 def test_verifying_without_fixing_is_another_command(forked: Program, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from torchlint.diagnostics.model import Finding, Settings
 from torchlint.output.report import LocatedFinding
 from torchlint.output.verification import Bench, Tried
 from torchlint.source.text import Source
-from torchlint.verify.verdicts import REFUTED
+from torchlint.verify.verdicts import PROVEN, REFUTED
 
 _REMEDY = "pip install torchlint[verify]"
 
@@ -47,7 +47,7 @@ def find_bench(device: str | None) -> Bench:
 
 
 class Approval:
-    """Lets a fix through only where it is proven here, and remembers what it kept back.
+    """Lets a fix through that does here what its user was told, and remembers the others.
 
     :raises UsageError: as :func:`find_bench`.
     """
@@ -58,17 +58,22 @@ class Approval:
 
         self._court = Court(bench.devices, seconds, session.jobs)
         self._kept_back: dict[str, list[Tried]] = {}
+        self._differing: list[Tried] = []
 
     def approve(self, source: Source, findings: Sequence[Finding], settings: Settings) -> Sequence[Finding]:
         """Return those whose fix may be applied; what is kept back in a file's last round is what is reported."""
         asked = [(source, finding, settings) for finding in findings]
         found = dict(self._court.verdicts(asked))
-        self._kept_back[source.path] = [
-            Tried(LocatedFinding(source.path, source, finding), found[at])
-            for at, finding in enumerate(findings)
-            if not found[at].proven
-        ]
-        return [finding for at, finding in enumerate(findings) if found[at].proven]
+        tried = [Tried(LocatedFinding(source.path, source, finding), found[at]) for at, finding in enumerate(findings)]
+        self._kept_back[source.path] = [each for each in tried if not each.verdict.is_accepted]
+        self._differing += [each for each in tried if each.verdict.is_accepted and each.verdict.outcome != PROVEN]
+        return [finding for at, finding in enumerate(findings) if found[at].is_accepted]
+
+    def told(self) -> Iterator[str]:
+        """Yield a line for each fix that was let through and is no proof of equality."""
+        for each in sorted(self._differing, key=lambda each: each.where):
+            what = "; ".join(effect for _, effect in each.verdict.announced) or each.verdict.reason
+            yield f"{each.where}: fix of {each.place.finding.code} let through, {each.verdict.outcome}: {what}"
 
     def report(self, verbose: bool) -> Iterator[str]:
         """Yield a line for each fix that was refuted, and for those not testable a line with their reasons."""

@@ -201,6 +201,8 @@ def _conclude(
     if plan.approval and not plan.flags.quiet:
         for line in plan.approval.report(plan.flags.verbose):
             session.say("warning", line)
+        for line in plan.approval.told() if plan.flags.verbose else ():
+            session.say("info", line)
     for outcome in outcomes:
         if outcome.result.passed_over and plan.flags.verbose:
             session.say("info", f"{outcome.path}: {outcome.result.passed_over}")

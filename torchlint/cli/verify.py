@@ -51,7 +51,7 @@ def _rules(flags: Options, codes: frozenset[str] | None, bench: Bench, session: 
     if flags.verdict_format == "json":
         print(output.json_of_rules(ruled, bench), file=session.stdout)
     else:
-        for line in output.rules(ruled, bench, session.screen, flags.quiet):
+        for line in output.rules(ruled, bench, session.screen, flags.quiet, flags.verbose):
             print(line, file=session.stdout)
     return SOME_REFUTED if any(each.verdict.outcome == REFUTED for each in ruled) else ALL_HELD
 
@@ -77,7 +77,7 @@ def _fixes(flags: Options, codes: frozenset[str] | None, bench: Bench, session: 
     if flags.verdict_format == "json":
         print(output.json_of_fixes(tried, bench), file=session.stdout)
     else:
-        for line in output.text(tried, session.screen, flags.quiet):
+        for line in output.text(tried, session.screen, flags.quiet, flags.verbose):
             print(line, file=session.stdout)
     for trouble in troubles:
         session.say("error", f"{trouble.path}: {trouble.message}")

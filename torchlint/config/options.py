@@ -364,7 +364,11 @@ class Options:
     )
     verbose: bool = flag(
         values.SWITCH,
-        {"check": "say what is done", "server": "write each check into the editor's log"},
+        {
+            "check": "say what is done",
+            "verify": "say why worlds do not apply",
+            "server": "write each check into the editor's log",
+        },
         group=OUTPUT,
         flags=("--verbose", "-v"),
     )

@@ -8,9 +8,22 @@ from dataclasses import asdict, dataclass
 
 from torchlint.output.report import LocatedFinding
 from torchlint.output.screen import Screen, printable
-from torchlint.verify.verdicts import NOT_TESTABLE, PROVEN, REFUTED, Verdict, counted
+from torchlint.verify.verdicts import (
+    DIFFERS_AS_ANNOUNCED,
+    NOT_TESTABLE,
+    OUTCOMES,
+    PROVEN,
+    REFUTED,
+    REPAIRED,
+    Verdict,
+    counted,
+)
 
-_STYLES = {PROVEN: "green", REFUTED: "red", NOT_TESTABLE: "yellow"}
+_ALWAYS = (PROVEN, REFUTED, NOT_TESTABLE)
+"""Outcomes that are counted even where there is none."""
+_REASONS, _LONGEST = 5, 160
+"""Reasons for which worlds do not apply that are shown, and characters of one."""
+_STYLES = {PROVEN: "green", DIFFERS_AS_ANNOUNCED: "green", REPAIRED: "green", REFUTED: "red", NOT_TESTABLE: "yellow"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +57,8 @@ class Bench:
     devices: tuple[str, ...]
 
 
-def text(tried: Sequence[Tried], screen: Screen, quiet: bool = False) -> Iterator[str]:
-    """Yield the verdict on each fix, and a closing line."""
+def text(tried: Sequence[Tried], screen: Screen, quiet: bool = False, verbose: bool = False) -> Iterator[str]:
+    """Yield the verdict on each fix, and a closing line; ``verbose`` tells of all that was seen."""
     for each in tried:
         if quiet and each.verdict.outcome != REFUTED:
             continue
@@ -53,19 +66,25 @@ def text(tried: Sequence[Tried], screen: Screen, quiet: bool = False) -> Iterato
         assert finding.fix is not None
         head = f"{screen.paint(printable(each.where), 'bold')}: {finding.code} ({finding.fix.applicability} fix)"
         yield f"{head} {_told(each.verdict, screen)}"
-        yield from _refutation(each.verdict, screen)
+        yield from _seen(each.verdict, screen, verbose)
+        if verbose:
+            yield from _not_applying(each.verdict)
     if not quiet:
         yield _closing("fix", "fixes", [each.verdict for each in tried])
 
 
-def rules(ruled: Sequence[Ruled], bench: Bench, screen: Screen, quiet: bool = False) -> Iterator[str]:
-    """Yield the verdict on each rule, and a closing line."""
+def rules(
+    ruled: Sequence[Ruled], bench: Bench, screen: Screen, quiet: bool = False, verbose: bool = False
+) -> Iterator[str]:
+    """Yield the verdict on each rule, and a closing line; ``verbose`` tells of all that was seen."""
     width = max((len(each.name) for each in ruled), default=0)
     for each in ruled:
         if quiet and each.verdict.outcome != REFUTED:
             continue
         yield f"{each.code}  {each.name:<{width}}  {_told(each.verdict, screen)}"
-        yield from _refutation(each.verdict, screen)
+        yield from _seen(each.verdict, screen, verbose)
+        if verbose:
+            yield from _not_applying(each.verdict)
     if not quiet:
         yield _closing("rule", "rules", [each.verdict for each in ruled])
         yield f"Run with torch {bench.torch} on {', '.join(bench.devices)}."
@@ -73,17 +92,38 @@ def rules(ruled: Sequence[Ruled], bench: Bench, screen: Screen, quiet: bool = Fa
 
 def _told(verdict: Verdict, screen: Screen) -> str:
     outcome = screen.paint(verdict.outcome, _STYLES[verdict.outcome])
-    if verdict.outcome == NOT_TESTABLE:
+    if verdict.outcome in (REPAIRED, NOT_TESTABLE):
         return f"{outcome}: {printable(verdict.reason)}"
-    runs = f"{verdict.ran} of {verdict.worlds} runs" if verdict.ran != verdict.worlds else f"{verdict.ran} runs"
-    if verdict.outcome == REFUTED:
-        return f"{outcome} in {verdict.differing} of {verdict.ran} runs"
-    reason = f": {printable(verdict.reason)}" if verdict.reason else ""
-    return f"{outcome} in {runs}{reason}"
+    effects = "".join(f"{effect}; " for _, effect in verdict.announced)
+    reason = f" ({printable(verdict.reason)})" if verdict.reason else ""
+    return f"{outcome}: {effects}{_worlds(verdict)}{reason}"
 
 
-def _refutation(verdict: Verdict, screen: Screen) -> Iterator[str]:
-    if verdict.outcome != REFUTED:
+def _worlds(verdict: Verdict) -> str:
+    """Return in how many worlds what was seen: "252 worlds agree, 30 do not apply"."""
+    counts = (
+        (verdict.differing, "differs", "differ"),
+        (verdict.agreeing, "agrees", "agree"),
+        (verdict.worlds - verdict.ran, "does not apply", "do not apply"),
+    )
+    shown = [(count, one if count == 1 else several) for count, one, several in counts if count]
+    if not shown:
+        return "no world was tried"
+    (count, word), *others = shown
+    first = f"{count} world{'s' * (count != 1)} {word}"
+    return ", ".join([first, *(f"{count} {word}" for count, word in others)])
+
+
+def _not_applying(verdict: Verdict) -> Iterator[str]:
+    shown, others = verdict.passed_over[:_REASONS], verdict.passed_over[_REASONS:]
+    rest = sum(count for _, count in others)
+    for reason, count in (*shown, *([(f"{len(others)} other reasons", rest)] if others else ())):
+        text = reason if len(reason) <= _LONGEST else f"{reason[: _LONGEST - 3]}..."
+        yield f"    = {count} {'does' if count == 1 else 'do'} not apply: {printable(text)}"
+
+
+def _seen(verdict: Verdict, screen: Screen, verbose: bool) -> Iterator[str]:
+    if verdict.outcome != REFUTED and not (verbose and verdict.outcome in (DIFFERS_AS_ANNOUNCED, REPAIRED)):
         return
     for name, code, kinds, assumed in verdict.given:
         stands = f" for `{printable(code)}`" if code != name else ""
@@ -92,12 +132,15 @@ def _refutation(verdict: Verdict, screen: Screen) -> Iterator[str]:
         for line in lines.splitlines()[1:]:
             yield f"    {screen.paint(f'{sign} {printable(line[4:])}', style)}"
     for each in verdict.differences:
-        yield f"    = {printable(str(each))}"
+        announced = f" (announced by {each.announced_by})" if each.announced_by else ""
+        yield f"    = {printable(str(each))}{announced}"
 
 
 def _closing(one: str, several: str, verdicts: list[Verdict]) -> str:
     counts = counted(verdicts)
-    shares = ", ".join(f"{counts[outcome]} {outcome}" for outcome in (PROVEN, REFUTED, NOT_TESTABLE))
+    told = {DIFFERS_AS_ANNOUNCED: "differ as announced" if counts[DIFFERS_AS_ANNOUNCED] > 1 else DIFFERS_AS_ANNOUNCED}
+    listed = [each for each in OUTCOMES if counts[each] or each in _ALWAYS]
+    shares = ", ".join(f"{counts[each]} {told.get(each, each)}" for each in listed)
     return f"{len(verdicts)} {one if len(verdicts) == 1 else several}: {shares}."
 
 
@@ -116,7 +159,7 @@ def json_of_rules(ruled: Iterable[Ruled], bench: Bench) -> str:
 
 
 def _document(bench: Bench, name: str, listed: list[dict[str, object]]) -> str:
-    counts = {outcome: sum(each["verdict"] == outcome for each in listed) for outcome in _STYLES}
+    counts = {outcome: sum(each["verdict"] == outcome for each in listed) for outcome in OUTCOMES}
     return json.dumps({**asdict(bench), "counts": counts, name: listed}, indent=2)
 
 
@@ -145,5 +188,8 @@ def _verdict(verdict: Verdict) -> dict[str, object]:
         "worlds": verdict.worlds,
         "ran": verdict.ran,
         "differing": verdict.differing,
+        "repaired": verdict.repaired,
+        "not_applying": [{"worlds": count, "reason": reason} for reason, count in verdict.passed_over],
         "differences": [asdict(each) for each in verdict.differences],
+        "announced": [{"assumption": name, "effect": effect} for name, effect in verdict.announced],
     }

@@ -22,8 +22,19 @@ from torch import nn
 from torchlint.inference.lattice import Device, Dtype, Grad, Kind, Value
 from torchlint.verify import allowed
 from torchlint.verify.extract import Hole
+from torchlint.verify.observables import spelled
 from torchlint.verify.observe import Snippet
-from torchlint.verify.worlds import ALONE, DTYPES, LIVE, Inputs, World, make_inputs, ordinary, torch_device
+from torchlint.verify.worlds import (
+    ALONE,
+    DTYPES,
+    LIVE,
+    Inputs,
+    NoSuchWorldError,
+    World,
+    make_inputs,
+    ordinary,
+    torch_device,
+)
 
 _ROUNDS_OF_KINDS = 200
 """Ways of giving kinds to the names of unknown kind that are tried before a fragment is given up."""
@@ -64,7 +75,16 @@ class Bound(Snippet):
     choices: tuple[Choice, ...] = ()
 
     def inputs(self, world: World) -> Inputs:
-        """Make a fresh value for each free name."""
+        """Make a fresh value for each free name.
+
+        Raises NoSuchWorldError where one cannot be made.
+        """
+        try:
+            return self._inputs(world)
+        except (RuntimeError, TypeError, ValueError, AttributeError) as error:
+            raise NoSuchWorldError(spelled(error)) from error
+
+    def _inputs(self, world: World) -> Inputs:
         names: dict[str, Any] = {}
         roots: dict[str, Any] = {}
         for number, (hole, choice) in enumerate(zip(self.holes, self.choices, strict=True)):

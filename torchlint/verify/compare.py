@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 from torchlint.diagnostics.model import Applicability
 from torchlint.verify.observables import fills_memory
 from torchlint.verify.observe import Observation, Snippet, observe, repeatable
 from torchlint.verify.worlds import World, on
 
+_NO_DEVICE = ("not compiled with", "Found no NVIDIA driver", "No CUDA GPUs", "no XPU", "not linked with")
+"""Words of torch's where a device is not on this machine."""
+ABSENT = "(not there)"
+"""What stands for an observable of what was not there."""
 _LONGEST = 120
 _AGAIN = 3
 _REPORTED = "modified by an inplace operation"
@@ -40,6 +46,8 @@ class Judgement:
     refutations: tuple[Refutation, ...]
     broken: int = 0
     """In how many worlds the old text ran and the new one raised, save where it shows a gradient that was wrong."""
+    passed_over: tuple[tuple[str, int], ...] = ()
+    """Why worlds do not apply, most frequent first, each reason with their number."""
 
     @property
     def allows(self) -> Applicability:
@@ -50,6 +58,12 @@ class Judgement:
         if not self.refutations:
             return Applicability.SAFE
         return Applicability.DISPLAY if self.broken == self.ran else Applicability.UNSAFE
+
+    @property
+    def by_world(self) -> Iterator[tuple[World, tuple[Refutation, ...]]]:
+        """Yield each world that refutes the claim, with all that differed in it."""
+        for world, found in groupby(self.refutations, key=lambda each: each.world):
+            yield world, tuple(found)
 
     @property
     def holds(self) -> bool:
@@ -67,8 +81,7 @@ def differences(before: Observation, after: Observation) -> tuple[tuple[str, obj
     if after.error is not None:
         return (("exception", None, after.error),)
     names = dict.fromkeys([*before.facts, *after.facts])
-    absent = "(not there)"
-    found = [(name, before.facts.get(name, absent), after.facts.get(name, absent)) for name in names]
+    found = [(name, before.facts.get(name, ABSENT), after.facts.get(name, ABSENT)) for name in names]
     found = [each for each in found if each[1] != each[2]]
     new = [each for each in after.warnings if each not in before.warnings]
     return (*found, *([("warnings", before.warnings, after.warnings)] if new else []))
@@ -86,10 +99,12 @@ def judge(before: Snippet, after: Snippet, worlds: Iterable[World]) -> Judgement
 def _judged(before: Snippet, after: Snippet, worlds: Iterable[World]) -> Judgement:
     tried = ran = broken = 0
     found: list[Refutation] = []
+    hindrances: Counter[str] = Counter()
     for world in worlds:
         tried += 1
         old = observe(before, world)
         if old.error is not None:
+            hindrances[old.hindrance] += 1
             continue
         ran += 1
         new = observe(after, world)
@@ -98,7 +113,22 @@ def _judged(before: Snippet, after: Snippet, worlds: Iterable[World]) -> Judgeme
         if different and not fills_memory():
             different = _lasting(before, after, world, different)
         found += [Refutation(world, *each) for each in different]
-    return Judgement(tried, ran, tuple(found), broken)
+    return Judgement(tried, ran, tuple(found), broken, tuple(hindrances.most_common()))
+
+
+def mended(before: Snippet, after: Snippet, worlds: Iterable[World]) -> tuple[int, int]:
+    """Count the worlds in which the old text raises, and those of them in which the new one runs.
+
+    Not those in which it raises only because a device is not on this machine.
+    """
+    raising = running = 0
+    with repeatable():
+        for world in worlds:
+            old = observe(before, world)
+            if old.is_there and old.error is not None and not any(each in old.error for each in _NO_DEVICE):
+                raising += 1
+                running += observe(after, world).error is None
+    return raising, running
 
 
 def _lasting(

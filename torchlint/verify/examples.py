@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 
 import torch
 
 from torchlint.verify import sandbox
 from torchlint.verify.cases import Case, repaired
-from torchlint.verify.compare import judge
+from torchlint.verify.compare import judge, mended
 from torchlint.verify.observe import Snippet, warm
+from torchlint.verify.readable import readable
 from torchlint.verify.table import of_rule
-from torchlint.verify.verdicts import NOT_TESTABLE, PROVEN, REFUTED, Difference, Verdict, unable
+from torchlint.verify.verdicts import (
+    NOT_TESTABLE,
+    PROVEN,
+    REFUTED,
+    REPAIRED,
+    Difference,
+    Verdict,
+    repairing,
+    told_together,
+    unable,
+)
 from torchlint.verify.worlds import devices, telling, wake
 
 _SHOWN = 5
@@ -55,26 +67,48 @@ _SHOWN_ONLY = unable("its fixes are only shown, never applied")
 def _tried(case: Case, after: str, on: tuple[str, ...]) -> Verdict:
     """Judge one example on every device."""
     before, differing, found = Snippet(case.text), 0, []
-    worlds = ran = 0
+    worlds = ran = raising = running = 0
+    hindrances = []
     for device in on:
         judged = judge(before, Snippet(after), telling(device, before.given))
         worlds, ran = worlds + judged.worlds, ran + judged.ran
+        hindrances.append(judged.passed_over)
         differing += len({each.world for each in judged.refutations})
         found += [
-            Difference(str(each.world), each.observable, repr(each.before), repr(each.after), case.title)
-            for each in judged.refutations[:1]
+            Difference(str(world), *told, case.title)
+            for world, seen in islice(judged.by_world, 1)
+            for told in readable([(each.observable, each.before, each.after) for each in seen])[:1]
         ]
-    return Verdict(REFUTED if found else PROVEN, "", worlds, ran, differing, tuple(found))
+    passed_over = told_together(hindrances)
+    if not ran:
+        for device in on:
+            raised, runs = mended(before, Snippet(after), telling(device, before.given))
+            raising, running = raising + raised, running + runs
+        if not running:
+            return Verdict(NOT_TESTABLE, "the code runs in no world here", worlds, passed_over=passed_over)
+        reason = repairing(raising, running)
+        return Verdict(REPAIRED, reason, worlds, passed_over=passed_over, repaired=running)
+    outcome = REFUTED if found else PROVEN
+    return Verdict(outcome, "", worlds, ran, differing, tuple(found), passed_over=passed_over)
 
 
 def _summed(parts: Sequence[Verdict]) -> Verdict:
     """Return the verdict on a rule by those on its examples."""
     worlds, ran = sum(each.worlds for each in parts), sum(each.ran for each in parts)
     found = [difference for each in parts for difference in each.differences]
+    passed_over = told_together(each.passed_over for each in parts)
     if found:
-        return Verdict(REFUTED, "", worlds, ran, sum(each.differing for each in parts), tuple(found[:_SHOWN]))
-    stopped = [each for each in parts if each.outcome == NOT_TESTABLE]
+        differing = sum(each.differing for each in parts)
+        return Verdict(REFUTED, "", worlds, ran, differing, tuple(found[:_SHOWN]), passed_over=passed_over)
+    unseen = [each for each in parts if each.outcome == NOT_TESTABLE]
+    stopped = [each for each in unseen if not each.worlds or len(unseen) == len(parts)]
     if stopped:
         return stopped[0]
-    reason = "" if ran else "the old code raises in every world, so that nothing is asked of the new"
-    return Verdict(PROVEN, reason, worlds, ran)
+    running = sum(each.repaired for each in parts)
+    if not ran:
+        return Verdict(REPAIRED, repairing(worlds, running), worlds, passed_over=passed_over, repaired=running)
+    always = sum(each.outcome == REPAIRED for each in parts)
+    known = [f"in {always} the old code raises everywhere, and the new one runs"] if always else []
+    known += [f"{len(unseen)} run in no world here"] if unseen else []
+    reason = f"of {len(parts)} examples {', '.join(known)}" if known else ""
+    return Verdict(PROVEN, reason, worlds, ran, passed_over=passed_over, repaired=running)

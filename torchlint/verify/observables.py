@@ -145,7 +145,7 @@ class Writer:
             f"{name}: shape": array.shape,
             f"{name}: stride": array.strides,
             f"{name}: writeable": array.flags.writeable,
-            f"{name}: elements": array.tobytes(),
+            f"{name}: elements": (str(array.dtype), array.shape, array.tobytes()),
             f"{name}: {_SHARES}": self._sharing(array.ctypes.data if array.size else 0, array.itemsize),
         }
 

@@ -18,7 +18,7 @@ import torch
 
 from torchlint.verify.observables import Writer, default_device, elements, fills_memory, reset_default_device, spelled
 from torchlint.verify.snippet import ENTRY, FILE, RESULT, Snippet, values
-from torchlint.verify.worlds import ALONE, HOSTED, LIVE, Inputs, World, entering, on
+from torchlint.verify.worlds import ALONE, HOSTED, LIVE, Inputs, NoSuchWorldError, World, entering, on
 
 __all__ = ["ENTRY", "RESULT", "Observation", "Snippet", "Stage", "observe", "watch"]
 
@@ -33,6 +33,15 @@ class Observation:
     warnings: tuple[str, ...] = ()
     line: int | None = None
     """The line of the text, from 1, at which it raised."""
+    is_there: bool = True
+    """Whether there were values to run it with; where not, ``error`` says why."""
+
+    @property
+    def hindrance(self) -> str:
+        """Why nothing is asked of the new text where this is the old one's run; empty where it ran."""
+        if self.error is None:
+            return ""
+        return f"the old code raises {self.error}" if self.is_there else f"no such values here: {self.error}"
 
 
 @dataclass(frozen=True)
@@ -87,7 +96,10 @@ def watch(snippet: Snippet, stage: Stage) -> Observation:
     with _settled(), contextlib.redirect_stdout(io.StringIO()) as printed, warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         _seed()
-        inputs = stage.inputs()
+        try:
+            inputs = stage.inputs()
+        except NoSuchWorldError as error:
+            return Observation({}, str(error), is_there=False)
         with _asking():
             live = _live_graph(inputs) if stage.live else None
         del said[:]

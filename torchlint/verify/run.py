@@ -1,28 +1,22 @@
-"""Running the fragments of a fix in every world, in a walled process, and giving a verdict on the fix."""
+"""Giving verdicts on fixes: their fragments are run in walled processes, equal ones once."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
 import torch
 
+from torchlint.diagnostics.assumptions import merged
 from torchlint.diagnostics.model import Applicability, Finding, Settings
 from torchlint.source.text import Source
 from torchlint.verify import sandbox
-from torchlint.verify.binding import Bound, Choice, assumed, probing, ways, worlds
-from torchlint.verify.compare import Judgement, Refutation, judge
 from torchlint.verify.fragment import Fragment, Uncut, fragments
-from torchlint.verify.observe import observe, warm
-from torchlint.verify.verdicts import NOT_TESTABLE, PROVEN, REFUTED, Difference, Verdict, unable
+from torchlint.verify.observe import warm
+from torchlint.verify.trial import ROW, Trial
+from torchlint.verify.verdicts import Verdict, unable
 from torchlint.verify.worlds import wake
-
-_SHOWN = 5
-_ROW = "row \0"
-"""Stands in a reason for a row."""
-"""Differences that a verdict holds."""
 
 
 class Court:
@@ -43,7 +37,7 @@ class Court:
         twins: dict[object, list[int]] = {}
         ready: list[tuple[int, Verdict]] = []
 
-        def works() -> Iterator[tuple[int, _Work]]:
+        def works() -> Iterator[tuple[int, Trial]]:
             for number, (source, finding, settings) in enumerate(fixes):
                 made = fragments(source, finding, settings)
                 if isinstance(made, Uncut):
@@ -51,7 +45,8 @@ class Court:
                     continue
                 assert finding.fix is not None
                 safe = finding.fix.applicability is Applicability.SAFE
-                key = (safe, *(each.key for each in made))
+                trial = Trial(made, safe, merged(finding.fix.assumptions), self.devices)
+                key = trial.key
                 cut[number] = made
                 if key in self._known:
                     ready.append((number, _at_home(self._known[key], made)))
@@ -59,7 +54,7 @@ class Court:
                     twins[key].append(number)
                 else:
                     keys[number], twins[key] = key, []
-                    yield number, _Work(made, safe, self.devices)
+                    yield number, trial
 
         for number, came in sandbox.each(works(), self.seconds, self.jobs, partial(wake, self.devices)):
             yield from ready
@@ -73,113 +68,4 @@ class Court:
 def _at_home(verdict: Verdict, made: tuple[Fragment, ...]) -> Verdict:
     """Return a verdict the row of the very code that it is on: equal fragments of several places share one."""
     row = next((each.exposed for each in made if each.before == verdict.before), None)
-    return replace(verdict, reason=verdict.reason.replace(_ROW, f"row {row}"))
-
-
-class _Work:
-    """One fix to be tried: what a walled process is given."""
-
-    def __init__(self, made: tuple[Fragment, ...], safe: bool, devices: tuple[str, ...]) -> None:
-        self.made, self.safe, self.devices = made, safe, devices
-
-    def __call__(self) -> Verdict:
-        return tried(self.made, self.safe, self.devices)
-
-
-def tried(made: tuple[Fragment, ...], safe: bool, devices: tuple[str, ...]) -> Verdict:
-    """Run the first of the fragments that runs at all, in every world."""
-    errors: Counter[str] = Counter()
-    for fragment in made:
-        verdict = _tried(fragment, safe, devices, Counter() if errors else errors)
-        if verdict is not None:
-            return verdict
-    cause = errors.most_common(1)[0][0] if errors else "no values for its names"
-    best = made[0]
-    return replace(_told(unable(f"the old code ran in no world: {_line(cause)}"), best, []))
-
-
-def _tried(fragment: Fragment, safe: bool, devices: tuple[str, ...], errors: Counter[str]) -> Verdict | None:
-    found = ways(fragment.holes, lambda way: _runs(fragment, way, devices, Counter() if errors else errors))
-    if not found:
-        return None
-    total = Judgement(0, 0, ())
-    differences: list[Difference] = []
-    for way in found:
-        for device in devices:
-            judged = _judged(fragment, way, device)
-            differences += [_difference(each, fragment, way, len(found) > 1) for each in judged.refutations]
-            total = Judgement(total.worlds + judged.worlds, total.ran + judged.ran, ())
-    differing = len({each.world + each.given for each in differences})
-    known = "for the part of the statement that could be run" if fragment.narrow else ""
-    if new := [f"`{each.code}`" for each in fragment.holes if each.new]:
-        known = "; ".join([*filter(None, [known]), f"no graph holds {', '.join(new)} yet, as the rule found"])
-    verdict = Verdict(PROVEN, known, total.worlds, total.ran, differing, _telling(differences))
-    if differences and fragment.narrow:
-        verdict = replace(verdict, outcome=NOT_TESTABLE, reason="only a part of it could be run, and that part differs")
-    elif differences:
-        verdict = replace(verdict, outcome=REFUTED, reason="")
-    elif not safe and fragment.exposed is not None and _writes_are_counted(fragment, found, devices):
-        reason = f"code that is not run may write what it makes ({_ROW}), and autograd would notice now"
-        verdict = replace(verdict, outcome=NOT_TESTABLE, reason=reason)
-    return _told(verdict, fragment, found)
-
-
-def _telling(differences: list[Difference]) -> tuple[Difference, ...]:
-    """Return the first difference in each observable: the same one in other worlds says little more."""
-    first = {each.observable: each for each in reversed(differences)}
-    return tuple([each for each in differences if first[each.observable] is each][:_SHOWN])
-
-
-def _bound(fragment: Fragment, text: str, way: tuple[Choice, ...]) -> Bound:
-    return Bound(text, fragment.holes, way)
-
-
-def _runs(fragment: Fragment, way: tuple[Choice, ...], devices: tuple[str, ...], errors: Counter[str]) -> bool:
-    snippet = _bound(fragment, fragment.before, way)
-    for device in devices:
-        for world in probing(worlds(device, fragment.holes, way, fragment.grad_is_off)):
-            seen = observe(snippet, world)
-            if seen.error is None:
-                return True
-            errors[seen.error] += 1
-    return False
-
-
-def _judged(fragment: Fragment, way: tuple[Choice, ...], device: str) -> Judgement:
-    one, other = (_bound(fragment, text, way) for text in (fragment.before, fragment.after))
-    judged = judge(one, other, worlds(device, fragment.holes, way, fragment.grad_is_off))
-    made = [each.name for each in fragment.holes if each.new]
-    unseen = {f"input {name}{part}: writes counted" for name in made for part in ("", ".whole")}
-    return replace(judged, refutations=tuple(each for each in judged.refutations if each.observable not in unseen))
-
-
-def _writes_are_counted(fragment: Fragment, found: list[tuple[Choice, ...]], devices: tuple[str, ...]) -> bool:
-    """Whether a later write to what the fix makes would be seen by autograd, and was not before."""
-    if fragment.written is None:
-        return False
-    for way in found:
-        one, other = (_bound(fragment, text, way) for text in fragment.written)
-        for device in devices:
-            if judge(one, other, probing(worlds(device, fragment.holes, way, fragment.grad_is_off))).refutations:
-                return True
-    return False
-
-
-def _difference(found: Refutation, fragment: Fragment, way: tuple[Choice, ...], several: bool) -> Difference:
-    given = ", ".join(f"{hole.name} = {choice}" for hole, choice in zip(fragment.holes, way, strict=True))
-    return Difference(
-        str(found.world), found.observable, _line(found.before), _line(found.after), given if several else ""
-    )
-
-
-def _told(verdict: Verdict, fragment: Fragment, found: list[tuple[Choice, ...]]) -> Verdict:
-    given = tuple(
-        (hole.name, hole.code, " or ".join(dict.fromkeys(str(way[at]) for way in found)), assumed(hole))
-        for at, hole in enumerate(fragment.holes)
-    )
-    return replace(verdict, before=fragment.before, after=fragment.after, given=given)
-
-
-def _line(value: object) -> str:
-    text = " ".join((value if isinstance(value, str) else repr(value)).split())
-    return text if len(text) <= 160 else f"{text[:157]}..."
+    return replace(verdict, reason=verdict.reason.replace(ROW, f"row {row}"))

@@ -49,6 +49,10 @@ class World:
         return ", ".join(traits)
 
 
+class NoSuchWorldError(Exception):
+    """Values that cannot be made, such as those of a dtype that a device does not have; the text says why."""
+
+
 HOSTED = "cpu", simulated.NAME
 """Devices whose work the host does."""
 

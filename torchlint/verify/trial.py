@@ -1,0 +1,251 @@
+"""Running the fragments of one fix in every world, and the verdict that follows from what was seen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from torchlint.diagnostics.assumptions import ASSUMPTIONS, Decision
+from torchlint.verify.announced import ANNOUNCED, USUAL, ChangedDefault, announcing, settings
+from torchlint.verify.binding import Bound, Choice, assumed, probing, ways, worlds
+from torchlint.verify.compare import Judgement, judge, mended
+from torchlint.verify.fragment import Fragment
+from torchlint.verify.observe import observe
+from torchlint.verify.readable import Seen, in_a_line, readable
+from torchlint.verify.verdicts import (
+    DIFFERS_AS_ANNOUNCED,
+    NOT_TESTABLE,
+    PROVEN,
+    REFUTED,
+    REPAIRED,
+    Difference,
+    Verdict,
+    repairing,
+    told_together,
+    unable,
+)
+from torchlint.verify.worlds import World
+
+_SHOWN = 5
+"""Differences that a verdict holds."""
+ROW = "row \0"
+"""Stands in a reason for a row."""
+Way = tuple[Choice, ...]
+
+
+@dataclass
+class _Tally:
+    """What was seen of a fragment so far."""
+
+    worlds: int = 0
+    ran: int = 0
+    broken: int = 0
+    passed_over: list[tuple[tuple[str, int], ...]] = field(default_factory=list)
+    differences: list[Difference] = field(default_factory=list)
+    announced: Counter[str] = field(default_factory=Counter)
+    """By the name of the assumption that announces it, in how many worlds something differed; empty where none does."""
+
+    def add(self, judged: Judgement) -> None:
+        self.worlds += judged.worlds
+        self.ran += judged.ran
+        self.broken += judged.broken
+        self.passed_over.append(judged.passed_over)
+
+    known: frozenset[tuple[str, str]] = frozenset()
+    """Worlds of which nothing is put down."""
+
+    @property
+    def places(self) -> frozenset[tuple[str, str]]:
+        """The worlds in which something differed, each with what the names stood for."""
+        return frozenset((each.world, each.given) for each in self.differences)
+
+    @property
+    def is_announced(self) -> bool:
+        """Whether all that differed is announced, and the new code runs somewhere."""
+        return "" not in self.announced and (not self.broken or self.broken < self.ran)
+
+    def shown(self) -> tuple[Difference, ...]:
+        """Return the first difference in each observable, those first that nothing announces.
+
+        The same one in other worlds says little more.
+        """
+        ordered = sorted(self.differences, key=lambda each: each.announced_by != "")
+        first = {each.observable: each for each in reversed(ordered)}
+        return tuple([each for each in ordered if first[each.observable] is each][:_SHOWN])
+
+
+class Trial:
+    """One fix to be tried: what a walled process is given."""
+
+    def __init__(
+        self, made: tuple[Fragment, ...], safe: bool, decisions: tuple[Decision, ...], devices: tuple[str, ...]
+    ) -> None:
+        self.made, self.safe, self.devices = made, safe, devices
+        self.open = tuple(each for each in decisions if not each.is_proven)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What makes two trials the same."""
+        return (self.safe, tuple((each.name, each.claim) for each in self.open), *(each.key for each in self.made))
+
+    def __call__(self) -> Verdict:
+        """Run the first of the fragments that runs at all, in every world."""
+        errors: Counter[str] = Counter()
+        for fragment in self.made:
+            heard = Counter[str]() if errors else errors
+            found = self._ways(fragment, fragment.before, heard)
+            if found:
+                return self._verdict(fragment, found)
+        for fragment in self.made:  # what always raised may be what the fix is for
+            found = self._ways(fragment, fragment.after, Counter())
+            verdict = self._verdict(fragment, found) if found else None
+            if verdict and (verdict.ran or verdict.repaired):
+                return verdict
+        return self._unable(errors)
+
+    def _unable(self, errors: Counter[str]) -> Verdict:
+        cause = errors.most_common(1)[0][0] if errors else "no values for its names"
+        return _told(unable(f"the old code ran in no world: {in_a_line(cause)}"), self.made[0], [])
+
+    # ------------------------------------------------------------------ worlds
+    def _ways(self, fragment: Fragment, text: str, errors: Counter[str]) -> list[Way]:
+        """Return what the names of a fragment may stand for so that one of its texts runs."""
+        return ways(fragment.holes, lambda way: self._runs(fragment, text, way, errors))
+
+    def _runs(self, fragment: Fragment, text: str, way: Way, errors: Counter[str]) -> bool:
+        snippet = Bound(text, fragment.holes, way)
+        for device in self.devices:
+            for world in probing(worlds(device, fragment.holes, way, fragment.grad_is_off)):
+                seen = observe(snippet, world)
+                if seen.error is None:
+                    return True
+                errors[seen.error] += 1
+        return False
+
+    def _stages(
+        self, fragment: Fragment, found: list[Way]
+    ) -> Iterator[tuple[Way, ChangedDefault, Bound, Bound, tuple[World, ...]]]:
+        """Yield both texts of a fragment with all worlds to run them in.
+
+        And with some in which a default is another that the fix takes for unchanged.
+        """
+        for way in found:
+            for device in self.devices:
+                everywhere = worlds(device, fragment.holes, way, fragment.grad_is_off)
+                for setting in (USUAL, *settings(self.open, device)):
+                    texts = setting.text(fragment.before), setting.text(fragment.after)
+                    one, other = (Bound(each, fragment.holes, way) for each in texts)
+                    yield way, setting, one, other, everywhere if setting is USUAL else probing(everywhere)
+
+    def _seen(self, fragment: Fragment, found: list[Way]) -> _Tally:
+        """Run a fragment everywhere and sort what differs."""
+        tally = _Tally()
+        for way, setting, one, other, everywhere in self._stages(fragment, found):
+            judged = judge(one, other, everywhere)
+            tally.add(judged)
+            self._sort(tally, judged, fragment, way, setting, several=len(found) > 1)
+        return tally
+
+    def _written(self, fragment: Fragment, found: list[Way], seen: _Tally) -> _Tally:
+        """Run a fragment with a write behind it to what it makes: autograd may see that, and may not have before.
+
+        Nothing new is said of worlds in which the fragment differs without it.
+        """
+        tally = _Tally(known=seen.places)
+        for way in found if fragment.written else ():
+            for device in self.devices:
+                one, other = (Bound(each, fragment.holes, way) for each in fragment.written or ())
+                judged = judge(one, other, probing(worlds(device, fragment.holes, way, fragment.grad_is_off)))
+                self._sort(tally, judged, fragment, way, USUAL, several=len(found) > 1)
+        return tally
+
+    def _sort(
+        self, tally: _Tally, judged: Judgement, fragment: Fragment, way: Way, setting: ChangedDefault, several: bool
+    ) -> None:
+        """Put down what differed, and which assumption announces it."""
+        new = [each.name for each in fragment.holes if each.new]
+        unseen = {f"input {name}{part}: writes counted" for name in new for part in ("", ".whole")}
+        kinds = {hole.code: str(choice) for hole, choice in zip(fragment.holes, way, strict=True)}
+        listed = (f"{hole.name} = {choice}" for hole, choice in zip(fragment.holes, way, strict=True))
+        given = ", ".join(listed) if several else ""
+        for world, refutations in judged.by_world:
+            where = f"{world}, {setting.said}" if setting.said else str(world)
+            if (where, given) in tally.known:
+                continue
+            found: list[Seen] = [
+                (each.observable, each.before, each.after) for each in refutations if each.observable not in unseen
+            ]
+            by = announcing(found, self.open, world, kinds, setting)
+            tally.announced.update(set(by))
+            for told in readable(found):
+                tally.differences.append(Difference(where, *told, given, _by(told[0], found, by)))
+
+    # ------------------------------------------------------------------ what follows
+    def _holds_elsewhere(self, fragment: Fragment, found: list[Way], seen: _Tally) -> bool:
+        """Whether the new code was seen to work where the assumptions hold whose failing excuses what differed."""
+        return all(
+            count < seen.ran or not ANNOUNCED[ASSUMPTIONS[name]].is_confined or self._mended(fragment, found)[1]
+            for name, count in seen.announced.items()
+        )
+
+    def _mended(self, fragment: Fragment, found: list[Way]) -> tuple[int, int]:
+        """Count the worlds in which the old code raises, and those of them in which the new one runs."""
+        stages = self._stages(fragment, found)
+        counts = [mended(one, other, everywhere) for _, _, one, other, everywhere in stages]
+        return sum(raising for raising, _ in counts), sum(running for _, running in counts)
+
+    def _verdict(self, fragment: Fragment, found: list[Way]) -> Verdict:
+        seen = self._seen(fragment, found)
+        known = ["for the part of the statement that could be run"] if fragment.narrow else []
+        if new := [f"`{each.code}`" for each in fragment.holes if each.new]:
+            known.append(f"no graph holds {', '.join(new)} yet, as the rule found")
+        verdict = Verdict(
+            PROVEN,
+            "; ".join(known),
+            seen.worlds,
+            seen.ran,
+            len(seen.places),
+            seen.shown(),
+            passed_over=told_together(seen.passed_over),
+        )
+        if not seen.ran:
+            raising, running = self._mended(fragment, found)
+            reason = "; ".join([repairing(raising, running), *known])
+            return _told(replace(verdict, outcome=REPAIRED, reason=reason, repaired=running), fragment, found)
+        if seen.differences and not (seen.is_announced and self._holds_elsewhere(fragment, found, seen)):
+            verdict = replace(verdict, outcome=REFUTED, reason="")
+            if fragment.narrow:
+                reason = "only a part of it could be run, and that part differs"
+                verdict = replace(verdict, outcome=NOT_TESTABLE, reason=reason)
+            return _told(verdict, fragment, found)
+        effects = list(seen.announced)
+        if not self.safe and fragment.exposed is not None:
+            written = self._written(fragment, found, seen)
+            later = [name for name in written.announced if name not in effects]
+            if "" in written.announced:
+                reason = f"code that is not run may write what it makes ({ROW}), and autograd would notice now"
+                return _told(replace(verdict, outcome=NOT_TESTABLE, reason=reason), fragment, found)
+            if later:
+                known.append(f"code that is not run may write it, {ROW}")
+                verdict = replace(verdict, differences=(*verdict.differences, *written.shown())[:_SHOWN])
+            effects += later
+        if effects:
+            told = tuple((name, ANNOUNCED[ASSUMPTIONS[name]].effect) for name in effects)
+            verdict = replace(verdict, outcome=DIFFERS_AS_ANNOUNCED, reason="; ".join(known), announced=told)
+        return _told(verdict, fragment, found)
+
+
+def _by(observable: str, found: Sequence[Seen], by: Sequence[str]) -> str:
+    """Return the assumption that announces a difference as it is told: of all that it stands for."""
+    of = [name for (what, *_), name in zip(found, by, strict=True) if what == observable]
+    of = of or [name for (what, *_), name in zip(found, by, strict=True) if what.startswith(f"{observable}: ")]
+    return "" if "" in of else of[0]
+
+
+def _told(verdict: Verdict, fragment: Fragment, found: list[Way]) -> Verdict:
+    given = tuple(
+        (hole.name, hole.code, " or ".join(dict.fromkeys(str(way[at]) for way in found)), assumed(hole))
+        for at, hole in enumerate(fragment.holes)
+    )
+    return replace(verdict, before=fragment.before, after=fragment.after, given=given)
