@@ -106,7 +106,6 @@ ANNOUNCED: Mapping[Assumption, Announcement] = {
         ),
     ),
     named.RESULT_NOT_USED: Announcement("the call gives the tensor itself", (*_GRADIENT_BACK, *_ITSELF)),
-    named.ONE_OBJECT: Announcement("there is one object, and no second one over its memory", _ITSELF),
     named.NO_GRADIENT_CARRIED: Announcement("a gradient flows through the value", (*_GRADIENT_BACK, *_ITSELF)),
     named.NO_GRAPH_NEEDED: Announcement(
         "what the function gives has no graph", _GRADIENT_GONE, traits=frozenset({"grad"})

@@ -39,6 +39,8 @@ class Taken:
     """From these it takes all public names."""
     from_any: bool = False
     """It takes the name from an object that may be any module."""
+    binds: frozenset[str] = frozenset()
+    """In these it binds the name anew."""
     is_called: bool = False
     """It may call something of that name that is defined elsewhere."""
 
@@ -65,7 +67,8 @@ def names_taken(raw: bytes, name: str, read: Callable[[], tuple[str, AstIndex | 
     file = _File(index, name)
     run = frozenset(file.words_of_strings()) if runs else frozenset[str]()
     from_any = file.takes_from_any()
-    return Taken(frozenset(file.modules()), stars | run, from_any, from_any or file.may_call(bool(found_stars)))
+    may_call = from_any or file.may_call(bool(found_stars))
+    return Taken(frozenset(file.modules()), stars | run, from_any, frozenset(file.binds()), may_call)
 
 
 def _hands_a_module_on(raw: bytes) -> bool:
@@ -75,6 +78,14 @@ def _hands_a_module_on(raw: bytes) -> bool:
     if not words:
         return False
     return bool(re.search(rb"^\s*(?:import|from)\b[^#]*?\b(?:%b)\b" % b"|".join(sorted(words)), raw, re.MULTILINE))
+
+
+def _is_setter(function: ast.expr) -> bool:
+    """Whether a function is ``setattr``, ``monkeypatch.setattr`` or ``mock.patch.object``."""
+    match function:
+        case ast.Name(id="setattr") | ast.Attribute(attr="setattr" | "object"):
+            return True
+    return False
 
 
 class _File:
@@ -104,6 +115,21 @@ class _File:
                     if self._name in words:  # `eval("part.Variable")`, after `import nets as part`
                         yield from words
                         yield from (self._bound.get(word, "").rpartition(".")[2] for word in words)
+
+    def binds(self) -> Iterator[str]:
+        """Yield the last words of the modules in which the name is bound anew, or may be."""
+        for node in self._nodes:
+            match node:
+                case ast.Attribute(value=owner, attr=word, ctx=ast.Store() | ast.Del()) if word == self._name:
+                    yield self._last_word(owner)
+                case ast.Call(func=function, args=[owner, key, *_]) if _is_setter(function):
+                    if not isinstance(key, ast.Constant) or key.value == self._name:
+                        yield self._last_word(owner)
+                case ast.Constant(value=str(text)) if text.endswith(f".{self._name}"):  # `patch("nets.Variable")`
+                    yield text.split(".")[-2]
+
+    def _last_word(self, node: ast.expr) -> str:
+        return (self._meaning(node) or "").rpartition(".")[2]
 
     def _handed_on(self, node: ast.Name | ast.Attribute) -> Iterator[str]:
         """Yield the last word of a module that is used as an object: what is then taken from it is not told."""

@@ -30,7 +30,7 @@ Question = tuple[str, ...]
 """What is asked, the root of the project, the path of the file that asks, and what else the question needs."""
 
 SETS_DEFAULT_DTYPE, SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE = "default dtype", "default device", "default tensor type"
-TRACES, TAKES, CALLS, HANDLES, HANDS_NONE = "tracing", "name", "call", "handler", "none"
+TRACES, TAKES, BINDS, CALLS, HANDLES, HANDS_NONE = "tracing", "name", "binding", "call", "handler", "none"
 
 _KINDS = {SETS_DEFAULT_DTYPE: DTYPE, SETS_DEFAULT_DEVICE: DEVICE, SETS_TENSOR_TYPE: TENSOR_TYPE}
 _TRACING = (
@@ -73,6 +73,9 @@ def ask(question: Question) -> str | None:
             return f"`{taker}` may take `{name}` from here"
         star = look.star(own, name) if stars == "yes" else None
         return f"`{star}` imports all names from here" if star else None
+    if what == BINDS:
+        binder = look.binder(own, more[0])
+        return f"`{binder}` may bind `{more[0]}` anew" if binder else None
     if what == CALLS:
         caller = look.caller(own, more[0])
         return f"`{caller}` may call `{more[0]}`" if caller else None
@@ -124,6 +127,11 @@ class _Look:
         """Return the path, as it is shown, of the first file that may take a name from a module."""
         module = _module(own)
         return self._first_that(own, name, lambda each: each.from_any or module in each.by_name)
+
+    def binder(self, own: str, name: str) -> str | None:
+        """Return the path, as it is shown, of the first file that may bind a name of a module anew."""
+        module = _module(own)
+        return self._first_that(own, name, lambda each: module in each.binds)
 
     def caller(self, own: str, name: str) -> str | None:
         """Return the path, as it is shown, of the first file that may call a function or method of this name."""
@@ -352,6 +360,10 @@ class ProjectView:
     def hands_none(self, function: str, position: int, keyword: str) -> str | None:
         """Return who may hand `None` to a parameter of a function."""
         return self._ask(HANDS_NONE, function, str(position), keyword)
+
+    def binds(self, name: str) -> str | None:
+        """Return who may bind a name of this module anew, so that it means something else."""
+        return self._ask(BINDS, name)
 
     def calls(self, name: str) -> str | None:
         """Return who may call a function or a method of a name that is defined here."""
