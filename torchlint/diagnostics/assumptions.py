@@ -308,6 +308,14 @@ CELL_SHOWS_NOTHING = Assumption(
     "the cell shows the same",
     "A notebook shows the value of a cell's last line, which is another after the fix.",
 )
+SIBLINGS_ARE_REPAIRED = Assumption(
+    "siblings-are-repaired",
+    "its siblings are repaired with it",
+    "each of them has a fix that is applied with it",
+    "What else the statement has of the same kind, such as another `.data`, is repaired with it: half a migration is "
+    "none.",
+    is_choice=True,
+)
 AUTHOR_MEANT_THIS = Assumption(
     "author-meant-this",
     "this is what was meant",
