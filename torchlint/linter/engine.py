@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from torchlint.diagnostics.layout import Layout
 from torchlint.diagnostics.model import (
     Applicability,
     Confidence,
@@ -344,13 +345,15 @@ def _visit(
     findings: list[Finding] = []
     troubles: dict[str, Trouble] = {}
     answers: Answers = {}
+    layout = Layout(known.index.source)
     for definition in definitions:
         context = FileContext(definition, known, answers, standing)
         for entry in entries:
             try:
                 for kind, visit in load(entry.code).visit.items():
                     for node in definition.by_type.get(kind, ()):
-                        findings += [_finding(entry, draft, definition) for draft in list(visit(node, context))]
+                        drafts = list(visit(node, context))
+                        findings += [_finding(entry, draft, definition, layout) for draft in drafts]
             except RecursionError:
                 raise
             except Exception as error:  # noqa: BLE001 - one crashing rule never takes the run down
@@ -359,11 +362,11 @@ def _visit(
     return findings, troubles
 
 
-def _finding(entry: RuleMetadata, draft: Draft, definition: Definition) -> Finding:
+def _finding(entry: RuleMetadata, draft: Draft, definition: Definition, layout: Layout) -> Finding:
     start, end = definition.span(draft.at)
     fix = draft.fix if definition.faithful else None
     if fix is not None:
-        fix = fitted(fix, definition.source)
+        fix = fitted(replace(fix, edits=layout.of(fix.edits)), definition.source)
     why = tuple(definition.source.cited(step) for step in draft.why)
     return Finding(entry.code, entry.name, start, end, draft.message, draft.confidence, why, fix)
 
