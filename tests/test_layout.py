@@ -143,7 +143,10 @@ def test_only_the_blanks_before_rows_change(parts: list[str], data: st.DataObjec
     edits = tuple(Edit(start, end, data.draw(words)) for start, end in pairs)
     if not apart(edits):
         return
-    laid = Layout(source).of(edits)
+    limit = data.draw(st.sampled_from([4, 8, 12, 100]))
+    whole = spliced(source.utf8, Layout(source, limit).of(edits)).decode()
+    assert words_of(whole) == words_of(spliced(source.utf8, edits).decode())
+    laid = Layout(source, 1000).of(edits)
     assert apart(laid)
     assert set(edits) <= set(laid)
     for each in set(laid) - set(edits):
@@ -156,6 +159,6 @@ def test_only_the_blanks_before_rows_change(parts: list[str], data: st.DataObjec
 def words_of(text: str) -> list[str] | None:
     try:
         found = tokenize.generate_tokens(io.StringIO(text, newline="").readline)
-        return [each.string for each in found if each.type not in (tokenize.INDENT, tokenize.DEDENT)]
+        return [each.string for each in found if each.type not in (tokenize.INDENT, tokenize.DEDENT, tokenize.NL)]
     except (tokenize.TokenError, SyntaxError):
         return None

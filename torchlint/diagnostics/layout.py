@@ -1,4 +1,4 @@
-"""How a fix is laid out: lines that were aligned with what stands in a bracket stay aligned with it."""
+"""How a fix is laid out: what was aligned with a bracket's content stays so, and lines that grew are broken."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from torchlint.diagnostics.line_breaks import with_breaks
 from torchlint.diagnostics.splice import apart
 from torchlint.source.text import Edit, Source
 
 _BREAKS = frozenset({tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER})
 _IN_STRING = ("FSTRING_START", "TSTRING_START"), ("FSTRING_END", "TSTRING_END")
+_WORDS = frozenset({tokenize.NAME, tokenize.OP, tokenize.NUMBER})
+_NARROWEST, _WIDEST = 79, 120
+"""What the limit is at least and at most where only the file's own lines tell it."""
+_UNIT = "    "
 _OPENING, _CLOSING = "([{", ")]}"
 _AS_IT_IS = "\f\r"
 
@@ -41,6 +46,10 @@ class Rows:
     continued: dict[int, Continued] = field(default_factory=dict)
     statements: list[tuple[int, int]] = field(default_factory=list)
     """The first and the last row of each logical line."""
+    unit: str = ""
+    """One level of indentation; empty where no block tells it."""
+    widest: int = 0
+    """How long the longest row is, what stands in strings and comments not counted."""
 
     def statement(self, row: int) -> range:
         """Return the rows of the logical line that a row belongs to; none where it is not known."""
@@ -55,14 +64,18 @@ def rows_of(source: Source) -> Rows:
     open_ones: list[Bracket] = []
     strings = seen = begun = 0
     try:
-        for kind, text, (row, column), (end, _), line in tokenize.generate_tokens(
+        for kind, text, (row, column), (end, behind), line in tokenize.generate_tokens(
             io.StringIO(source.text, newline="").readline
         ):
             if kind == tokenize.NEWLINE and begun:
                 made.statements.append((begun, row))
                 begun = 0
+            if kind == tokenize.INDENT and not made.unit:
+                made.unit = text
             if kind in _BREAKS:
                 continue
+            if kind in _WORDS:
+                made.widest = max(made.widest, behind)
             at = source.offset(row, column if line.isascii() else len(source.line(row)[:column].encode()))
             if open_ones and not strings:
                 if row != seen:
@@ -84,25 +97,50 @@ def rows_of(source: Source) -> Rows:
 
 
 class Layout:
-    """Lays out the fixes of one file."""
+    """Lays out the fixes of one file; ``limit`` says how long its lines may be, None asks its longest line."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, limit: int | None = None) -> None:
         self._source = source
+        self._limit = limit
         self._known: dict[tuple[Edit, ...], tuple[Edit, ...]] = {}
 
     def of(self, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
-        """Return the edits with those that keep the lines below them aligned; as they are where that cannot be told."""
+        """Return the edits with those that keep the lines below them aligned and within the limit.
+
+        They are as they are where that cannot be told.
+        """
         if edits not in self._known:
-            self._known[edits] = self._made(edits)
+            self._known[edits] = self._broken(self._aligned(edits))
         return self._known[edits]
 
-    def _made(self, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+    def _aligned(self, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
         ordered = tuple(sorted(edits, key=lambda each: (each.start, each.end)))
         if not any(self._leaves_open(each) for each in ordered):
             return edits
         moves = tuple(Alignment(self._source, self._rows, ordered).moves())
         laid = tuple(sorted((*ordered, *moves), key=lambda each: (each.start, each.end)))
         return laid if moves and apart(laid) else edits
+
+    def _broken(self, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+        least = _NARROWEST if self._limit is None else self._limit
+        touched = [
+            row for row, by in self._growth(edits).items() if by > 0 and len(self._source.line(row)) + by > least
+        ]
+        if not touched:
+            return edits
+        limit = min(max(self._rows.widest, _NARROWEST), _WIDEST) if self._limit is None else self._limit
+        laid = tuple(sorted(edits, key=lambda each: (each.start, each.end)))
+        for rows in dict.fromkeys(self._rows.statement(row) for row in touched):
+            laid = with_breaks(self._source, laid, rows, limit, self._rows.unit or _UNIT) if rows else laid
+        return laid if len(laid) != len(edits) or set(laid) != set(edits) else edits
+
+    def _growth(self, edits: tuple[Edit, ...]) -> dict[int, int]:
+        """Return by how much rows may grow."""
+        found: dict[int, int] = {}
+        for each in edits:
+            row = bisect.bisect_right(self._source.line_starts, each.start)
+            found[row] = found.get(row, 0) + len(each.text.rpartition("\n")[2]) - (each.end - each.start)
+        return found
 
     @cached_property
     def _rows(self) -> Rows:
