@@ -345,7 +345,7 @@ def _visit(
     findings: list[Finding] = []
     troubles: dict[str, Trouble] = {}
     answers: Answers = {}
-    layout = Layout(known.index.source)
+    layout = Layout(known.index.source, known.settings.line_length)
     for definition in definitions:
         context = FileContext(definition, known, answers, standing)
         for entry in entries:
