@@ -9,7 +9,7 @@ import pytest
 from tests.assumed import used
 from tests.assumption_worlds import World, findings, put, repair, seen, worlds
 from tests.before_and_after import torch
-from torchlint.diagnostics.assumptions import ASSUMPTIONS, told
+from torchlint.diagnostics.assumptions import ASSUMPTIONS, SIBLINGS_ARE_REPAIRED, told
 from torchlint.diagnostics.model import Applicability, Finding
 from torchlint.diagnostics.registry import BY_CODE
 
@@ -38,7 +38,8 @@ def _shown(said: str, page: str) -> bool:
 
 
 def test_the_page_shows_a_world_for_each_assumption() -> None:
-    assert [each.name for each in WORLDS] == list(ASSUMPTIONS)
+    without = {SIBLINGS_ARE_REPAIRED.name}  # it is about reading: the other fixes of the statement change nothing here
+    assert [each.name for each in WORLDS] == [each for each in ASSUMPTIONS if each not in without]
 
 
 @EACH

@@ -155,9 +155,11 @@ def test_a_default_set_elsewhere_keeps_the_constructor(tmp_path: Path, way: str,
 def test_a_default_set_by_a_test_counts(tmp_path: Path) -> None:
     conftest = "import pytest\nimport torch\n\n\n@pytest.fixture(autouse=True)\ndef double():\n"
     conftest += "    torch.set_default_dtype(torch.float64)\n    yield\n    torch.set_default_dtype(torch.float32)\n"
-    written(tmp_path, {"uses.py": USES, "tests/conftest.py": conftest})
-    changed = fixed(tmp_path, "uses.py")
-    assert changed == {"uses.py": USES.replace("torch.FloatTensor([3])", "torch.tensor([3], dtype=torch.float32)")}
+    alone = "import torch\n\na = torch.Tensor([1, 2])\nb = torch.FloatTensor([3])\n"
+    written(tmp_path, {"uses.py": USES, "alone.py": alone, "tests/conftest.py": conftest})
+    assert fixed(tmp_path, "uses.py") == {}  # of three constructors in one statement two rest on the default
+    changed = fixed(tmp_path, "alone.py")
+    assert changed == {"alone.py": alone.replace("torch.FloatTensor([3])", "torch.tensor([3], dtype=torch.float32)")}
 
 
 def test_contexts_that_are_no_device_keep_no_constructor(tmp_path: Path) -> None:

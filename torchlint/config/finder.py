@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from torchlint.config.layers import Config, assemble
+from torchlint.config.line_length import line_length
 from torchlint.config.options import Options, from_table
 from torchlint.config.values import OptionError
 from torchlint.source import files
@@ -29,7 +30,7 @@ class Finder:
     def __init__(self, flags: Options, cwd: str) -> None:
         self._flags = flags
         self._cwd = cwd
-        self._configs: dict[tuple[str | None, Version | None], Config] = {}
+        self._configs: dict[tuple[str | None, Version | None, int | None], Config] = {}
         self._nearest: dict[str, _Found] = {}
         self._only = _explicit(os.path.join(cwd, flags.config)) if flags.config is not None else None
 
@@ -39,7 +40,7 @@ class Finder:
         :raises ConfigError: where the nearest configuration cannot be used.
         """
         found = self._found(folder)
-        place = (found.path, found.target)
+        place = (found.path, found.target, found.limit)
         if place not in self._configs:
             self._configs[place] = self._assembled(found)
         return self._configs[place]
@@ -48,12 +49,13 @@ class Finder:
         if self._flags.isolated:
             return _Found()
         found = self._climb(folder)
-        return found if self._only is None else _Found(self._only.path, self._only.options, found.target)
+        return found if self._only is None else replace(self._only, target=found.target, limit=found.limit)
 
     def _assembled(self, found: _Found) -> Config:
         layers = [Options(target_torch=found.target), found.options, self._flags]
         root = os.path.dirname(found.path) if found.path and self._only is None else self._cwd
-        return assemble(layers, root, self._cwd, found.path)
+        config = assemble(layers, root, self._cwd, found.path)
+        return replace(config, settings=replace(config.settings, line_length=found.limit))
 
     def _climb(self, folder: str) -> _Found:
         """Find the nearest configuration and the nearest project's oldest torch, remembering every folder passed."""
@@ -68,7 +70,8 @@ class Finder:
             above = self._climb(parent)
             nearer = here if here.path is not None else above
             project = here if here.project else above
-            found = _Found(nearer.path, nearer.options, project.target, project.project)
+            limit = here.limit if here.limit is not None else above.limit
+            found = _Found(nearer.path, nearer.options, project.target, project.project, limit)
         self._nearest[folder] = found
         return found
 
@@ -79,18 +82,21 @@ class _Found:
     options: Options = field(default_factory=Options)
     target: Version | None = None
     project: bool = False
+    limit: int | None = None
+    """How long lines may be."""
 
 
 def _look(folder: str, options_wanted: bool) -> _Found:
     own = os.path.join(folder, "torchlint.toml")
     shared = os.path.join(folder, "pyproject.toml")
     read = _read(shared) if os.path.isfile(shared) else _NOTHING
+    limit = line_length(folder, read.document)
     if options_wanted and os.path.isfile(own):
-        return _Found(own, _options(own, _read(own).document), read.target, read.project)
+        return _Found(own, _options(own, _read(own).document), read.target, read.project, limit)
     table = _tool_table(shared, read.document) if options_wanted else None
     if table is not None:
-        return _Found(shared, _options(shared, table), read.target, read.project)
-    return _Found(None, Options(), read.target, read.project)
+        return _Found(shared, _options(shared, table), read.target, read.project, limit)
+    return _Found(None, Options(), read.target, read.project, limit)
 
 
 def _explicit(path: str) -> _Found:

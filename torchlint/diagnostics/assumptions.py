@@ -288,6 +288,14 @@ CELL_SHOWS_NOTHING = Assumption(
     "the cell shows the same",
     "Nobody needs what a notebook's cell shows: after the fix its last line gives another value, or none.",
 )
+SIBLINGS_ARE_REPAIRED = Assumption(
+    "siblings-are-repaired",
+    "its siblings are repaired with it",
+    "each of them has a fix that is applied with it",
+    "What else the statement has of the same kind, such as another `.data`, is repaired with it: half a migration is "
+    "none.",
+    is_choice=True,
+)
 AUTHOR_MEANT_THIS = Assumption(
     "author-meant-this",
     "this is what was meant",

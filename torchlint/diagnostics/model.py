@@ -122,6 +122,8 @@ class Settings:
     """``"chain"`` writes ``.detach().cpu().numpy()``, ``"force"`` writes ``.numpy(force=True)``."""
     target_torch: tuple[int, int] | None = None
     """The oldest torch the code must run on, as (major, minor); None where it is not known."""
+    line_length: int | None = None
+    """How long lines that a fix writes may be; None where only the file's own lines tell it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ def splice(source: Source, findings: Iterable[Finding]) -> Spliced:
     for finding in findings:
         if finding.fix is None:
             continue
-        if chosen.admits(finding.fix.edits) and _apart(finding.fix.edits):
+        if chosen.admits(finding.fix.edits) and apart(finding.fix.edits):
             chosen.add(finding.fix.edits)
             taken.append(finding)
         else:
@@ -71,7 +71,8 @@ def splice(source: Source, findings: Iterable[Finding]) -> Spliced:
     return Spliced(_splice(source, chosen.edits), tuple(taken), tuple(held))
 
 
-def _apart(edits: tuple[Edit, ...]) -> bool:
+def apart(edits: tuple[Edit, ...]) -> bool:
+    """Return whether edits leave each other's text alone."""
     ordered = sorted(edits, key=lambda edit: (edit.start, edit.end))
     return all(one == other or (one.end <= other.start and one.start < other.start) for one, other in pairwise(ordered))
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from torchlint.diagnostics.layout import Layout
 from torchlint.diagnostics.model import (
     Applicability,
     Confidence,
@@ -23,6 +24,7 @@ from torchlint.diagnostics.registry import RULES
 from torchlint.diagnostics.rule_metadata import RuleMetadata
 from torchlint.diagnostics.splice import splice
 from torchlint.linter.cell_fixes import fitted
+from torchlint.linter.siblings import Siblings, complete, kindred
 from torchlint.source.text import Source, SourceError, undecoded
 from torchlint.suppression.apply import ABOUT_SUPPRESSIONS, split
 from torchlint.suppression.unused import audit
@@ -61,6 +63,8 @@ class _Checked:
     troubles: tuple[Trouble, ...] = ()
     reads: _Reads = field(default_factory=dict)
     asked: _Asked = field(default_factory=dict)
+    beside: list[Finding] = field(default_factory=list)
+    """Those of rules that are not on: what they find decides how far others are repaired."""
 
 
 def check_bytes(path: str, raw: bytes, config: Config) -> FileResult:
@@ -68,7 +72,10 @@ def check_bytes(path: str, raw: bytes, config: Config) -> FileResult:
     return _check_for(config.codes(path), path, raw, config)
 
 
-def _check_for(codes: frozenset[str], path: str, raw: bytes, config: Config) -> FileResult:
+def _check_for(
+    codes: frozenset[str], path: str, raw: bytes, config: Config, changed: Changed | None = None
+) -> FileResult:
+    """Check for some rules; ``changed`` are the rows that are to be repaired, where that is not all."""
     try:
         reading = read(path, raw)
     except SourceError as error:
@@ -77,11 +84,13 @@ def _check_for(codes: frozenset[str], path: str, raw: bytes, config: Config) -> 
         return FileResult(path, None, passed_over=f"not checked: {other}")
     source = reading.source
     with _deep_recursion():
-        checked = _check(source, codes, config)
-        found = checked.findings
+        siblings = Siblings(source, config, codes, changed)
+        checked = _check(source, codes, config, siblings)
+        found, beside = checked.findings, checked.beside
         found += [_syntax_error(_offset(source, each.row, each.column), each.message) for each in reading.faults]
         found += _audited(source, codes, config, checked) if not checked.troubles else []
-    wanted = in_order(config.overruled(each) for each in found if each.confidence >= config.min_confidence)
+    decided = siblings.decided([config.overruled(each) for each in (*found, *beside)])[: len(found)]
+    wanted = in_order(each for each in decided if each.confidence >= config.min_confidence)
     kept, suppressed = split(source, wanted)
     rests_on = tuple(checked.reads.items()), tuple(checked.asked.items())
     return FileResult(path, source, kept, suppressed, checked.troubles, *rests_on)
@@ -117,11 +126,15 @@ def fix_bytes(
     troubles: list[Trouble] = []
     refused: set[str] = set()
     for _ in range(ROUNDS):
-        current = _check_for(config.codes(path) | _following(fixed), path, raw, config)
-        chosen = _first([each for each in _fixable(current, config, changed) if each.code not in refused])
-        if approve and current.source is not None:
+        current = _check_for(config.codes(path) | _following(fixed), path, raw, config, changed)
+        wanted = list(_fixable(current, config, changed))
+        chosen = _first([each for each in wanted if each.code not in refused])
+        if current.source is None:
+            break
+        if approve:
             chosen = list(approve(current.source, chosen, config.settings))
-        if not chosen or current.source is None:
+        chosen = complete(current.source, wanted, chosen)
+        if not chosen:
             break
         outcome = splice(current.source, chosen)
         broken = sum(each.code == SYNTAX_ERROR.code for each in current.findings)
@@ -202,23 +215,29 @@ def _absolute(source: Source, config: Config) -> str:
     return os.path.join(config.cwd or os.getcwd(), source.path)
 
 
-def _check(source: Source, codes: frozenset[str], config: Config) -> _Checked:
+def _check(source: Source, codes: frozenset[str], config: Config, siblings: Siblings | None = None) -> _Checked:
+    """Look for what some rules find; with ``siblings``, those that are akin to them are asked, too."""
     entries: Sequence[RuleMetadata] = triggered(codes, source.utf8)
+    if siblings is not None:
+        akin = kindred(each.code for each in entries)
+        entries = triggered(codes | akin, source.utf8) if entries else entries
     try:
         made = AST_CACHE.of(_absolute(source, config), source) if entries else parse(source)
     except (SyntaxError, ValueError) as error:
-        return _check_without_index(source, error, entries, config)
+        return _check_without_index(source, error, entries, config, siblings)
     except (RecursionError, MemoryError):
         return _Checked([_too_deep()])
     if not isinstance(made, AstIndex):
         return _Checked([])
     try:
-        return _check_index(made, entries, config)
+        return _check_index(made, entries, config, siblings)
     except RecursionError:  # Python 3.12 has a limit of its own where C and Python call each other by turns
         return _Checked([_too_deep()])
 
 
-def _check_index(made: AstIndex, entries: Sequence[RuleMetadata], config: Config) -> _Checked:
+def _check_index(
+    made: AstIndex, entries: Sequence[RuleMetadata], config: Config, siblings: Siblings | None
+) -> _Checked:
     """Ask the rules about the regions that hold a candidate; inference is imported only where there is one."""
     if not _candidates(made, entries):
         return _Checked([])
@@ -227,8 +246,8 @@ def _check_index(made: AstIndex, entries: Sequence[RuleMetadata], config: Config
     with closing(Analysis(made, config.settings, _absolute(made.source, config))) as known:
         if not known.may_hold_tensors:
             entries = [each for each in entries if not each.code.startswith(ABOUT_TENSORS)]
-        findings, troubles = _check_regions(known, _candidates(made, entries), entries)
-        return _Checked(findings, troubles, dict(known.reads), dict(known.asked))
+        checked = _check_regions(known, _candidates(made, entries), entries, siblings)
+        return replace(checked, reads=dict(known.reads), asked=dict(known.asked))
 
 
 def _candidates(made: AstIndex, entries: Sequence[RuleMetadata]) -> list[Region]:
@@ -256,8 +275,8 @@ def _audited(source: Source, codes: frozenset[str], config: Config, checked: _Ch
 
 
 def _check_regions(
-    known: Analysis, places: Sequence[Region], entries: Sequence[RuleMetadata]
-) -> tuple[list[Finding], tuple[Trouble, ...]]:
+    known: Analysis, places: Sequence[Region], entries: Sequence[RuleMetadata], siblings: Siblings | None
+) -> _Checked:
     from torchlint.syntax.cst import Definition, NotParsed
 
     source = known.index.source
@@ -268,12 +287,16 @@ def _check_regions(
             definitions = [Definition(source, whole(known.index))]
         except NotParsed as error:
             at = source.offset(min(error.row, len(source.line_starts)), 0)
-            return [_syntax_error(at, f"LibCST cannot parse this file: {error.message}")], ()
-    return _run_rules(definitions, known, entries)
+            return _Checked([_syntax_error(at, f"LibCST cannot parse this file: {error.message}")])
+    return _run_rules(definitions, known, entries, siblings)
 
 
 def _check_without_index(
-    source: Source, error: SyntaxError | ValueError, entries: Sequence[RuleMetadata], config: Config
+    source: Source,
+    error: SyntaxError | ValueError,
+    entries: Sequence[RuleMetadata],
+    config: Config,
+    siblings: Siblings | None,
 ) -> _Checked:
     """Look with LibCST alone at code that the stdlib's parser refuses: it may be newer than this Python."""
     from torchlint.inference.query import NothingKnown
@@ -289,37 +312,61 @@ def _check_without_index(
     except NotParsed:
         return _Checked([failure])
     with closing(NothingKnown(source, config.settings)) as known:
-        return _Checked(*_run_rules([definition], known, entries))
+        return _run_rules([definition], known, entries, siblings)
 
 
 def _run_rules(
-    definitions: Iterable[Definition], known: Analysis, entries: Sequence[RuleMetadata]
-) -> tuple[list[Finding], tuple[Trouble, ...]]:
+    definitions: Sequence[Definition], known: Analysis, entries: Sequence[RuleMetadata], siblings: Siblings | None
+) -> _Checked:
+    """Ask the rules, and those a second time whose fixes rewrite statements that are to stay as they are."""
+    findings, crashes = _visit(definitions, known, entries, {})
+    if siblings is None:
+        return _Checked(findings, tuple(crashes.values()))
+    standing, codes = siblings.in_the_way(findings)
+    if codes:
+        again = [each for each in entries if each.code in codes]
+        findings = [each for each in findings if each.code not in codes]
+        findings += _visit(definitions, known, again, standing)[0]
+    own = [each for each in findings if each.code in siblings.codes]
+    beside = [each for each in findings if each.code not in siblings.codes]
+    troubles = tuple(trouble for code, trouble in crashes.items() if code in siblings.codes)
+    return _Checked(own, troubles, beside=beside)
+
+
+def _visit(
+    definitions: Iterable[Definition],
+    known: Analysis,
+    entries: Sequence[RuleMetadata],
+    standing: Mapping[tuple[int, int], Applicability],
+) -> tuple[list[Finding], dict[str, Trouble]]:
+    """Return what the rules find, and by their codes which of them failed."""
     from torchlint.rules.api import FileContext, load
 
     findings: list[Finding] = []
-    troubles: list[Trouble] = []
+    troubles: dict[str, Trouble] = {}
     answers: Answers = {}
+    layout = Layout(known.index.source, known.settings.line_length)
     for definition in definitions:
-        context = FileContext(definition, known, answers)
+        context = FileContext(definition, known, answers, standing)
         for entry in entries:
             try:
                 for kind, visit in load(entry.code).visit.items():
                     for node in definition.by_type.get(kind, ()):
-                        findings += [_finding(entry, draft, definition) for draft in list(visit(node, context))]
+                        drafts = list(visit(node, context))
+                        findings += [_finding(entry, draft, definition, layout) for draft in drafts]
             except RecursionError:
                 raise
             except Exception as error:  # noqa: BLE001 - one crashing rule never takes the run down
-                troubles.append(_crash(definition.source, entry, error))
+                troubles.setdefault(entry.code, _crash(definition.source, entry, error))
     answers.clear()  # some of them hold what asked for them
-    return findings, tuple(troubles)
+    return findings, troubles
 
 
-def _finding(entry: RuleMetadata, draft: Draft, definition: Definition) -> Finding:
+def _finding(entry: RuleMetadata, draft: Draft, definition: Definition, layout: Layout) -> Finding:
     start, end = definition.span(draft.at)
     fix = draft.fix if definition.faithful else None
     if fix is not None:
-        fix = fitted(fix, definition.source)
+        fix = fitted(replace(fix, edits=layout.of(fix.edits)), definition.source)
     why = tuple(definition.source.cited(step) for step in draft.why)
     return Finding(entry.code, entry.name, start, end, draft.message, draft.confidence, why, fix)
 

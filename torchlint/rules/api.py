@@ -12,11 +12,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from types import MappingProxyType
 from typing import Any, TypeVar, overload
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Confidence, Edit, Fix, Settings
+from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix, Settings
 from torchlint.diagnostics.registry import BY_CODE
 from torchlint.diagnostics.rule_metadata import RuleMetadata, Triggers
 from torchlint.inference.lattice import UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
@@ -83,8 +84,14 @@ class FileContext:
     nothing is known of its values (:attr:`is_parsed`).
     """
 
-    def __init__(self, definition: Definition, analysis: Analysis, answers: Answers) -> None:
-        """Begin; ``answers`` are those of the file so far."""
+    def __init__(
+        self,
+        definition: Definition,
+        analysis: Analysis,
+        answers: Answers,
+        standing: Mapping[tuple[int, int], Applicability] = MappingProxyType({}),
+    ) -> None:
+        """Begin; ``answers`` are those of the file so far, ``standing`` what :meth:`trust` says of statements."""
         self.source: Source = definition.source
         self.settings: Settings = analysis.settings
         self._definition = definition
@@ -92,6 +99,7 @@ class FileContext:
         self._index = analysis.index
         self._bridge = Bridge(analysis.index, definition)
         self._answers = answers
+        self._standing = standing
 
     # ------------------------------------------------------------------ nodes of either tree
     @overload
@@ -121,6 +129,14 @@ class FileContext:
         if isinstance(node, ast.AST):
             return self._index.start(node), self._index.end(node)
         return self._definition.span(node)
+
+    def trust(self, statement: cst.CSTNode) -> Applicability:
+        """Return how far the repair of a statement may go, which another one must not go beyond that rewrites it, too.
+
+        It is known where the statement is repaired as a whole or not at all, for what else stands in it.
+        """
+        at = self.span(statement)[0]
+        return next((trust for (start, end), trust in self._standing.items() if start <= at < end), Applicability.SAFE)
 
     # ------------------------------------------------------------------ LibCST's tree, of the region
     def outer_span(self, node: cst.CSTNode) -> tuple[int, int]:

@@ -15,6 +15,7 @@ from pygls.lsp.server import LanguageServer
 from torchlint.diagnostics.model import Applicability, Finding
 from torchlint.diagnostics.registry import BY_CODE
 from torchlint.diagnostics.rule_docs import page
+from torchlint.linter.siblings import joined
 from torchlint.output.known_facts import KnownExpression, known_at
 from torchlint.output.sarif import linked
 from torchlint.server import checks
@@ -161,7 +162,7 @@ def edits(offer: Offer, opened: Open, checked: Checked) -> Edits:
         raise NotDone(f"{checked.wanted.name}: there is nothing to do any more")
     if offer.what == "silence":
         return opened.rewritten(checks.silenced(checked, finding))
-    return opened.repaired(source, finding)
+    return opened.repaired(source, joined(source, finding, checked.result.findings))
 
 
 def offer(server: LanguageServer, session: OpenTexts) -> None:

@@ -18,7 +18,7 @@ from torchlint.diagnostics.assumptions import (
     Decision,
     merged,
 )
-from torchlint.diagnostics.model import Confidence, Edit, Fix
+from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
 from torchlint.rules.api import FileContext, Mode, remembered, semantic_children
 from torchlint.rules.data.data_evidence import tensor_evidence
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, detached, dropped, is_detaching
@@ -144,13 +144,18 @@ def _replaced(node: cst.Attribute, confidence: Confidence, context: FileContext)
 
 
 def _in_block(statement: cst.SimpleStatementLine, context: FileContext) -> Fix | None:
-    """All neighbours that write as safely share the block, and each of them reports the same edits."""
-    safe = _trusted(statement, context)
-    if safe is None:
+    """All neighbours that are repaired as far share the block, and each of them reports the same edits."""
+    trust = _trusted(statement, context)
+    if trust is None:
         return None
+    stays = context.trust(statement.body[0]) is Applicability.DISPLAY
     runs = _runs.setdefault(context, {})
     if statement not in runs:
-        run = neighbours(statement, lambda other: _trusted(other, context) is safe, context)
+        run = neighbours(
+            statement,
+            lambda other: other is statement or (not stays and _trusted(other, context) == trust),
+            context,
+        )
         for at in range(0, len(run), _LONGEST_BLOCK):
             part = tuple(run[at : at + _LONGEST_BLOCK])
             runs.update((line, part) for each in part for line in _lines(each))
@@ -187,12 +192,13 @@ def _assumed_of(run: tuple[Statement, ...], context: FileContext) -> tuple[Decis
 
 
 @remembered
-def _trusted(line: cst.SimpleStatementLine, context: FileContext) -> bool | None:
-    """Whether moving the line into a block is safe; None where it does not belong into one."""
+def _trusted(line: cst.SimpleStatementLine, context: FileContext) -> tuple[bool, Applicability] | None:
+    """Whether moving the line into a block is safe, and how far it may go; None where it does not belong into one."""
     sites = _sites(line, context)
     if not sites or not all(_drop(node, use, context) for node, use, _ in sites):
         return None
-    return all(decision.is_proven for site in sites for decision in _assumed(*site, context))
+    is_safe = all(decision.is_proven for site in sites for decision in _assumed(*site, context))
+    return is_safe, context.trust(line.body[0])
 
 
 def _lines(node: cst.CSTNode) -> Iterator[cst.SimpleStatementLine]:

@@ -1,0 +1,95 @@
+"""Lines that a fix makes too long are broken in the bracket that grew, and where there is none they stay."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.test_layout import spliced
+from torchlint.diagnostics.layout import Layout
+from torchlint.diagnostics.model import Edit
+from torchlint.diagnostics.splice import apart
+from torchlint.source.text import decode
+
+LIMIT = 40
+
+
+def broken(text: str, *edits: Edit, limit: int | None = LIMIT) -> str:
+    source = decode("a.py", text.encode())
+    laid = Layout(source, limit).of(edits)
+    assert apart(laid)
+    return spliced(source.utf8, laid).decode()
+
+
+def longer(text: str, limit: int | None = LIMIT) -> str:
+    """Return a text in which `.data` is replaced by a longer word."""
+    at = text.encode().index(b".data")
+    return broken(text, Edit(at, at + 5, ".detach()"), limit=limit)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = f(a.data, bbbbbbbbbbbbbbbbbb)\n",
+        "x = aaaaaaaaaaaaaaaaaaaaaaaaaaaaa.data\n",
+        "x = f(a.data, bbbbbbbbbbbbbbbb)  # a note\n",
+        "x = f(a.data, bbbbbbbbbbbbbbbbbbbbb, cccccccccccccccccc, dd)\n",
+        "x = f(a.data, bbbbbbbbbbbbbbb).ccccccccccccccccccccccccccccccccc\n",
+        "x = aaaaaaaaaaaaaaaaaaaaaaaa[b.data, cc]\n",
+        "x = f(a.data, bbbbbbbbbbbbbbbbb, '''\n''')\n",
+        "x = f(a.data, bbbbbbbbbbbbbbbb).g(ccc,\n  d)\n",
+        "x = aaaaaaaaaaaaaaaaa.data.bbbb(cccccc)\n",
+        "x = f'{f(a.data, bbbbbbbbbbbbbbbbbbbb)}'\n",
+        "x = f(a.data, bbbbbbbbbbbbbbbbbbbbbb)\r",
+        "x = f(a.data, bbbbbbbbbbbbbbbbbbbbbbb\n",
+    ],
+    ids=[
+        "fits", "no bracket", "comment", "long before", "tail", "index", "string", "open behind", "chain", "f-string",
+        "bare return", "no Python",
+    ],
+)  # fmt: skip
+def test_lines_that_are_not_broken(text: str) -> None:
+    assert longer(text) == text.replace(".data", ".detach()")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x = f(a.data, bbbbbbbbbbbbbbbbbbbbbbb)\n", "x = f(\n    a.detach(), bbbbbbbbbbbbbbbbbbbbbbb\n)\n"),
+        ("x = f(a.data, bbbbbbbbbbbbbbbbbbbbbb)\r\n", "x = f(\n    a.detach(), bbbbbbbbbbbbbbbbbbbbbb\n)\r\n"),
+        ("if x:\n  y = f( g(a.data), bbbbbbbbbbbbbbbb )\n",
+         "if x:\n  y = f(\n    g(a.detach()), bbbbbbbbbbbbbbbb\n  )\n"),
+        ("if x:\n\ty = f(g(a.data), bbbbbbbbbbbbbb)\n", "if x:\n\ty = f(g(a.detach()), bbbbbbbbbbbbbb)\n"),
+        ("if x:\n\ty = f(a.data, bbbbbbbbbbbbbbbbbbbbb)\n",
+         "if x:\n\ty = f(\n\t\ta.detach(), bbbbbbbbbbbbbbbbbbbbb\n\t)\n"),
+        ("x = f([a.data for a in bbbbbbbbbbbbb])\n", "x = f(\n    [a.detach() for a in bbbbbbbbbbbbb]\n)\n"),
+        ("f(aaa,\n  bbbbbb(a.data, cccccccccccccccccccc),\n  d)\n",
+         "f(aaa,\n  bbbbbb(\n      a.detach(), cccccccccccccccccccc\n  ),\n  d)\n"),
+        ("xxxx = (a.data + bbbbbbbbb).cccccccc(dd)\n", "xxxx = (\n    a.detach() + bbbbbbbbb\n).cccccccc(dd)\n"),
+        ("if f(a.data, bbbbbbbbbbbbbbbbbbb): pass\n", "if f(\n    a.detach(), bbbbbbbbbbbbbbbbbbb\n): pass\n"),
+    ],
+    ids=[
+        "call", "crlf", "two blanks", "tabs that fit", "tabs", "outermost", "within a bracket", "parentheses", "header",
+    ],
+)  # fmt: skip
+def test_lines_that_grow_too_long_are_broken_in_the_bracket_that_grew(text: str, expected: str) -> None:
+    assert longer(text) == expected
+
+
+def test_an_argument_that_is_added_and_a_name_that_grows_are_broken_around() -> None:
+    edits = Edit(10, 16, "tensor"), Edit(36, 36, ", dtype=float")
+    laid = broken("x = torch.Tensor([1.0, 2.0, 3.0], [4])\n"[:-2] + ")\n", *edits)
+    assert laid.startswith("x = torch.tensor(\n    [1.0")
+    assert laid.endswith("\n)\n")
+
+
+def test_a_line_that_moves_into_a_block_is_broken_at_its_last_bracket() -> None:
+    text = "if x:\n    aaaaaaaaaa(b).cccccccccc(ddd, eee)\n"
+    block = "if x:\n    with g():\n        aaaaaaaaaa(b).cccccccccc(\n            ddd, eee\n        )\n"
+    assert broken(text, Edit(6, 6, "    with g():\n    ")) == block
+
+
+@pytest.mark.parametrize(("width", "rows"), [(60, 3), (79, 3), (80, 3), (81, 1), (130, 1)])
+def test_without_a_limit_the_longest_line_of_code_is_one(width: int, rows: int) -> None:
+    other = f"{'y' * (width - 4)} = 1\n# {'note ' * 40}\nz = '''\n{'text ' * 40}\n'''\n"
+    laid = longer(f"{other}x = f(a.data, {'b' * 62})\n", limit=None)
+    assert len(laid.removeprefix(other).splitlines()) == rows

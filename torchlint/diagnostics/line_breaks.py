@@ -1,0 +1,183 @@
+"""Lines that a fix makes too long are broken: what stands in a bracket goes on a line of its own, as black has it."""
+
+from __future__ import annotations
+
+import io
+import keyword
+import re
+import tokenize
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from torchlint.diagnostics.splice import apart
+from torchlint.source.text import Edit, Source
+
+_BARE_RETURN = re.compile(r"\r(?!\n)")
+_IN_STRING = ("FSTRING_START", "TSTRING_START"), ("FSTRING_END", "TSTRING_END")
+_OPENING, _CLOSING = "([{", ")]}"
+
+
+@dataclass
+class _Piece:
+    """A piece of the new text: what an edit writes, or what is kept; ``old`` is where that begins in the file."""
+
+    start: int
+    text: str
+    old: int
+    edit: Edit | None = None
+    changes: list[tuple[int, int, str]] = field(default_factory=list)
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+    def edits(self) -> Iterator[Edit]:
+        """Yield the edits that make of the file what it is now to be."""
+        if self.edit is None:
+            for start, end, text in self.changes:
+                first = self.old + len(self.text[:start].encode())
+                yield Edit(first, first + len(self.text[start:end].encode()), text)
+            return
+        text = self.text
+        for start, end, more in sorted(self.changes, reverse=True):
+            text = text[:start] + more + text[end:]
+        yield Edit(self.edit.start, self.edit.end, text)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A bracket and its counterpart on the same row: positions in the new text."""
+
+    open: int
+    close: int
+
+
+@dataclass
+class _Tokens:
+    """What is to be known of the rows of a new text, from 0."""
+
+    pairs: dict[int, list[_Pair]] = field(default_factory=dict)
+    left_open: dict[int, list[int]] = field(default_factory=dict)
+    kept: set[int] = field(default_factory=set)
+    """Rows that hold a comment or a part of a string of several rows."""
+
+
+def with_breaks(source: Source, edits: Sequence[Edit], rows: range, limit: int, unit: str) -> tuple[Edit, ...]:
+    """Return edits with those that break the rows of a statement which they make longer than the limit.
+
+    ``unit`` is one level of indentation. They are as they were where no bracket makes all lines fit.
+    """
+    start = source.line_starts[rows[0] - 1]
+    end = source.line_starts[rows[-1] - 1] + len(source.line(rows[-1]).encode())
+    inner = [each for each in edits if start <= each.start and each.end <= end]
+    others = [each for each in edits if each not in inner]
+    if not inner or any(each.start < end and each.end > start for each in others):
+        return tuple(edits)
+    pieces = list(_pieces(source, inner, start, end))
+    text = "".join(each.text for each in pieces)
+    tokens = _tokens(text)
+    if tokens is None:
+        return tuple(edits)
+    at = 0
+    for number, line in enumerate(text.split("\n")):
+        if len(line.rstrip("\r")) > limit and number not in tokens.kept:
+            touched = [each for each in pieces if each.edit and each.start <= at + len(line) and each.end >= at]
+            old = (source.line(source.position(each.old)[0]) for each in touched)
+            if touched and all(len(each) <= limit for each in old):
+                pair = _chosen(line, at, tokens, number, touched, limit, unit)
+                if pair is not None and not _break(pieces, text, line, pair, unit):
+                    return tuple(edits)
+        at += len(line) + 1
+    made = (edit for piece in pieces for edit in piece.edits())
+    result = tuple(sorted((*others, *made), key=lambda each: (each.start, each.end)))
+    return result if apart(result) else tuple(edits)
+
+
+def _pieces(source: Source, edits: Sequence[Edit], start: int, end: int) -> Iterator[_Piece]:
+    at, last = 0, start
+    for edit in edits:
+        kept = _Piece(at, source.slice(last, edit.start), last)
+        written = _Piece(kept.end, edit.text, edit.start, edit)
+        yield from (kept, written)
+        at, last = written.end, edit.end
+    yield _Piece(at, source.slice(last, end), last)
+
+
+def _tokens(text: str) -> _Tokens | None:
+    """Read a statement; None where it cannot be read."""
+    if _BARE_RETURN.search(text):
+        return None
+    begins = [0]
+    for line in text.split("\n"):
+        begins.append(begins[-1] + len(line) + 1)
+    made = _Tokens()
+    stack: list[tuple[int, int, bool]] = []
+    strings, before = 0, ""
+    try:
+        for kind, word, (row, column), (last, _), _ in tokenize.generate_tokens(io.StringIO(text, newline="").readline):
+            name = tokenize.tok_name[kind]
+            if row != last or kind == tokenize.COMMENT:
+                made.kept.update(range(row - 1, last))
+            strings += name in _IN_STRING[0]
+            strings -= name in _IN_STRING[1]
+            if strings and row != last:
+                made.kept.update(range(row - 1, last))
+            if kind == tokenize.OP and not strings and word in _OPENING:
+                stack.append((row - 1, begins[row - 1] + column, word == "[" and _is_indexed(before)))
+            elif kind == tokenize.OP and not strings and word in _CLOSING and stack:
+                opened, at, is_index = stack.pop()
+                close = begins[row - 1] + column
+                if opened != row - 1:
+                    made.left_open.setdefault(opened, []).append(at)
+                elif not is_index and text[at + 1 : close].strip():
+                    made.pairs.setdefault(opened, []).append(_Pair(at, close))
+            before = word if word.strip() else before
+    except (tokenize.TokenError, SyntaxError):
+        return None
+    return made
+
+
+def _is_indexed(word: str) -> bool:
+    """Whether a square bracket behind a word takes an element of it."""
+    return word[-1:] in (*_CLOSING, "'", '"') or (word.isidentifier() and not keyword.iskeyword(word))
+
+
+def _chosen(
+    line: str, at: int, tokens: _Tokens, number: int, touched: Sequence[_Piece], limit: int, unit: str
+) -> _Pair | None:
+    """Return the brackets to break a row at: the outermost around what grew, or the last ones of a row that moved."""
+    pairs = sorted(tokens.pairs.get(number, ()), key=lambda each: each.open)
+    grown = [each for each in pairs if any(each.open <= one.end and each.close >= one.start for one in touched)]
+    outermost = [each for each in pairs if not any(one.open < each.open < one.close for one in pairs)]
+    indent = len(line) - len(line.lstrip())
+    moved = any(at <= each.end <= at + indent for each in touched)
+    for pair in [*grown, *outermost[::-1]] if moved else grown:
+        if any(one > pair.open for one in tokens.left_open.get(number, ())):
+            continue
+        head, body, tail = (
+            line[: pair.open - at + 1],
+            line[pair.open - at + 1 : pair.close - at],
+            line[pair.close - at :],
+        )
+        widths = len(head), indent + len(unit) + len(body.strip()), indent + len(tail.rstrip())
+        if max(widths) <= limit:
+            return pair
+    return None
+
+
+def _break(pieces: Sequence[_Piece], text: str, line: str, pair: _Pair, unit: str) -> bool:
+    """Put what stands in brackets on a line of its own; False where that cannot be said by edits."""
+    indent = line[: len(line) - len(line.lstrip())]
+    body = text[pair.open + 1 : pair.close]
+    first = pair.open + 1 + len(body) - len(body.lstrip())
+    last = pair.open + 1 + len(body.rstrip())
+    return _put(pieces, pair.open + 1, first, f"\n{indent}{unit}") and _put(pieces, last, pair.close, f"\n{indent}")
+
+
+def _put(pieces: Sequence[_Piece], start: int, end: int, text: str) -> bool:
+    around = [each for each in pieces if each.start <= start and end <= each.end]
+    piece = next((each for each in around if each.edit is not None), next(iter(around), None))
+    if piece is None:
+        return False
+    piece.changes.append((start - piece.start, end - piece.start, text))
+    return True
