@@ -20,6 +20,7 @@ from torchlint.diagnostics.assumptions import (
 from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import Draft, FileContext, Kind
 from torchlint.rules.constructors.legacy_calls import KEYWORD, MODERN_KEYWORDS, Construction
+from torchlint.rules.evidence.conditional_types import conditional_device
 from torchlint.rules.evidence.constructor_argument import EMPTY_STORAGE, ArgumentKind
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.legacy_types import DTYPES, name_node, spelled_like, type_aliases
@@ -53,7 +54,7 @@ def modern(call: Construction, context: FileContext) -> Fix | None:
         return None
     (callee, imports), (suffix, more) = spelled, keywords
     edits = (context.replace(call.node.func, callee), *_insertions(call, suffix, context), *imports, *more)
-    action = f"Use `{callee}(...{suffix})`{_alternative(call)}"
+    action = f"Use `{callee}(...{suffix})`{_alternative(call, context)}"
     return Fix(action, tuple(dict.fromkeys(edits)), tuple(_assumed(call, context)))
 
 
@@ -65,7 +66,7 @@ def _never_ran(call: Construction) -> bool:
 def _may_raise(call: Construction) -> bool:
     """Whether the legacy call raises where the modern one does not, or raises something else."""
     refused = call.code == KEYWORD or call.given.kind is ArgumentKind.INVALID
-    return refused or call.type.device == "cuda"
+    return refused or call.type.device != "cpu"
 
 
 def function_for(call: Construction) -> str:
@@ -118,6 +119,10 @@ def _said(call: Construction, function: str, context: FileContext) -> Spoken:
     if _never_ran(call):  # and so follows no default: what the file itself says may be meant
         known = defaults(context)
         return Spoken(known.device and not known.tensor_type, known.dtype, ())
+    if not call.type.plain and call.type.device is None:
+        found = conditional_device(call.node.func, context)
+        if found is not None and found.follows_defaults:  # in one of two cases, so nothing can be written for both
+            return Spoken(False, False, defaults_unchanged(context, dtype=True))
     says_device = "device" in call.words or call.type.device != "cpu"
     return spoken(context, call.type.plain, says_device, _follows_dtype(call, function) or "dtype" in call.words)
 
@@ -126,7 +131,8 @@ def _device(call: Construction, function: str, context: FileContext) -> str | No
     if "device" in call.words:
         return None
     if call.type.device is None:
-        return "device"
+        found = conditional_device(call.node.func, context)
+        return found.code if found is not None else "device"
     if call.type.device == "cuda":
         return '"cuda"'
     return '"cpu"' if _said(call, function, context).cpu else None
@@ -144,7 +150,7 @@ def _insertions(call: Construction, suffix: str, context: FileContext) -> tuple[
 def _assumed(call: Construction, context: FileContext) -> Iterator[Decision]:
     """Decide what the repair rests on."""
     yield _kind_decided(call, _never_ran(call))
-    if _device_is_open(call) or (call.type.dtype is None and not call.type.plain):
+    if _device_is_open(call, context) or (call.type.dtype is None and not call.type.plain):
         yield DEVICE_IS_KNOWN.open()
     if call.given.may_be_empty:
         yield SIZE_IS_GIVEN.open(call.given.what)
@@ -168,14 +174,16 @@ def _kind_decided(call: Construction, never_ran: bool) -> Decision:
     return assumption.open(given.what, is_likely=never_ran or given.kind is not ArgumentKind.UNKNOWN)
 
 
-def _device_is_open(call: Construction) -> bool:
+def _device_is_open(call: Construction, context: FileContext) -> bool:
     """Whether the name stands for a CPU and a CUDA type, and nothing says which device is meant."""
-    return call.type.device is None and "device" not in call.words
+    if call.type.device is not None or "device" in call.words:
+        return False
+    return conditional_device(call.node.func, context) is None
 
 
-def _alternative(call: Construction) -> str:
+def _alternative(call: Construction, context: FileContext) -> str:
     """Return what else may be meant, for the title."""
-    if _device_is_open(call):
+    if _device_is_open(call, context):
         return " and say on which device"
     if call.given.seems_size:
         return f" if {call.given.what} is a size, `torch.as_tensor` if it holds values"
