@@ -46,10 +46,11 @@ legacy call did.
 
 ## Fix safety
 
-Safe for sequences, and for arrays that have a dimension or hold floats: same values, dtype, device and memory sharing.
-A 0-d integer array was taken as a size, so an array of unknown dimension makes the fix unsafe. Where callers decide
-what a sequence is, as with an annotated parameter, the fix writes `torch.as_tensor`, which does the same for a list
-and keeps sharing memory if an array comes in spite of the annotation. For a tensor the choices are only shown.
+Safe for sequences, and for arrays that have a dimension or hold floats: same values, dtype, device and memory
+sharing. A 0-d integer array was taken as a size, so an array of unknown dimension that may hold integers makes the
+fix unsafe. Where callers decide what a sequence is, as with an annotated parameter, the fix writes `torch.as_tensor`,
+which does the same for a list and keeps sharing memory if an array comes in spite of the annotation. For a tensor the
+choices are only shown.
 
 Where a file of the project, a test or a notebook among them, may set a default dtype, the fix writes
 `dtype=torch.get_default_dtype()`; where one may set a default device, it adds `device="cpu"`, because legacy

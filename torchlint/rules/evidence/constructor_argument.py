@@ -24,6 +24,7 @@ from torchlint.rules.evidence.argument_evidence import (
     rests_on_annotation,
     shape_by_use,
 )
+from torchlint.rules.evidence.array_elements import holds_no_integers
 
 
 class ArgumentKind(Enum):
@@ -281,9 +282,9 @@ def _is_torch_size(node: cst.BaseExpression, context: FileContext) -> bool:
 
 
 def _is_data(node: cst.BaseExpression, context: FileContext) -> bool:
-    """Return whether an array has dimensions: a 0-d integer array is a size."""
+    """Return whether an array is no size: it has dimensions, or holds no integers."""
     found = context.python(node)
-    return isinstance(found, ast.expr) and has_dimensions(found, context)
+    return isinstance(found, ast.expr) and (has_dimensions(found, context) or holds_no_integers(found, context))
 
 
 def _by_words(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> Given:
