@@ -33,6 +33,9 @@ _ALIASING_FUNCTIONS = frozenset(
 _TAKING_OVER = frozenset({"new", "set_", "as_subclass", "module_load"})
 """Methods that give their argument's memory another owner."""
 
+_OF_AUTOGRAD = frozenset({"requires_grad", "is_leaf", "grad_fn", "grad"})
+"""Attributes that `.data` and `.detach()` both leave blank."""
+
 _SAVING_NOTHING = frozenset("add add_ sub sub_ copy_ eq ne lt le gt ge view_as expand_as type_as".split())
 """Methods whose derivative needs none of their operands, so that no graph keeps the value."""
 
@@ -45,6 +48,9 @@ _VIEWS_OF_NUMPY = frozenset(
     ).split()
 )
 """Functions of NumPy that ask the tensor itself and hand out a tensor over its memory (measured on NumPy 2.4)."""
+
+_SAVING = "torchvision.utils.save_image"
+"""It copies what it changes (read in torchvision 0.11); `make_grid` may hand out what it was given."""
 
 _INPLACE_AT = {
     **dict.fromkeys("hardsigmoid hardswish mish relu relu6 selu silu".split(), 1),
@@ -124,7 +130,7 @@ class _Reader:
         if not (isinstance(call, ast.Call) and call.func is above):
             if not isinstance(above.ctx, ast.Load):
                 return False
-            return above.attr in FORM_ATTRIBUTES or (above.attr in VIEW_ATTRIBUTES and self.reads(above))
+            return above.attr in FORM_ATTRIBUTES | _OF_AUTOGRAD or (above.attr in VIEW_ATTRIBUTES and self.reads(above))
         word, table = above.attr, operations()
         if word in _NUMBERS or word in FORM_METHODS:
             return word != "type" or not call.args or self.reads(call)
@@ -162,6 +168,8 @@ class _Reader:
         return False
 
     def _torch_or_numpy(self, name: str, node: ast.expr, call: ast.Call) -> bool:
+        if name == _SAVING:
+            return True
         if name in _VIEWS_OF_NUMPY:
             return self.reads(call)
         if name.startswith("numpy.") or name in ("copy.deepcopy", "copy.copy"):
