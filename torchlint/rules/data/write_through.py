@@ -214,11 +214,15 @@ class _Reader:
         return False
 
     def _name(self, word: str, above: ast.AST) -> bool:
-        """Whether every use of the name in the function only reads; a name seen from elsewhere is not followed."""
+        """Whether every use of the name in its scope only reads; a name seen from elsewhere is not followed."""
         scope = next(
             (each for each in self._context.ancestors(above) if isinstance(each, (*_NESTED, ast.Module))), None
         )
-        if not isinstance(scope, _SCOPES):
+        if isinstance(scope, ast.Module):
+            others = self._context.other_texts
+            if others.exports or others.takes(word, by_star=True) or _reached_by_text(scope, self._context):
+                return False
+        elif not isinstance(scope, _SCOPES):
             return False
         if (scope, word) in self._asked:
             return True
@@ -270,8 +274,19 @@ def _is_inplace(name: str, call: ast.Call) -> bool:
     return any(not (isinstance(each, ast.Constant) and each.value is False) for each in said)
 
 
+_BY_TEXT = frozenset({"globals", "locals", "vars", "eval", "exec", "__dict__", "__all__"})
+
+
 @remembered
-def _uses(scope: ast.FunctionDef | ast.AsyncFunctionDef, _: FileContext) -> dict[str, list[ast.AST | None]]:
+def _reached_by_text(_: ast.Module, context: FileContext) -> bool:
+    """Whether a file may reach its names by their text."""
+    return bool(_BY_TEXT & (context.names_by_word().keys() | context.attributes_by_word().keys()))
+
+
+@remembered
+def _uses(
+    scope: ast.FunctionDef | ast.AsyncFunctionDef | ast.Module, _: FileContext
+) -> dict[str, list[ast.AST | None]]:
     """Return the uses of each name in a function.
 
     None for one in a nested scope or where it is declared elsewhere's.
