@@ -31,6 +31,8 @@ from torchlint.diagnostics.model import Applicability, Finding  # noqa: E402
 
 LABELS = Path(__file__).with_name("labels")
 PAGE = ROOT / "docs" / "labels.md"
+MEASURED = "## Safe fixes"
+"""The heading of what is measured with other labels, and kept when the page is written."""
 
 DATA_CODES = {"read": "TNS201", "mutation": "TNS202", "rebinding": "TNS203", "scalar": "TNS204", "metadata": "TNS205"}
 
@@ -64,7 +66,8 @@ def main(arguments: Sequence[str]) -> int:
     if any(site.label.get("safe_auto") for site in sites):
         print("", causes(verdicts), sep="\n")
     if flags.write:
-        PAGE.write_text(page(sites, text), encoding="utf-8")
+        kept = PAGE.read_text(encoding="utf-8").partition(MEASURED)[2]
+        PAGE.write_text(page(sites, text) + (f"\n{MEASURED}{kept}" if kept else ""), encoding="utf-8")
     return 0
 
 
