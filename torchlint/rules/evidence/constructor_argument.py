@@ -161,6 +161,8 @@ def _by_shape(node: cst.BaseExpression, context: FileContext) -> Given | None:
             return _by_builtin(node, context)
         case cst.Call(func=cst.Attribute(attr=cst.Name(value="tolist")), args=[]):
             return None if context.value(node).must(Kind.SEQUENCE) else Given(ArgumentKind.DATA, False, "a list")
+        case cst.Call(func=function) if context.names(function) == {"torch.Size"}:
+            return Given(ArgumentKind.SIZE, True, f"`{brief(node, context)}`")
     return _by_storage(node, context) or _by_product(node, context) or _by_shape_of(node, context)
 
 
