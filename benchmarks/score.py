@@ -3,6 +3,8 @@
     python benchmarks/score.py                   fetch what is missing, score, and print the table
     python benchmarks/score.py --write           also write it to docs/labels.md
     python benchmarks/score.py --show tuning     list each site on which torchlint and the label disagree
+    python benchmarks/score.py --labels FOLDER --clones FOLDER --show unsafe
+                                                 score other labels, and list the fixes that a reader calls safe
 
 The labels in ``benchmarks/labels/`` are pointers without the code: release, path, line, and the column (in bytes, from
 0) of the word at fault. Each was read in the context of its whole project before torchlint was run on it. A third of
@@ -12,10 +14,8 @@ the files, chosen by the digest of their names, is held out: tuning looks at the
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,36 +25,16 @@ if __name__ == "__main__":
     sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 import corpus  # noqa: E402
+from labelled import FAMILIES, PARTS, Site, scored  # noqa: E402
 
-from torchlint.config import Config  # noqa: E402
-from torchlint.diagnostics.model import Finding  # noqa: E402
-from torchlint.linter.engine import check_bytes  # noqa: E402
+from torchlint.diagnostics.model import Applicability, Finding  # noqa: E402
 
 LABELS = Path(__file__).with_name("labels")
 PAGE = ROOT / "docs" / "labels.md"
-FAMILIES = ("numpy", "data", "constructors", "variable")
-PARTS = ("tuning", "held out")
+MEASURED = "## Safe fixes"
+"""The heading of what is measured with other labels, and kept when the page is written."""
 
 DATA_CODES = {"read": "TNS201", "mutation": "TNS202", "rebinding": "TNS203", "scalar": "TNS204", "metadata": "TNS205"}
-
-
-@dataclass(frozen=True)
-class Site:
-    """One labelled place, and the findings that torchlint has there."""
-
-    family: str
-    label: dict[str, object]
-    findings: tuple[Finding, ...]
-
-    @property
-    def part(self) -> str:
-        """``"held out"`` for a third of the files, ``"tuning"`` for the others."""
-        key = f"{self.label['release']}/{self.label['path']}".encode()
-        return PARTS[hashlib.sha256(key).digest()[0] % 3 == 0]
-
-    def found(self, prefix: str) -> Finding | None:
-        """Return the finding of a rule, or of a family of rules, at this place."""
-        return next((each for each in self.findings if each.code.startswith(prefix)), None)
 
 
 @dataclass(frozen=True)
@@ -69,52 +49,26 @@ class Verdict:
 def main(arguments: Sequence[str]) -> int:
     """Score and print; give the exit status."""
     parser = argparse.ArgumentParser(description="Score torchlint against labelled sites.")
-    parser.add_argument("--into", type=Path, default=corpus.cache(), help="where the releases lie")
-    parser.add_argument("--show", choices=PARTS, help="list the sites of this part on which they disagree")
+    parser.add_argument("--labels", type=Path, default=LABELS, help="the folder of the labels (default: %(default)s)")
+    parser.add_argument("--into", type=Path, default=corpus.cache(), help="where the sources lie")
+    parser.add_argument("--clones", type=Path, help="where git directories lie as owner+name, for what is missing")
+    parser.add_argument("--show", choices=(*PARTS, "unsafe"), help="list the sites on which they disagree")
     parser.add_argument("--write", action="store_true", help="write docs/labels.md")
     flags = parser.parse_args(arguments)
-    sites = list(scored(flags.into))
+    sites = list(scored(flags.labels, flags.into, flags.clones))
     verdicts = [verdict for site in sites for verdict in judged(site)]
-    if flags.show:
-        for verdict in verdicts:
-            if not verdict.right and verdict.site.part == flags.show:
-                print(shown(verdict))
+    for verdict in verdicts if flags.show else ():
+        asked = verdict.question.startswith(_SAFE) if flags.show == "unsafe" else verdict.site.part == flags.show
+        if asked and not verdict.right:
+            print(shown(verdict))
     text = table(verdicts)
-    print(text)
+    print(text, "", by_project(verdicts), sep="\n")
+    if any(site.label.get("safe_auto") for site in sites):
+        print("", causes(verdicts), sep="\n")
     if flags.write:
-        PAGE.write_text(page(sites, text), encoding="utf-8")
+        kept = PAGE.read_text(encoding="utf-8").partition(MEASURED)[2]
+        PAGE.write_text(page(sites, text) + (f"\n{MEASURED}{kept}" if kept else ""), encoding="utf-8")
     return 0
-
-
-def labelled() -> Iterator[tuple[str, dict[str, object]]]:
-    """Yield every label with its family."""
-    for family in FAMILIES:
-        for line in (LABELS / f"{family}.jsonl").read_text(encoding="utf-8").splitlines():
-            yield family, json.loads(line)
-
-
-def scored(into: Path) -> Iterator[Site]:
-    """Run torchlint once over each file that holds a label."""
-    files: dict[tuple[str, str], list[tuple[str, dict[str, object]]]] = defaultdict(list)
-    for family, label in labelled():
-        files[str(label["release"]), str(label["path"])].append((family, label))
-    for (release, name), labels in files.items():
-        path = corpus.fetch(release, into) / name
-        result = check_bytes(str(path), path.read_bytes(), Config())
-        assert result.source is not None, path
-        places: dict[tuple[int, int], list[Finding]] = defaultdict(list)
-        for finding in (*result.findings, *result.suppressed):
-            row = result.source.position(finding.start)[0]
-            places[row, finding.start - result.source.line_starts[row - 1]].append(finding)
-        for family, label in labels:
-            yield Site(family, label, tuple(_at(places, family, label)))
-
-
-def _at(places: dict[tuple[int, int], list[Finding]], family: str, label: dict[str, object]) -> Iterable[Finding]:
-    row, column = int(str(label["line"])), int(str(label["column"]))
-    if family == "variable" and label["form"] == "import":  # the label points at the statement
-        return [each for (line, _), found in places.items() if line == row for each in found]
-    return places.get((row, column), [])
 
 
 # ---------------------------------------------------------------------- judging
@@ -122,6 +76,19 @@ def judged(site: Site) -> Iterator[Verdict]:
     """Hold what torchlint found against the label."""
     for question, right in _JUDGES[site.family](site):
         yield Verdict(question, right, site)
+    if site.label.get("safe_auto"):
+        yield Verdict(f"{_SAFE} {site.family}", _is_safe(site), site)
+
+
+_SAFE = "a safe fix where a reader calls one safe:"
+
+
+def _is_safe(site: Site) -> bool:
+    finding = site.found(_PREFIXES[site.family])
+    return finding is not None and finding.fix is not None and finding.fix.applicability is Applicability.SAFE
+
+
+_PREFIXES = {"numpy": "TNS1", "data": "TNS2", "constructors": "TNS30", "variable": "TNS4"}
 
 
 def _numpy(site: Site) -> Iterator[tuple[str, bool]]:
@@ -206,7 +173,8 @@ def shown(verdict: Verdict) -> str:
     label = verdict.site.label
     place = f"{label['release']}/{label['path']}:{label['line']}:{label['column']}"
     said = "; ".join(f"{each.code} {each.confidence}: {each.message}" for each in verdict.site.findings) or "silence"
-    return f"{verdict.question}\n  {place}\n  label: {label['evidence']} ({label['scope']})\n  torchlint: {said}"
+    read = f"{label['evidence']} ({label['scope']})"
+    return f"{verdict.question}\n  {place}\n  label: {read}\n  torchlint: {said}\n  open: {_cause(verdict.site)}"
 
 
 def table(verdicts: list[Verdict]) -> str:
@@ -217,6 +185,38 @@ def table(verdicts: list[Verdict]) -> str:
         cells = [_share(counts[question, part, True], counts[question, part, False]) for part in PARTS]
         lines.append(f"| {question} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def by_project(verdicts: list[Verdict]) -> str:
+    """Return a Markdown table: for each project and question how often torchlint is right."""
+    counts: Counter[tuple[str, str, bool]] = Counter((v.site.project, v.question, v.right) for v in verdicts)
+    lines = ["| project | question | right |", "|---|---|---|"]
+    for project, question in sorted({(each.site.project, each.question) for each in verdicts}):
+        right, wrong = counts[project, question, True], counts[project, question, False]
+        lines.append(f"| {project} | {question} | {_share(right, wrong)} |")
+    return "\n".join(lines)
+
+
+def causes(verdicts: list[Verdict]) -> str:
+    """Return a Markdown table: what keeps fixes from being safe where a reader calls one safe."""
+    found: Counter[tuple[str, str, str]] = Counter()
+    for verdict in verdicts:
+        if verdict.question.startswith(_SAFE) and not verdict.right:
+            use = str(verdict.site.label.get("use") or verdict.site.label.get("arg") or "")
+            found[verdict.site.family, use, _cause(verdict.site)] += 1
+    lines = ["| family | use | open | sites |", "|---|---|---|---|"]
+    lines += [f"| {family} | {use} | {cause} | {count} |" for (family, use, cause), count in found.most_common()]
+    return "\n".join(lines)
+
+
+def _cause(site: Site) -> str:
+    finding = site.found(_PREFIXES[site.family])
+    if finding is None:
+        return "no finding"
+    if finding.fix is None:
+        return f"{finding.code}: no fix"
+    names = dict.fromkeys(each.name for each in finding.fix.assumptions if not each.is_proven)
+    return f"{finding.code}: {', '.join(names)}"
 
 
 def _share(right: int, wrong: int) -> str:

@@ -161,7 +161,7 @@ def test_the_good_block_is_silent(entry: RuleMetadata) -> None:
 def test_the_fix_makes_the_good_block_of_the_bad_one(entry: RuleMetadata) -> None:
     blocks = example(entry)
     config = Config(select=(entry.code,), unsafe_fixes=True)
-    assert fix_bytes("page.py", blocks.bad.encode(), config).raw.decode() == blocks.good
+    assert fix_bytes("/alone/page.py", blocks.bad.encode(), config).raw.decode() == blocks.good
 
 
 @pytest.fixture
@@ -236,7 +236,9 @@ DIFFS = re.findall(r"^```diff\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
 def test_the_readmes_patches_are_what_the_fixes_do(block: str) -> None:
     head = "import torch\nimport torch.nn as nn\n"
     before, after = (_side(block, sign) for sign in "-+")
-    assert fix_bytes("readme.py", (head + before).encode(), Config(unsafe_fixes=True)).raw.decode() == head + after
+    assert (
+        fix_bytes("/alone/readme.py", (head + before).encode(), Config(unsafe_fixes=True)).raw.decode() == head + after
+    )
 
 
 def _side(block: str, sign: str) -> str:

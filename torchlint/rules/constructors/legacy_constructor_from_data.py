@@ -46,15 +46,17 @@ legacy call did.
 
 ## Fix safety
 
-Safe for sequences, and for arrays that have a dimension or hold floats: same values, dtype, device and memory sharing.
-A 0-d integer array was taken as a size, so an array of unknown dimension makes the fix unsafe. Where callers decide
-what a sequence is, as with an annotated parameter, the fix writes `torch.as_tensor`, which does the same for a list
-and keeps sharing memory if an array comes in spite of the annotation. For a tensor the choices are only shown.
+Safe for sequences, and for arrays that have a dimension or hold floats: same values, dtype, device and memory
+sharing. A 0-d integer array was taken as a size, so an array of unknown dimension that may hold integers makes the
+fix unsafe. Where callers decide what a sequence is, as with an annotated parameter, the fix writes `torch.as_tensor`,
+which does the same for a list and keeps sharing memory if an array comes in spite of the annotation. For a tensor the
+choices are only shown.
 
-Unsafe where a file of the project, a test or a notebook among them, may set a default dtype, device or tensor type: by
-a call, by a name that is put together at run time, or by `with torch.device(...)`. The fix's title names the file. In
-a file that changes the default dtype itself the fix writes `dtype=torch.get_default_dtype()`; in one that sets a
-default device it adds `device="cpu"`, because legacy constructors stay on the CPU.
+Where a file of the project, a test or a notebook among them, may set a default dtype, the fix writes
+`dtype=torch.get_default_dtype()`; where one may set a default device, it adds `device="cpu"`, because legacy
+constructors stay on the CPU. Such a file sets it by a call, by a name that is put together at run time, or by
+`with torch.device(...)`. Unsafe where one may set a default tensor type, which may be one of an accelerator and moves
+`torch.Tensor` as well; the fix's title names the file.
 
 ## References
 

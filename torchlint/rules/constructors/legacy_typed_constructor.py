@@ -33,13 +33,14 @@ buffer = torch.empty(4, 3, dtype=torch.float32).zero_()
 
 ## Fix safety
 
-As for TNS301 and TNS302: safe where the kind of the arguments is proven, and no file of the project may set a default
-device or tensor type; the default dtype does not matter here. `torch.cuda.*` becomes `device="cuda"`. In a
-file that sets a default device or a default tensor type, `device="cpu"` is added to the others, because they stay on
-the CPU. Where a name stands for several types (`torch.cuda.FloatTensor if use_cuda else torch.FloatTensor`) the device
-is for the author to say, and where an argument may be a size or data so is the reading: the fix is only shown.
-`torch.cuda.*` inside `try` is unsafe: without an accelerator torch raises another error for `device="cuda"`, which the
-handler may not take.
+As for TNS301 and TNS302: safe where the kind of the arguments is proven; the default dtype does not matter here.
+`torch.cuda.*` becomes `device="cuda"`. Where a file of the project may set a default device or a default tensor type,
+`device="cpu"` is added to the others, because they stay on the CPU. Where a name stands for several types
+(`torch.cuda.FloatTensor if use_cuda else torch.FloatTensor`) the fix writes `device="cuda" if use_cuda else "cpu"`,
+provided the test is made of `torch.cuda.is_available()` and of flags that are bound once and mean the same there;
+else the device is for the author to say: the fix is only shown. It is so, too, where an argument may be a size or
+data. `torch.cuda.*` inside `try` is unsafe: without an accelerator torch raises another error for `device="cuda"`,
+which the handler may not take.
 
 A sparse type, `torch.sparse.FloatTensor(indices, values, size)`, does what `torch.sparse_coo_tensor` does with the
 same arguments, the dtype of the values included; unsafe, because torch then warns once for each process that it does
@@ -83,6 +84,7 @@ RULE = Rule(
         "array-has-dimensions",
         "size-is-given",
         "device-is-known",
+        "default-dtype-unchanged",
         "default-device-unchanged",
         "error-not-expected",
         "warnings-may-differ",

@@ -20,11 +20,12 @@ from torchlint.diagnostics.assumptions import (
 from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import Draft, FileContext, Kind
 from torchlint.rules.constructors.legacy_calls import KEYWORD, MODERN_KEYWORDS, Construction
+from torchlint.rules.evidence.conditional_types import conditional_device
 from torchlint.rules.evidence.constructor_argument import EMPTY_STORAGE, ArgumentKind
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.legacy_types import DTYPES, name_node, spelled_like, type_aliases
 from torchlint.rules.evidence.spelling import Spelled, torch_name
-from torchlint.rules.evidence.torch_defaults import defaults, defaults_unchanged
+from torchlint.rules.evidence.torch_defaults import Spoken, defaults, defaults_unchanged, spoken
 
 _FUNCTION = {
     ArgumentKind.EMPTY: "empty",
@@ -53,14 +54,19 @@ def modern(call: Construction, context: FileContext) -> Fix | None:
         return None
     (callee, imports), (suffix, more) = spelled, keywords
     edits = (context.replace(call.node.func, callee), *_insertions(call, suffix, context), *imports, *more)
-    action = f"Use `{callee}(...{suffix})`{_alternative(call)}"
+    action = f"Use `{callee}(...{suffix})`{_alternative(call, context)}"
     return Fix(action, tuple(dict.fromkeys(edits)), tuple(_assumed(call, context)))
+
+
+def _never_ran(call: Construction) -> bool:
+    """Whether a call has a keyword that every legacy constructor refuses."""
+    return bool(call.words & MODERN_KEYWORDS)
 
 
 def _may_raise(call: Construction) -> bool:
     """Whether the legacy call raises where the modern one does not, or raises something else."""
     refused = call.code == KEYWORD or call.given.kind is ArgumentKind.INVALID
-    return refused or call.type.device == "cuda"
+    return refused or call.type.device != "cpu"
 
 
 def function_for(call: Construction) -> str:
@@ -89,7 +95,7 @@ def _keywords(call: Construction, function: str, context: FileContext) -> Spelle
             return None
         dtype, imports = spelled
         text = f", dtype={dtype}{'()' if name == 'get_default_dtype' else ''}"
-    device = _device(call, context)
+    device = _device(call, function, context)
     return (f"{text}, device={device}" if device else text), imports
 
 
@@ -98,22 +104,38 @@ def _dtype(call: Construction, function: str, context: FileContext) -> str | Non
         return None
     if not call.type.plain:
         return call.type.dtype
-    if function == "empty" or call.given.floats:
-        return None  # both follow the default dtype by themselves
-    return "get_default_dtype" if defaults(context).dtype else "float32"
+    if _follows_dtype(call, function):
+        return None
+    return "get_default_dtype" if _said(call, function, context).dtype else "float32"
 
 
-def _device(call: Construction, context: FileContext) -> str | None:
+def _follows_dtype(call: Construction, function: str) -> bool:
+    """Whether the modern function takes the default dtype by itself, as the legacy one did."""
+    return function == "empty" or call.given.floats
+
+
+def _said(call: Construction, function: str, context: FileContext) -> Spoken:
+    """Decide what the repair has to say of torch's defaults."""
+    if _never_ran(call):  # and so follows no default: what the file itself says may be meant
+        known = defaults(context)
+        return Spoken(known.device and not known.tensor_type, known.dtype, ())
+    if not call.type.plain and call.type.device is None:
+        found = conditional_device(call.node.func, context)
+        if found is not None and found.follows_defaults:  # in one of two cases, so nothing can be written for both
+            return Spoken(False, False, defaults_unchanged(context, dtype=True))
+    says_device = "device" in call.words or call.type.device != "cpu"
+    return spoken(context, call.type.plain, says_device, _follows_dtype(call, function) or "dtype" in call.words)
+
+
+def _device(call: Construction, function: str, context: FileContext) -> str | None:
     if "device" in call.words:
         return None
     if call.type.device is None:
-        return "device"
+        found = conditional_device(call.node.func, context)
+        return found.code if found is not None else "device"
     if call.type.device == "cuda":
         return '"cuda"'
-    known = defaults(context)
-    if known.tensor_type:
-        return None if call.type.plain else '"cpu"'
-    return '"cpu"' if known.device else None
+    return '"cpu"' if _said(call, function, context).cpu else None
 
 
 def _insertions(call: Construction, suffix: str, context: FileContext) -> tuple[Edit, ...]:
@@ -126,17 +148,15 @@ def _insertions(call: Construction, suffix: str, context: FileContext) -> tuple[
 
 
 def _assumed(call: Construction, context: FileContext) -> Iterator[Decision]:
-    """Decide what the repair rests on; a call that never ran follows no default."""
-    never_ran = bool(call.words & MODERN_KEYWORDS)
-    yield _kind_decided(call, never_ran)
-    if _device_is_open(call) or (call.type.dtype is None and not call.type.plain):
+    """Decide what the repair rests on."""
+    yield _kind_decided(call, _never_ran(call))
+    if _device_is_open(call, context) or (call.type.dtype is None and not call.type.plain):
         yield DEVICE_IS_KNOWN.open()
     if call.given.may_be_empty:
         yield SIZE_IS_GIVEN.open(call.given.what)
     if call.given.kind is ArgumentKind.ARRAY and not call.given.proven:
         yield ARRAY_HAS_DIMENSIONS.open(call.given.what)
-    if not never_ran:
-        yield from defaults_unchanged(context, dtype=call.type.plain)
+    yield from _said(call, function_for(call), context).decisions
     if _may_raise(call):
         yield error_not_expected(call.node, context)
 
@@ -154,14 +174,16 @@ def _kind_decided(call: Construction, never_ran: bool) -> Decision:
     return assumption.open(given.what, is_likely=never_ran or given.kind is not ArgumentKind.UNKNOWN)
 
 
-def _device_is_open(call: Construction) -> bool:
+def _device_is_open(call: Construction, context: FileContext) -> bool:
     """Whether the name stands for a CPU and a CUDA type, and nothing says which device is meant."""
-    return call.type.device is None and "device" not in call.words
+    if call.type.device is not None or "device" in call.words:
+        return False
+    return conditional_device(call.node.func, context) is None
 
 
-def _alternative(call: Construction) -> str:
+def _alternative(call: Construction, context: FileContext) -> str:
     """Return what else may be meant, for the title."""
-    if _device_is_open(call):
+    if _device_is_open(call, context):
         return " and say on which device"
     if call.given.seems_size:
         return f" if {call.given.what} is a size, `torch.as_tensor` if it holds values"

@@ -60,12 +60,13 @@ result is used, `.data` becomes `.detach()`, through which writes are counted to
 
 Safe where no graph can hold the tensor: a module initialises what it made itself, in `__init__`, in
 `reset_parameters` or another initialiser that only its constructor calls in this file, or in a function given to
-nothing but `.apply` of a module just made; and the method is one of those that were measured to do the same in both
-spellings. "Made itself" means that each way in which the attribute is set leads to constructors of `torch.nn`, new
-tensors, and classes and functions of the file that make nothing else: not to a module or a parameter that was passed
-in, kept at class level, found in a global or in another file, or given by a function that may hand out the same one
-twice. What the title then names is `self.net`; for `self.modules()` and `self.parameters()` this must hold of all
-attributes.
+nothing but `.apply` of a module just made, which was moved at most (`net.cuda()`); or where one of torch's layers was
+made right before (`m = nn.Linear(2, 2)`) and nothing ran it since; and the method is one of those that were measured
+to do the same in both spellings. "Made itself" means that each way in which the attribute is set leads to
+constructors of `torch.nn`, new tensors, and classes and functions of the file that make nothing else: not to a module
+or a parameter that was passed in, kept at class level, found in a global or in another file, or given by a function
+that may hand out the same one twice. What the title then names is `self.net`; for `self.modules()` and
+`self.parameters()` this must hold of all attributes.
 
 Unsafe where the constructor, or a method that it mentions, keeps what it computed with tensors that require grad, as in
 `self.penalty = self.weight.norm()`.

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from functools import cached_property
 
 from torchlint.rules.api import FileContext, Kind, Value, remembered
+from torchlint.rules.data.just_made import is_of_new_layer, made_before
 from torchlint.rules.data.kept_graphs import keeps_a_graph
 from torchlint.rules.evidence.called_definitions import Frame
 from torchlint.rules.evidence.made_here import Judge, Made
@@ -26,10 +27,11 @@ def is_being_built(node: ast.expr, context: FileContext) -> bool:
     """Whether the tensor that an expression gives is of a module that has not been called yet.
 
     True in ``__init__`` of a module for what was made there, in methods such as ``reset_parameters`` that only its
-    constructor calls, and in a function given to nothing but ``.apply`` of a module just made.
+    constructor calls, in a function given to nothing but ``.apply`` of a module just made, and for one of torch's
+    layers right behind where it is made.
     """
     building = _around(node, context)
-    return building is not None and building.holds(node)
+    return (building is not None and building.holds(node)) or is_of_new_layer(node, context)
 
 
 def made_elsewhere(node: ast.expr, context: FileContext) -> str | None:
@@ -211,17 +213,10 @@ class _Building:
         return False
 
     def _was_just_made(self, word: str, call: ast.Call, around: ast.AST) -> bool:
-        """Whether ``net = Net(...)`` stands before in the same block and the name was not used in between."""
+        """Whether ``net = Net(...)`` stands before and nothing ran the module in between."""
         statement = next((up for up in (call, *self._context.ancestors(call)) if isinstance(up, ast.stmt)), None)
-        for block in _blocks(around):
-            if statement in block:
-                for before in reversed(block[: block.index(statement)]):
-                    match before:
-                        case ast.Assign(targets=[ast.Name(id=target)], value=ast.Call() as made) if target == word:
-                            return self._value(made).must(Kind.MODULE) and self._is_new_in(made, around)
-                    if any(isinstance(each, ast.Name) and each.id == word for each in ast.walk(before)):
-                        return False
-        return False
+        made = made_before(word, statement, self._context) if statement is not None else None
+        return made is not None and self._value(made).must(Kind.MODULE) and self._is_new_in(made, around)
 
     @property
     def _self(self) -> str | None:
@@ -264,11 +259,3 @@ def _is_rooted(node: ast.expr, source: str | None) -> bool:
 def _parameters(function: Function) -> list[ast.arg]:
     arguments = function.args
     return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-
-
-def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    for each in ast.walk(node):
-        for field in ("body", "orelse", "finalbody"):
-            block = getattr(each, field, None)
-            if isinstance(block, list):
-                yield block

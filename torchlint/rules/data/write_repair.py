@@ -26,7 +26,7 @@ from torchlint.rules.data.module_building import is_being_built, made_elsewhere
 from torchlint.rules.data.no_grad_block import Statement, neighbours, no_grad_edits, statement_of
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.tensor_proof import is_tensor
-from torchlint.rules.evidence.tensor_uses import ALIKE, CALLING_BACK, REFORMING, RESIZING
+from torchlint.rules.evidence.tensor_uses import ALIKE, CALLING_BACK, PARAMETER, REFORMING, RESIZING
 
 _HARMLESS_CALLS = frozenset("float int len min max abs round range tuple list sum isinstance bool".split())
 _HARMLESS_MODULES = ("torch.", "math.", "numpy.", "random.")
@@ -46,12 +46,35 @@ def _of_a_new_tensor(node: cst.Attribute, confidence: Confidence, context: FileC
     """Decide whether what is written into is a tensor that no graph holds: one of a module that is being built."""
     place, code = context.python(node.value), brief(node.value, context)
     if is_new(node, context):  # such a module holds no tensors but torch's own
-        yield IS_TENSOR.decided(None if confidence is Confidence.CERTAIN else "", code)
+        sure = confidence is Confidence.CERTAIN or (isinstance(place, ast.Attribute) and _is_of_torch(place, context))
+        yield IS_TENSOR.decided(None if sure else "", code)
         yield NO_LIVE_GRAPH.proven(of=code)
         return
     doubt = made_elsewhere(place, context) if isinstance(place, ast.expr) else None
     yield is_tensor(node.value, context)
     yield NO_LIVE_GRAPH.open(code, doubt or "")
+
+
+def _is_of_torch(place: ast.Attribute, context: FileContext) -> bool:
+    """Whether no class but torch's own gives its objects an attribute of this name, and it is one of parameters."""
+    word = place.attr
+    if not PARAMETER.search(word) or word == "grad" or _binds_by_other_ways(context.tree, context) & {word, _ANY_WORD}:
+        return False
+    return all(isinstance(each.ctx, ast.Load) for each in context.attributes_by_word().get(word, ()))
+
+
+_ANY_WORD = "*"
+_SETTING = frozenset({"setattr", "__setattr__", "__getattr__", "__getattribute__", "__dict__"})
+
+
+@remembered
+def _binds_by_other_ways(_: ast.Module, context: FileContext) -> frozenset[str]:
+    """Return the words that class bodies of a file bind; `*` where attributes are set or found by any name."""
+    nodes = (each for owner in context.nodes(ast.ClassDef) for each in owner.body)
+    found = {each.name for each in nodes if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)}
+    found |= {each.id for each in context.nodes(ast.Name) if isinstance(each.ctx, ast.Store) or each.id in _SETTING}
+    found |= context.attributes_by_word().keys() & _SETTING
+    return frozenset({*found, _ANY_WORD} if found & _SETTING else found)
 
 
 def is_new(node: cst.Attribute, context: FileContext) -> bool:

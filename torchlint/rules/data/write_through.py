@@ -33,6 +33,9 @@ _ALIASING_FUNCTIONS = frozenset(
 _TAKING_OVER = frozenset({"new", "set_", "as_subclass", "module_load"})
 """Methods that give their argument's memory another owner."""
 
+_OF_AUTOGRAD = frozenset({"requires_grad", "is_leaf", "grad_fn", "grad"})
+"""Attributes that `.data` and `.detach()` both leave blank."""
+
 _SAVING_NOTHING = frozenset("add add_ sub sub_ copy_ eq ne lt le gt ge view_as expand_as type_as".split())
 """Methods whose derivative needs none of their operands, so that no graph keeps the value."""
 
@@ -45,6 +48,9 @@ _VIEWS_OF_NUMPY = frozenset(
     ).split()
 )
 """Functions of NumPy that ask the tensor itself and hand out a tensor over its memory (measured on NumPy 2.4)."""
+
+_SAVING = "torchvision.utils.save_image"
+"""It copies what it changes (read in torchvision 0.11); `make_grid` may hand out what it was given."""
 
 _INPLACE_AT = {
     **dict.fromkeys("hardsigmoid hardswish mish relu relu6 selu silu".split(), 1),
@@ -124,7 +130,7 @@ class _Reader:
         if not (isinstance(call, ast.Call) and call.func is above):
             if not isinstance(above.ctx, ast.Load):
                 return False
-            return above.attr in FORM_ATTRIBUTES or (above.attr in VIEW_ATTRIBUTES and self.reads(above))
+            return above.attr in FORM_ATTRIBUTES | _OF_AUTOGRAD or (above.attr in VIEW_ATTRIBUTES and self.reads(above))
         word, table = above.attr, operations()
         if word in _NUMBERS or word in FORM_METHODS:
             return word != "type" or not call.args or self.reads(call)
@@ -162,6 +168,8 @@ class _Reader:
         return False
 
     def _torch_or_numpy(self, name: str, node: ast.expr, call: ast.Call) -> bool:
+        if name == _SAVING:
+            return True
         if name in _VIEWS_OF_NUMPY:
             return self.reads(call)
         if name.startswith("numpy.") or name in ("copy.deepcopy", "copy.copy"):
@@ -206,11 +214,15 @@ class _Reader:
         return False
 
     def _name(self, word: str, above: ast.AST) -> bool:
-        """Whether every use of the name in the function only reads; a name seen from elsewhere is not followed."""
+        """Whether every use of the name in its scope only reads; a name seen from elsewhere is not followed."""
         scope = next(
             (each for each in self._context.ancestors(above) if isinstance(each, (*_NESTED, ast.Module))), None
         )
-        if not isinstance(scope, _SCOPES):
+        if isinstance(scope, ast.Module):
+            others = self._context.other_texts
+            if others.exports or others.takes(word, by_star=True) or _reached_by_text(scope, self._context):
+                return False
+        elif not isinstance(scope, _SCOPES):
             return False
         if (scope, word) in self._asked:
             return True
@@ -262,8 +274,19 @@ def _is_inplace(name: str, call: ast.Call) -> bool:
     return any(not (isinstance(each, ast.Constant) and each.value is False) for each in said)
 
 
+_BY_TEXT = frozenset({"globals", "locals", "vars", "eval", "exec", "__dict__", "__all__"})
+
+
 @remembered
-def _uses(scope: ast.FunctionDef | ast.AsyncFunctionDef, _: FileContext) -> dict[str, list[ast.AST | None]]:
+def _reached_by_text(_: ast.Module, context: FileContext) -> bool:
+    """Whether a file may reach its names by their text."""
+    return bool(_BY_TEXT & (context.names_by_word().keys() | context.attributes_by_word().keys()))
+
+
+@remembered
+def _uses(
+    scope: ast.FunctionDef | ast.AsyncFunctionDef | ast.Module, _: FileContext
+) -> dict[str, list[ast.AST | None]]:
     """Return the uses of each name in a function.
 
     None for one in a nested scope or where it is declared elsewhere's.

@@ -278,7 +278,11 @@ class Definitions:
         """Return the function or the method of the same object that is called, where the file has it."""
         match node:
             case ast.Name(id=word):
-                here: list[ast.stmt] = self.context.tree.body
+                inner_ones = frame.function.body if isinstance(frame.function, _FUNCTIONS) else []
+                here: list[ast.stmt] = [each for each in inner_ones if getattr(each, "name", "") == word]
+                if here and stores(word, frame.function, self.context):
+                    return None
+                here = here or self.context.tree.body
                 this = None
             case ast.Attribute(value=inner, attr=word) if frame.this is not None and is_self(inner, frame):
                 here = [statement for each in frame.this.line for statement in each.body]

@@ -24,6 +24,7 @@ from torchlint.rules.evidence.argument_evidence import (
     rests_on_annotation,
     shape_by_use,
 )
+from torchlint.rules.evidence.array_elements import holds_no_integers
 
 
 class ArgumentKind(Enum):
@@ -160,6 +161,8 @@ def _by_shape(node: cst.BaseExpression, context: FileContext) -> Given | None:
             return _by_builtin(node, context)
         case cst.Call(func=cst.Attribute(attr=cst.Name(value="tolist")), args=[]):
             return None if context.value(node).must(Kind.SEQUENCE) else Given(ArgumentKind.DATA, False, "a list")
+        case cst.Call(func=function) if context.names(function) == {"torch.Size"}:
+            return Given(ArgumentKind.SIZE, True, f"`{brief(node, context)}`")
     return _by_storage(node, context) or _by_product(node, context) or _by_shape_of(node, context)
 
 
@@ -281,9 +284,9 @@ def _is_torch_size(node: cst.BaseExpression, context: FileContext) -> bool:
 
 
 def _is_data(node: cst.BaseExpression, context: FileContext) -> bool:
-    """Return whether an array has dimensions: a 0-d integer array is a size."""
+    """Return whether an array is no size: it has dimensions, or holds no integers."""
     found = context.python(node)
-    return isinstance(found, ast.expr) and has_dimensions(found, context)
+    return isinstance(found, ast.expr) and (has_dimensions(found, context) or holds_no_integers(found, context))
 
 
 def _by_words(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> Given:

@@ -11,6 +11,7 @@ from torchlint.rules.api import UNLIKE, FileContext, Kind, Value, leaf, operatio
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.local_bindings import bindings_of, is_instance, names_of
 from torchlint.rules.evidence.object_attributes import attribute_values, is_own_groups
+from torchlint.rules.evidence.own_results import forwarded, returned
 from torchlint.rules.evidence.tensor_uses import PARAMETER
 
 _COMPUTING = frozenset(
@@ -260,7 +261,40 @@ class _Proof:
             case ast.Attribute(value=receiver, attr=word):
                 if word not in _OF_SEVERAL_SORTS and self.holds(receiver):
                     return True
-        return depth == 0 and layer_gives_a_tensor(node.func, self._context)
+        own = returned(node.func, self._context)
+        if own is not None:
+            return self._all_hold(own, depth)
+        return (depth == 0 and layer_gives_a_tensor(node.func, self._context)) or self._network(node.func, depth)
+
+    def _all_hold(self, results: list[ast.expr], depth: int) -> bool:
+        return bool(results) and all(self.holds(each, depth) for each in results)
+
+    def _network(self, function: ast.expr, depth: int) -> bool:
+        """Whether what is called was made as a module of the file, or as layers in a row, that give tensors."""
+        match function:
+            case ast.Name():
+                bound = bindings_of(function, self._context)
+                made = [each.value for each in bound if not each.depth and not each.is_augmented]
+                return bool(made) and len(made) == len(bound) and all(self._gives(each, depth) for each in made)
+            case ast.Attribute():
+                values = attribute_values(function, self._context)
+                return bool(values) and all(self._gives(each, depth) for each in values)
+        return False
+
+    def _gives(self, made: ast.expr, depth: int) -> bool:
+        """Whether the module that an expression makes gives tensors when it is called."""
+        if not isinstance(made, ast.Call):
+            return False
+        match made.func:
+            case ast.Attribute(value=inner, attr=word) if word in _GIVING_ITSELF:
+                return self._gives(inner, depth) if isinstance(inner, ast.Call) else self._network(inner, depth)
+        names = names_of(made.func, self._context)
+        if names == {"torch.nn.Sequential"}:  # its last member gives what it gives
+            return bool(made.args) and not isinstance(made.args[-1], ast.Starred) and self._gives(made.args[-1], depth)
+        if names:
+            return depth == 0 and names <= _COMPUTING
+        results = forwarded(made.func, self._context)
+        return results is not None and self._all_hold(results, depth)
 
     def _functions(self, function: ast.expr) -> frozenset[str]:
         """Return the names of what is called, where it is known by an import or bound to nothing but what is."""

@@ -61,6 +61,49 @@ def defaults(context: FileContext) -> Defaults:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """What the successor of a legacy constructor has to say of torch's defaults, and what that rests on."""
+
+    cpu: bool
+    """The device: legacy constructors ignore a default device, and their successors follow it."""
+    dtype: bool
+    """That the dtype is the default one: no other can be written where somebody may change it."""
+    decisions: tuple[Decision, ...]
+
+
+def spoken(context: FileContext, plain: bool, says_device: bool, follows_dtype: bool) -> Spoken:
+    """Decide what a legacy constructor's successor has to say.
+
+    :param plain: whether the constructor is ``torch.Tensor`` itself, which follows the default tensor type
+    :param says_device: whether a device is written anyway
+    :param follows_dtype: whether the successor follows the default dtype by itself
+    """
+    cpu, device = (False, DEFAULT_DEVICE.proven(_WRITTEN)) if says_device else _spoken_device(context, plain)
+    if not plain:
+        return Spoken(cpu, False, (device,))
+    if follows_dtype:
+        return Spoken(cpu, False, (device, DEFAULT_DTYPE.proven("both calls follow it")))
+    kept = _default_dtype_unchanged(context)
+    asked = kept if kept.is_proven else DEFAULT_DTYPE.proven("the code asks for it")
+    return Spoken(cpu, not kept.is_proven, (device, asked))
+
+
+_WRITTEN = "the device is written"
+
+
+def _spoken_device(context: FileContext, plain: bool) -> tuple[bool, Decision]:
+    """Say whether the CPU has to be written: ``torch.Tensor`` follows a default tensor type and no default device."""
+    known, others = defaults(context), context.other_texts
+    device = _HERE if known.device else others.sets(SETS_DEFAULT_DEVICE)
+    kind = _HERE if known.tensor_type else others.sets(SETS_TENSOR_TYPE)
+    if kind and plain:
+        return known.device and not known.tensor_type, DEFAULT_DEVICE.open(doubt=kind)
+    return bool(device or kind), DEFAULT_DEVICE.proven(_WRITTEN if device or kind else "")
+
+
+_HERE = "this file may set the default device"
+
 _DOUBT = "a trace makes `.data` a constant"
 
 

@@ -1,0 +1,99 @@
+"""Whether a module that a name holds was made right before, so that nothing can have computed with it yet."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.rules.api import FileContext
+from torchlint.rules.evidence.tensor_proof import is_layer
+
+_MOVING = frozenset("cuda cpu xpu to float double half bfloat16 train eval requires_grad_ zero_grad".split())
+"""Methods of a module that compute nothing with it and give the module itself, or nothing."""
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def is_of_new_layer(node: ast.expr, context: FileContext) -> bool:
+    """Whether an expression is a part of one of torch's layers that was made right before: ``m.weight``."""
+    root = node
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if not isinstance(root, ast.Name) or root is node:
+        return False
+    for above in context.ancestors(root):
+        if isinstance(above, ast.stmt):
+            made = made_before(root.id, above, context)
+            return made is not None and is_layer(made, context) and _makes_its_own(made, context)
+        if isinstance(above, _SCOPES):
+            return False
+    return False
+
+
+def _makes_its_own(layer: ast.Call, context: FileContext) -> bool:
+    """Whether a layer is given no tensor that it keeps: ``nn.Embedding(3, 2, _weight=w)`` and ``nn.NLLLoss(w)`` are."""
+    if any(each.endswith("Loss") for each in context.names(layer.func)):
+        return False
+    plain = all(each.arg is not None and "weight" not in each.arg for each in layer.keywords)
+    return plain and len(layer.args) <= _MOST_NUMBERS and not any(isinstance(each, ast.Starred) for each in layer.args)
+
+
+_MOST_NUMBERS = 6
+"""A layer that may keep a weight takes it behind this many arguments, or by name."""
+
+
+def made_before(word: str, statement: ast.stmt, context: FileContext) -> ast.Call | None:
+    """Return the call that a name is bound to above a statement, where nothing in between may run what it made."""
+    here: ast.stmt | None = statement
+    while here is not None:
+        above = context.parent(here)
+        for before in reversed(_earlier(here, above)):
+            match before:
+                case ast.Assign(targets=[ast.Name(id=target)], value=ast.Call() as made) if target == word:
+                    if not _moves(made, word):
+                        return made
+            if not all(_leaves_alone(each, context) for each in _uses(word, before, context)):
+                return None
+        # the other branches of an `if` are not run, and its test is run before
+        here = above if isinstance(above, ast.If) and not _uses(word, above.test, context) else None
+    return None
+
+
+def _earlier(statement: ast.stmt, above: ast.AST | None) -> list[ast.stmt]:
+    for field in ("body", "orelse", "finalbody"):
+        block = getattr(above, field, None)
+        if isinstance(block, list) and statement in block:
+            return block[: block.index(statement)]
+    return []
+
+
+def _uses(word: str, node: ast.AST, context: FileContext) -> list[ast.Name]:
+    return [each for each in context.inside(node, ast.Name) if each.id == word]
+
+
+def _moves(call: ast.Call, word: str) -> bool:
+    """Whether a call gives the module itself: ``net.cuda()``."""
+    match call.func:
+        case ast.Attribute(value=ast.Name(id=name), attr=attr):
+            return name == word and attr in _MOVING
+    return False
+
+
+def _leaves_alone(use: ast.Name, context: FileContext) -> bool:
+    """Whether a use of a module computes nothing with it: it is moved, initialised, or its `.data` is taken."""
+    if isinstance(use.ctx, ast.Store):
+        match context.parent(use):
+            case ast.Assign(targets=[_], value=ast.Call() as call):
+                return _moves(call, use.id)
+        return False
+    node: ast.AST = use
+    above = context.parent(node)
+    while isinstance(above, ast.Attribute) and above.value is node:
+        if above.attr == "data":
+            return True
+        node, above = above, context.parent(above)
+    if not isinstance(above, ast.Call):
+        return False
+    outer = context.parent(above)
+    if above.func is node:
+        return _moves(above, use.id) and isinstance(outer, ast.Expr | ast.Assign)
+    names = context.names(above.func)
+    return bool(names) and all(each.startswith("torch.nn.init.") for each in names) and isinstance(outer, ast.Expr)

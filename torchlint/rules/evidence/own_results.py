@@ -1,0 +1,77 @@
+"""What functions and modules of the file itself give: where they are defined, and what they return."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+
+from torchlint.rules.api import GRAD_MODES, FileContext, Function, remembered
+from torchlint.rules.evidence.local_bindings import names_of
+
+_MODULES = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module"})
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_CHANGING = frozenset({"__call__", "__new__", "__getattr__", "__getattribute__", "__setattr__", "_call_impl"})
+_HOOKS = frozenset({"register_forward_hook", "register_module_forward_hook"})
+"""Methods that may change what a module gives."""
+
+
+def returned(function: ast.expr, context: FileContext) -> list[ast.expr] | None:
+    """Return what a function of the file may return, `None` aside; None where another function may be meant."""
+    if not isinstance(function, ast.Name):
+        return None
+    found = _defined(function, context)
+    return _results(found, context) if isinstance(found, ast.FunctionDef) else None
+
+
+def forwarded(owner: ast.expr, context: FileContext) -> list[ast.expr] | None:
+    """Return what an object of a module's class may give when it is called; None where that is not all in sight."""
+    found = _defined(owner, context) if isinstance(owner, ast.Name) else None
+    if not isinstance(found, ast.ClassDef) or found.decorator_list or found.keywords:
+        return None
+    if not found.bases or not all((names := names_of(each, context)) and names <= _MODULES for each in found.bases):
+        return None
+    attributes = context.attributes_by_word()
+    if attributes.keys() & _HOOKS or any(isinstance(each.ctx, ast.Store) for each in attributes.get("forward", ())):
+        return None
+    methods = [each for each in found.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
+    forward = [each for each in methods if each.name == "forward"]
+    bound = {each.id for each in context.inside(found, ast.Name) if isinstance(each.ctx, ast.Store)}
+    if len(forward) != 1 or "forward" in bound or any(each.name in _CHANGING for each in methods):
+        return None
+    return _results(forward[0], context)
+
+
+def _results(function: Function, context: FileContext) -> list[ast.expr] | None:
+    """Return what a function returns; None for a generator, and behind a decorator that may change it."""
+    calls = (each.func if isinstance(each, ast.Call) else each for each in function.decorator_list)
+    if not all((names := names_of(each, context)) and names <= GRAD_MODES for each in calls):
+        return None
+    if isinstance(function, ast.AsyncFunctionDef) or context.own(function, ast.Yield, ast.YieldFrom):
+        return None
+    return [each.value for each in context.own(function, ast.Return) if each.value is not None]
+
+
+def _defined(name: ast.Name, context: FileContext) -> ast.stmt | None:
+    """Return the definition at module level that a name means; None where anything else may bind the name."""
+    return _definitions(context.tree, context).get(name.id)
+
+
+@remembered
+def _definitions(tree: ast.Module, context: FileContext) -> dict[str, ast.stmt]:
+    """Return the functions and classes at a module's level whose name nothing else in the file binds."""
+    defined = [each for each in tree.body if isinstance(each, _DEFINITIONS)]
+    imports: list[ast.Import | ast.ImportFrom] = [*context.nodes(ast.Import), *context.nodes(ast.ImportFrom)]
+    aliases = [alias.asname or alias.name for each in imports for alias in each.names]
+    if "*" in aliases:
+        return {}
+    others = {alias.partition(".")[0] for alias in aliases}
+    others |= {each.id for each in context.nodes(ast.Name) if not isinstance(each.ctx, ast.Load)}
+    others |= {each.arg for each in context.nodes(ast.arg)}
+    others |= {word for each in context.nodes(ast.Global) for word in each.names}
+    every = (each for kind in _DEFINITIONS for each in context.nodes(kind))
+    counts = Counter(
+        each.name
+        for each in every
+        if isinstance(each, _DEFINITIONS) and not isinstance(context.parent(each), ast.ClassDef)
+    )
+    return {each.name: each for each in defined if each.name not in others and counts[each.name] == 1}
