@@ -50,12 +50,6 @@ KNOWN: tuple[Known, ...] = (
           "a trace warns of `torch.tensor`, and of `torch.Tensor` it does not",
           "import torch\n\nimport lib\n\ntraced = torch.jit.trace(lib.traced, (torch.ones(2),))\n",
           "import torch\n\n\ndef traced(t):\n    return t + torch.Tensor([1.0])\n"),
-    Known("TNS401", "a Variable that another file binds", _BOUND,
-          "import torch\n\nimport lib\n\nlib.Variable = abs\nr = lib.wrapped(-torch.ones(2))\n",
-          _SPARE + "\n\ndef wrapped(t):\n    return Variable(t)\n"),
-    Known("TNS304", "a constructor that another file binds", _BOUND,
-          "import torch\n\nimport lib\n\nlib.Kind = torch.DoubleTensor\nr = lib.made()\n",
-          "import torch\n\nKind = torch.FloatTensor\n\n\ndef made():\n    return Kind([1, 2])\n"),
     Known("TNS401", "TNS40.*; none; ", "an attribute may be set to None by way of `vars`",
           "import torch\nfrom torch.autograd import Variable\n\n\nclass Store:\n    def __init__(self):\n"
           "        self.t = torch.ones(2)\n\n\nstore = Store()\nvars(store).update(t={}.get('t'))\n"
@@ -63,6 +57,12 @@ KNOWN: tuple[Known, ...] = (
 )  # fmt: skip
 
 MENDED: tuple[Known, ...] = (
+    Known("TNS401", "a Variable that another file binds", _BOUND,
+          "import torch\n\nimport lib\n\nlib.Variable = abs\nr = lib.wrapped(-torch.ones(2))\n",
+          _SPARE + "\n\ndef wrapped(t):\n    return Variable(t)\n"),
+    Known("TNS304", "a constructor that another file binds", _BOUND,
+          "import torch\n\nimport lib\n\nlib.Kind = torch.DoubleTensor\nr = lib.made()\n",
+          "import torch\n\nKind = torch.FloatTensor\n\n\ndef made():\n    return Kind([1, 2])\n"),
     Known("TNS401", "None from another file", "a caller may hand over None, of which `Variable` makes an empty tensor",
           "from lib import run\n\nr = run({}.get('t'))\n",
           "from torch.autograd import Variable\n\n\ndef run(t):\n    ts = [t]\n    return Variable(ts[0]).detach()\n"),

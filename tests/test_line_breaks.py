@@ -64,11 +64,9 @@ def test_lines_that_are_not_broken(text: str) -> None:
         ("x = f([a.data for a in bbbbbbbbbbbbb])\n", "x = f(\n    [a.detach() for a in bbbbbbbbbbbbb]\n)\n"),
         ("f(aaa,\n  bbbbbb(a.data, cccccccccccccccccccc),\n  d)\n",
          "f(aaa,\n  bbbbbb(\n      a.detach(), cccccccccccccccccccc\n  ),\n  d)\n"),
-        ("xxxx = (a.data + bbbbbbbbb).cccccccc(dd)\n", "xxxx = (\n    a.detach() + bbbbbbbbb\n).cccccccc(dd)\n"),
-        ("if f(a.data, bbbbbbbbbbbbbbbbbbb): pass\n", "if f(\n    a.detach(), bbbbbbbbbbbbbbbbbbb\n): pass\n"),
     ],
     ids=[
-        "call", "crlf", "two blanks", "tabs that fit", "tabs", "outermost", "within a bracket", "parentheses", "header",
+        "call", "crlf", "two blanks", "tabs that fit", "tabs", "outermost", "within a bracket",
     ],
 )  # fmt: skip
 def test_lines_that_grow_too_long_are_broken_in_the_bracket_that_grew(text: str, expected: str) -> None:

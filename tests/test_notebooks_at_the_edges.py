@@ -298,7 +298,7 @@ def test_fixes_of_cells_are_proven_where_that_is_asked_for(torchlint: Program, t
     ran = torchlint("verify", "a.ipynb")
     assert ran.status == 0
     assert ran.stdout.endswith("1 fix: 1 proven, 0 refuted, 0 not testable.\n")
-    assert ran.stdout.startswith("a.ipynb:cell 3:2:11: TNS304 (safe fix) proven in ")
+    assert ran.stdout.startswith("a.ipynb:cell 3:2:11: TNS304 (safe fix) proven: ")
     assert torchlint("--fix", "--verify", "a.ipynb").status == 0
     assert sources((tmp_path / "a.ipynb").read_bytes())[2] == ("%who\nx = torch.tensor([1, 2], dtype=torch.float32)")
 

@@ -53,7 +53,7 @@ def test_verdicts_are_counted_by_rule_claim_and_reason(script: ModuleType, tmp_p
     assert script.main(["--results", str(found), "--report"]) == 0
     text = (tmp_path / "page.md").read_text()
     assert "with torch 2.13.0 on cpu: 4 fixes proposed for 1 releases" in text
-    assert "| TNS201 | safe | 1 | 0 | 1 |\n| TNS201 | unsafe | 0 | 1 | 1 |\n| all | safe | 1 | 0 | 1 |" in text
+    assert "| TNS201 | safe | 1 | 0 | 0 | 0 | 1 |\n| TNS201 | unsafe | 0 | 0 | 0 | 1 | 1 |\n" in text
     assert "| `...` is not on the list | 1 | 1 |" in text
     assert "| writes counted | 0 | 1 |" in text
     assert "old" not in text

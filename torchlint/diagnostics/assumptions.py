@@ -181,6 +181,12 @@ NAME_NOT_TAKEN = Assumption(
     "no file of the project takes it",
     "No other file takes the name from this module, and no string and no `globals()` reaches it.",
 )
+NAME_IS_KEPT = Assumption(
+    "name-keeps-its-meaning",
+    "no other file binds `{}` anew in this module",
+    "no file of the project does so",
+    "No other file binds the name in this module anew, as `nets.Variable = ...` and `mock.patch` do.",
+)
 IS_DATA = Assumption(
     "argument-is-data",
     "{} holds values and is no size",

@@ -13,6 +13,8 @@ from torchlint.diagnostics.splice import apart
 from torchlint.source.text import Edit, Source
 
 _BARE_RETURN = re.compile(r"\r(?!\n)")
+_LAST = re.compile(r"[)\]},:;\s]*")
+"""What may stand behind the bracket that is broken: more code there would hang between the lines."""
 _IN_STRING = ("FSTRING_START", "TSTRING_START"), ("FSTRING_END", "TSTRING_END")
 _OPENING, _CLOSING = "([{", ")]}"
 
@@ -145,7 +147,10 @@ def _is_indexed(word: str) -> bool:
 def _chosen(
     line: str, at: int, tokens: _Tokens, number: int, touched: Sequence[_Piece], limit: int, unit: str
 ) -> _Pair | None:
-    """Return the brackets to break a row at: the outermost around what grew, or the last ones of a row that moved."""
+    """Return the brackets to break a row at: the outermost around what grew, or the last ones of a row that moved.
+
+    They end the row, as black has it.
+    """
     pairs = sorted(tokens.pairs.get(number, ()), key=lambda each: each.open)
     grown = [each for each in pairs if any(each.open <= one.end and each.close >= one.start for one in touched)]
     outermost = [each for each in pairs if not any(one.open < each.open < one.close for one in pairs)]
@@ -159,6 +164,8 @@ def _chosen(
             line[pair.open - at + 1 : pair.close - at],
             line[pair.close - at :],
         )
+        if not _LAST.fullmatch(tail):
+            continue
         widths = len(head), indent + len(unit) + len(body.strip()), indent + len(tail.rstrip())
         if max(widths) <= limit:
             return pair

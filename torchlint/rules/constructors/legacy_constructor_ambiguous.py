@@ -78,6 +78,7 @@ RULE = Rule(
         "argument-is-size",
         "default-dtype-unchanged",
         "default-device-unchanged",
+        "name-keeps-its-meaning",
     ),
     visit={cst.Call: check},
 )

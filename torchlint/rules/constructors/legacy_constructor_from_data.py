@@ -95,6 +95,7 @@ RULE = Rule(
         "default-device-unchanged",
         "error-not-expected",
         "author-meant-this",
+        "name-keeps-its-meaning",
     ),
     visit={cst.Call: check},
 )

@@ -94,6 +94,7 @@ RULE = Rule(
         "default-dtype-unchanged",
         "default-device-unchanged",
         "error-not-expected",
+        "name-keeps-its-meaning",
     ),
     visit={cst.Call: check},
 )

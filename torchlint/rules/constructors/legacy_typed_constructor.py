@@ -89,6 +89,7 @@ RULE = Rule(
         "error-not-expected",
         "warnings-may-differ",
         "author-meant-this",
+        "name-keeps-its-meaning",
     ),
     visit={cst.Call: check},
 )

@@ -65,6 +65,7 @@ from torchlint.rules.data.data_use import detaching_end, is_detached_behind
 from torchlint.rules.evidence.argument_evidence import rests_on_annotation
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.legacy_types import name_node
+from torchlint.rules.evidence.spelling import keeps_its_meaning
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.torch_defaults import default_device_unchanged
 
@@ -94,7 +95,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if fix is not None:
         if annotated:
             known = IS_TENSOR.open(brief(source.value, context), "callers may break the annotation")
-        fix = fix.assuming(known, default_device_unchanged(context))
+        fix = fix.assuming(known, default_device_unchanged(context), keeps_its_meaning(node.func, context))
     yield Draft(at, message, Confidence.CERTAIN if known.is_proven else Confidence.LIKELY, fix=fix)
 
 
@@ -173,6 +174,7 @@ RULE = Rule(
     assumes=(
         "is-torch-tensor",
         "default-device-unchanged",
+        "name-keeps-its-meaning",
     ),
     visit={cst.Call: check},
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.diagnostics.assumptions import NAME_IS_KEPT, Decision
 from torchlint.diagnostics.model import Edit
 from torchlint.rules.api import FileContext, Function, parameters, remembered
 
@@ -207,3 +208,16 @@ def _at_the_top(context: FileContext) -> Edit:
     start = context.source.line_starts[min(rows) - 1]
     blank = "\n\n" if isinstance(first, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) else "\n"
     return Edit(start, start, f"import torch\n{blank}")
+
+
+def keeps_its_meaning(function: cst.BaseExpression, context: FileContext) -> Decision:
+    """Decide whether what is called still is what this file binds its name to: no other file binds that anew.
+
+    Of a name that stands for a whole module (``torch``) this is not asked.
+    """
+    root = function
+    while isinstance(root, cst.Attribute | cst.Subscript):
+        root = root.value
+    if not isinstance(root, cst.Name) or root is not function:
+        return NAME_IS_KEPT.proven("it is taken from its module where it is used", context.code(function))
+    return NAME_IS_KEPT.decided(context.other_texts.binds(root.value), root.value)

@@ -76,7 +76,7 @@ from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NO_GRAPH_NEEDED
 from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import Draft, FileContext, Mode, Rule, Triggers
 from torchlint.rules.evidence.removal import without
-from torchlint.rules.evidence.spelling import torch_name
+from torchlint.rules.evidence.spelling import keeps_its_meaning, torch_name
 from torchlint.rules.evidence.variable_calls import VariableCall, brief, is_literal, read
 
 _TRAINS = frozenset({"backward", "step", "zero_grad"})
@@ -92,6 +92,7 @@ def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         return
     code = brief(wrapper.volatile, context, "volatile")
     effect, fix = _judged(wrapper, wrapper.volatile, context)
+    fix = fix and fix.assuming(keeps_its_meaning(wrapper.call.func, context))
     yield Draft(wrapper.word, f"`{code}` is ignored since torch 0.4: {effect}", Confidence.CERTAIN, fix=fix)
 
 
@@ -181,6 +182,7 @@ RULE = Rule(
     assumes=(
         "author-meant-this",
         "no-graph-needed",
+        "name-keeps-its-meaning",
     ),
     visit={cst.Call: check_call, cst.Attribute: check_attribute},
 )

@@ -96,6 +96,7 @@ from torchlint.rules.data.data_use import is_detached_behind, is_detaching
 from torchlint.rules.evidence.aliasing import held_alone, never_changed
 from torchlint.rules.evidence.constructor_argument import brief as given_brief
 from torchlint.rules.evidence.detached_proof import never_requires_grad_here
+from torchlint.rules.evidence.spelling import keeps_its_meaning
 from torchlint.rules.evidence.variable_calls import VariableCall, brief, is_literal, last_name, names_variable, read
 from torchlint.rules.variable.none_values import is_not_none
 from torchlint.rules.variable.unwrapping import removal, unwrap
@@ -121,6 +122,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if wrapper is None or wrapper.volatile is not None:
         return
     message, fix = _judged(wrapper, context)
+    fix = fix and fix.assuming(keeps_its_meaning(wrapper.call.func, context))
     yield Draft(wrapper.word, message, Confidence.CERTAIN, fix=fix)
 
 
@@ -268,6 +270,7 @@ RULE = Rule(
         "is-not-none",
         "value-carries-no-gradient",
         "flag-is-bool",
+        "name-keeps-its-meaning",
     ),
     visit={cst.Call: check},
 )
