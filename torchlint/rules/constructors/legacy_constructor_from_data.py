@@ -58,6 +58,9 @@ constructors stay on the CPU. Such a file sets it by a call, by a name that is p
 `with torch.device(...)`. Unsafe where one may set a default tensor type, which may be one of an accelerator and moves
 `torch.Tensor` as well; the fix's title names the file.
 
+Rare worlds: in a function that `torch.jit.trace` records, torch warns of `torch.tensor`, whose result a trace keeps as
+a constant. It kept that of `torch.Tensor` without a word.
+
 ## References
 
 - [torch.tensor](https://docs.pytorch.org/docs/stable/generated/torch.tensor.html)
