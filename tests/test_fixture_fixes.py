@@ -43,8 +43,10 @@ GIVEN_DATA = {"TNS302/likely_sizes Layer.__init__", "TNS304/typed given"}
 GIVEN_OTHERS = {
     "TNS308/shown several",
     *(f"TNS401/absent {each}" for each in ("Memory.read", "default", "bound", "called")),
+    "TNS201/own_networks of_called",
+    "TNS202/applied_to_own_weight weights_init",
 }
-"""Pieces that run only with what makes their fixes unsafe: a flag that asks for a tuple, `None` for a tensor."""
+"""Pieces that run only with what makes their fixes unsafe: a tuple, a packed sequence or `None` for a tensor."""
 
 
 @pytest.fixture(autouse=True)
@@ -116,7 +118,7 @@ def _piece(line: str) -> str:
 def test_few_pieces_cannot_be_run_on_any_device() -> None:
     pieces = [{_piece(line).partition(": ")[2] for line in LISTED if line.startswith(each)} for each in ("cpu", "sim")]
     assert all(": " in line.partition(": ")[2] for line in LISTED), "each has a reason"
-    assert len(pieces[0] & pieces[1]) <= 5
+    assert len(pieces[0] & pieces[1]) <= 6
 
 
 def _outcome(before: str, after: str, name: str) -> Outcome:

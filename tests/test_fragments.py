@@ -136,7 +136,8 @@ def test_a_block_that_a_fix_makes_is_compared_with_the_statements_in_it() -> Non
     )
 
 
-def test_names_are_followed_through_imports() -> None:
+def test_names_are_followed_through_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # away from this project, whose tests set defaults
     head = "import torch as T\nfrom torch import FloatTensor as FT\nimport torch.nn.functional as F\n"
     assert cut("x = F.relu(FT([1, 2]))\n", head=head) == (
         "def case():\n    x = torch.nn.functional.relu(torch.FloatTensor([1, 2]))",
