@@ -30,7 +30,7 @@ def _run(world: World, folder: Path) -> str:
         return seen(folder)
     finally:
         if world.devices:  # such a program may have set it
-            torch.set_default_tensor_type(torch.FloatTensor)
+            torch.set_default_tensor_type(torch.FloatTensor)  # torchlint: ignore[TNS310] what undoes that very call
 
 
 def _shown(said: str, page: str) -> bool:

@@ -120,7 +120,7 @@ def _note_nones(found: CallIndex, index: AstIndex) -> None:
 
 
 def may_be_none(node: ast.expr) -> bool:
-    """Whether an expression says that it may be `None`: by that word, as a gradient, or as what `.get` finds."""
+    """Whether an expression says that it may be `None`: by that word, as a gradient, or as what a call is given."""
     match node:
         case ast.Constant(value=None) | ast.Attribute(attr="grad"):
             return True
@@ -130,6 +130,8 @@ def may_be_none(node: ast.expr) -> bool:
             return any(map(may_be_none, parts))
         case ast.Call(func=ast.Attribute(attr="get"), args=[_], keywords=[]):
             return True
+        case ast.Call(args=given):  # `getattr(x, name, None)`, `found.pop(key, None)`, `partial(f, None)`
+            return any(isinstance(each, ast.Constant) and each.value is None for each in given)
     return False
 
 

@@ -38,7 +38,8 @@ Safe on a tensor: same values, dtype, device and graph, and the tensor itself wh
 CUDA types unless the tensor is on the CPU (one that is on another GPU stayed there, and `.to("cuda", ...)` moves it to
 the current one), and where the object may be a module: `Module.type` converts integer buffers too, `Module.to` does
 not. Only shown where the name may stand for a CPU or a CUDA type. Unsafe, too, where a file of the project may set a
-default device or tensor type, and for `torch.Tensor` a default dtype.
+default device or tensor type, and for `torch.Tensor` a default dtype. A parameter's annotation is believed: a caller
+that breaks it is not looked for.
 
 ## References
 

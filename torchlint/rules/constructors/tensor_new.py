@@ -36,9 +36,10 @@ scale = x.new_tensor([0.5, 2])
 ## Fix safety
 
 Safe where `x` is a tensor beyond doubt and the argument is proven to be a size or a sequence: same values, dtype and
-device, and neither requires grad (measured on torch 2.13, also for parameters). Unsafe where the evidence is in names
-and in what is done with the result, for arrays (`new_tensor` always copies), and for `x.new(*sizes)`, which gives an
-empty tensor without elements where `new_empty()` raises.
+device, and neither requires grad (measured on torch 2.13, also for parameters). A parameter's annotation is believed:
+a caller that breaks it is not looked for. Unsafe where the evidence is in names and in what is done with the result,
+for arrays (`new_tensor` always copies), and for `x.new(*sizes)`, which gives an empty tensor without elements where
+`new_empty()` raises.
 
 ## References
 

@@ -92,6 +92,8 @@ def _shows(node: ast.expr, context: FileContext, depth: int) -> bool:
             return True
         case ast.Call(func=ast.Attribute(attr="get") | ast.Name(id="getattr"), args=[*_, last]):
             return _shows(last, context, depth)
+        case ast.Call():
+            return may_be_none(node)
         case ast.Subscript(value=inner):
             return depth > 0 and _holds_none(inner, context, depth)
         case ast.Name():
