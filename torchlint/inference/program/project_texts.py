@@ -38,6 +38,7 @@ _TRACING = (
     b"onnx.dynamo_export", b"symbolic_trace", b"make_fx", b"ScriptModule", b"script_method", b"trace_module",
     b"to_torchscript",
 )  # fmt: skip
+_WORD = re.compile(rb"[\w\x80-\xff]+")
 _NOT_IMPORTED = re.compile(r"(?:test_.*|.*_test|conftest|setup)\.py|.*\.ipynb")
 MOST_FILES = 20_000
 MOST_ENTRIES = 400_000
@@ -107,7 +108,8 @@ class _Look:
         self._facts: dict[str, _Facts] = {}
         self._taken: dict[tuple[str, str], Taken] = {}
         self._takers: dict[str, dict[str, Taken]] = {}
-        self._callers: dict[str | None, CallIndex | None] = {}
+        self._callers: dict[str, CallIndex | None] = {}
+        self._words: dict[str, frozenset[bytes]] = {}
 
     @property
     def is_too_large(self) -> bool:
@@ -167,17 +169,21 @@ class _Look:
 
     def _callers_with(self, word: str) -> Iterator[tuple[str, CallIndex]]:
         """Yield what the texts that hold a word say of calls, with the paths as they are shown."""
-        held = re.compile(rb"\b%b\b" % word.encode())
         for path, digest in self._digests.items():
-            raw = _read(path) if digest is not None else None
-            if raw is None or word.encode() not in raw or not held.search(raw):
+            if digest is None or word.encode() not in self._words_of(path, digest):
                 continue
             if digest not in self._callers:
-                index = _tree(path, raw)
+                index = _tree(path, _read(path) or b"")
                 self._callers[digest] = call_index(index) if index is not None else None
             known = self._callers[digest]
             if known is not None:
                 yield self._shown(path), known
+
+    def _words_of(self, path: str, digest: str) -> frozenset[bytes]:
+        """Return the words of a text, which is read once for all names that are followed."""
+        if digest not in self._words:
+            self._words[digest] = frozenset(_WORD.findall(_read(path) or b""))
+        return self._words[digest]
 
     # ------------------------------------------------------------------ reading
     def _refresh(self) -> None:
