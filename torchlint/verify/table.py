@@ -244,7 +244,7 @@ _TYPES = (
         "return torch.DoubleTensor((1, 2), device=t.device)",
     ),
     *_cases("TNS305", "a = torch.Tensor(np.atleast_1d(array), device=t.device)", given=f"{_TENSOR}, array: np.ndarray"),
-    *_cases(
+    *_shown(
         "TNS306",
         "a = t.new(2, 3).zero_()",
         "a = t.new(2, 3), t.new(3)",
@@ -254,7 +254,7 @@ _TYPES = (
         "y = t * 1\na = y.new(y.shape), y.new(y.size())",
         *(f"a = t.new({each})" for each in _SEQUENCES),
     ),
-    *_cases(
+    *_shown(
         "TNS307",
         *(f"a = t.type(torch.{each})" for each in _TYPED),
         "a = t.type('torch.DoubleTensor')",

@@ -38,8 +38,8 @@ Safe on a tensor: same values, dtype, device and graph, and the tensor itself wh
 CUDA types unless the tensor is on the CPU (one that is on another GPU stayed there, and `.to("cuda", ...)` moves it to
 the current one), and where the object may be a module: `Module.type` converts integer buffers too, `Module.to` does
 not. Only shown where the name may stand for a CPU or a CUDA type. Unsafe, too, where a file of the project may set a
-default device or tensor type, and for `torch.Tensor` a default dtype. A parameter's annotation is believed: a caller
-that breaks it is not looked for.
+default device or tensor type, and for `torch.Tensor` a default dtype; and where only an annotation says that the
+object is a tensor: nothing holds a caller to it.
 
 ## References
 
@@ -61,6 +61,7 @@ from torchlint.rules.constructors.modern_constructors import in_fstring
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.legacy_types import TensorType, spelled_like, tensor_type, type_of
 from torchlint.rules.evidence.spelling import Spelled, torch_name
+from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.torch_defaults import defaults, defaults_unchanged
 
 
@@ -144,8 +145,11 @@ def _device(kind: TensorType, wanted: cst.Arg) -> str:
 
 
 def _assumed(receiver: cst.BaseExpression, kind: TensorType, on_host: bool, context: FileContext) -> Iterator[Decision]:
-    code, is_tensor = brief(receiver, context), context.value(receiver).is_tensor
-    yield IS_TENSOR.decided(None if is_tensor else "a module's integer buffers keep their dtype", code)
+    code = brief(receiver, context)
+    if context.value(receiver).is_tensor:
+        yield is_tensor(receiver, context)
+    else:
+        yield IS_TENSOR.open(code, "a module's integer buffers keep their dtype")
     if kind.device is None:
         yield DEVICE_IS_KNOWN.open()
     elif kind.device == "cuda":

@@ -36,9 +36,9 @@ scale = x.new_tensor([0.5, 2])
 ## Fix safety
 
 Safe where `x` is a tensor beyond doubt and the argument is proven to be a size or a sequence: same values, dtype and
-device, and neither requires grad (measured on torch 2.13, also for parameters). A parameter's annotation is believed:
-a caller that breaks it is not looked for. Unsafe where the evidence is in names and in what is done with the result,
-for arrays (`new_tensor` always copies), and for `x.new(*sizes)`, which gives an empty tensor without elements where
+device, and neither requires grad (measured on torch 2.13, also for parameters). Unsafe where only an annotation says
+that `x` is one (nothing holds a caller to it), where the evidence is in names and in what is done with the result, for
+arrays (`new_tensor` always copies), and for `x.new(*sizes)`, which gives an empty tensor without elements where
 `new_empty()` raises.
 
 ## References
@@ -57,7 +57,6 @@ from torchlint.diagnostics.assumptions import (
     AUTHOR_MEANT_THIS,
     IS_DATA,
     IS_SIZE,
-    IS_TENSOR,
     MEMORY_NOT_SHARED,
     SIZE_IS_GIVEN,
     Decision,
@@ -66,6 +65,7 @@ from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers
 from torchlint.rules.constructors.modern_constructors import in_fstring
 from torchlint.rules.evidence.constructor_argument import FILLS, ArgumentKind, Given, brief, given
+from torchlint.rules.evidence.tensor_proof import is_tensor
 
 _METHOD = {
     ArgumentKind.EMPTY: "new_empty",
@@ -96,7 +96,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if found.kind is ArgumentKind.UNKNOWN:
         confidence = Confidence.POSSIBLE
     message = _message(brief(receiver, context), found)
-    yield Draft(node.func.attr, message, confidence, fix=_fix(node, node.func, found, proven, context))
+    yield Draft(node.func.attr, message, confidence, fix=_fix(node, node.func, found, context))
 
 
 def _reads_as_tensor(node: cst.Call, receiver: cst.BaseExpression, context: FileContext) -> bool:
@@ -139,7 +139,7 @@ def _message(receiver: str, found: Given) -> str:
     return f"`{receiver}.new` takes {found.what} as a size or as data: use `new_empty` or `new_tensor`"
 
 
-def _fix(node: cst.Call, func: cst.Attribute, found: Given, proven: bool, context: FileContext) -> Fix | None:
+def _fix(node: cst.Call, func: cst.Attribute, found: Given, context: FileContext) -> Fix | None:
     method = _METHOD.get(found.kind)
     if method is None or in_fstring(node, context):
         return None
@@ -148,11 +148,11 @@ def _fix(node: cst.Call, func: cst.Attribute, found: Given, proven: bool, contex
         end = context.span(node)[1] - 1
         edits = (*edits, Edit(end, end, "0"))
     other = f" if {found.what} holds values, `new_empty` if it is a size" if found.kind is ArgumentKind.UNKNOWN else ""
-    return Fix(f"Use `{method}`{other}", edits, tuple(_assumed(found, proven, brief(func.value, context))))
+    return Fix(f"Use `{method}`{other}", edits, tuple(_assumed(found, func.value, context)))
 
 
-def _assumed(found: Given, proven: bool, receiver: str) -> Iterator[Decision]:
-    yield IS_TENSOR.decided(None if proven else "", receiver)
+def _assumed(found: Given, receiver: cst.BaseExpression, context: FileContext) -> Iterator[Decision]:
+    yield is_tensor(receiver, context)
     if found.kind is ArgumentKind.INVALID:
         yield AUTHOR_MEANT_THIS.open(doubt="the call always raises")
     elif found.kind in (ArgumentKind.SIZE, ArgumentKind.EMPTY):
