@@ -51,13 +51,21 @@ KNOWN: tuple[Known, ...] = (
           "a trace warns of `torch.tensor`, and of `torch.Tensor` it does not",
           "import torch\n\nimport lib\n\ntraced = torch.jit.trace(lib.traced, (torch.ones(2),))\n",
           "import torch\n\n\ndef traced(t):\n    return t + torch.Tensor([1.0])\n"),
-    Known("TNS401", "TNS40.*; none; ", "an attribute may be set to None by way of `vars`",
-          "import torch\nfrom torch.autograd import Variable\n\n\nclass Store:\n    def __init__(self):\n"
-          "        self.t = torch.ones(2)\n\n\nstore = Store()\nvars(store).update(t={}.get('t'))\n"
-          "r = Variable(store.t).detach()\n"),
 )  # fmt: skip
 
 MENDED: tuple[Known, ...] = (
+    Known("TNS401", "None by way of vars", "an attribute may be set to None by way of `vars`",
+          "import torch\nfrom torch.autograd import Variable\n\n\nclass Store:\n    def __init__(self):\n"
+          "        self.t = torch.ones(2)\n\n\nstore = Store()\nvars(store).update(t={}.get('t'))\n"
+          "r = Variable(store.t).detach()\n"),
+    Known("TNS401", "None by a partial", "a call that is given a function and None may hand it over",
+          "import functools\n\nfrom lib import run\n\nr = functools.partial(run, {}.get('t'))()\n",
+          "from torch.autograd import Variable\n\n\ndef run(t):\n    return Variable(t).detach()\n"),
+    Known("TNS401", "None for an attribute from outside", "another file may set an attribute to None",
+          "import lib\n\nlib.store.t = {}.get('t')\nr = lib.run()\n",
+          "import torch\nfrom torch.autograd import Variable\n\n\nclass Store:\n    def __init__(self):\n"
+          "        self.t = torch.ones(2)\n\n\nstore = Store()\n\n\ndef run():\n"
+          "    return Variable(store.t).detach()\n"),
     Known("TNS306", r"TNS306.*; box; .*of_a_parameter", _ANNOTATED,
           "import torch\n\n\nclass Box:\n    def new(self, *args):\n        pass\n\n\ndef run(t: torch.Tensor):\n"
           "    return t.new([1, 2])\n\n\nr = run(Box())\n"),

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 
-from torchlint.inference.program.callers import Callee, CallIndex, call_index, is_expected
+from torchlint.inference.program.callers import ANYWHERE, SETTING, Callee, CallIndex, call_index, is_expected
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
 from torchlint.inference.program.outside_uses import Taken, names_taken
 from torchlint.source import files
@@ -159,12 +159,17 @@ class _Look:
         return is_expected((callee,), self._callers_with, self._shown(own))
 
     def hander(self, own: str, function: str, position: str, keyword: str) -> str | None:
-        """Return who may hand `None` to a parameter of a function of a file, which itself is left out."""
+        """Return who may hand `None` to a parameter of a function of a file, or set an attribute to it.
+
+        The file itself is left out.
+        """
         self._refresh()
-        for shown, text in self._callers_with(function.removesuffix("()")):
-            names = {function, *text.aliases.get(function, ())}
-            if shown != self._shown(own) and any({position, keyword} & text.nones.get(name, set()) for name in names):
-                return f"`{shown}` may hand over `None`"
+        places = {position, keyword, ANYWHERE}
+        for word in SETTING if function == ".*" else (function.removesuffix("()").removeprefix("."),):
+            for shown, text in self._callers_with(word):
+                names = {function, *text.aliases.get(function, ())}
+                if shown != self._shown(own) and any(places & text.nones.get(name, set()) for name in names):
+                    return f"`{shown}` may hand over `None`"
         return None
 
     def _callers_with(self, word: str) -> Iterator[tuple[str, CallIndex]]:
@@ -366,6 +371,10 @@ class ProjectView:
     def hands_none(self, function: str, position: int, keyword: str) -> str | None:
         """Return who may hand `None` to a parameter of a function."""
         return self._ask(HANDS_NONE, function, str(position), keyword)
+
+    def sets_none(self, attribute: str) -> str | None:
+        """Return who may set an attribute to `None`."""
+        return self.hands_none(f".{attribute}", -1, ANYWHERE) or self.hands_none(".*", -1, ANYWHERE)
 
     def binds(self, name: str) -> str | None:
         """Return who may bind a name of this module anew, so that it means something else."""

@@ -7,10 +7,12 @@ import ast
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import IS_NOT_NONE, Decision
-from torchlint.rules.api import FileContext, Function, Kind, may_be_none, remembered
+from torchlint.rules.api import FileContext, Function, Kind, functions_handed_none, may_be_none, remembered
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.local_bindings import is_guarded, places_of
 
+_ANY = "*"
+"""Among the attributes that may be `None`: any of them, since a file sets attributes without naming them."""
 _DEEPEST = 4
 """Names are followed to what they are bound to this far."""
 
@@ -27,7 +29,7 @@ def _may_be(node: ast.expr, context: FileContext) -> bool:
     known = context.value(node)
     if known.may(Kind.NONE):
         return not known.unknown or _shows(node, context, _DEEPEST)
-    if isinstance(node, ast.Attribute) and node.attr == "grad":
+    if isinstance(node, ast.Attribute) and (node.attr == "grad" or _is_set_out_of_sight(node.attr, context)):
         return not _is_tested(node, node, context)
     return isinstance(node, ast.Name) and _is_annotated_as_more(node, context)
 
@@ -87,7 +89,7 @@ def _shows(node: ast.expr, context: FileContext, depth: int) -> bool:
         case ast.Attribute(attr="grad"):
             return True
         case ast.Attribute(attr=word):
-            return word in _attributes_set_to_none(context.tree, context)
+            return word in _attributes_set_to_none(context.tree, context) or _is_set_out_of_sight(word, context)
         case ast.Call(func=ast.Attribute(attr="get"), args=[_]):
             return True
         case ast.Call(func=ast.Attribute(attr="get") | ast.Name(id="getattr"), args=[*_, last]):
@@ -99,6 +101,12 @@ def _shows(node: ast.expr, context: FileContext, depth: int) -> bool:
         case ast.Name():
             return depth > 0 and any(_binds_none(each, context, depth - 1) for each in places_of(node, context))
     return False
+
+
+def _is_set_out_of_sight(word: str, context: FileContext) -> bool:
+    """Whether an attribute may be set to `None` by another file, or by this one without being named."""
+    own = _attributes_set_to_none(context.tree, context)
+    return _ANY in own or context.other_texts.sets_none(word) is not None
 
 
 def _binds_none(place: ast.Name | ast.arg, context: FileContext, depth: int) -> bool:
@@ -152,7 +160,13 @@ def _attributes_set_to_none(_: ast.Module, context: FileContext) -> frozenset[st
         stores = (context.parent(each) for each in attributes if isinstance(each.ctx, ast.Store))
         if any(isinstance(each, ast.Assign) and _shows(each.value, context, 1) for each in stores):
             found.add(word)
+    if "__dict__" in context.attributes_by_word() or any(_is_called_vars(each) for each in context.nodes(ast.Call)):
+        found.add(_ANY)
     return frozenset(found)
+
+
+def _is_called_vars(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id in ("vars", "setattr") and bool(call.args)
 
 
 @remembered
@@ -177,6 +191,8 @@ def _given_none(function: Function, context: FileContext) -> frozenset[str]:
             shown = positional[1:] if is_method else positional
             pairs = zip(shown, call.args, strict=False)
             found.update(each.arg for each, value in pairs if may_be_none(value))
+        if word in functions_handed_none(call, may_be_none):
+            found.update(each.arg for each in (*positional, *given.kwonlyargs))
     return frozenset(found)
 
 
