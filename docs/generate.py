@@ -66,6 +66,7 @@ FAMILIES = {
     "TNS2": "`Tensor.data`",
     "TNS3": "Legacy constructors and conversions",
     "TNS4": "`Variable`",
+    "TNS5": "Silent and costly",
     "TNS9": "torchlint's own",
 }
 

@@ -35,6 +35,7 @@ RULES: tuple[RuleMetadata, ...] = (
     RuleMetadata(code="TNS402", name="variable-volatile", triggers=Triggers(names=("volatile", "Variable")), family="variable", assumes=("author-meant-this", "no-graph-needed", "name-keeps-its-meaning")),
     RuleMetadata(code="TNS403", name="variable-type-check", triggers=Triggers(names=("Variable",)), family="variable", assumes=("annotation-not-read", "author-meant-this")),
     RuleMetadata(code="TNS404", name="variable-import", triggers=Triggers(names=("Variable",)), family="variable", follows=("TNS401", "TNS402", "TNS403"), assumes=("name-not-imported-elsewhere",)),
+    RuleMetadata(code="TNS502", name="parameter-lost-by-move", triggers=Triggers(functions=("Parameter",)), family="silent", assumes=("author-meant-this",)),
     RuleMetadata(code="TNS900", name="syntax-error"),
     RuleMetadata(code="TNS901", name="unused-suppression"),
     RuleMetadata(code="TNS902", name="unknown-code-in-suppression"),

@@ -48,7 +48,7 @@ _DEPTH = 10_000
 
 SYNTAX_ERROR = RuleMetadata("TNS900", "syntax-error")
 
-ABOUT_TENSORS = ("TNS1", "TNS2", "TNS3")
+ABOUT_TENSORS = ("TNS1", "TNS2", "TNS3", "TNS5")
 """Families of rules that have nothing to say where no tensor is met."""
 
 _Reads = dict[str, str | None]

@@ -33,6 +33,7 @@ FAMILIES = {
     "TNS2": Family("Tensor.data", "data"),
     "TNS3": Family("Legacy constructors and conversions", "legacy-constructor"),
     "TNS4": Family("Variable", "variable"),
+    "TNS5": Family("Silent and costly", "silent"),
     "TNS9": Family("torchlint's own", "torchlint"),
 }
 

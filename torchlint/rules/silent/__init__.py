@@ -1,0 +1,1 @@
+"""TNS5: mistakes that raise nothing and cost a training or an hour of a GPU."""
