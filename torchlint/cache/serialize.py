@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from torchlint.cache.file_state import FileState, Stamp, digest
 from torchlint.diagnostics.assumptions import ASSUMPTIONS, Decision
-from torchlint.diagnostics.model import Applicability, Confidence, Edit, FileResult, Finding, Fix
+from torchlint.diagnostics.model import Applicability, Confidence, Edit, FileResult, Finding, Fix, Severity
 from torchlint.diagnostics.registry import BY_CODE
 from torchlint.discovery.walk import Target
 from torchlint.source.notebook import SUFFIX
@@ -68,8 +68,8 @@ def _dump_finding(finding: Finding) -> list[object]:
         [[each.name, each.is_proven, each.why, each.claim, each.is_likely] for each in fix.assumptions],
         None if fix.overruled is None else int(fix.overruled),
     ]
-    span = (finding.start, finding.end)
-    return [finding.code, *span, finding.message, int(finding.confidence), list(finding.why), packed]
+    span, levels = (finding.start, finding.end), (int(finding.confidence), int(finding.severity))
+    return [finding.code, *span, finding.message, *levels, list(finding.why), packed]
 
 
 def load_findings(packed: object, length: int) -> tuple[Finding, ...]:
@@ -81,14 +81,16 @@ def load_findings(packed: object, length: int) -> tuple[Finding, ...]:
 
 
 def _finding(row: object, length: int) -> Finding:
-    code, start, end, message, confidence, why, fix = rows(row, 7)
+    code, start, end, message, confidence, severity, why, fix = rows(row, 8)
     entry = BY_CODE.get(text(code))
     if entry is None:
         raise Misread
     span = _span(start, end, length)
     steps = tuple(text(each) for each in rows(why))
     level = Confidence(number(confidence))
-    return Finding(entry.code, entry.name, *span, text(message), level, steps, _fix(fix, length))
+    return Finding(
+        entry.code, entry.name, *span, text(message), level, steps, _fix(fix, length), Severity(number(severity))
+    )
 
 
 def _fix(row: object, length: int) -> Fix | None:

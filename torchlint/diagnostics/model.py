@@ -17,6 +17,7 @@ __all__ = [
     "Finding",
     "Fix",
     "Settings",
+    "Severity",
     "Trouble",
     "in_order",
 ]
@@ -49,6 +50,20 @@ class Confidence(IntEnum):
     """Evidence across functions, classes or files, or strong naming evidence."""
     CERTAIN = 2
     """The function's own text shows the fault."""
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+class Severity(IntEnum):
+    """What happens where a finding is right, mildest first; independent of how sure it is."""
+
+    LEGACY = 0
+    """Works today: an old spelling that hides mistakes, or will."""
+    WARNING = 1
+    """Raises or is silently wrong under a condition that the code allows."""
+    ERROR = 2
+    """Raises, corrupts or never trains whenever it is reached as shown."""
 
     def __str__(self) -> str:
         return self.name.lower()
@@ -110,6 +125,7 @@ class Finding:
     confidence: Confidence
     why: tuple[str, ...] = ()
     fix: Fix | None = None
+    severity: Severity = Severity.WARNING
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,16 +182,3 @@ class FileResult:
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Sort findings by place, then by code."""
     return tuple(sorted(findings, key=lambda each: (each.start, each.code, each.end, each.message)))
-
-
-__all__ = [
-    "Applicability",
-    "Confidence",
-    "Edit",
-    "FileResult",
-    "Finding",
-    "Fix",
-    "Settings",
-    "Trouble",
-    "in_order",
-]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from torchlint.diagnostics.model import Severity
+
 
 @dataclass(frozen=True, slots=True)
 class Triggers:
@@ -35,6 +37,9 @@ class RuleMetadata:
 
     assumes: tuple[str, ...] = ()
     """What its fixes may rest on, by the names in :mod:`torchlint.diagnostics.assumptions`."""
+
+    severity: Severity = Severity.LEGACY
+    """What a finding of it means, unless the facts at the place say more or less."""
 
     @property
     def module(self) -> str:

@@ -17,6 +17,7 @@ from torchlint.diagnostics.model import (
     FileResult,
     Finding,
     Settings,
+    Severity,
     Trouble,
     in_order,
 )
@@ -46,7 +47,7 @@ ROUNDS = 10
 _DEPTH = 10_000
 """Python frames allowed while a file is looked at: both trees are walked by recursion in places."""
 
-SYNTAX_ERROR = RuleMetadata("TNS900", "syntax-error")
+SYNTAX_ERROR = RuleMetadata("TNS900", "syntax-error", severity=Severity.ERROR)
 
 ABOUT_TENSORS = ("TNS1", "TNS2", "TNS3", "TNS5")
 """Families of rules that have nothing to say where no tensor is met."""
@@ -368,7 +369,8 @@ def _finding(entry: RuleMetadata, draft: Draft, definition: Definition, layout: 
     if fix is not None:
         fix = fitted(replace(fix, edits=layout.of(fix.edits)), definition.source)
     why = tuple(definition.source.cited(step) for step in draft.why)
-    return Finding(entry.code, entry.name, start, end, draft.message, draft.confidence, why, fix)
+    severity = entry.severity if draft.severity is None else draft.severity
+    return Finding(entry.code, entry.name, start, end, draft.message, draft.confidence, why, fix, severity)
 
 
 def _crash(source: Source, entry: RuleMetadata, error: Exception) -> Trouble:
@@ -394,7 +396,9 @@ def _too_deep() -> Finding:
 
 
 def _syntax_error(at: int, message: str) -> Finding:
-    return Finding(SYNTAX_ERROR.code, SYNTAX_ERROR.name, at, at, message, Confidence.CERTAIN)
+    return Finding(
+        SYNTAX_ERROR.code, SYNTAX_ERROR.name, at, at, message, Confidence.CERTAIN, severity=SYNTAX_ERROR.severity
+    )
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from typing import Any, TypeVar, overload
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix, Settings
+from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix, Settings, Severity
 from torchlint.diagnostics.registry import BY_CODE
 from torchlint.diagnostics.rule_metadata import RuleMetadata, Triggers
 from torchlint.inference.lattice import UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
@@ -402,6 +402,8 @@ class Draft:
     confidence: Confidence
     why: tuple[str, ...] = ()
     fix: Fix | None = None
+    severity: Severity | None = None
+    """What happens where the finding is right; None where it is what the rule says of all."""
 
 
 Check = Callable[[Any, FileContext], Iterator[Draft]]

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from torchlint.config.selectors import nearest
-from torchlint.diagnostics.model import Confidence, Edit, Finding, Fix
+from torchlint.diagnostics.model import Confidence, Edit, Finding, Fix, Severity
 from torchlint.diagnostics.registry import BY_CODE, BY_NAME
 from torchlint.diagnostics.rule_metadata import RuleMetadata
 from torchlint.source.text import Source
 from torchlint.suppression.apply import ABOUT_SUPPRESSIONS, NEVER_SILENCED, Suppressions
 from torchlint.suppression.directives import Code, Directive, Scope
 
-UNUSED = RuleMetadata("TNS901", "unused-suppression")
-UNKNOWN = RuleMetadata("TNS902", "unknown-code-in-suppression")
+UNUSED = RuleMetadata("TNS901", "unused-suppression", severity=Severity.WARNING)
+UNKNOWN = RuleMetadata("TNS902", "unknown-code-in-suppression", severity=Severity.WARNING)
 _TRIGGER = re.compile(rb"#[^\r\n]*(?:noqa[^\r\n]*TNS\d|torchlint:)", re.IGNORECASE)
 _OWN_CODE = re.compile(r"TNS\d+", re.IGNORECASE)
 _ORDERS = re.compile(
@@ -150,7 +150,7 @@ def _fix(source: Source, directive: Directive, kept: tuple[Code, ...]) -> Fix | 
 
 
 def _finding(rule: RuleMetadata, start: int, end: int, message: str, fix: Fix | None) -> Finding:
-    return Finding(rule.code, rule.name, start, end, message, Confidence.CERTAIN, (), fix)
+    return Finding(rule.code, rule.name, start, end, message, Confidence.CERTAIN, (), fix, rule.severity)
 
 
 # ---------------------------------------------------------------------- what is taken away

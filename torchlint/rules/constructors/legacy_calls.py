@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Confidence
+from torchlint.diagnostics.model import Confidence, Severity
 from torchlint.rules.api import FileContext, Triggers
 from torchlint.rules.evidence.constructor_argument import EMPTY_STORAGE, ArgumentKind, Given, given
 from torchlint.rules.evidence.legacy_types import TensorType, name_node, type_of
@@ -64,6 +64,11 @@ class Construction:
         if self.given.kind is ArgumentKind.UNKNOWN:
             return Confidence.POSSIBLE
         return Confidence.CERTAIN if self.given.proven else Confidence.LIKELY
+
+    @property
+    def severity(self) -> Severity:
+        """What the call does: some arguments are refused always."""
+        return Severity.ERROR if self.given.kind is ArgumentKind.INVALID else Severity.LEGACY
 
     @property
     def words(self) -> frozenset[str]:

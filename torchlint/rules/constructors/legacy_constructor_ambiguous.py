@@ -66,7 +66,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report `torch.Tensor` given a value of unknown kind."""
     call = construction(node, context, AMBIGUOUS)
     if call is not None:
-        yield Draft(call.at, message(call), call.confidence, why(call, context), modern(call, context))
+        yield Draft(call.at, message(call), call.confidence, why(call, context), modern(call, context), call.severity)
 
 
 RULE = Rule(

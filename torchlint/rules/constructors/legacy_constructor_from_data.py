@@ -84,7 +84,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report `torch.Tensor` given data."""
     call = construction(node, context, FROM_DATA)
     if call is not None:
-        yield Draft(call.at, message(call), call.confidence, why(call, context), modern(call, context))
+        yield Draft(call.at, message(call), call.confidence, why(call, context), modern(call, context), call.severity)
 
 
 RULE = Rule(

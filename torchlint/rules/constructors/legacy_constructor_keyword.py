@@ -49,7 +49,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Confidence
+from torchlint.diagnostics.model import Confidence, Severity
 from torchlint.rules.api import Draft, FileContext, Rule
 from torchlint.rules.constructors.legacy_calls import (
     KEYWORD,
@@ -96,5 +96,6 @@ RULE = Rule(
         "error-not-expected",
         "name-keeps-its-meaning",
     ),
+    severity=Severity.ERROR,
     visit={cst.Call: check},
 )

@@ -55,7 +55,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import DEVICE_IS_KNOWN, IS_TENSOR, ON_CURRENT_GPU, Decision
-from torchlint.diagnostics.model import Confidence, Edit, Fix
+from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers
 from torchlint.rules.constructors.modern_constructors import in_fstring
 from torchlint.rules.evidence.constructor_argument import brief
@@ -79,7 +79,9 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if not facts.must(Kind.TENSOR | Kind.MODULE) and not context.works_with_torch:
         return
     fix = _fix(node, node.func, wanted, kind, context)
-    yield Draft(node.func.attr, _message(kind), Confidence.CERTAIN, fix=fix)
+    moves = kind.device == "cpu" and facts.device & Device.ACCELERATOR
+    severity = Severity.WARNING if moves else Severity.LEGACY
+    yield Draft(node.func.attr, _message(kind), Confidence.CERTAIN, fix=fix, severity=severity)
 
 
 def _wanted(node: cst.Call) -> cst.Arg | None:

@@ -69,7 +69,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a call of a typed legacy constructor."""
     call = construction(node, context, TYPED)
     if call is not None:
-        yield Draft(call.at, message(call), call.confidence, why(call, context), modern(call, context))
+        yield Draft(call.at, message(call), call.confidence, why(call, context), modern(call, context), call.severity)
     else:
         yield from sparse_construction(node, context)
 

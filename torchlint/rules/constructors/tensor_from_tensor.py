@@ -58,8 +58,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import IS_TENSOR
-from torchlint.diagnostics.model import Confidence, Edit, Fix
-from torchlint.rules.api import Draft, FileContext, Rule, Triggers
+from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
+from torchlint.rules.api import Draft, FileContext, Grad, Mode, Rule, Triggers
 from torchlint.rules.constructors.modern_constructors import in_fstring
 from torchlint.rules.data.data_use import detaching_end, is_detached_behind
 from torchlint.rules.evidence.argument_evidence import rests_on_annotation
@@ -96,7 +96,9 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         if annotated:
             known = IS_TENSOR.open(brief(source.value, context), "callers may break the annotation")
         fix = fix.assuming(known, default_device_unchanged(context), keeps_its_meaning(node.func, context))
-    yield Draft(at, message, Confidence.CERTAIN if known.is_proven else Confidence.LIKELY, fix=fix)
+    confidence = Confidence.CERTAIN if known.is_proven else Confidence.LIKELY
+    cuts = context.value(source.value).grad & Grad.ATTACHED and context.mode(source.value) & Mode.ON
+    yield Draft(at, message, confidence, fix=fix, severity=Severity.WARNING if cuts else Severity.LEGACY)
 
 
 def _source(node: cst.Call) -> cst.Arg | None:

@@ -61,7 +61,7 @@ from torchlint.diagnostics.assumptions import (
     SIZE_IS_GIVEN,
     Decision,
 )
-from torchlint.diagnostics.model import Confidence, Edit, Fix
+from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers
 from torchlint.rules.constructors.modern_constructors import in_fstring
 from torchlint.rules.evidence.constructor_argument import FILLS, ArgumentKind, Given, brief, given
@@ -96,7 +96,8 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if found.kind is ArgumentKind.UNKNOWN:
         confidence = Confidence.POSSIBLE
     message = _message(brief(receiver, context), found)
-    yield Draft(node.func.attr, message, confidence, fix=_fix(node, node.func, found, context))
+    severity = Severity.ERROR if found.kind is ArgumentKind.INVALID else Severity.LEGACY
+    yield Draft(node.func.attr, message, confidence, fix=_fix(node, node.func, found, context), severity=severity)
 
 
 def _reads_as_tensor(node: cst.Call, receiver: cst.BaseExpression, context: FileContext) -> bool:

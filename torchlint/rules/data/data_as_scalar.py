@@ -58,7 +58,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import HAS_NO_DIMENSIONS, IS_REAL, Decision
-from torchlint.diagnostics.model import Confidence, Edit, Fix
+from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, Dtype, FileContext, Rule, Triggers
 from torchlint.rules.data.data_evidence import is_tensor_by, tensor_evidence
 from torchlint.rules.data.data_use import DataUse, Use, data_use, dropped
@@ -85,7 +85,8 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     if fix is not None:
         number = isinstance(place, ast.expr) and has_no_dimension(place, context)
         fix = fix.assuming(is_tensor_by(evidence, node.value, context), *_assumed(node, use, number, context))
-    yield Draft(node.attr, _message(use), confidence, fix=fix)
+    severity = Severity.LEGACY if use.word != "[0]" else Severity.ERROR if known.rank == 0 else Severity.WARNING
+    yield Draft(node.attr, _message(use), confidence, fix=fix, severity=severity)
 
 
 RULE = Rule(
@@ -98,6 +99,7 @@ RULE = Rule(
         "is-real",
         "error-not-expected",
     ),
+    severity=Severity.LEGACY,
     visit={cst.Attribute: check},
 )
 

@@ -103,9 +103,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.diagnostics.model import Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data.data_evidence import tensor_evidence
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use
+from torchlint.rules.data.live_graph import may_change_a_graph
 from torchlint.rules.data.write_repair import repair
 from torchlint.rules.evidence.tensor_uses import CALLING_BACK, REFORMING
 from torchlint.rules.evidence.torch_defaults import not_traced_here
@@ -124,7 +126,8 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     fix = repair(node, use, confidence, context)
     if fix is not None:
         fix = fix.assuming(not_traced_here(context))
-    yield Draft(node.attr, _message(node, use, context), confidence, _why(use), fix)
+    severity = Severity.WARNING if may_change_a_graph(node, context) else Severity.LEGACY
+    yield Draft(node.attr, _message(node, use, context), confidence, _why(use), fix, severity)
 
 
 RULE = Rule(

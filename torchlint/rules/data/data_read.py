@@ -72,7 +72,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NOT_WRITTEN_LATER
-from torchlint.diagnostics.model import Confidence, Fix
+from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data.data_evidence import is_tensor_by, tensor_evidence
 from torchlint.rules.data.data_use import Use, data_use, detached, dropped, is_detached_behind, is_detaching
@@ -93,7 +93,13 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     if confidence is None:
         return
     message = "`.data` hides later writes from autograd, so gradients may be silently wrong: use `.detach()`"
-    yield Draft(node.attr, message, confidence, fix=_fix(node, confidence, context))
+    fix = _fix(node, confidence, context)
+    yield Draft(node.attr, message, confidence, fix=fix, severity=_severity(node, context))
+
+
+def _severity(node: cst.Attribute, context: FileContext) -> Severity:
+    """Return what happens: ``.data[0]`` raises without dimensions, what is only read is what ``.detach()`` gives."""
+    return Severity.ERROR if _raises(node, context) else Severity.LEGACY
 
 
 RULE = Rule(
@@ -112,9 +118,10 @@ RULE = Rule(
 
 def _fix(node: cst.Attribute, confidence: Confidence, context: FileContext) -> Fix | None:
     """Write ``.detach()``, or nothing where the chain detaches already; none where the line can only raise."""
-    place, number = context.python(node), _is_number(node, context)
-    if number and isinstance(place, ast.Attribute) and has_no_dimension(place.value, context):
+    number = _is_number(node, context)
+    if _raises(node, context):
         return None
+    place = context.python(node)
     if is_detached_behind(node, context):
         edit, title = dropped(node, context), "Drop `.data` before `.detach()`"
     elif is_detaching(node.value):
@@ -128,6 +135,12 @@ def _fix(node: cst.Attribute, confidence: Confidence, context: FileContext) -> F
         return fix
     doubt = f"`.item()` is, if `{brief(node.value, context)}` has no dimensions"
     return fix.assuming(AUTHOR_MEANT_THIS.open(doubt=doubt, is_likely=True))
+
+
+def _raises(node: cst.Attribute, context: FileContext) -> bool:
+    """Whether ``x.data[0]`` is asked of what has no dimensions."""
+    place = context.python(node)
+    return _is_number(node, context) and isinstance(place, ast.Attribute) and has_no_dimension(place.value, context)
 
 
 def _is_number(node: cst.Attribute, context: FileContext) -> bool:

@@ -55,10 +55,11 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
-from torchlint.diagnostics.model import Edit, Fix
+from torchlint.diagnostics.model import Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data.data_evidence import tensor_evidence
 from torchlint.rules.data.data_use import Use, data_use
+from torchlint.rules.data.live_graph import may_change_a_graph
 from torchlint.rules.data.no_grad_block import no_grad_edits, statement_of
 
 
@@ -77,7 +78,8 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
         f"`{receiver}.data = ...` exchanges the tensor's memory behind autograd's back: "
         f"copy the values with `{receiver}.copy_(...)` under `torch.no_grad()`, or make a new parameter"
     )
-    yield Draft(node.attr, message, confidence, fix=_choice(node, context))
+    severity = Severity.WARNING if may_change_a_graph(node, context) else Severity.LEGACY
+    yield Draft(node.attr, message, confidence, fix=_choice(node, context), severity=severity)
 
 
 RULE = Rule(

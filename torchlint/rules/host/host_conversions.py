@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import IS_TENSOR, NO_GRADIENT_WANTED, Decision
-from torchlint.diagnostics.model import Confidence, Edit, Fix
+from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import UNKNOWN, Device, Draft, FileContext, Grad, Kind, Mode, Reason, Value
 from torchlint.rules.data.data_evidence import is_packed
 from torchlint.rules.data.data_use import detached, detaching_end
@@ -199,13 +199,14 @@ def drafts(code: str, message: Callable[[Conversion, FileContext], str]) -> Call
                 *context.why(found.value.why_grad if found.detach else None),
                 *context.why(found.value.why_device if found.cpu else None),
             )
-            text = message(found, context)
+            sure = confidence(found, context)
             yield Draft(
                 found.attribute.attr,
-                text,
-                confidence(found, context),
+                message(found, context),
+                sure,
                 tuple(dict.fromkeys(why)),
                 repair(found, context),
+                Severity.ERROR if sure is Confidence.CERTAIN else Severity.WARNING,
             )
 
     return check

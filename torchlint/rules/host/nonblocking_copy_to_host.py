@@ -58,7 +58,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import MAY_WAIT, NO_OWN_METHOD, Decision
-from torchlint.diagnostics.model import Confidence, Fix
+from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers, Value
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.removal import without
@@ -184,5 +184,6 @@ RULE = Rule(
         "copy-may-wait",
         "no-own-method",
     ),
+    severity=Severity.WARNING,
     visit={cst.Call: check},
 )

@@ -43,6 +43,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from torchlint.diagnostics.model import Severity
 from torchlint.rules.api import Device, FileContext, Rule, Triggers
 from torchlint.rules.host.host_conversions import Conversion, drafts, half
 
@@ -61,5 +62,6 @@ RULE = Rule(
         "no-gradient-wanted",
         "error-not-expected",
     ),
+    severity=Severity.WARNING,
     visit={cst.Call: drafts("TNS102", _message)},
 )

@@ -45,6 +45,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from torchlint.diagnostics.model import Severity
 from torchlint.rules.api import FileContext, Rule, Triggers
 from torchlint.rules.host.host_conversions import Conversion, computes_loss, drafts, half
 
@@ -65,5 +66,6 @@ RULE = Rule(
         "no-gradient-wanted",
         "error-not-expected",
     ),
+    severity=Severity.WARNING,
     visit={cst.Call: drafts("TNS101", _message)},
 )

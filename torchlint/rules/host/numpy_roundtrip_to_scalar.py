@@ -57,8 +57,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Confidence, Edit, Fix
-from torchlint.rules.api import Draft, Dtype, FileContext, Kind, Rule, Triggers
+from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
+from torchlint.rules.api import Device, Draft, Dtype, FileContext, Grad, Kind, Rule, Triggers, Value
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.host.host_conversions import is_host_copy, torch_tensor
 
@@ -113,7 +113,16 @@ def _reported(
         message = "this tensor has no dimensions, so `[0]` raises `IndexError`: use `.item()`"
     fix = _repair(node, used, word, around, context)
     confidence = Confidence.CERTAIN if value.is_tensor else Confidence.LIKELY
-    yield Draft(cst.ensure_type(node.func, cst.Attribute).attr, message, confidence, fix=fix)
+    attribute = cst.ensure_type(node.func, cst.Attribute).attr
+    yield Draft(attribute, message, confidence, fix=fix, severity=_severity(used, value))
+
+
+def _severity(used: cst.BaseExpression, value: Value) -> Severity:
+    """Return what happens: an index raises without dimensions, NumPy refuses what is on a graph or an accelerator."""
+    if isinstance(used, cst.Subscript):
+        return Severity.ERROR
+    may_fail = value.grad & Grad.ATTACHED or value.device & Device.ACCELERATOR
+    return Severity.WARNING if may_fail else Severity.LEGACY
 
 
 def _repair(node: cst.Call, used: cst.BaseExpression, word: str, around: str, context: FileContext) -> Fix | None:

@@ -5,15 +5,15 @@
 Flags `self.w = nn.Parameter(t).cuda()`, `.to(device)`, `.half()` and their like in a module: where the call makes a new
 tensor, `self.w` is a plain tensor, which `parameters()` does not give and no optimizer trains.
 
-Silent are moves that cannot do anything (`.cpu()` of what is on the host, `.float()` of what is float32 as far as can be
-seen, `.to(device)` of what was made on that device), parameters that are wrapped again, names that are used up at once,
-and what goes into an `nn.ParameterList` or `nn.ParameterDict`, which wrap it again.
+Silent are moves that cannot do anything (`.cpu()` of what is on the host, `.float()` of what is float32 as far as can
+be seen, `.to(device)` of what was made on that device), parameters that are wrapped again, names that are used up at
+once, and what goes into an `nn.ParameterList` or `nn.ParameterDict`, which wrap it again.
 
 ## Why is this bad?
 
-On a CPU `.cuda()` is not called or `.to(device)` does nothing, the parameter is registered, and all looks well. On a GPU
-the same line registers nothing: the weight keeps its first value for ever, is missing from `state_dict()`, and stays
-where it is when the module is moved. Nothing raises, and the loss still falls, since the other layers train.
+On a CPU `.cuda()` is not called or `.to(device)` does nothing, the parameter is registered, and all looks well. On a
+GPU the same line registers nothing: the weight keeps its first value for ever, is missing from `state_dict()`, and
+stays where it is when the module is moved. Nothing raises, and the loss still falls, since the other layers train.
 
 ## Example
 
@@ -47,7 +47,8 @@ class Scale(nn.Module):
         return x * self.scale
 ```
 
-Better still, leave the device to whoever builds the module: `nn.Parameter(torch.ones(width))`, and `Scale(3).to(device)`.
+Better still, leave the device to whoever builds the module: `nn.Parameter(torch.ones(width))`, and
+`Scale(3).to(device)`.
 
 ## Fix safety
 
@@ -67,7 +68,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
-from torchlint.diagnostics.model import Confidence, Edit, Fix
+from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers
 
 _MOVES = frozenset({"cuda", "cpu", "to", "xpu", "npu", "mps", "type"})
@@ -92,8 +93,8 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     method = attribute.attr.value
     yield Draft(
         attribute.attr,
-        f"`.{method}()` of an `nn.Parameter` {'gives' if is_sure else 'may give'} a plain tensor, which the module does "
-        f"not register: {'move' if method in _MOVES else 'cast'} before wrapping",
+        f"`.{method}()` of an `nn.Parameter` {'gives' if is_sure else 'may give'} a plain tensor, which the module "
+        f"does not register: {'move' if method in _MOVES else 'cast'} before wrapping",
         Confidence.CERTAIN if is_sure else Confidence.LIKELY,
         (f"`{context.code(attribute.value)}` is made a parameter here, line {context.row(node)}",),
         _fix(node, wrapped, chain[-1], context),
@@ -199,10 +200,10 @@ def _is_sure(call: cst.Call, wrapped: cst.BaseExpression, context: FileContext) 
 def _fix(node: cst.Call, wrapped: cst.Arg, last: cst.Call, context: FileContext) -> Fix | None:
     """Take the calls behind the parameter to what is wrapped."""
     tail = context.source.slice(context.span(node)[1], context.span(last)[1])
-    if "#" in tail or "\n" in tail or getattr(node, "lpar", ()):
+    if "#" in tail or "\n" in tail or bool(node.lpar):
         return None
     inside = context.outer_span(wrapped.value)
-    needs = not isinstance(wrapped.value, _PRIMARY) and not getattr(wrapped.value, "lpar", ())
+    needs = not isinstance(wrapped.value, _PRIMARY) and not bool(wrapped.value.lpar)
     opening, closing = ("(", ")") if needs else ("", "")
     edits = (
         *((Edit(inside[0], inside[0], opening),) if opening else ()),
@@ -218,5 +219,6 @@ RULE = Rule(
     "parameter-lost-by-move",
     Triggers(functions=("Parameter",)),
     assumes=("author-meant-this",),
+    severity=Severity.WARNING,
     visit={cst.Call: check},
 )

@@ -75,7 +75,7 @@ from enum import Enum
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import ANNOTATION_NOT_READ, AUTHOR_MEANT_THIS
-from torchlint.diagnostics.model import Confidence, Edit, Fix
+from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import GRAD_MODE_DECORATORS, Draft, FileContext, Rule, Triggers
 from torchlint.rules.evidence.spelling import torch_name
 from torchlint.rules.evidence.variable_calls import brief, last_name, names_variable
@@ -103,7 +103,7 @@ def check_name(node: cst.Name | cst.Attribute, context: FileContext) -> Iterator
         return
     if role is _Role.SUBCLASS:
         message = "`issubclass(..., Variable)` is `False` for `torch.Tensor` itself: compare with `torch.Tensor`"
-        yield Draft(last_name(node), message, Confidence.CERTAIN)
+        yield Draft(last_name(node), message, Confidence.CERTAIN, severity=Severity.WARNING)
         return
     code = brief(outermost, context, "isinstance(..., Variable)")
     if role is _Role.CHECK:
@@ -132,7 +132,7 @@ def check_comparison(node: cst.Comparison, context: FileContext) -> Iterator[Dra
         if not alone:
             message = f"the part of `{code}` that names `Variable` never matches: ask `isinstance(..., torch.Tensor)`"
         fix = _meant(node, cst.ensure_type(one, cst.Call), target.operator, context) if alone else None
-        yield Draft(last_name(found), message, Confidence.CERTAIN, fix=fix)
+        yield Draft(last_name(found), message, Confidence.CERTAIN, fix=fix, severity=Severity.WARNING)
 
 
 def _role(node: cst.BaseExpression, context: FileContext) -> tuple[_Role | None, cst.CSTNode]:

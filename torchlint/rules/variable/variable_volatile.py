@@ -73,7 +73,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NO_GRAPH_NEEDED, Decision
-from torchlint.diagnostics.model import Confidence, Edit, Fix
+from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Mode, Rule, Triggers
 from torchlint.rules.evidence.removal import without
 from torchlint.rules.evidence.spelling import keeps_its_meaning, torch_name
@@ -184,5 +184,6 @@ RULE = Rule(
         "no-graph-needed",
         "name-keeps-its-meaning",
     ),
+    severity=Severity.WARNING,
     visit={cst.Call: check_call, cst.Attribute: check_attribute},
 )

@@ -90,7 +90,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import FLAG_IS_BOOL, NO_GRADIENT_CARRIED, Decision
-from torchlint.diagnostics.model import Confidence, Edit, Fix
+from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Grad, Kind, Rule, Triggers, Value
 from torchlint.rules.data.data_use import is_detached_behind, is_detaching
 from torchlint.rules.evidence.aliasing import held_alone, never_changed
@@ -123,7 +123,9 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         return
     message, fix = _judged(wrapper, context)
     fix = fix and fix.assuming(keeps_its_meaning(wrapper.call.func, context))
-    yield Draft(wrapper.word, message, Confidence.CERTAIN, fix=fix)
+    refused = wrapper.data is not None and wrapper.plain and context.value(wrapper.data.value).must(_REFUSED)
+    severity = Severity.ERROR if refused else Severity.LEGACY
+    yield Draft(wrapper.word, message, Confidence.CERTAIN, fix=fix, severity=severity)
 
 
 def _mapped(function: cst.BaseExpression, context: FileContext) -> Iterator[Draft]:

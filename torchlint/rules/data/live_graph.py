@@ -1,0 +1,81 @@
+"""Whether a write may reach what a graph has saved: a computed value, or a parameter between forward and backward."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from torchlint.rules.api import FileContext, Grad, Kind, Mode, last_word_of_name, remembered
+from torchlint.rules.evidence.local_bindings import bindings_of
+from torchlint.rules.evidence.tensor_uses import PARAMETER
+
+_LEAVES = frozenset(
+    {"parameters", "named_parameters", "param_groups", "Parameter", "Variable", "requires_grad_", "next", "getattr"}
+)
+_DETACHING = frozenset({"data", "detach", "grad"})
+
+
+def may_change_a_graph(node: cst.Attribute, context: FileContext) -> bool:
+    """Whether the code shows that a graph may hold the tensor of ``.data`` where it is written.
+
+    It is what was computed with grad mode on, or the function runs a network before the write and goes backward after
+    it. Without such evidence a write initialises, as nearly all do.
+    """
+    place = context.python(node)
+    if not isinstance(place, ast.Attribute):
+        return False
+    if _is_computed(place.value, context):
+        return True
+    function = context.function_around(place) or context.tree
+    before, after = _around(place, _events(function, context), context)
+    return before == "forward" and after == "backward"
+
+
+def _is_computed(node: ast.expr, context: FileContext) -> bool:
+    """Whether an expression is the result of a recorded operation, and no parameter."""
+    value = context.value(node)
+    if not (value.is_tensor and value.grad & Grad.ATTACHED and context.mode(node) & Mode.ON):
+        return False
+    match node:
+        case ast.Call(func=ast.Attribute(attr=word)) if word in _DETACHING:
+            return False
+        case ast.Call():
+            return not _makes_a_leaf(node)
+        case ast.BinOp():
+            return True
+        case ast.Name():
+            bound = bindings_of(node, context)
+            values = [each.value for each in bound if not each.depth]
+            return bool(values) and len(values) == len(bound) and all(_is_computed(each, context) for each in values)
+    return False
+
+
+def _makes_a_leaf(call: ast.Call) -> bool:
+    """Whether a call gives a tensor that no operation made: a parameter, or one made with ``requires_grad``."""
+    if any(each.arg == "requires_grad" for each in call.keywords):
+        return True
+    word = last_word_of_name(call.func)
+    return word in _LEAVES or bool(PARAMETER.search(word))
+
+
+@remembered
+def _events(scope: ast.AST, context: FileContext) -> tuple[tuple[int, str], ...]:
+    """Return where a function runs networks, goes backward and steps, in the order of the text."""
+    found = []
+    for call in context.own(scope, ast.Call):
+        word = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        at = context.span(call)[0]
+        if word in ("backward", "step"):
+            found.append((at, word))
+        elif context.value(call.func).must(Kind.MODULE) and context.mode(call) & Mode.ON:
+            found.append((at, "forward"))
+    return tuple(sorted(found))
+
+
+def _around(place: ast.expr, events: tuple[tuple[int, str], ...], context: FileContext) -> tuple[str, str]:
+    """Return the events right before and right after a place; empty where there is none."""
+    at = context.span(place)[0]
+    before = [word for start, word in events if start < at]
+    after = [word for start, word in events if start > at]
+    return before[-1] if before else "", after[0] if after else ""
