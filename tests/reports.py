@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.documents import MACHINE
 from torchlint.diagnostics.model import Applicability, Confidence, Edit, FileResult, Finding, Fix, Trouble
-from torchlint.diagnostics.registry import RULES
+from torchlint.diagnostics.registry import BY_CODE, RULES
 from torchlint.output import renderer
 from torchlint.output.report import Report
 from torchlint.output.screen import Screen
@@ -40,7 +40,12 @@ def source(path: str = "a.py", text: str = TEXT) -> Source:
 def finding(of: Source, word: str = "numpy", code: str = "TNS101", **changes: Any) -> Finding:
     at = of.utf8.index(word.encode())
     names = {entry.code: entry.name for entry in RULES}
-    fields = {"message": "`.numpy()` may fail", "confidence": Confidence.CERTAIN, **changes}
+    fields = {
+        "message": "`.numpy()` may fail",
+        "confidence": Confidence.CERTAIN,
+        "severity": BY_CODE[code].severity,
+        **changes,
+    }
     return Finding(code, names[code], at, at + len(word.encode()), **fields)
 
 
@@ -73,7 +78,11 @@ def everything() -> Report:
             )
         )
     results.append(
-        FileResult("unread.py", None, (Finding("TNS900", "syntax-error", 0, 0, HOSTILE, Confidence.CERTAIN),))
+        FileResult(
+            "unread.py",
+            None,
+            (Finding("TNS900", "syntax-error", 0, 0, HOSTILE, Confidence.CERTAIN),),
+        )
     )
     troubles = (
         Trouble("plain.py", "rule TNS101 failed here"),

@@ -81,7 +81,7 @@ def test_known_findings_are_counted_and_new_ones_fail(old: Path, torchlint: Prog
     done = concise(torchlint)
     assert done.status == 1
     assert places(done) == ["src/net.py:13:7: TNS202"]
-    assert done.stdout.splitlines()[-1] == "Found 1 error. 1 fixable with --unsafe-fixes. 3 known."
+    assert done.stdout.splitlines()[-1] == "Found 1 legacy: 1 with --unsafe-fixes. 3 known."
     report = json.loads(concise(torchlint, "--output-format", "json").stdout)
     assert [(each["code"], each["location"]["row"]) for each in report] == [("TNS202", 13)]
 
@@ -210,7 +210,7 @@ def test_standard_input_by_its_name(old: Path, torchlint: Program) -> None:
 def test_fixing_repairs_known_findings_too(old: Path, torchlint: Program) -> None:
     done = concise(torchlint, "--fix")
     assert done.status == 0
-    assert done.stdout == "Found 2 errors (2 fixed, 0 remaining). 1 known.\n"
+    assert done.stdout == "Fixed 2 findings, nothing is left. 1 known.\n"
     assert "w.detach().numpy()" in (old / "src" / "net.py").read_text()
     assert "2 findings that" in done.stderr
 

@@ -280,7 +280,7 @@ def test_a_repair_that_adds_rows_keeps_account_of_them(tmp_path: Path, git: Git,
         "\n    def f(self):\n        return self.w.numpy()\n"
         "\n    def g(self):\n        return self.w.detach().cpu().numpy()\n"
     )
-    assert (done.status, done.stdout) == (0, "Found 3 errors (3 fixed, 0 remaining).\n")
+    assert (done.status, done.stdout) == (0, "Fixed 3 findings, nothing is left.\n")
 
 
 def test_with_a_baseline_both_count(tmp_path: Path, git: Git, torchlint: Program) -> None:
@@ -291,7 +291,7 @@ def test_with_a_baseline_both_count(tmp_path: Path, git: Git, torchlint: Program
     file.write_text(HEAD + "x = 1\n" + HIT + "b = w.numpy()\n")
     done = torchlint("--isolated", "--output-format", "concise", "--diff-base", "HEAD", "--baseline", "k.jsonl")
     assert places(done) == ["a.py:6:7"]
-    assert done.stdout.splitlines()[-1] == "Found 1 error. 1 fixable with --fix. 1 known."
+    assert done.stdout.splitlines()[-1] == "Found 1 hazard (1 fixable): fix with --fix. 1 known."
 
 
 def test_show_files_lists_what_changed(tmp_path: Path, git: Git, torchlint: Program) -> None:

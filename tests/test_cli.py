@@ -35,13 +35,16 @@ def test_a_missing_path_is_named_and_the_others_are_checked(tmp_path: Path, stan
     (tmp_path / "hit.py").write_text(HIT)
     done = stand_in("none.py", "hit.py", "--output-format", "concise")
     assert done.status == 2
-    assert done.stdout == "hit.py:1:7: TNS101 may fail\nFound 1 error. 1 fixable with --fix.\n"
+    assert (
+        done.stdout
+        == "hit.py:1:7: TNS101 [*] may fail [warning, certain]\nFound 1 hazard (1 fixable): fix with --fix.\n"
+    )
     assert done.stderr == "torchlint: error: none.py: no such file or folder\n"
 
 
 def test_no_path_means_here(tmp_path: Path, stand_in: Program) -> None:
     (tmp_path / "hit.py").write_text(HIT)
-    assert stand_in("-q", "--output-format", "concise").stdout == "hit.py:1:7: TNS101 may fail\n"
+    assert stand_in("-q", "--output-format", "concise").stdout == "hit.py:1:7: TNS101 [*] may fail [warning, certain]\n"
 
 
 def test_a_folder_without_python_passes_with_a_warning(stand_in: Program) -> None:
@@ -54,7 +57,10 @@ def test_flags_may_stand_between_paths(tmp_path: Path, stand_in: Program) -> Non
     (tmp_path / "a.py").write_text(HIT)
     (tmp_path / "b.py").write_text(HIT)
     done = stand_in("b.py", "-q", "a.py", "--output-format=concise")
-    assert done.stdout == "a.py:1:7: TNS101 may fail\nb.py:1:7: TNS101 may fail\n"
+    assert (
+        done.stdout
+        == "a.py:1:7: TNS101 [*] may fail [warning, certain]\nb.py:1:7: TNS101 [*] may fail [warning, certain]\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -101,7 +107,7 @@ def test_a_bad_configuration_further_down_leaves_out_its_folder_only(tmp_path: P
     (tmp_path / "sub" / "b.py").write_text(HIT)
     (tmp_path / "a.py").write_text(HIT)
     done = stand_in("-q", "--output-format", "concise")
-    assert (done.status, done.stdout) == (2, "a.py:1:7: TNS101 may fail\n")
+    assert (done.status, done.stdout) == (2, "a.py:1:7: TNS101 [*] may fail [warning, certain]\n")
     assert done.stderr.startswith("torchlint: error: sub: left out: ")
 
 
@@ -109,7 +115,7 @@ def test_a_crash_in_one_file_names_it_and_the_rest_goes_on(tmp_path: Path, stand
     (tmp_path / "a.py").write_text("CRASH\n")
     (tmp_path / "b.py").write_text(HIT)
     done = stand_in("-q", "--output-format", "concise")
-    assert (done.status, done.stdout) == (2, "b.py:1:7: TNS101 may fail\n")
+    assert (done.status, done.stdout) == (2, "b.py:1:7: TNS101 [*] may fail [warning, certain]\n")
     assert done.stderr.startswith("torchlint: error: a.py: internal fault, please report it: RuntimeError: on purpose")
 
 
@@ -121,7 +127,9 @@ def test_dead_processes_cost_only_the_files_that_killed_them(tmp_path: Path, sta
         (tmp_path / name).write_text(("DIE\n" if name in killers else HIT) + HEAVY)
     done = stand_in("--fork", "-q", "--jobs", "2", "--output-format", "concise")
     assert done.status == 2
-    assert done.stdout == "".join(f"{name}:1:7: TNS101 may fail\n" for name in names if name not in killers)
+    assert done.stdout == "".join(
+        f"{name}:1:7: TNS101 [*] may fail [warning, certain]\n" for name in names if name not in killers
+    )
     assert [line.split(": ")[2] for line in done.stderr.splitlines()] == sorted(killers)
 
 
@@ -236,10 +244,10 @@ def test_per_file_ignores_by_flag(tmp_path: Path, stand_in: Program) -> None:
     (tmp_path / "tests" / "a.py").write_text(HIT)
     (tmp_path / "b.py").write_text(HIT)
     done = stand_in("-q", "--output-format", "concise", "--per-file-ignores", "tests/*:TNS101,x.py:TNS2")
-    assert done.stdout == "b.py:1:7: TNS101 may fail\n"
+    assert done.stdout == "b.py:1:7: TNS101 [*] may fail [warning, certain]\n"
 
 
 def test_min_confidence_by_flag(tmp_path: Path, stand_in: Program) -> None:
     (tmp_path / "a.py").write_text("a = w.numpy(), w.data\n")
     done = stand_in("-q", "--output-format", "concise", "--min-confidence", "certain")
-    assert done.stdout == "a.py:1:7: TNS101 may fail\n"
+    assert done.stdout == "a.py:1:7: TNS101 [*] may fail [warning, certain]\n"

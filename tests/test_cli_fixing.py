@@ -24,11 +24,11 @@ def test_fix_writes_keeps_the_mode_and_reports_what_remains(tmp_path: Path, stan
     assert os.listdir(tmp_path) == ["a.py"]
     assert done.status == 1
     assert done.stdout == (
-        "a.py:2:7: TNS201 `.data` hides\nFound 2 errors (1 fixed, 1 remaining). 1 fixable with --unsafe-fixes.\n"
+        "a.py:2:7: TNS201 `.data` hides [legacy, likely]\nFixed 1 finding; left: 1 legacy: 1 with --unsafe-fixes.\n"
     )
     done = stand_in("--fix", "--unsafe-fixes")
     assert file.read_bytes() == b"\xef\xbb\xbfa = w.detach().cpu().numpy()\r\nb = w.detach()\r\n"
-    assert (done.status, done.stdout) == (0, "Found 1 error (1 fixed, 0 remaining).\n")
+    assert (done.status, done.stdout) == (0, "Fixed 1 finding, nothing is left.\n")
 
 
 def test_a_file_with_nothing_to_fix_is_not_touched(tmp_path: Path, stand_in: Program) -> None:
@@ -55,7 +55,7 @@ def test_exit_status_after_fixes(tmp_path: Path, stand_in: Program) -> None:
 def test_fix_only_reports_nothing_but_the_count(tmp_path: Path, stand_in: Program) -> None:
     (tmp_path / "a.py").write_text("a = w.numpy(), w.data\n")
     done = stand_in("--fix-only")
-    assert (done.status, done.stdout) == (0, "Fixed 1 error.\n")
+    assert (done.status, done.stdout) == (0, "Fixed 1 finding.\n")
 
 
 def test_fixable_and_unfixable_hide_fixes(tmp_path: Path, stand_in: Program) -> None:
@@ -68,7 +68,7 @@ def test_fixable_and_unfixable_hide_fixes(tmp_path: Path, stand_in: Program) -> 
 def test_show_fixes_lists_what_was_fixed(tmp_path: Path, stand_in: Program) -> None:
     (tmp_path / "a.py").write_text(HIT * 2)
     assert stand_in("--fix", "--show-fixes").stdout == (
-        "Fixed 2 errors:\n- a.py:\n    2 × TNS101 (numpy-on-grad-tensor)\n\nFound 2 errors (2 fixed, 0 remaining).\n"
+        "Fixed 2 findings:\n- a.py:\n    2 × TNS101 (numpy-on-grad-tensor)\n\nFixed 2 findings, nothing is left.\n"
     )
 
 
@@ -83,7 +83,7 @@ def test_diff_prints_a_patch_and_writes_nothing(tmp_path: Path, stand_in: Progra
         b"-a = w.numpy()\n\\ No newline at end of file\n"
         b"+a = w.detach().cpu().numpy()\n\\ No newline at end of file\n"
     )
-    assert done.stderr == "Would fix 1 error in 1 file.\n"
+    assert done.stderr == "Would fix 1 finding in 1 file.\n"
     assert file.read_bytes() == before
 
 
@@ -97,16 +97,16 @@ def test_diff_is_0_where_nothing_would_change(tmp_path: Path, stand_in: Program)
 def test_diff_and_fix_only_do_not_pass_over_a_syntax_error_in_silence(tmp_path: Path, stand_in: Program) -> None:
     (tmp_path / "a.py").write_text("def f(:\n")
     for flag in ("--diff", "--fix-only"):
-        assert "torchlint: warning: a.py:1:1: TNS900 invalid syntax\n" in stand_in(flag).stderr
+        assert "torchlint: warning: a.py:1:1: TNS900 invalid syntax [warning, certain]\n" in stand_in(flag).stderr
 
 
 def test_standard_input_is_checked_fixed_and_compared(stand_in: Program) -> None:
     source = b"\xef\xbb\xbfa = w.numpy()\r\nb = w.data\r\n"
     done = stand_in("-", "--output-format", "concise", stdin=source)
-    assert (done.status, done.stdout.splitlines()[0]) == (1, "-:1:7: TNS101 may fail")
+    assert (done.status, done.stdout.splitlines()[0]) == (1, "-:1:7: TNS101 [*] may fail [warning, certain]")
     done = stand_in("-", "--fix", "--output-format", "concise", "--stdin-filename", "x/y.py", stdin=source)
     assert done.raw == b"\xef\xbb\xbfa = w.detach().cpu().numpy()\r\nb = w.data\r\n"
-    assert (done.status, done.stderr.splitlines()[0]) == (1, "x/y.py:2:7: TNS201 `.data` hides")
+    assert (done.status, done.stderr.splitlines()[0]) == (1, "x/y.py:2:7: TNS201 `.data` hides [legacy, likely]")
     done = stand_in("-", "--diff", stdin=b"a = w.numpy()\n")
     assert done.stdout == "--- -\n+++ -\n@@ -1 +1 @@\n-a = w.numpy()\n+a = w.detach().cpu().numpy()\n"
 
@@ -141,7 +141,7 @@ def test_a_link_out_of_the_folder_is_checked_and_not_fixed_unless_named(tmp_path
     (tmp_path / "out.py").write_text(HIT)
     (tmp_path / "in" / "link.py").symlink_to("../out.py")
     done = stand_in("--fix", "in", "-q", "--output-format", "concise")
-    assert (done.status, done.stdout) == (1, "in/link.py:1:7: TNS101 may fail\n")
+    assert (done.status, done.stdout) == (1, "in/link.py:1:7: TNS101 [*] may fail [warning, certain]\n")
     assert (tmp_path / "out.py").read_text() == HIT
     assert stand_in("in", "--diff").status == 0
     assert stand_in("--fix", "in/link.py").status == 0
@@ -153,7 +153,7 @@ def test_a_read_only_file_is_left_alone_and_named(tmp_path: Path, stand_in: Prog
     file.write_text(HIT)
     file.chmod(0o444)
     done = stand_in("--fix", "-q", "--output-format", "concise")
-    assert (done.status, done.stdout) == (2, "a.py:1:7: TNS101 may fail\n")
+    assert (done.status, done.stdout) == (2, "a.py:1:7: TNS101 [*] may fail [warning, certain]\n")
     assert done.stderr == "torchlint: error: a.py: read-only, so not fixed\n"
     assert (file.read_text(), os.listdir(tmp_path)) == (HIT, ["a.py"])
 

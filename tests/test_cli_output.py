@@ -27,22 +27,22 @@ def test_output_that_cannot_be_written_is_2(tmp_path: Path, stand_in: Program) -
 
 def test_output_file_holds_the_report_and_the_terminal_the_summary(tmp_path: Path, stand_in: Program) -> None:
     (tmp_path / "a.py").write_text(HIT)
-    summary = "Found 1 error. 1 fixable with --fix.\n"
+    summary = "Found 1 hazard (1 fixable): fix with --fix.\n"
     done = stand_in("--output-file", "report.json", "--output-format", "json")
     assert (done.status, done.stdout, done.stderr) == (1, summary, "")
     assert json.loads((tmp_path / "report.json").read_text())[0]["code"] == "TNS101"
     done = stand_in("--output-file", "report.txt", "--output-format", "concise", "none.py", "a.py")
     assert (done.status, done.stdout) == (2, summary)
     assert done.stderr == "torchlint: error: none.py: no such file or folder\n"
-    assert (tmp_path / "report.txt").read_text() == "a.py:1:7: TNS101 may fail\n"
+    assert (tmp_path / "report.txt").read_text() == "a.py:1:7: TNS101 [*] may fail [warning, certain]\n"
     assert stand_in("-o", "report.txt", "-q").stdout == ""
 
 
 def test_output_file_of_standard_input(tmp_path: Path, stand_in: Program) -> None:
     done = stand_in("-", "--fix", "-o", "out", "--output-format", "concise", stdin=b"a = w.numpy(), w.data\n")
     assert (done.status, done.stdout) == (1, "a = w.detach().cpu().numpy(), w.data\n")
-    assert done.stderr == "Found 2 errors (1 fixed, 1 remaining). 1 fixable with --unsafe-fixes.\n"
-    assert (tmp_path / "out").read_text() == "-:1:33: TNS201 `.data` hides\n"
+    assert done.stderr == "Fixed 1 finding; left: 1 legacy: 1 with --unsafe-fixes.\n"
+    assert (tmp_path / "out").read_text() == "-:1:33: TNS201 `.data` hides [legacy, likely]\n"
 
 
 def test_output_file_takes_the_place_of_the_old_one_at_the_end_or_not_at_all(tmp_path: Path, stand_in: Program) -> None:
@@ -52,7 +52,7 @@ def test_output_file_takes_the_place_of_the_old_one_at_the_end_or_not_at_all(tmp
     (tmp_path / "link.txt").symlink_to("real.txt")
     assert stand_in("-q", "-o", "link.txt", "--output-format", "concise").status == 1
     assert (tmp_path / "link.txt").is_symlink()
-    assert (tmp_path / "real.txt").read_text() == "a.py:1:7: TNS101 may fail\n"
+    assert (tmp_path / "real.txt").read_text() == "a.py:1:7: TNS101 [*] may fail [warning, certain]\n"
     assert stat.S_IMODE((tmp_path / "real.txt").stat().st_mode) == 0o640
     (tmp_path / "torchlint.toml").write_text("stric = true\n")
     assert stand_in("-o", "real.txt").status == 2
@@ -72,7 +72,7 @@ def test_output_file_may_be_a_pipe(tmp_path: Path, stand_in: Program) -> None:
         pytest.skip("no /dev/stdout on this system")
     (tmp_path / "a.py").write_text(HIT)
     done = stand_in("-q", "-o", "/dev/stdout", "--output-format", "concise")
-    assert (done.status, done.stdout) == (1, "a.py:1:7: TNS101 may fail\n")
+    assert (done.status, done.stdout) == (1, "a.py:1:7: TNS101 [*] may fail [warning, certain]\n")
 
 
 def test_statistics_are_a_report_of_where_to_begin(tmp_path: Path, stand_in: Program) -> None:
@@ -100,15 +100,16 @@ Files with most findings
 
 Where to begin
 torchlint --fix                     repairs 10 of 12
-torchlint --min-confidence certain  shows the 10 that nothing speaks against
+torchlint --preset hazards          shows the 10 that may break a run
 
-Found 12 errors. 10 fixable with --fix, 2 with --unsafe-fixes.
+Found 10 hazards (10 fixable), 2 legacy: fix with --fix, 2 more with --unsafe-fixes.
 """
     )
     told = json.loads(stand_in("--statistics", "--output-format", "json").stdout)
     assert told == {
         "count": 12,
         "fixable_count": 10,
+        "severity": {"legacy": 2, "warning": 10},
         "confidence": {"certain": 10, "likely": 2},
         "rules": [
             {"code": "TNS101", "name": "numpy-on-grad-tensor", "count": 10, "fixable_count": 10},

@@ -83,7 +83,7 @@ def test_a_newcomer_gets_from_nothing_to_a_green_gate_and_a_new_fault_turns_it_r
 ) -> None:
     first, *rest, last = (follow(shell, each) for each in PAGE)
     assert "Where to begin" in first
-    assert "Found 17 errors. 10 fixable with --fix" in first
+    assert "Found 3 hazards (2 fixable), 14 legacy (8 fixable): fix with --fix" in first
     known = (shell.folder / "torchlint-baseline.jsonl").read_text().splitlines()[1:]
     assert 0 < len(known) < 17
     assert re.search(r"^torchlint\.+Passed$", last, re.MULTILINE), last

@@ -11,13 +11,14 @@ from torchlint.config import Config, assemble
 from torchlint.config import values as kinds
 from torchlint.config.option import option
 from torchlint.config.options import IN_FILES, OPTIONS, Options
-from torchlint.diagnostics.model import Confidence
+from torchlint.diagnostics.model import Confidence, Severity
 
 OTHER_THAN_THE_DEFAULT: dict[kinds.Kind, object] = {
     kinds.RULES: ("TNS101", "TNS104"),
     kinds.GLOBS: ("old",),
     kinds.RULES_BY_GLOB: (("tests/*", ("TNS1",)),),
     kinds.CONFIDENCE: Confidence.CERTAIN,
+    kinds.SEVERITY: Severity.ERROR,
     kinds.VERSION: (1, 13),
     kinds.FILE: "file",
     kinds.FOLDER: "folder",

@@ -38,7 +38,9 @@ def lines(output_format: str, given: Report, screen: Screen | None = None) -> li
 
 
 def test_concise() -> None:
-    assert lines("concise", report("é = w.numpy()\n")) == ["a.py:1:7: TNS101 `.numpy()` may fail"]
+    assert lines("concise", report("é = w.numpy()\n")) == [
+        "a.py:1:7: TNS101 [*] `.numpy()` may fail [warning, certain]"
+    ]
 
 
 def test_json_has_these_fields_and_counts_characters_from_1() -> None:
@@ -61,6 +63,7 @@ def test_json_has_these_fields_and_counts_characters_from_1() -> None:
         "message": "`.numpy()` may fail",
         "name": "numpy-on-grad-tensor",
         "noqa_row": 2,
+        "severity": "warning",
         "url": "https://torchlint.readthedocs.io/rules/TNS101/",
         "why": ["first step", "second step"],
     }
@@ -77,7 +80,7 @@ def test_json_of_nothing_is_an_empty_list_and_of_no_fix_is_null() -> None:
 def test_github_escapes_what_its_commands_are_made_of() -> None:
     given = report("w.numpy()\n", path="a,b:c%d.py", message="50% of\n::error::x")
     assert lines("github", given) == [
-        "::error title=torchlint (TNS101),file=a%2Cb%3Ac%25d.py,line=1,col=3,endLine=1,endColumn=8"
+        "::warning title=torchlint (TNS101),file=a%2Cb%3Ac%25d.py,line=1,col=3,endLine=1,endColumn=8"
         "::a,b:c%25d.py:1:3: TNS101 50%25 of%0A::error::x"
     ]
     given = report("w.numpy()\n", confidence=Confidence.POSSIBLE)
@@ -87,7 +90,7 @@ def test_github_escapes_what_its_commands_are_made_of() -> None:
 def test_full_shows_the_line_the_steps_and_the_fix() -> None:
     assert lines("full", report("x = 1\n\ty = w.numpy()  # é\n")) == [
         "TNS101 [*] `.numpy()` may fail",
-        " --> a.py:2:8 numpy-on-grad-tensor (certain)",
+        " --> a.py:2:8 numpy-on-grad-tensor (warning, certain)",
         "  |",
         "2 |     y = w.numpy()  # é",
         "  |           ^^^^^",
@@ -105,7 +108,7 @@ def test_full_in_color_differs_by_nothing_but_color() -> None:
 
     given = report("y = w.numpy()\n")
     colored = lines("full", given, Screen(color=True))
-    assert colored[0] == "\x1b[1;31mTNS101\x1b[0m \x1b[36m[*]\x1b[0m `.numpy()` may fail"
+    assert colored[0] == "\x1b[33mTNS101\x1b[0m \x1b[36m[*]\x1b[0m `.numpy()` may fail"
     assert [re.sub(r"\x1b\[[\d;]*m", "", line) for line in colored] == lines("full", given)
 
 
@@ -202,9 +205,9 @@ SAFE, UNSAFE, DISPLAY = Applicability.SAFE, Applicability.UNSAFE, Applicability.
     ("given", "line"),
     [
         (some(), "All checks passed!"),
-        (some(None), "Found 1 error."),
-        (some(SAFE, SAFE, UNSAFE), "Found 3 errors. 2 fixable with --fix, 1 with --unsafe-fixes."),
-        (some(UNSAFE, None, DISPLAY), "Found 3 errors. 1 fixable with --unsafe-fixes."),
+        (some(None), "Found 1 hazard."),
+        (some(SAFE, SAFE, UNSAFE), "Found 3 hazards (2 fixable): fix with --fix, 1 more with --unsafe-fixes."),
+        (some(UNSAFE, None, DISPLAY), "Found 3 hazards: 1 with --unsafe-fixes."),
     ],
 )
 def test_the_summary(given: Report, line: str) -> None:

@@ -70,7 +70,7 @@ def test_sarif_tells_a_finding_whole() -> None:
     assert told == {
         "ruleId": "TNS101",
         "ruleIndex": 0,
-        "level": "error",
+        "level": "warning",
         "message": {"text": "`.numpy()` may fail"},
         "locations": [
             {
@@ -87,6 +87,7 @@ def test_sarif_tells_a_finding_whole() -> None:
         ],
         "properties": {
             "confidence": "certain",
+            "severity": "warning",
             "fix": {"applicability": "safe", "assumptions": [], "title": "in three places"},
         },
     }
@@ -99,7 +100,15 @@ def test_sarif_says_what_is_silenced_and_what_is_only_shown() -> None:
     assert [code for code, each in by_rule.items() if "suppressions" in each] == ["TNS301"]
     assert [code for code, each in by_rule.items() if "fixes" in each] == ["TNS103", "TNS201"]
     assert by_rule["TNS203"]["properties"]["fix"]["applicability"] == "display"
-    assert {code: each["level"] for code, each in by_rule.items() if each["level"] != "error"} == {"TNS103": "warning"}
+    levels = {code: each["level"] for code, each in by_rule.items()}
+    assert levels == {
+        "TNS101": "warning",
+        "TNS103": "warning",
+        "TNS201": "note",
+        "TNS203": "note",
+        "TNS301": "note",
+        "TNS900": "error",
+    }
     places = [each["locations"][0]["physicalLocation"]["region"] for each in told]
     assert places == sorted(places, key=lambda each: (each["startLine"], each["startColumn"]))
 

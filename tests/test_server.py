@@ -106,7 +106,7 @@ def test_an_unsaved_text_gets_its_diagnostics_in_full(editor: Editor) -> None:
         {
             "range": span(5, 10, 16),
             "message": "`torch.Tensor` given a size leaves its memory uninitialised: use `torch.empty`",
-            "severity": 1,
+            "severity": 4,
             "code": "TNS302",
             "codeDescription": {"href": f"{RULES}/TNS302/"},
             "source": "torchlint",
@@ -117,7 +117,7 @@ def test_an_unsaved_text_gets_its_diagnostics_in_full(editor: Editor) -> None:
     assert editor.diagnostics(uri) == []
 
 
-def test_severity_follows_confidence_and_tags_the_family(editor: Editor) -> None:
+def test_severity_is_shown_and_tags_the_family(editor: Editor) -> None:
     editor.start()
     uri = "untitled:Untitled-1"
     editor.open(
@@ -128,11 +128,11 @@ def test_severity_follows_confidence_and_tags_the_family(editor: Editor) -> None
     found = {(each["code"], each["range"]["start"]["line"]): each for each in editor.diagnostics(uri, 1)}
     told = {key: (each["severity"], each.get("tags")) for key, each in found.items()}
     assert told == {
-        ("TNS404", 1): (1, [1]),
-        ("TNS103", 5): (3, None),
+        ("TNS404", 1): (4, [1]),
+        ("TNS103", 5): (2, None),
         ("TNS101", 6): (2, None),
         ("TNS308", 7): (told["TNS308", 7][0], None),
-        ("TNS901", 7): (1, [1]),
+        ("TNS901", 7): (2, [1]),
     }
 
 
@@ -165,7 +165,7 @@ def test_code_that_does_not_parse_is_a_diagnostic(editor: Editor) -> None:
     uri = (editor.folder / "a.py").as_uri()
     editor.open(uri, "import torch\nx = (\n")
     assert codes(editor.diagnostics(uri)) == [("TNS900", 2)]
-    assert editor.hover(uri, 1, 4)["contents"]["value"].startswith("### TNS900 syntax-error (certain)")
+    assert editor.hover(uri, 1, 4)["contents"]["value"].startswith("### TNS900 syntax-error (error, certain)")
     assert editor.actions(uri, 1, 4) == []
 
 

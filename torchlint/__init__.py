@@ -34,7 +34,8 @@ def check(source: str | bytes, *, path: str = "<source>", config: Config | None 
     from torchlint.linter.engine import check_bytes
 
     look_again()
-    return check_bytes(path, _raw(source), config or Config())
+    settled = config or Config()
+    return settled.shown(check_bytes(path, _raw(source), settled))
 
 
 def fix(source: str | bytes, *, path: str = "<source>", config: Config | None = None) -> FixResult:

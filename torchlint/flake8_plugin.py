@@ -90,7 +90,7 @@ class Plugin:
             yield self._fault(trouble.message)
         if result.source is None:
             return
-        for finding in _left_to_flake8(result, self.config.min_confidence):
+        for finding in filter(self.config.shows, _left_to_flake8(result, self.config.min_confidence)):
             row, column = result.source.position(finding.start)
             yield row, column - 1, f"{finding.code} {finding.message}", type(self)
 

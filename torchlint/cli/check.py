@@ -16,7 +16,7 @@ from torchlint.cli.session import Session
 from torchlint.config import SYNTAX_ERROR, Config, Finder
 from torchlint.config.options import FORMATS_FOR_PEOPLE, Options
 from torchlint.config.selectors import nearest
-from torchlint.diagnostics.model import Trouble
+from torchlint.diagnostics.model import Severity, Trouble
 from torchlint.discovery.walk import Discovery, Notice, Target
 from torchlint.linter.runner import Outcome, RunMode, examine
 from torchlint.linter.runner import run as run_files
@@ -207,7 +207,7 @@ def _conclude(
         if outcome.result.passed_over and plan.flags.verbose:
             session.say("info", f"{outcome.path}: {outcome.result.passed_over}")
     report = Report(
-        results=tuple(each.result for each in outcomes),
+        results=tuple(configs.get(each.path, plan.config).shown(each.result) for each in outcomes),
         fixed=tuple((each.path, each.fixed) for each in outcomes if each.fixed and not each.linked_out),
         unsafe_fixes=plan.config.unsafe_fixes,
         troubles=tuple(troubles),
@@ -313,7 +313,8 @@ def _status(plan: _Plan, report: Report) -> int:
         return FINDINGS
     if plan.flags.exit_zero or not plan.report_findings:
         return CLEAN
-    return FINDINGS if report.counts()["found"] else CLEAN
+    least = plan.config.run.fail_on or Severity.LEGACY
+    return FINDINGS if any(each.finding.severity >= least for each in report.places) else CLEAN
 
 
 def _closed(troubles: Iterable[Trouble], status: int, session: Session) -> int:

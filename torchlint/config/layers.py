@@ -11,7 +11,7 @@ from torchlint.config.globs import matches
 from torchlint.config.options import DEFAULT_EXCLUDE, DEFAULTS, IN_FILES, WORKED_IN, Options
 from torchlint.config.selectors import DEFAULT_CODES, EVERY_CODE, codes_meant, selection
 from torchlint.config.values import Patterns
-from torchlint.diagnostics.model import Applicability, Confidence, Finding, Settings
+from torchlint.diagnostics.model import Applicability, Confidence, FileResult, Finding, Settings, Severity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,12 +21,17 @@ SYNTAX_ERROR = "TNS900"
 """Reported whatever is selected: a file that was not understood must not pass in silence."""
 
 
+_ALWAYS_SHOWN = "TNS9"
+
+
 @dataclass(frozen=True)
 class Config:
     """What holds for one file, and for the run where it is the configuration of the current folder."""
 
     settings: Settings = field(default_factory=Settings)
     min_confidence: Confidence = Confidence.POSSIBLE
+    min_severity: Severity = Severity.LEGACY
+    preset: str = "all"
     unsafe_fixes: bool = False
     select: tuple[str, ...] | None = None
     """The selectors of the rules that are on; None for those that are on by default."""
@@ -77,6 +82,27 @@ class Config:
         """Return whether fixes of this rule may be applied."""
         return code in self.repaired
 
+    def shows(self, finding: Finding) -> bool:
+        """Whether a finding is shown, by the severity asked for and the preset; torchlint's own always are.
+
+        It is asked last: suppressions and the baseline know of the others, too, so that none of these looks unused.
+        """
+        if finding.code.startswith(_ALWAYS_SHOWN):
+            return True
+        if finding.severity < self.min_severity:
+            return False
+        if self.preset == "modernize":
+            fix = finding.fix
+            least = Applicability.UNSAFE if self.unsafe_fixes else Applicability.SAFE
+            return finding.severity is Severity.LEGACY and fix is not None and fix.applicability >= least
+        return self.preset == "all" or finding.severity > Severity.LEGACY
+
+    def shown(self, result: FileResult) -> FileResult:
+        """Return a result without the findings that are not shown."""
+        if all(map(self.shows, result.findings)):
+            return result
+        return replace(result, findings=tuple(filter(self.shows, result.findings)))
+
     def overruled(self, finding: Finding) -> Finding:
         """Return a finding with its fix as far to be trusted as the configuration says of its rule."""
         fix = finding.fix
@@ -103,6 +129,8 @@ def assemble(layers: Iterable[Options], root: str = "", cwd: str = "", path: str
     return Config(
         settings=Settings(run.strict or False, run.numpy_style or "chain", run.target_torch),
         min_confidence=run.min_confidence or Confidence.POSSIBLE,
+        min_severity=run.min_severity or Severity.LEGACY,
+        preset=run.preset or "all",
         unsafe_fixes=run.unsafe_fixes or False,
         select=run.select,
         repaired=frozenset(run.fixable or ()),

@@ -16,7 +16,7 @@ from torchlint.config import values
 from torchlint.config.option import Option, flag, option
 from torchlint.config.selectors import nearest
 from torchlint.config.values import OptionError, Patterns
-from torchlint.diagnostics.model import Confidence
+from torchlint.diagnostics.model import Confidence, Severity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ CACHE = ".torchlint_cache"
 FORMATS_FOR_PEOPLE = ("full", "concise")
 OUTPUT_FORMATS = (*FORMATS_FOR_PEOPLE, "json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson", "html")
 NUMPY_STYLES = ("chain", "force")
+PRESETS = ("hazards", "modernize", "all")
 
 # fmt: off
 DEFAULT_EXCLUDE = (
@@ -183,6 +184,34 @@ class Options:
         default=Confidence.POSSIBLE,
         per_file=True,
         doc="`certain`, `likely` or `possible` (default); what is weaker is left out",
+    )
+    min_severity: Severity | None = option(
+        values.SEVERITY,
+        "error, warning or legacy (default)",
+        FLAKE8,
+        group=JUDGEMENT,
+        metavar="LEVEL",
+        default=Severity.LEGACY,
+        per_file=True,
+        doc="`error`, `warning` or `legacy` (default); what is milder is left out ([levels](severity.md))",
+    )
+    preset: str | None = option(
+        values.choice(*PRESETS),
+        "what breaks, what is old with a safe fix, or all",
+        FLAKE8,
+        group=JUDGEMENT,
+        default="all",
+        per_file=True,
+        doc="`hazards` shows errors and warnings, `modernize` what is old and has a safe fix, `all` (default) all",
+    )
+    fail_on: Severity | None = option(
+        values.SEVERITY,
+        "let only findings of this severity and above fail the run",
+        group=JUDGEMENT,
+        metavar="LEVEL",
+        default=Severity.LEGACY,
+        shown_default="whatever is shown",
+        doc="the exit status is 1 only for findings of this severity and above; the others are shown",
     )
     target_torch: tuple[int, int] | None = option(
         values.VERSION,

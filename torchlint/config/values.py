@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from torchlint.config.selectors import ALL, UnknownSelector, codes_meant, nearest
 from torchlint.diagnostics.assumptions import ASSUMPTIONS
-from torchlint.diagnostics.model import Confidence
+from torchlint.diagnostics.model import Confidence, Severity
 from torchlint.diagnostics.registry import BY_CODE, BY_NAME
 
 Patterns = tuple[tuple[str, tuple[str, ...]], ...]
@@ -74,6 +74,15 @@ def confidence(text: object) -> Confidence:
     :raises OptionError: where it is none.
     """
     names = {str(each): each for each in reversed(Confidence)}
+    return names[one_of(tuple(names))(text)]
+
+
+def severity(text: object) -> Severity:
+    """Read a severity by name.
+
+    :raises OptionError: where it is none.
+    """
+    names = {str(each): each for each in reversed(Severity)}
     return names[one_of(tuple(names))(text)]
 
 
@@ -197,6 +206,7 @@ RULES = ValueKind(selectors, _split_selectors, many=True, words=(*BY_CODE, *BY_N
 GLOBS = ValueKind(texts, _split, many=True)
 RULES_BY_GLOB = ValueKind(patterns, _split_patterns, many=True)
 CONFIDENCE = ValueKind(confidence, confidence)
+SEVERITY = ValueKind(severity, severity)
 VERSION = ValueKind(version, version)
 FILE = ValueKind(file_name, str, is_file=True)
 FOLDER = ValueKind(file_name, str)

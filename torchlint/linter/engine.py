@@ -161,7 +161,12 @@ def _fixable(result: FileResult, config: Config, changed: Changed | None) -> Ite
         return
     least = Applicability.UNSAFE if config.unsafe_fixes else Applicability.SAFE
     for finding in result.findings if changed is None else changed.of(result.source, result.findings):
-        if finding.fix and finding.fix.applicability >= least and config.fixable(finding.code):
+        if (
+            finding.fix
+            and finding.fix.applicability >= least
+            and config.fixable(finding.code)
+            and config.shows(finding)
+        ):
             yield finding
 
 

@@ -150,6 +150,7 @@ class Siblings:
             (not is_new, "is on no changed row"),
             (finding.code not in self.codes, "is not selected"),
             (finding.confidence < config.min_confidence, "is below `min-confidence`"),
+            (not config.shows(finding), "is left out by its severity"),
             (not config.fixable(finding.code), "is not to be fixed by this project's configuration"),
             (fix is None, "has no fix"),
             (fix is not None and fix.applicability is Applicability.DISPLAY, "leaves a choice"),

@@ -5,13 +5,12 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from torchlint.diagnostics.model import Applicability, Confidence, Fix
+from torchlint.diagnostics.model import Applicability, Fix
 from torchlint.output.excerpts import changes, cropped
-from torchlint.output.report import LocatedFinding, Report
+from torchlint.output.report import SEVERITY_STYLES, LocatedFinding, Report
 from torchlint.output.screen import Screen, code, columns, printable
 
 _DIFF_LINES = 12
-_CONFIDENCE = {Confidence.CERTAIN: "red", Confidence.LIKELY: "yellow", Confidence.POSSIBLE: "cyan"}
 _PROMISE = {
     Applicability.SAFE: "",
     Applicability.UNSAFE: " (unsafe: with --unsafe-fixes)",
@@ -28,15 +27,15 @@ def render(report: Report, screen: Screen) -> Iterator[str]:
 
 def _finding(place: LocatedFinding, report: Report, screen: Screen) -> Iterator[str]:
     finding, row = place.finding, place.start[0]
-    mark = "[*] " if report.fixable(finding) else ""
+    mark, style = "[*] " if report.fixable(finding) else "", SEVERITY_STYLES[finding.severity]
     head = f"{finding.code} {mark}{printable(finding.message)}"
     first, *others = _wrapped(head, screen.width, "  ")
-    painted = screen.paint(finding.code, "red") + (" " + screen.paint("[*]", "cyan") if mark else "")
+    painted = screen.paint(finding.code, style) + (" " + screen.paint("[*]", "cyan") if mark else "")
     yield first.replace(f"{finding.code} {mark}".rstrip(), painted, 1)
     yield from others
     gutter = " " * max(len(str(row)), len(str(place.end[0])))
     arrow = screen.paint(f"{gutter}-->", "blue")
-    rating = screen.paint(str(finding.confidence), _CONFIDENCE[finding.confidence])
+    rating = f"{screen.paint(str(finding.severity), style)}, {finding.confidence}"
     yield f"{arrow} {printable(place.where)} {screen.paint(finding.name, 'dim')} ({rating})"
     if place.source is not None:
         yield from _excerpt(place, gutter, screen)
@@ -55,7 +54,7 @@ def _excerpt(place: LocatedFinding, gutter: str, screen: Screen) -> Iterator[str
     before, word, after = cropped(before, word, after, screen.width - len(gutter) - 3)
     yield f"{gutter} {bar}"
     yield f"{screen.paint(str(row).rjust(len(gutter)), 'blue')} {bar} {before}{word}{after}".rstrip()
-    caret = screen.paint("^" * max(columns(word), 1), "red")
+    caret = screen.paint("^" * max(columns(word), 1), SEVERITY_STYLES[place.finding.severity])
     yield f"{gutter} {bar} {' ' * columns(before)}{caret}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from torchlint.output.report import LocatedFinding, Report, severity
+from torchlint.output.report import LocatedFinding, Report, level
 from torchlint.output.screen import Screen, printable
 
 
@@ -33,13 +33,16 @@ def _finding(place: LocatedFinding) -> str:
         "endLine": str(end_row),
         **({"endColumn": str(end_column)} if row == end_row else {}),
     }
-    return _command(severity(finding), properties, f"{place.where}: {finding.code} {finding.message}")
+    return _command(_COMMANDS[level(finding)], properties, f"{place.where}: {finding.code} {finding.message}")
 
 
-def _command(level: str, properties: dict[str, str], text: str) -> str:
+_COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
+
+
+def _command(command: str, properties: dict[str, str], text: str) -> str:
     # Line ends are told by GitHub's own escapes; the controls that it has none for are written out.
     listed = ",".join(f"{key}={printable(_property(value))}" for key, value in properties.items())
-    return f"::{level} {listed}::{printable(_data(text))}"
+    return f"::{command} {listed}::{printable(_data(text))}"
 
 
 def _data(text: str) -> str:

@@ -6,12 +6,12 @@ import json
 import os
 from collections.abc import Iterator
 
-from torchlint.diagnostics.model import Confidence
+from torchlint.diagnostics.model import Severity
 from torchlint.output.report import LocatedFinding, Report, page, unicode
 from torchlint.output.screen import Screen
 from torchlint.selection.fingerprints import digest, identities
 
-_SEVERITIES = {Confidence.CERTAIN: "critical", Confidence.LIKELY: "major", Confidence.POSSIBLE: "minor"}
+_SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.LEGACY: "info"}
 
 
 def render(report: Report, screen: Screen) -> Iterator[str]:
@@ -35,7 +35,7 @@ def _issue(place: LocatedFinding, fingerprint: str) -> dict[str, object]:
         "description": f"{finding.code}: {finding.message}",
         "content": {"body": _body(place)},
         "categories": ["Bug Risk"],
-        "severity": _SEVERITIES[finding.confidence],
+        "severity": _SEVERITIES[finding.severity],
         "fingerprint": fingerprint,
         "location": {
             "path": unicode(place.path.replace(os.sep, "/")),  # GitLab compares it with git's own names

@@ -32,6 +32,7 @@ def described(place: LocatedFinding) -> dict[str, object]:
         "message": finding.message,
         "name": finding.name,
         "noqa_row": place.start[0],
+        "severity": str(finding.severity),
         "url": page(finding.name),
         "why": list(finding.why),
     }

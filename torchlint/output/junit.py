@@ -54,7 +54,7 @@ def _add_suite(root: Element, path: str, places: list[LocatedFinding], troubles:
     for place in places:
         finding = place.finding
         case = SubElement(suite, "testcase", classname=classname, name=f"{finding.code} {place.spot}")
-        failure = SubElement(case, "failure", message=_text(finding.message), type=str(finding.confidence))
+        failure = SubElement(case, "failure", message=_text(finding.message), type=str(finding.severity))
         failure.text = "\n".join(map(_text, _details(place)))
     for trouble in troubles:
         case = SubElement(suite, "testcase", classname=classname, name="not checked")

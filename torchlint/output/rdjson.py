@@ -6,10 +6,12 @@ import json
 from collections.abc import Iterator
 
 from torchlint.diagnostics.model import Applicability, Fix
-from torchlint.output.report import PROJECT, LocatedFinding, Report, page, severity, unicode
+from torchlint.output.report import PROJECT, LocatedFinding, Report, level, page, unicode
 from torchlint.output.screen import Screen
 from torchlint.source.edits import written
 from torchlint.source.text import Source
+
+_SEVERITIES = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
 
 
 def render(report: Report, screen: Screen) -> Iterator[str]:
@@ -28,7 +30,7 @@ def _diagnostic(place: LocatedFinding) -> dict[str, object]:
     told: dict[str, object] = {
         "message": "\n".join([finding.message, *(f"- {step}" for step in finding.why), *_remedy(finding.fix)]),
         "location": {"path": unicode(place.path), "range": _range(place.source, finding.start, finding.end)},
-        "severity": severity(finding).upper(),
+        "severity": _SEVERITIES[level(finding)],
         "code": {"value": finding.code, "url": page(finding.name)},
     }
     # A click applies a suggestion, so what is only shown is none.

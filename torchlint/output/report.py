@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from torchlint.diagnostics.model import Applicability, Confidence, FileResult, Finding, Trouble
+from torchlint.diagnostics.model import Applicability, FileResult, Finding, Severity, Trouble
 from torchlint.diagnostics.registry import BY_NAME
 from torchlint.source.notebook import as_notebook
 
@@ -27,6 +27,9 @@ class Family:
     title: str
     tag: str
 
+
+SEVERITY_STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.LEGACY: "cyan"}
+"""How a finding's severity is painted on a terminal."""
 
 FAMILIES = {
     "TNS1": Family("Leaving torch for NumPy and Python", "numpy"),
@@ -116,11 +119,17 @@ class Report:
         return finding.fix is not None and finding.fix.applicability >= least
 
     def counts(self) -> Counter[str]:
-        """Count what remains: ``found``, ``fixable`` and ``unsafe`` (fixable with ``--unsafe-fixes`` only)."""
+        """Count what remains: ``found``, ``fixable`` and ``unsafe`` (fixable with ``--unsafe-fixes`` only).
+
+        ``hazards`` and ``legacy`` part what was found, ``hazards fixable`` and ``legacy fixable`` what is fixable.
+        """
         counts: Counter[str] = Counter()
         for result in self.results:
             for finding in result.findings:
                 counts["found"] += 1
+                kind = "legacy" if finding.severity is Severity.LEGACY else "hazards"
+                counts[kind] += 1
+                counts[f"{kind} fixable"] += self.fixable(finding)
                 if self.fixable(finding):
                     counts["fixable"] += 1
                 elif finding.fix is not None and finding.fix.applicability is Applicability.UNSAFE:
@@ -128,9 +137,12 @@ class Report:
         return counts
 
 
-def severity(finding: Finding) -> str:
-    """Return ``"error"`` where there is evidence of a fault, ``"warning"`` where it only cannot be excluded."""
-    return "warning" if finding.confidence is Confidence.POSSIBLE else "error"
+def level(finding: Finding) -> str:
+    """Return a finding's severity in the words of most services: ``error``, ``warning``, ``note`` for what is old."""
+    return LEVELS[finding.severity]
+
+
+LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.LEGACY: "note"}
 
 
 def unicode(text: str) -> str:

@@ -14,7 +14,7 @@ from torchlint.diagnostics.rule_docs import page as text_of
 from torchlint.diagnostics.rule_docs import summary
 from torchlint.diagnostics.rule_metadata import RuleMetadata
 from torchlint.output.json import assumptions
-from torchlint.output.report import FAMILIES, PROJECT, LocatedFinding, Report, page, severity, steps, unicode
+from torchlint.output.report import FAMILIES, LEVELS, PROJECT, LocatedFinding, Report, level, page, steps, unicode
 from torchlint.output.screen import Screen
 from torchlint.selection.fingerprints import Identity, identities
 from torchlint.source.edits import Replacement, replacements
@@ -48,7 +48,7 @@ def described(entry: RuleMetadata) -> dict[str, object]:
         "fullDescription": {"text": _plain(_reason(text))},
         "help": {"text": _plain(text), "markdown": linked(text)},
         "helpUri": page(entry.name),
-        "defaultConfiguration": {"enabled": entry.default, "level": "error" if not entry.words else "warning"},
+        "defaultConfiguration": {"enabled": entry.default, "level": LEVELS[entry.severity]},
         "properties": {"tags": ["pytorch", "correctness", FAMILIES[entry.code[:4]].tag]},
     }
 
@@ -133,11 +133,16 @@ def _result(place: LocatedFinding, identity: Identity, silent: bool) -> _Object:
     told: _Object = {
         "ruleId": finding.code,
         "ruleIndex": _INDEX[finding.code],
-        "level": severity(finding),
+        "level": level(finding),
         "message": {"text": finding.message},
         "locations": [_location(place, identity)],
         "partialFingerprints": {FINGERPRINT: identity.fingerprint},
-        "properties": {"confidence": str(finding.confidence), **_proposal(finding), **_cell(place)},
+        "properties": {
+            "confidence": str(finding.confidence),
+            "severity": str(finding.severity),
+            **_proposal(finding),
+            **_cell(place),
+        },
     }
     if finding.why:
         told["codeFlows"] = [_flow(place)]

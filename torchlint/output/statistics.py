@@ -47,6 +47,11 @@ def by_confidence(report: Report) -> tuple[Tally, ...]:
     return _counted(report, lambda place: str(place.finding.confidence))
 
 
+def by_severity(report: Report) -> tuple[Tally, ...]:
+    """Count by severity."""
+    return _counted(report, lambda place: str(place.finding.severity))
+
+
 def _counted(report: Report, key: Callable[[LocatedFinding], str]) -> tuple[Tally, ...]:
     places = [(key(place), place) for place in report.places]
     counts = Counter(each for each, _ in places)
@@ -90,12 +95,11 @@ def _places(kind: str, tallies: tuple[Tally, ...], width: int, screen: Screen) -
 def advice(report: Report) -> Iterator[tuple[str, str]]:
     """Yield commands to begin with, and what each does about these findings."""
     counts = report.counts()
-    certain = {tally.key: tally.count for tally in by_confidence(report)}.get("certain", 0)
     if counts["fixable"]:
         flags = "--fix --unsafe-fixes" if report.unsafe_fixes else "--fix"
         yield f"torchlint {flags}", f"repairs {counts['fixable']:,} of {counts['found']:,}"
-    if 0 < certain < counts["found"]:
-        yield "torchlint --min-confidence certain", f"shows the {certain:,} that nothing speaks against"
+    if counts["hazards"] and counts["legacy"]:
+        yield "torchlint --preset hazards", f"shows the {counts['hazards']:,} that may break a run"
 
 
 def _advice(report: Report, screen: Screen) -> Iterator[str]:
@@ -118,6 +122,7 @@ def as_json(report: Report) -> str:
         {
             "count": counts["found"],
             "fixable_count": counts["fixable"],
+            "severity": {each.key: each.count for each in by_severity(report)},
             "confidence": {each.key: each.count for each in by_confidence(report)},
             "rules": rules,
             "folders": [_as_json("folder", each) for each in by_folder(report)],

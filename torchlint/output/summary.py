@@ -16,11 +16,13 @@ def render(report: Report, screen: Screen) -> Iterator[str]:
     if not counts["found"] and not fixed:
         yield screen.paint("All checks passed!", "green") + _known(report)
         return
-    if fixed:
-        detail = f"{fixed} fixed, {counts['found']} remaining"
-        yield f"Found {_errors(counts['found'] + fixed)} ({detail}).{_remedies(counts)}{_known(report)}"
+    left = f"{_parted(counts)}{_hint(counts)}{_known(report)}"
+    if not fixed:
+        yield f"Found {left}"
+    elif counts["found"]:
+        yield f"Fixed {_findings(fixed)}; left: {left}"
     else:
-        yield f"Found {_errors(counts['found'])}.{_remedies(counts)}{_known(report)}"
+        yield f"Fixed {_findings(fixed)}, nothing is left.{_known(report)}"
 
 
 def fixes(report: Report, screen: Screen) -> Iterator[str]:
@@ -28,7 +30,7 @@ def fixes(report: Report, screen: Screen) -> Iterator[str]:
     total = sum(len(findings) for _, findings in report.fixed)
     if not total:
         return
-    yield f"Fixed {_errors(total)}:"
+    yield f"Fixed {_findings(total)}:"
     for path, findings in report.fixed:
         if findings:
             yield f"- {screen.paint(printable(path), 'bold')}:"
@@ -39,12 +41,12 @@ def fixes(report: Report, screen: Screen) -> Iterator[str]:
 
 def would_fix(count: int, paths: int) -> str:
     """Return the closing line of ``--diff``."""
-    return f"Would fix {_errors(count)} in {paths} file{'s' * (paths != 1)}." if count else "No fix to apply."
+    return f"Would fix {_findings(count)} in {paths} file{'s' * (paths != 1)}." if count else "No fix to apply."
 
 
 def did_fix(report: Report) -> str:
     """Return the closing line of ``--fix-only``."""
-    return f"Fixed {_errors(sum(len(findings) for _, findings in report.fixed))}."
+    return f"Fixed {_findings(sum(len(findings) for _, findings in report.fixed))}."
 
 
 def silenced(count: int, paths: int) -> str:
@@ -58,22 +60,28 @@ def gone(count: int, name: str, told: bool) -> str:
     return f"{_findings(count)} that {name} knows went away{more}: --write-baseline takes them out"
 
 
+def _parted(counts: Counter[str]) -> str:
+    """Return ``12 hazards (3 fixable), 85 legacy (71 fixable)``."""
+    hazards = f"{counts['hazards']} hazard{'s' * (counts['hazards'] != 1)}"
+    parts = []
+    for word, told in (("hazards", hazards), ("legacy", f"{counts['legacy']} legacy")):
+        fixable = counts[f"{word} fixable"]
+        if counts[word]:
+            parts.append(told + f" ({fixable} fixable)" * bool(fixable))
+    return ", ".join(parts)
+
+
+def _hint(counts: Counter[str]) -> str:
+    """Return which flags repair what is fixable."""
+    offers = ["fix with --fix"] * bool(counts["fixable"])
+    if counts["unsafe"]:
+        offers.append(f"{counts['unsafe']}{' more' * bool(offers)} with --unsafe-fixes")
+    return f": {', '.join(offers)}." if offers else "."
+
+
 def _known(report: Report) -> str:
     return f" {report.known} known." if report.known else ""
 
 
 def _findings(count: int) -> str:
     return f"{count} finding{'s' * (count != 1)}"
-
-
-def _remedies(counts: Counter[str]) -> str:
-    offers = []
-    if counts["fixable"]:
-        offers.append(f"{counts['fixable']} fixable with --fix")
-    if counts["unsafe"]:
-        offers.append(f"{counts['unsafe']}{' fixable' * (not offers)} with --unsafe-fixes")
-    return f" {', '.join(offers)}." if offers else ""
-
-
-def _errors(count: int) -> str:
-    return f"{count} error{'s' * (count != 1)}"

@@ -52,7 +52,7 @@ class Checked:
 def check(raw: bytes, wanted: Wanted) -> Checked:
     """Check bytes; whatever goes wrong is a trouble of the result."""
     outcome = examine(wanted.name, raw, wanted.config, RunMode.CHECK)
-    return Checked(raw, wanted, _sifted(outcome, wanted).result)
+    return Checked(raw, wanted, wanted.config.shown(_sifted(outcome, wanted).result))
 
 
 def _sifted(outcome: Outcome, wanted: Wanted) -> Outcome:

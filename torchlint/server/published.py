@@ -18,7 +18,7 @@ from lsprotocol.types import (
 from pygls.uris import from_fs_path
 
 from torchlint.config import ConfigError
-from torchlint.diagnostics.model import Confidence, Finding
+from torchlint.diagnostics.model import Finding, Severity
 from torchlint.inference.program.project_texts import look_again, still_answered
 from torchlint.output.report import FAMILIES, LocatedFinding, Step, page, steps
 from torchlint.server.checks import Checked, check
@@ -30,9 +30,9 @@ from torchlint.source.text import SourceError, decode
 SOURCE = "torchlint"
 
 _SEVERITIES = {
-    Confidence.CERTAIN: DiagnosticSeverity.Error,
-    Confidence.LIKELY: DiagnosticSeverity.Warning,
-    Confidence.POSSIBLE: DiagnosticSeverity.Information,
+    Severity.ERROR: DiagnosticSeverity.Error,
+    Severity.WARNING: DiagnosticSeverity.Warning,
+    Severity.LEGACY: DiagnosticSeverity.Hint,
 }
 _OLD_FAMILIES = frozenset({"legacy-constructor", "variable"})
 _NOT_OLD = frozenset({"tensor-from-tensor"})
@@ -70,7 +70,7 @@ class Drawn:
         return Diagnostic(
             range=where.range,
             message=message,
-            severity=_SEVERITIES[finding.confidence],
+            severity=_SEVERITIES[finding.severity],
             code=finding.code,
             code_description=CodeDescription(page(finding.name)),
             source=SOURCE,

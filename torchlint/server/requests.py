@@ -65,7 +65,9 @@ def _lines(known: KnownExpression) -> Iterator[str]:
 def _page(finding: Finding) -> str:
     entry = BY_CODE[finding.code]
     text = _HEADING.sub(r"##\1 ", linked(page(entry)).strip())
-    return f"### {finding.code} {finding.name} ({finding.confidence})\n\n{finding.message}\n\n{text}"
+    return (
+        f"### {finding.code} {finding.name} ({finding.severity}, {finding.confidence})\n\n{finding.message}\n\n{text}"
+    )
 
 
 def _code(text: str) -> str:
