@@ -378,5 +378,6 @@ FEWER = {
     "TNS900": "it says that a file does not parse, and changes nothing",
     "TNS901": "its fix changes a comment, which does nothing at run time",
     "TNS902": "it speaks of a comment, which does nothing at run time",
+    "TNS903": "it speaks of a comment, which does nothing at run time",
 }
 """Rules for which no three wrong fixes can be run, and why."""

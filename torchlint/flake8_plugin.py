@@ -42,6 +42,8 @@ class Plugin:
     name = "torchlint"
     version = VERSION
     config: ClassVar[Config] = Config(select=(ALL,))
+    left_out: ClassVar[frozenset[str]] = EVERY_CODE - DEFAULT_CODES
+    """Rules that are off by default, which a prefix in flake8's `select` does not turn on."""
 
     def __init__(self, tree: ast.AST, filename: str, lines: Sequence[str]) -> None:
         del tree  # asked for only because it makes flake8 call this once per file
@@ -69,6 +71,7 @@ class Plugin:
             given: dict[str, Any] = {name: _read(name, option, options) for name, option in _SHARED.items()}
             flags = Options(select=(ALL,), **given)  # flake8 selects
             cls.config = assemble([flags], cwd=os.getcwd())
+            cls.left_out = EVERY_CODE - DEFAULT_CODES - _named(options)
         except OptionError as error:
             from flake8.exceptions import ExecutionError
 
@@ -90,7 +93,8 @@ class Plugin:
             yield self._fault(trouble.message)
         if result.source is None:
             return
-        for finding in filter(self.config.shows, _left_to_flake8(result, self.config.min_confidence)):
+        found = (each for each in _left_to_flake8(result, self.config.min_confidence) if each.code not in self.left_out)
+        for finding in filter(self.config.shows, found):
             row, column = result.source.position(finding.start)
             yield row, column - 1, f"{finding.code} {finding.message}", type(self)
 
@@ -119,6 +123,12 @@ def _left_to_flake8(result: FileResult, least: Confidence) -> tuple[Finding, ...
     faults = [] if broken else audit(result.source, found, DEFAULT_CODES, lambda _: found)
     wanted = in_order(each for each in (*found, *faults) if each.confidence >= least)
     return split(result.source, wanted, noqa=False)[0]
+
+
+def _named(options: argparse.Namespace) -> frozenset[str]:
+    """Return the codes that flake8 was told to report, written out."""
+    lists = (getattr(options, name, None) or () for name in ("select", "extend_select", "enable_extensions"))
+    return frozenset(str(each).strip() for listed in lists for each in listed)
 
 
 def _flag(name: str) -> str:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from zlib import crc32
 
 from torchlint.cli.arguments import COMMANDS, UsageError
 from torchlint.cli.cache_folder import result_cache_for
@@ -22,7 +23,7 @@ from torchlint.linter.runner import Outcome, RunMode, examine
 from torchlint.linter.runner import run as run_files
 from torchlint.output import renderer, summary
 from torchlint.output.report import LocatedFinding, Report
-from torchlint.output.screen import Screen, printable
+from torchlint.output.screen import UNBOUNDED, Screen, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,6 +82,10 @@ def run(flags: Options, session: Session) -> int:
     """
     gc.set_threshold(_BETWEEN_COLLECTIONS)
     _consistent(flags)
+    if flags.watch:
+        from torchlint.cli.watch import watch
+
+        return watch(replace(flags, watch=False), session, run)
     finder = Finder(flags, session.cwd)
     config = finder.of_folder(session.cwd)
     filters = filters_for(flags, config, session.cwd)
@@ -104,6 +109,8 @@ def run(flags: Options, session: Session) -> int:
 
 
 def _consistent(flags: Options) -> None:
+    if flags.watch and ("-" in flags.paths or flags.output_file):
+        raise UsageError("--watch looks at files again and again: leave out standard input and --output-file")
     if "-" in flags.paths and len(flags.paths) > 1:
         raise UsageError("`-` reads standard input and cannot be given beside other paths")
     if flags.statistics and flags.output_format not in (None, *FORMATS_FOR_PEOPLE, "json"):
@@ -134,7 +141,7 @@ def _output(flags: Options, session: Session) -> AbstractContextManager[TextIO]:
 
 def _files(plan: _Plan, discovery: Discovery, cache: ResultCache | None, session: Session, out: TextIO) -> int:
     found = list(discovery.find(plan.flags.paths or ["."]))
-    every = [each for each in found if isinstance(each, Target)]
+    every = [each for each in found if isinstance(each, Target) and _in_part(each, plan.flags.shard, session.cwd)]
     targets = plan.filters.targets(every)
     troubles = [_hinted(each) for each in found if isinstance(each, Trouble)]
     for notice in (each for each in found if isinstance(each, Notice)):
@@ -143,7 +150,7 @@ def _files(plan: _Plan, discovery: Discovery, cache: ResultCache | None, session
         for target in targets:
             print(printable(target.path), file=out)
         return _closed(troubles, CLEAN, session)
-    if not every and not troubles and not plan.flags.quiet:
+    if not every and not troubles and not plan.flags.quiet and plan.flags.shard is None:
         session.say("warning", "no Python files or notebooks found under the given paths")
     if plan.flags.verbose:
         _narrate(targets, session)
@@ -160,6 +167,14 @@ def _files(plan: _Plan, discovery: Discovery, cache: ResultCache | None, session
         sweep({os.path.dirname(each.real) for each in every if each.writable})
     configs = {each.path: each.config for each in targets}
     return _conclude(plan, outcomes, troubles, configs, session, out)
+
+
+def _in_part(target: Target, shard: tuple[int, int] | None, cwd: str) -> bool:
+    """Whether a file belongs to the part that was asked for: by its path, so that no job has to know of another."""
+    if shard is None:
+        return True
+    path = os.path.relpath(target.real, cwd).replace(os.sep, "/")
+    return crc32(path.encode("utf-8", "surrogateescape")) % shard[1] == shard[0] - 1
 
 
 def _standard_input(plan: _Plan, finder: Finder, discovery: Discovery, session: Session, out: TextIO) -> int:
@@ -241,6 +256,11 @@ def _sifted(
         if not quiet:
             print(said, file=session.stderr)
         return outcomes, len(sifted.present)
+    if filters.prune:
+        said = filters.write(sifted)
+        if not quiet:
+            print(said, file=session.stderr)
+        return outcomes, known
     if sifted.gone and filters.baseline and not quiet:
         session.say("info", summary.gone(len(sifted.gone), filters.baseline.name, plan.flags.verbose))
         for entry in sifted.gone if plan.flags.verbose else ():
@@ -253,7 +273,7 @@ def _show_findings(plan: _Plan, report: Report, session: Session, out: TextIO) -
     filed = bool(plan.flags.output_file)
     screen = session.screen
     if filed and plan.flags.color == "auto":
-        screen = replace(screen, color=False, width=80)
+        screen = replace(screen, color=False, width=UNBOUNDED)
     if plan.report_findings:
         # each at once: where nothing is buffered, no other process's line comes between a line and its end
         out.writelines(f"{line}\n" for line in _body(plan, report, screen))

@@ -8,7 +8,7 @@ from torchlint.config.options import Options
 from torchlint.config.selectors import ALL, UnknownSelector, codes_of, nearest
 from torchlint.diagnostics.assumptions import ASSUMPTIONS
 from torchlint.diagnostics.registry import BY_CODE, BY_NAME
-from torchlint.diagnostics.rule_docs import assumption_page, page
+from torchlint.diagnostics.rule_docs import assumption_page, page, summary
 from torchlint.output.report import PROJECT
 
 
@@ -21,7 +21,10 @@ def run(options: Options, session: Session) -> int:
     if not options.explained and not options.explain_all:
         raise UsageError("say which rule or assumption, or --all")
     asked = {each.strip().lower() for each in options.explained}
-    codes = set().union(*(_codes(each) for each in options.explained))
+    meant = [_codes(each) for each in options.explained]
+    for family in (each for each in meant if len(each) > 1):
+        _list(family, session)
+    codes = set().union(*(each for each in meant if len(each) == 1))
     pages = [
         (f"{BY_CODE[code].name} ({code})", page(BY_CODE[code]))
         for code in sorted(BY_CODE if options.explain_all else codes)
@@ -35,6 +38,13 @@ def run(options: Options, session: Session) -> int:
         print("\n" * (number > 0) + session.screen.paint(f"# {title}", "bold") + "\n", file=session.stdout)
         print(text.strip(), file=session.stdout)
     return 0
+
+
+def _list(codes: frozenset[str], session: Session) -> None:
+    """Print one line for each rule of a family; its page is asked for by its code."""
+    for code in sorted(codes):
+        entry = BY_CODE[code]
+        print(f"{session.screen.paint(code, 'bold')}  {entry.name:<30}  {summary(entry)}", file=session.stdout)
 
 
 def _codes(word: str) -> frozenset[str]:

@@ -24,12 +24,14 @@ class Filters:
     """What the flags say about which findings count.
 
     ``changed`` holds the changed rows by real path; None where all rows count. ``reason`` is what ``--add-noqa`` says,
-    None where it was not given. ``covered`` are the absolute folders of which every file is looked at.
+    None where it was not given. ``rewrite`` lists in the baseline all that is found, ``prune``
+    takes out of it what is gone. ``covered`` are the absolute folders of which every file is looked at.
     """
 
     cwd: str
     baseline: Baseline | None
     rewrite: bool
+    prune: bool
     changed: Mapping[str, Changed] | None
     reason: str | None
     covered: tuple[str, ...]
@@ -65,7 +67,7 @@ class Filters:
         return [done.get(each.path, each) for each in outcomes]
 
     def write(self, sifted: Sifted) -> str:
-        """Write all that was found into the baseline, and say so.
+        """Write all that was found into the baseline, or what is left of it, and say so.
 
         :raises ConfigError: where it cannot be written.
         """
@@ -73,8 +75,8 @@ class Filters:
         from torchlint.source import files
 
         assert self.baseline is not None
-        entries = {*sifted.present, *sifted.kept}
         old = set(self.baseline.entries)
+        entries = old - set(sifted.gone) if self.prune else {*sifted.present, *sifted.kept}
         try:
             if not old or entries != old or not os.path.exists(self.baseline.path):
                 files.create(self.baseline.path, rendered(entries))
@@ -96,8 +98,8 @@ def filters_for(flags: Options, config: Config, cwd: str) -> Filters:
     baseline = _baseline(flags, config, cwd)
     places = {each if os.path.isdir(each) else os.path.dirname(each) for each in given if os.path.exists(each)}
     changed = _changed(flags.diff_base, places) if flags.diff_base is not None else None
-    covered = folders if changed is None else ()
-    return Filters(cwd, baseline, flags.write_baseline, changed, flags.add_noqa, covered)
+    covered = folders if changed is None and flags.shard is None else ()
+    return Filters(cwd, baseline, flags.write_baseline, flags.prune_baseline, changed, flags.add_noqa, covered)
 
 
 def _changed(revision: str, places: set[str]) -> Mapping[str, Changed]:
@@ -116,6 +118,11 @@ def _consistent(flags: Options) -> None:
             flags.write_baseline,
             {"--diff-base": flags.diff_base is not None, "--diff": flags.diff, "standard input": piped,
              "--no-baseline": flags.no_baseline},
+        ),
+        "--prune-baseline": (
+            flags.prune_baseline,
+            {"--write-baseline": flags.write_baseline, "--diff-base": flags.diff_base is not None,
+             "--diff": flags.diff, "standard input": piped, "--no-baseline": flags.no_baseline},
         ),
         "--add-noqa": (
             flags.add_noqa is not None,
@@ -143,6 +150,8 @@ def _baseline(flags: Options, config: Config, cwd: str) -> Baseline | None:
         name = path.removeprefix(cwd.rstrip(os.sep) + os.sep)
     elif flags.write_baseline:
         raise UsageError("--write-baseline: say which file, for example --baseline torchlint-baseline.jsonl")
+    elif flags.prune_baseline:
+        raise UsageError("--prune-baseline: say which file, for example --baseline torchlint-baseline.jsonl")
     else:
         return None
     if "-" in flags.paths and not flags.stdin_filename:
@@ -152,7 +161,7 @@ def _baseline(flags: Options, config: Config, cwd: str) -> Baseline | None:
     from torchlint.source import files
 
     try:
-        if flags.write_baseline:
+        if flags.write_baseline or flags.prune_baseline:
             files.check_place(path)
         if not _ends(path, piped=flags.baseline is not None):
             raise BaselineError(f"{name}: the baseline cannot be read: not a regular file")

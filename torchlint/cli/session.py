@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from torchlint.output.screen import Screen, printable
+from torchlint.output.screen import UNBOUNDED, Screen, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def with_environment(options: Options, command: str, environment: Mapping[str, s
 
 def _screen(stream: TextIO, color: str, environment: Mapping[str, str]) -> Screen:
     terminal = stream.isatty()
-    width = 80
+    width = UNBOUNDED
     if terminal:
         from shutil import get_terminal_size
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from torchlint.config.layers import Config, assemble
 from torchlint.config.line_length import line_length
@@ -52,7 +52,7 @@ class Finder:
         return found if self._only is None else replace(self._only, target=found.target, limit=found.limit)
 
     def _assembled(self, found: _Found) -> Config:
-        layers = [Options(target_torch=found.target), found.options, self._flags]
+        layers = [Options(target_torch=found.target), *found.options, self._flags]
         root = os.path.dirname(found.path) if found.path and self._only is None else self._cwd
         config = assemble(layers, root, self._cwd, found.path)
         return replace(config, settings=replace(config.settings, line_length=found.limit))
@@ -79,7 +79,8 @@ class Finder:
 @dataclass(frozen=True, slots=True)
 class _Found:
     path: str | None = None
-    options: Options = field(default_factory=Options)
+    options: tuple[Options, ...] = ()
+    """What the file says, behind what those that it extends say."""
     target: Version | None = None
     project: bool = False
     limit: int | None = None
@@ -92,18 +93,28 @@ def _look(folder: str, options_wanted: bool) -> _Found:
     read = _read(shared) if os.path.isfile(shared) else _NOTHING
     limit = line_length(folder, read.document)
     if options_wanted and os.path.isfile(own):
-        return _Found(own, _options(own, _read(own).document), read.target, read.project, limit)
+        return _Found(own, _layers(own, _own_table(own, _read(own).document)), read.target, read.project, limit)
     table = _tool_table(shared, read.document) if options_wanted else None
     if table is not None:
-        return _Found(shared, _options(shared, table), read.target, read.project, limit)
-    return _Found(None, Options(), read.target, read.project, limit)
+        return _Found(shared, _layers(shared, table), read.target, read.project, limit)
+    return _Found(None, (), read.target, read.project, limit)
 
 
 def _explicit(path: str) -> _Found:
+    return _Found(path, _layers(path, _table(path) or {}))
+
+
+def _table(path: str) -> Document | None:
+    """Return what a file says to torchlint; None for a ``pyproject.toml`` that says nothing."""
     document = _read(path).document
-    if os.path.basename(path) == "pyproject.toml":
-        document = _tool_table(path, document) or {}
-    return _Found(path, _options(path, document))
+    is_shared = os.path.basename(path) == "pyproject.toml"
+    return _tool_table(path, document) if is_shared else _own_table(path, document)
+
+
+def _own_table(path: str, document: Document) -> Document:
+    if isinstance(document.get("tool"), dict):
+        raise ConfigError(f"{path}: options stand at the top of this file: leave out `[tool.torchlint]`")
+    return document
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +127,8 @@ class _File:
 
 
 _NOTHING = _File({})
+_EXTEND = "extend"
+"""The key that names another configuration file, relative to the one that it stands in."""
 
 
 def _read(path: str) -> _File:
@@ -150,6 +163,26 @@ def _tool_table(path: str, document: Document) -> Document | None:
     if table is not None and not isinstance(table, dict):
         raise ConfigError(f"{path}: `tool.torchlint`: expected a table")
     return table
+
+
+def _layers(path: str, table: Document, extending: tuple[str, ...] = ()) -> tuple[Options, ...]:
+    """Return the options of a file behind those of the file that it extends, and so on.
+
+    :raises ConfigError: where one of them cannot be used, or they extend each other in a circle.
+    """
+    options = _options(path, {key: value for key, value in table.items() if key != _EXTEND})
+    if _EXTEND not in table:
+        return (options,)
+    named = table[_EXTEND]
+    if not isinstance(named, str) or not named:
+        raise ConfigError(f"{path}: `{_EXTEND}`: expected the path of a configuration file")
+    other = os.path.normpath(os.path.join(os.path.dirname(path), os.path.expanduser(named)))
+    if other in (path, *extending):
+        raise ConfigError(f"{path}: `{_EXTEND}`: `{named}` leads back to this file")
+    base = _table(other)
+    if base is None:
+        raise ConfigError(f"{path}: `{_EXTEND}`: {other} has no `[tool.torchlint]`")
+    return (*_layers(other, base, (path, *extending)), options)
 
 
 def _options(path: str, table: Document) -> Options:

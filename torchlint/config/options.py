@@ -315,6 +315,16 @@ class Options:
     )
     no_cache: bool = flag(values.SWITCH, "look at every file, and keep nothing", group=FILES)
 
+    shard: tuple[int, int] | None = flag(
+        values.SHARD,
+        "look at the I-th of N parts of the files, for jobs side by side",
+        group=FILES,
+        metavar="I/N",
+        doc="look at one of N parts of the files, as `2/4`; a file's part follows from its path, and all parts "
+        "together are all files",
+    )
+    watch: bool = flag(values.SWITCH, "check again whenever a file changes, until Ctrl-C", group=OUTPUT)
+
     # ------------------------------------------------------------------ old code and pull requests
     baseline: str | None = option(
         values.FILE,
@@ -327,6 +337,12 @@ class Options:
     )
     no_baseline: bool = flag(values.SWITCH, "", group=NARROWING)
     write_baseline: bool = flag(values.SWITCH, "list what is found now in the baseline", group=NARROWING)
+    prune_baseline: bool = flag(
+        values.SWITCH,
+        "take out of the baseline what is gone; nothing is added",
+        group=NARROWING,
+        doc="take out of the baseline what is gone; what is new still fails, see [Baseline](baseline.md)",
+    )
     diff_base: str | None = flag(
         values.TEXT,
         "only lines changed since a git revision, for pull requests",

@@ -68,6 +68,17 @@ def version(text: object) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
+def shard(text: object) -> tuple[int, int]:
+    """Read ``"2/4"``, the second of four parts.
+
+    :raises OptionError: where it is no such text.
+    """
+    found = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", text) if isinstance(text, str) else None
+    if found is None or int(found[1]) > int(found[2]):
+        raise OptionError(f"expected a part such as 2/4, got {_shown(text)}")
+    return int(found[1]), int(found[2])
+
+
 def confidence(text: object) -> Confidence:
     """Read a confidence by name.
 
@@ -213,5 +224,6 @@ FOLDER = ValueKind(file_name, str)
 TEXT = ValueKind(from_text=str)
 OPTIONAL_TEXT = ValueKind(from_text=str, optional=True)
 EXPLAINED = ValueKind(from_text=str, words=(*BY_CODE, *BY_NAME, *ASSUMPTIONS))
+SHARD = ValueKind(from_text=shard)
 SECONDS = ValueKind(from_text=_seconds)
 COUNT = ValueKind(from_text=_count)

@@ -40,6 +40,7 @@ RULES: tuple[RuleMetadata, ...] = (
     RuleMetadata(code="TNS900", name="syntax-error", severity=Severity.ERROR),
     RuleMetadata(code="TNS901", name="unused-suppression", severity=Severity.WARNING),
     RuleMetadata(code="TNS902", name="unknown-code-in-suppression", severity=Severity.WARNING),
+    RuleMetadata(code="TNS903", name="unknown-directive", severity=Severity.WARNING),
 )
 
 BY_CODE: dict[str, RuleMetadata] = {rule.code: rule for rule in RULES}

@@ -73,6 +73,29 @@ array = loss.numpy()  # torchlint: ignore[TNS101]
 Safe: it takes away exactly the unknown words, and the whole comment where nothing else is left. Where a word is a slip
 of the pen, correct it instead; the message names the nearest spelling.
 """,
+    "unknown-directive": """\
+A comment speaks to torchlint in words that it does not know.
+
+## What it does
+Reports comments that begin with `torchlint:` and go on with none of `ignore`, `ignore-file`, `disable` and `enable`.
+
+## Why is this bad?
+The comment silences nothing, and looks as if it did: `# torchlint: noqa` is a slip that nobody notices until the fault
+that it was to silence turns up in a review.
+
+## Example
+```python
+array = loss.numpy()  # torchlint: noqa
+```
+
+Use instead:
+```python
+array = loss.numpy()  # torchlint: ignore[TNS101]
+```
+
+## Fix safety
+There is no fix: the message names the order that was most likely meant.
+""",
 }
 
 

@@ -11,6 +11,10 @@ _HOSTILE = "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufe
 _TAB = "    "
 
 
+UNBOUNDED = 1_000_000
+"""The width of what is no terminal: there nothing is wrapped or cut, so that logs and files keep the code whole."""
+
+
 @dataclass(frozen=True, slots=True)
 class Screen:
     """How wide the output is, and whether it has colours."""

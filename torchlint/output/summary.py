@@ -57,7 +57,7 @@ def silenced(count: int, paths: int) -> str:
 def gone(count: int, name: str, told: bool) -> str:
     """Tell that entries of a baseline have no finding any more."""
     more = "" if told else " (-v lists them)"
-    return f"{_findings(count)} that {name} knows went away{more}: --write-baseline takes them out"
+    return f"{_findings(count)} that {name} knows went away{more}: --prune-baseline takes them out"
 
 
 def _parted(counts: Counter[str]) -> str:

@@ -17,7 +17,7 @@ from torchlint.suppression.directives import Code, Directive, Scope, directives
 
 NEVER_SILENCED = frozenset({"TNS900"})
 """A file that does not parse cannot be trusted to say which of its findings do not matter."""
-ABOUT_SUPPRESSIONS = frozenset({"TNS901", "TNS902"})
+ABOUT_SUPPRESSIONS = frozenset({"TNS901", "TNS902", "TNS903"})
 """Findings in comments: on their row only a comment that names them silences them, else none would be seen."""
 
 _TRIGGER = re.compile(rb"#[^\r\n]*(?:noqa|torchlint:)", re.IGNORECASE)

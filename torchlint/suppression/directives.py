@@ -21,6 +21,10 @@ _OURS = re.compile(
 )
 
 
+_ADDRESSED = re.compile(r"#\s*torchlint:\s*(?P<words>[^#\r\n]*?)\s*(?=#|$)", re.IGNORECASE)
+VERBS = ("ignore", "ignore-file", "disable", "enable")
+
+
 class Scope(Enum):
     """How far a directive reaches."""
 
@@ -65,6 +69,14 @@ class Directive:
     def every(self) -> tuple[Code, ...]:
         """The codes, or one that means all rules."""
         return (Code("", self.start, self.end, EVERY_CODE),) if self.codes is None else self.codes
+
+
+def unread(comment: Comment) -> Iterator[tuple[str, int, int]]:
+    """Yield what a comment says to torchlint in words that it does not know: the words, and where they stand."""
+    for found in _ADDRESSED.finditer(comment.text):
+        if not _OURS.match(comment.text, found.start()):
+            start = comment.start + len(comment.text[: found.start()].encode())
+            yield found["words"], start, start + len(found[0].rstrip().encode())
 
 
 def directives(comment: Comment, noqa: bool = True) -> Iterator[Directive]:

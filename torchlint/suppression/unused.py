@@ -1,4 +1,4 @@
-"""Which suppressions silence nothing (TNS901) or name a rule that does not exist (TNS902), and what to take away."""
+"""Which suppressions silence nothing (TNS901), name no rule (TNS902) or are none (TNS903), and what to take away."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from torchlint.diagnostics.registry import BY_CODE, BY_NAME
 from torchlint.diagnostics.rule_metadata import RuleMetadata
 from torchlint.source.text import Source
 from torchlint.suppression.apply import ABOUT_SUPPRESSIONS, NEVER_SILENCED, Suppressions
-from torchlint.suppression.directives import Code, Directive, Scope
+from torchlint.suppression.directives import VERBS, Code, Directive, Scope, unread
 
 UNUSED = RuleMetadata("TNS901", "unused-suppression", severity=Severity.WARNING)
 UNKNOWN = RuleMetadata("TNS902", "unknown-code-in-suppression", severity=Severity.WARNING)
+MISSPELT = RuleMetadata("TNS903", "unknown-directive", severity=Severity.WARNING)
 _TRIGGER = re.compile(rb"#[^\r\n]*(?:noqa[^\r\n]*TNS\d|torchlint:)", re.IGNORECASE)
 _OWN_CODE = re.compile(r"TNS\d+", re.IGNORECASE)
 _ORDERS = re.compile(
@@ -56,7 +57,21 @@ def audit(source: Source, found: Sequence[Finding], judged: frozenset[str], ask:
     if unsure:
         used |= _used(orders, [each for each in ask(unsure) if each.code in unsure])
     found_faulty = (_faults(each, used | orders.closing, judged) for each in looked_at)
-    return [finding for faults in found_faulty for finding in _findings(source, faults)]
+    misread = (each for comment in orders.reading.comments for each in unread(comment))
+    return [
+        *(finding for faults in found_faulty for finding in _findings(source, faults)),
+        *(_finding(MISSPELT, start, end, _misspelt(words), None) for words, start, end in misread),
+    ]
+
+
+def _misspelt(words: str) -> str:
+    """Say what a comment may have meant."""
+    verb = re.match(r"[\w-]*", words)
+    assert verb is not None
+    told = f"`torchlint: {words}` is no order that torchlint knows, so it silences nothing"
+    if verb[0].lower() in ("noqa", "skip", "off", "nolint"):
+        return f"{told}: write `torchlint: ignore[CODE]`, or `noqa: CODE`"
+    return told + (nearest(verb[0], VERBS) or f": there are {', '.join(f'`{each}`' for each in VERBS)}")
 
 
 def _is_ours(directive: Directive) -> bool:
