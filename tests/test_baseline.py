@@ -130,7 +130,7 @@ def test_of_equal_findings_as_many_are_known_as_there_were(old: Path, torchlint:
 def test_what_went_away_is_told_and_taken_out(old: Path, torchlint: Program) -> None:
     (old / "src" / "net.py").write_text(OLD.replace("p.data.zero_()", "p.zero_()").replace("a = w.numpy()", "a = 1"))
     done = concise(torchlint)
-    told = f"2 findings that {FILE} knows went away (-v lists them): --write-baseline takes them out"
+    told = f"2 findings that {FILE} knows went away (-v lists them): --prune-baseline takes them out"
     assert (done.status, done.stdout) == (0, "All checks passed! 1 known.\n")
     assert done.stderr == f"torchlint: info: {told}\n"
     assert concise(torchlint, "-q").stderr == ""
