@@ -90,7 +90,10 @@ def _of_a_repository(label: Label) -> tuple[str, Label]:
     }
 
 
-def scored(folder: Path, into: Path, clones: Path | None) -> Iterator[Site]:
+_USUAL = Config()
+
+
+def scored(folder: Path, into: Path, clones: Path | None, config: Config = _USUAL) -> Iterator[Site]:
     """Run torchlint once over each file that holds a label; a repository that is not to be had is left out."""
     files: dict[tuple[str, str], list[tuple[str, Label]]] = defaultdict(list)
     for family, label in labelled(folder):
@@ -100,7 +103,7 @@ def scored(folder: Path, into: Path, clones: Path | None) -> Iterator[Site]:
         if source is None:
             continue
         path = source / name
-        result = check_bytes(str(path), path.read_bytes(), Config())
+        result = check_bytes(str(path), path.read_bytes(), config)
         assert result.source is not None, path
         places: dict[tuple[int, int], list[Finding]] = defaultdict(list)
         for finding in (*result.findings, *result.suppressed):

@@ -18,6 +18,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,7 +28,8 @@ if __name__ == "__main__":
 import corpus  # noqa: E402
 from labelled import FAMILIES, PARTS, Site, scored  # noqa: E402
 
-from torchlint.diagnostics.model import Applicability, Finding  # noqa: E402
+from torchlint.config import Config  # noqa: E402
+from torchlint.diagnostics.model import Applicability, Confidence, Finding  # noqa: E402
 
 LABELS = Path(__file__).with_name("labels")
 PAGE = ROOT / "docs" / "labels.md"
@@ -53,8 +55,12 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--into", type=Path, default=corpus.cache(), help="where the sources lie")
     parser.add_argument("--clones", type=Path, help="where git directories lie as owner+name, for what is missing")
     parser.add_argument("--show", choices=(*PARTS, "unsafe"), help="list the sites on which they disagree")
+    parser.add_argument("--levels", action="store_true", help="print how often each confidence was right")
     parser.add_argument("--write", action="store_true", help="write docs/labels.md")
     flags = parser.parse_args(arguments)
+    if flags.levels:
+        print(levels(scored(flags.labels, flags.into, flags.clones, Config(min_confidence=Confidence.UNPROVEN))))
+        return 0
     sites = list(scored(flags.labels, flags.into, flags.clones))
     verdicts = [verdict for site in sites for verdict in judged(site)]
     for verdict in verdicts if flags.show else ():
@@ -195,6 +201,44 @@ def by_project(verdicts: list[Verdict]) -> str:
         right, wrong = counts[project, question, True], counts[project, question, False]
         lines.append(f"| {project} | {question} | {_share(right, wrong)} |")
     return "\n".join(lines)
+
+
+def levels(sites: Iterable[Site]) -> str:
+    """Return a Markdown table: for each confidence of a `.numpy()` finding how many were true, with 95 % intervals.
+
+    Below it what is found and what is flagged wrongly by default, and with all levels.
+    """
+    true: Counter[str] = Counter()
+    false: Counter[str] = Counter()
+    for site in (each for each in sites if each.family == "numpy"):
+        finding = site.found("TNS101") or site.found("TNS102") or site.found("TNS103")
+        level = "silent" if finding is None else str(finding.confidence)
+        (true if site.label["verdict"] in ("error", "latent") else false)[level] += 1
+    lines = ["| confidence | true | share, with its interval |", "|---|---|---|"]
+    for each in sorted(Confidence, reverse=True):
+        right, wrong = true[str(each)], false[str(each)]
+        low, high = _interval(right, right + wrong)
+        interval = f"{_percent(right, right + wrong)} ({100 * low:.0f} to {100 * high:.0f} %)" if right + wrong else ""
+        lines.append(f"| `{each}` | {right} of {right + wrong} | {interval} |")
+    for words, hidden in (("by default", ("silent", "unproven")), ("at `unproven`", ("silent",))):
+        found = true.total() - sum(true[each] for each in hidden)
+        flagged = false.total() - sum(false[each] for each in hidden)
+        lines.append(f"| found {words} | {found} of {true.total()} | {_percent(found, true.total())} |")
+        lines.append(f"| safe, flagged {words} | {flagged} of {false.total()} | {_percent(flagged, false.total())} |")
+    return "\n".join(lines)
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else ""
+
+
+def _interval(part: int, whole: int) -> tuple[float, float]:
+    """Return Wilson's interval of a share, at 95 %."""
+    if not whole:
+        return 0.0, 1.0
+    z, share = 1.96, part / whole
+    middle, spread = share + z * z / (2 * whole), z * sqrt(share * (1 - share) / whole + z * z / (4 * whole * whole))
+    return (middle - spread) / (1 + z * z / whole), (middle + spread) / (1 + z * z / whole)
 
 
 def causes(verdicts: list[Verdict]) -> str:

@@ -153,8 +153,8 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         ({"select": "TNS1"}, '`select`: expected a list of strings, got "TNS1"'),
         ({"select": ["data-raed"]}, "`select`: unknown rule `data-raed`; did you mean `data-read`?"),
         ({"ignore": ["data-raed"]}, "`ignore`: unknown rule `data-raed`; did you mean `data-read`?"),
-        ({"min-confidence": "likly"}, '`min-confidence`: expected one of certain, likely, possible, got "likly"; '
-         "did you mean `likely`?"),
+        ({"min-confidence": "likly"},
+         '`min-confidence`: expected one of certain, likely, possible, unproven, got "likly"; did you mean `likely`?'),
         ({"target-torch": 1.13}, '`target-torch`: expected a version such as "1.13", got 1.13'),
         ({"target-torch": "1"}, '`target-torch`: expected a version such as "1.13", got "1"'),
         ({"per-file-ignores": []}, "`per-file-ignores`: expected a table of lists, got []"),

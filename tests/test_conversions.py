@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from torchlint.config import Config
-from torchlint.diagnostics.model import Finding, Settings
+from torchlint.diagnostics.model import Confidence, Finding, Settings
 from torchlint.linter.engine import check_bytes, fix_bytes
 
 RULES = Path(__file__).parent / "fixtures" / "rules"
@@ -154,7 +154,7 @@ def of_file(path: str, text: str) -> list[str]:
     if path.endswith(".ipynb"):
         cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": text}
         text = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
-    result = check_bytes(path, text.encode(), replace(Config(), select=CODES))
+    result = check_bytes(path, text.encode(), replace(Config(min_confidence=Confidence.UNPROVEN), select=CODES))
     assert result.troubles == ()
     return [each.code for each in result.findings]
 

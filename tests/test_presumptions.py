@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from torchlint.config import Config
-from torchlint.diagnostics.model import Finding
+from torchlint.diagnostics.model import Confidence, Finding
 from torchlint.linter.engine import check_bytes
 
 HOOK = """\
@@ -180,7 +180,7 @@ LINES = [
 def found(text: str, line: str, presuming: bool = True) -> tuple[Finding, ...]:
     code = text.replace("{line}", line)
     raw = (code if presuming else code.replace(*WITHOUT[text])).encode()
-    result = check_bytes("a.py", raw, Config(select=("ALL",)))
+    result = check_bytes("a.py", raw, Config(select=("ALL",), min_confidence=Confidence.UNPROVEN))
     assert result.troubles == ()
     return result.findings
 

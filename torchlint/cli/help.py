@@ -21,7 +21,7 @@ the flags that matter most:
   --fix, --diff                  repair, or show the repairs as a patch
   --unsafe-fixes                 repair also where something may come to differ
   --select, --ignore RULES       codes, prefixes, names or ALL, with commas
-  --min-confidence LEVEL         certain, likely or possible (default)
+  --min-confidence LEVEL         certain, likely, possible (default) or unproven
   --baseline FILE                findings listed in FILE are known, not failed
   --write-baseline               list what is found now in that file
   --diff-base REV                only lines changed since a git revision

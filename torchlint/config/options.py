@@ -177,13 +177,13 @@ class Options:
     # ------------------------------------------------------------------ judgement
     min_confidence: Confidence | None = option(
         values.CONFIDENCE,
-        "certain, likely or possible (default)",
+        "certain, likely, possible (default) or unproven",
         FLAKE8,
         group=JUDGEMENT,
         metavar="LEVEL",
         default=Confidence.POSSIBLE,
         per_file=True,
-        doc="`certain`, `likely` or `possible` (default); what is weaker is left out",
+        doc="`certain`, `likely`, `possible` (default) or `unproven`; weaker is left out ([levels](confidence.md))",
     )
     min_severity: Severity | None = option(
         values.SEVERITY,

@@ -44,11 +44,13 @@ class Applicability(IntEnum):
 class Confidence(IntEnum):
     """How strong the evidence behind a finding is, weakest first."""
 
-    POSSIBLE = 0
-    """A tensor for which the fault cannot be excluded."""
-    LIKELY = 1
-    """Evidence across functions, classes or files, or strong naming evidence."""
-    CERTAIN = 2
+    UNPROVEN = 0
+    """Nothing is known that would exclude the fault, and nothing that brings it; shown only where it is asked for."""
+    POSSIBLE = 1
+    """An argument or a call of the function brings the value, and nothing excludes the fault."""
+    LIKELY = 2
+    """A source of the fault reaches the place, through functions, classes or files."""
+    CERTAIN = 3
     """The function's own text shows the fault."""
 
     def __str__(self) -> str:

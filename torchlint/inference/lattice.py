@@ -108,6 +108,8 @@ class Reason:
     after: Reason | None = None
     weak: bool = False
     """Whether this step rests on a name or on another function's text, not on this function's own."""
+    aside: bool = False
+    """Whether what went before was only computed with, beside a tensor that cannot bring the fault."""
 
     def chain(self) -> Iterator[Reason]:
         """Yield the steps, first cause first."""

@@ -190,8 +190,13 @@ def repair(finding: Finding) -> str:
 
 
 # ---------------------------------------------------------------------- above the findings
+def _strength(tally: Tally) -> int:
+    """Order confidences by strength."""
+    return "clpu".index(tally.key[0])
+
+
 def _totals(report: Report, findings: list[Finding]) -> Iterator[str]:
-    told = [(each.key, each.count) for each in sorted(by_confidence(report), key=lambda each: "clp".index(each.key[0]))]
+    told = [(each.key, each.count) for each in sorted(by_confidence(report), key=_strength)]
     for kind, words in _FIXES.items():
         count = sum(repair(each) == kind for each in findings)
         told += [(words, count)] if count else []

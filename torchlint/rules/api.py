@@ -190,6 +190,10 @@ class FileContext:
         """Return the file's nodes of a type."""
         return self._index.nodes(kind)
 
+    def holds(self, node: ast.AST) -> bool:
+        """Whether a node is one of this file's."""
+        return node in self._index.parents
+
     def within(self, node: ast.AST) -> list[ast.AST]:
         """Return a node and all nodes inside it, each followed by those inside it."""
         return self._index.within(node)

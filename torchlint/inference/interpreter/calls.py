@@ -203,15 +203,13 @@ class Calls:
             module = Value(Kind.MODULE, Grad.ATTACHED, of.device if of.device == Device.HOST else ANY_DEVICE)
             return nn.called(module, given, env.mode)
         place = Device.HOST if of.device == Device.HOST or self._stays_on_host(word) else ANY_DEVICE
+        unplaced = Reason("nothing shows that {code} is on the host", given.node)
         if not env.mode & Mode.ON or word in _SAMPLING:
-            return UNKNOWN.having(grad=Grad.DETACHED, device=place)
+            return UNKNOWN.having(grad=Grad.DETACHED, device=place, why_device=unplaced)
         if seems_device(function):
             return of_kind(Kind.DEVICE, device=Device.HOST | Device.ACCELERATOR)
-        return UNKNOWN.having(
-            why_grad=Reason("nothing shows that {code} is detached", given.node),
-            why_device=Reason("nothing shows that {code} is on the host", given.node),
-            device=place,
-        )
+        why_grad = Reason("nothing shows that {code} is detached", given.node)
+        return UNKNOWN.having(why_grad=why_grad, why_device=unplaced, device=place)
 
     def _stays_on_host(self, word: str) -> bool:
         """Whether a call makes an object, in a file that never speaks of an accelerator: it stays on the host."""

@@ -60,7 +60,8 @@ class Binding:
 
     def _each(self, argument: ast.arg) -> Value:
         """Return one of the values of ``*args`` or ``**kwargs``."""
-        return self.file.annotated(argument.annotation, self.env, self.flow) or UNKNOWN
+        said = self.file.annotated(argument.annotation, self.env, self.flow) or UNKNOWN
+        return self._explained(said, argument)
 
     def _rest(self, argument: ast.arg) -> Value:
         """Return ``**kwargs``: the keywords that no other argument takes."""
@@ -83,9 +84,15 @@ class Binding:
         value = said if said is not None else self._presumed(argument, default)
         if self.given is None and (known := self._called_with(argument, default, index)) is not None:
             return known if value.vague or not known.vague else value
+        return self._explained(value, argument)
+
+    def _explained(self, value: Value, argument: ast.arg) -> Value:
+        """Return a value that says that it came as this argument, and so do its members."""
+        member = value.member
         return value.having(
             why_grad=value.why_grad or self._why(argument, "requires grad"),
             why_device=value.why_device or self._why(argument, "is on an accelerator"),
+            member=member if member is None else self._explained(member, argument),
         )
 
     def _presumed(self, argument: ast.arg, default: ast.expr | None) -> Value:

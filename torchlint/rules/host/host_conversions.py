@@ -17,6 +17,7 @@ from torchlint.rules.data.data_use import detached, detaching_end
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.tensor_proof import is_tensor
+from torchlint.rules.host.provenance import grade, nothing_known
 
 
 def is_host_copy(call: cst.Call, context: FileContext) -> bool:
@@ -200,6 +201,8 @@ def drafts(code: str, message: Callable[[Conversion, FileContext], str]) -> Call
                 *context.why(found.value.why_device if found.cpu else None),
             )
             sure = confidence(found, context)
+            if not why:
+                why = (nothing_known(brief(found.attribute.value, context), context.row(found.attribute)),)
             yield Draft(
                 found.attribute.attr,
                 message(found, context),
@@ -213,10 +216,16 @@ def drafts(code: str, message: Callable[[Conversion, FileContext], str]) -> Call
 
 
 def confidence(found: Conversion, context: FileContext) -> Confidence:
-    """Return how sure the fault is: certain only where this function's own text leaves no other reading."""
+    """Return how sure the fault is: certain only where this function's own text leaves no other reading.
+
+    Without a source of the fault it is what :mod:`torchlint.rules.host.provenance` makes of its way here.
+    """
     value = found.value
     mixed = context.uses_other_frameworks
-    if found.code == "TNS103" or (mixed and not value.is_tensor):
+    if found.code == "TNS103":
+        reasons = [value.why_grad] * found.detach + [value.why_device] * found.cpu
+        return grade(reasons, found.call, context)
+    if mixed and not value.is_tensor:
         return Confidence.POSSIBLE
     only = value.grad == Grad.ATTACHED if found.code == "TNS101" else value.device == Device.ACCELERATOR
     reason = value.why_grad if found.code == "TNS101" else value.why_device
