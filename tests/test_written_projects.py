@@ -261,7 +261,7 @@ def test_reasons_name_the_other_file_and_its_line(tmp_path: Path) -> None:
     agents += "\n    def moved(self, x):\n        return x.to(self.device)\n"
     live = "import torch\n\n\ndef live(x):\n    return x * torch.ones(2, requires_grad=True)\n"
     text = "import torch\nfrom deep.agents import Agent\nfrom deep.live import live\n\n\ndef use():\n"
-    text += "    reveal(Agent().moved(torch.zeros(2)))  # tensor, detached, host | accelerator\n"
+    text += "    reveal(Agent().moved(torch.zeros(2)))  # tensor, detached, accelerator\n"
     text += "    reveal(live(torch.zeros(2)))  # tensor, attached, host\n"
     written(tmp_path, {"deep/agents.py": agents, "deep/live.py": live, "a.py": text})
     analysis = check_reveals(tmp_path / "a.py")

@@ -108,7 +108,7 @@ class Calls:
         if name == "builtins.super":
             return self._super(given.node, env)
         if name in ("builtins.map", "itertools.starmap"):
-            return of_kind(Kind.SEQUENCE, member=self._mapped(given, env))
+            return self._mapped(given, env, spread=name != "builtins.map")
         if self._is_statement(given.node):
             env.mode = grad_mode.after(Call(name, given, env.mode))
         known = functions.call(name, given, env.mode)
@@ -131,8 +131,30 @@ class Calls:
             if self._file.shares(given.node, function, word):
                 name = ast.copy_location(ast.Name(word, ast.Load()), given.node)
                 self.set(name, join(self._of.evaluate(name, env), value), env)
+        for owner, word, value, fresh in given.attributes:
+            self._set_by_method(owner, word, value, fresh, env)
         given.changes.clear()
         given.shared.clear()
+        given.attributes.clear()
+
+    def _set_by_method(self, owner: ast.expr, word: str, value: Value, fresh: bool, env: Env) -> None:
+        """Take in what a method sets an attribute of its object to; ``fresh``: nothing else set it before.
+
+        Else what is known of it here is joined; where nothing is, its class says what it may be.
+        """
+        is_super = isinstance(owner, ast.Call) and isinstance(owner.func, ast.Name) and owner.func.id == "super"
+        root = self._self_name(owner) if is_super else path_of(owner)
+        if root is None:
+            return
+        path = f"{root}.{word}"
+        before = env.find(path)
+        if fresh or before is not None:
+            env.assign(path, value if before is None else join(before, value))
+            self._of.note_attribute(path, value)
+
+    def _self_name(self, node: ast.AST) -> str | None:
+        function = self._file.owner(node)
+        return self._file.self_name(function) if function is not None else None
 
     def _placed_by_default(self, made: Value, given: Arguments) -> Value:
         """Put what a factory without ``device=`` makes on the default device, where the file changes that."""
@@ -143,27 +165,38 @@ class Calls:
 
     def _super(self, node: ast.AST, env: Env) -> Value:
         """Return ``super()``: the object as the base classes of the class around see it."""
-        for above in self._file.index.ancestors(node):
-            if isinstance(above, ast.ClassDef):
-                known = self._file.classes.of(above)
-                bases = frozenset(known.bases)
-                if not known.is_module:
-                    return of_kind(Kind.OTHER, instance=bases)
-                owner = env.find("self")
-                place = owner.device if owner is not None and owner.must(Kind.MODULE) else ANY_DEVICE
-                return Value(Kind.MODULE, Grad.ATTACHED, place, Dtype(0), instance=bases)
-        return UNKNOWN
+        known, function = self._file.classes.around(node), self._file.owner(node)
+        if known is None or function is None:
+            return UNKNOWN
+        word = self._self_name(node)
+        owner = env.find(word) if word is not None else None
+        owner = owner if owner is not None and owner.instance else self._file.classes.self_value(function)
+        seen = {"instance": frozenset(known.bases), "self_value": owner, "node": known.node}
+        if not known.is_module:
+            return of_kind(Kind.OTHER, **seen)
+        place = owner.device if owner.must(Kind.MODULE) else ANY_DEVICE
+        return Value(Kind.MODULE, Grad.ATTACHED, place, Dtype(0), **seen)  # type: ignore[arg-type]
 
     def _is_statement(self, node: ast.AST) -> bool:
         return isinstance(self._file.index.parents.get(node), ast.Expr)
 
-    def _mapped(self, given: Arguments, env: Env) -> Value:
-        """Return what ``map(function, values)`` gives for each value."""
-        if len(given.positional) < 2:
-            return UNKNOWN
+    def _mapped(self, given: Arguments, env: Env, spread: bool) -> Value:
+        """Return what ``map(function, values)`` gives, one by one where they are known so; ``spread``: ``starmap``."""
+        if len(given.positional) < 2 or given.starred:
+            return of_kind(Kind.SEQUENCE, member=UNKNOWN)
         function, *sources = given.positional
-        each = Arguments(given.node, tuple(containers.part(source) for source in sources))
-        return self._called(function, each, env)
+        lines = [source.items for source in sources if source.items is not None]
+        if lines and len(lines) == len(sources) and max(map(len, lines)) <= _MOST_MAPPED:
+            rows = zip(*lines, strict=False)
+            items = tuple(self._mapped_one(function, each, given, env, spread) for each in rows)
+            return of_kind(Kind.SEQUENCE, items=items)
+        each = tuple(containers.part(source) for source in sources)
+        return of_kind(Kind.SEQUENCE, member=self._mapped_one(function, each, given, env, spread))
+
+    def _mapped_one(self, function: Value, each: tuple[Value, ...], given: Arguments, env: Env, spread: bool) -> Value:
+        if spread and each[0].items is None:
+            return self._called(function, Arguments(given.node, starred=True, spread=each), env)
+        return self._called(function, Arguments(given.node, each[0].items or () if spread else each), env)
 
     def _lambda(self, node: ast.Lambda, given: Arguments, env: Env) -> Value:
         """Return what a lambda returns for some arguments; its own nodes keep what is known for any."""
@@ -327,6 +360,9 @@ class Calls:
             if base.may(Kind.SEQUENCE) and (base.member is not None or base.items is not None):
                 self.set(target.value, containers.holding(base, value), env)
 
+
+_MOST_MAPPED = 16
+"""Longer literals are mapped by the join of their members."""
 
 _REGISTERING = words("register_buffer register_parameter add_module")
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.inference.interpreter.class_texts import CONSTRUCTOR, Class, decorator_word, read_body
 from torchlint.inference.lattice import (
     ANY_DEVICE,
     NOTHING,
@@ -19,107 +19,15 @@ from torchlint.inference.lattice import (
     Reason,
     Value,
     join,
+    join_all,
     of_kind,
 )
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.operations import leaf
-from torchlint.inference.program.bindings import set_words
-from torchlint.inference.program.frameworks import OTHERS
 from torchlint.syntax.ast_index import AstIndex, Function
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
-
-_MODULE_BASES = frozenset(["Module", "LightningModule", "PreTrainedModel", "ScriptModule", "PyroModule"])
-
-
-@dataclass(eq=False)
-class Class:
-    """A class of the project: what it derives from and where its attributes are set."""
-
-    home: File
-    node: ast.ClassDef
-    name: str
-    bases: tuple[str, ...]
-    methods: dict[str, Function] = field(default_factory=dict)
-    setters: dict[str, list[Function]] = field(default_factory=dict)
-    """The methods that set an attribute of ``self`` or change what it holds, by the attribute."""
-    sets: set[tuple[str, Function]] = field(default_factory=set)
-    """Those of them that do more than change parts of it: walks of the others say nothing of it."""
-    loose: set[str] = field(default_factory=set)
-    """The attributes that ``setattr(self, "word", value)`` sets too."""
-    fields: dict[str, ast.AnnAssign | ast.Assign] = field(default_factory=dict)
-    """The assignments of the class body."""
-    above: list[Class] = field(default_factory=list)
-    """The base classes that stand in the project."""
-    complete: bool = False
-    """Whether all of this has been found out."""
-    _traits: dict[str, bool] = field(default_factory=dict)
-
-    def line(self) -> Iterator[Class]:
-        """Yield the class and all that it derives from in the project, each class before its bases."""
-        stack = [self]
-        while stack:
-            each = stack.pop()
-            yield each
-            stack.extend(reversed(each.above))
-
-    def home_of(self, method: Function) -> Class:
-        """Return the class in whose body a method of this one stands."""
-        return next(each for each in self.line() if method in each.methods.values())
-
-    def set_by(self, word: str) -> list[Function]:
-        """Return the methods, of bases too, that set an attribute or change what it holds."""
-        return list(dict.fromkeys(method for each in self.line() for method in each.setters.get(word, ())))
-
-    def _is(self, trait: str, tell: Callable[[Class], bool]) -> bool:
-        """Whether something holds of the class or of what it derives from; asked once, when all of that is known."""
-        if trait in self._traits:
-            return self._traits[trait]
-        found = any(map(tell, self.line()))
-        if self.complete:
-            self._traits[trait] = found
-        return found
-
-    @property
-    def is_module(self) -> bool:
-        """Whether objects are ``nn.Module`` objects."""
-        return self._is("module", lambda each: any(_names_a_module(base, each.home) for base in each.bases))
-
-    @property
-    def is_lightning(self) -> bool:
-        """Whether a trainer of Lightning calls the hooks."""
-        return self._is("lightning", lambda each: any(leaf(base) == "LightningModule" for base in each.bases))
-
-    @property
-    def is_dataset(self) -> bool:
-        """Whether this is a data set, whose samples lie on the host until somebody moves them."""
-        return self._is("dataset", lambda each: any(leaf(base).endswith("Dataset") for base in each.bases))
-
-    @property
-    def is_autograd_function(self) -> bool:
-        """Whether this is a ``torch.autograd.Function``, whose passes run without grad mode."""
-        return any(each.startswith("torch.autograd.") and leaf(each) == "Function" for each in self.bases)
-
-    @property
-    def holds_fields(self) -> bool:
-        """Whether calling the class fills its annotated fields: a dataclass or a named tuple."""
-        decorators = {_last(each) for each in self.node.decorator_list}
-        return bool(decorators & {"dataclass", "dataclasses.dataclass", "define", "frozen"}) or any(
-            leaf(each) == "NamedTuple" for each in self.bases
-        )
-
-
-def _names_a_module(name: str, home: File) -> bool:
-    """Whether a base is a module: one of torch's, or by its last word where it is no other library's."""
-    if name.startswith("torch.nn."):
-        return True
-    return leaf(name) in _MODULE_BASES and name.partition(".")[0] not in OTHERS and home.works_with_torch
-
-
-def _last(node: ast.expr) -> str:
-    inner = node.func if isinstance(node, ast.Call) else node
-    return inner.attr if isinstance(inner, ast.Attribute) else inner.id if isinstance(inner, ast.Name) else ""
 
 
 class Classes:
@@ -138,14 +46,21 @@ class Classes:
             known = Class(self._file, node, self._file.known_as(node), ())
             self._known[node] = known
             values = [self._file.outside(node, each) for each in node.bases]
-            known.bases = tuple(sorted(name for value in values for name in value.names))
+            known.bases = tuple(dict.fromkeys(name for value in values for name in sorted(value.names)))
             for name in known.bases:
                 base = self._named(name)
                 if base is not None and base.complete:  # else it derives from this one, which no class can
                     known.above.append(base)
-            _read_body(known)
+            read_body(known)
             known.complete = True
         return self._known[node]
+
+    def around(self, node: ast.AST) -> Class | None:
+        """Return the class of this file in whose body a node stands; None outside of classes."""
+        for above in self._file.index.ancestors(node):
+            if isinstance(above, ast.ClassDef):
+                return self.of(above)
+        return None
 
     def _named(self, name: str) -> Class | None:
         home, node = self._file.project.definitions.get(name, (self._file, None))
@@ -175,24 +90,61 @@ class Classes:
         known = self.of(node)
         place = ANY_DEVICE if _moves_itself(known) else Device.HOST
         value = self._object(known, place)
-        if known.holds_fields and not given.starred:
-            words = list(known.fields)
-            keys = dict(zip(words, given.positional, strict=False)) | given.keywords
-            return value.having(keys=tuple((word, each) for word, each in keys.items() if not known.set_by(word)))
+        if known.holds_fields:
+            return self._filled(known, given, value) if not given.starred else value
         kept = self._kept(known, given, value)
         return value.having(keys=tuple(sorted(kept.items(), key=lambda each: each[0]))) if kept else value
 
+    def _filled(self, known: Class, given: Arguments, made: Value) -> Value:
+        """Return an object whose annotated fields are what the call gives, in their order."""
+        fields = known.all_fields()
+        keys = dict(zip(fields, given.positional, strict=False))
+        keys |= {word: each for word, each in given.keywords.items() if word in fields}
+        for word, (home, statement) in fields.items():
+            if word not in keys and known.is_named_tuple and statement.value is not None:
+                keys[word] = home.toplevel.evaluate(statement.value)
+            elif word in keys and keys[word].vague and isinstance(statement, ast.AnnAssign):
+                keys[word] = home.toplevel.annotated(statement.annotation) or keys[word]
+        if known.is_named_tuple and len(keys) == len(fields):
+            in_order = {word: keys[word] for word in fields}
+            return made.having(kind=Kind.SEQUENCE, keys=tuple(in_order.items()), items=tuple(in_order.values()))
+        if (after := known.method("__post_init__")) is not None:
+            home, method = after
+            made = made.having(keys=tuple(keys.items()))
+            attributes = home.summaries.attributes(method, Arguments(given.node), made)
+            mine = {word for word in attributes if {each.name for _, each in known.set_by(word)} == {method.name}}
+            keys = {word: each for word, each in keys.items() if word not in known.setters} | {
+                word: join(attributes[word], keys.get(word, NOTHING)) for word in sorted(mine)
+            }
+        return made.having(keys=tuple((word, each) for word, each in keys.items() if _stays(known, word)))
+
+    def replaced(self, receiver: Value, given: Arguments) -> Value | None:
+        """Return a named tuple with some of its fields replaced; None for other objects."""
+        known = [self._named(name) for name in receiver.instance]
+        if len(known) != 1 or known[0] is None or not known[0].is_named_tuple or given.starred or given.positional:
+            return None
+        keys = tuple((word, given.keywords.get(word, each)) for word, each in receiver.keys)
+        items = tuple(each for _, each in keys) if receiver.items is not None else None
+        return receiver.having(keys=keys, items=items)
+
     def _kept(self, known: Class, given: Arguments, made: Value) -> dict[str, Value]:
-        """Return the attributes that only the constructor sets, as it sets them for these arguments."""
-        found = _method(known, "__init__")
-        if found is None or given.starred or known.is_dataset or not (given.positional or given.keywords):
+        """Return the attributes that only constructors set, as they set them for these arguments."""
+        found = known.method("__init__")
+        if found is None or given.starred or known.is_dataset or not _has_parameters(found[1]):
             return {}
-        home, start = found
-        words = [word for word in known.home_of(start).setters if known.set_by(word) == [start]]
+        words = known.constructed
         if not words:
             return {}
+        home, start = found
         attributes = home.summaries.attributes(start, given, made)
-        return {word: attributes[word] for word in words if word in attributes and not attributes[word].unknown}
+        return {word: attributes[word] for word in words & attributes.keys() if not attributes[word].unknown}
+
+    def constructed_by(self, start: Function) -> frozenset[str]:
+        """Return the attributes that a constructor of this file, and those that it may call, set."""
+        known = self.around(start)
+        lines = known.line() if known is not None else ()
+        setters = ((word, method) for each in lines for word, methods in each.setters.items() for method in methods)
+        return frozenset(word for word, method in setters if method.name == start.name)
 
     def instance_of(self, names: frozenset[str]) -> Value | None:
         """Return an object of a class of the project, as an annotation names it; None for other names."""
@@ -201,10 +153,29 @@ class Classes:
             return None
         return self._object(known[0], ANY_DEVICE)
 
-    def method(self, name: str, word: str) -> tuple[File, Function] | None:
-        """Return a method by its class's name, with its file; bases in the project are searched."""
-        known = self._named(name)
-        return _method(known, word) if known is not None else None
+    def methods(self, base: Value, word: str) -> list[tuple[File, Function]]:
+        """Return what a method of an object may be, with the files; none where one of its classes does not say.
+
+        Of ``super()`` it is the method that follows in the order of the object's own class.
+        """
+        after = self._around_super(base)
+        names = base.self_value.instance if after is not None and base.self_value is not None else base.instance
+        found: list[tuple[File, Function]] = []
+        for name in sorted(names):
+            known = self._named(name)
+            if after is not None and (known is None or after not in known.line()):
+                known = after
+            method = known.method(word, after) if known is not None else None
+            if method is None:
+                return []
+            found.append(method)
+        return found
+
+    def _around_super(self, base: Value) -> Class | None:
+        """Return the class in whose body ``super()`` stands; None for other values."""
+        if base.self_value is None or not isinstance(base.node, ast.ClassDef):
+            return None
+        return self.of(base.node) if base.node in self._file.index.parents else None
 
     # ------------------------------------------------------------------ attributes
     def forget(self) -> None:
@@ -214,14 +185,16 @@ class Classes:
     def member(self, node: ast.ClassDef, word: str) -> Value | None:
         """Return ``Class.word``."""
         known = self.of(node)
-        if (found := _method(known, word)) is not None:
+        if (found := known.method(word)) is not None:
             return _bound(*found, None)
         return self._field(known, word, UNKNOWN)
 
     def attribute(self, base: Value, word: str) -> Value | None:
         """Return an attribute of an object; None where its classes are not of the project or do not say."""
         found: Value = NOTHING
-        for name in base.instance:
+        if self._around_super(base) is not None and (methods := self.methods(base, word)):
+            return join_all(_taken(home, method, object_of(base)) for home, method in methods)
+        for name in sorted(base.instance):
             known = self._named(name)
             value = self._of_class(known, word, base) if known is not None else None
             if value is None:
@@ -230,11 +203,8 @@ class Classes:
         return found if found.kind else None
 
     def _of_class(self, known: Class, word: str, base: Value) -> Value | None:
-        if (found := _method(known, word)) is not None:
-            home, method = found
-            if any("property" in _last(each).lower() for each in method.decorator_list):
-                return home.summaries.of(method, Arguments(method), base, Mode.ON, (0, None))
-            return _bound(home, method, base)
+        if (found := known.method(word)) is not None:
+            return _taken(*found, base)
         value = self._set(known, word)
         if value is None and known.is_module and word == "training":
             return of_kind(Kind.SCALAR)
@@ -269,27 +239,32 @@ class Classes:
         return found
 
     def _collect(self, known: Class, word: str) -> Value | None:
-        found = UNKNOWN if word in known.loose else NOTHING
-        for method in dict.fromkeys(known.setters.get(word, ())):
-            if (word, method) not in known.sets:
-                continue
-            if known.home.is_running(method):
-                found = join(found, known.home.set_so_far(method, word))
-            elif known.home.knows(method) or self._file.project.affords(known.home):
-                found = join(found, known.home.general(method).attributes.get(word, NOTHING))
-            else:
-                found = UNKNOWN
+        found = UNKNOWN if any(word in each.loose for each in known.line()) else NOTHING
+        setting = known.set_by(word)
+        for home, method in _walked_for(known, word, setting):
+            found = join(found, self._set_in(home, method, word))
             self._asking[known.node, word] = found
-        field_value = self._field(known, word, NOTHING)
-        if field_value is not None and not (field_value.must(Kind.NONE) and found.kind):
-            found = join(found, field_value)
-        for base in known.above:
-            inherited = self._set(base, word)
-            if inherited is not None:
-                found = join(found, inherited)
+        for each in known.line():
+            field_value = each.home.classes.field_of(each, word)
+            if field_value is not None:
+                if not (field_value.must(Kind.NONE) and found.kind):
+                    found = join(found, field_value)
+                break
         if not found.kind:
-            return UNKNOWN if known.setters.get(word) else None
+            return UNKNOWN if setting else None
         return found
+
+    def _set_in(self, home: File, method: Function, word: str) -> Value:
+        """Return what a method sets an attribute of ``self`` to, whoever calls it."""
+        if home.is_running(method):
+            return home.set_so_far(method, word)
+        if home.knows(method) or self._file.project.affords(home):
+            return home.general(method).attributes.get(word, NOTHING)
+        return UNKNOWN
+
+    def field_of(self, known: Class, word: str) -> Value | None:
+        """Return what the body of a class of this file says of an attribute; None where it says nothing."""
+        return self._field(known, word, NOTHING)
 
     def _field(self, known: Class, word: str, otherwise: Value) -> Value | None:
         statement = known.fields.get(word)
@@ -308,13 +283,34 @@ def _bound(home: File, method: Function, receiver: Value | None) -> Value:
     return of_kind(Kind.OTHER, names=frozenset((home.known_as(method),)), self_value=receiver)
 
 
-def _method(known: Class, word: str) -> tuple[File, Function] | None:
-    if word in known.methods:
-        return known.home, known.methods[word]
-    for base in known.above:
-        if (found := _method(base, word)) is not None:
-            return found
-    return None
+def _taken(home: File, method: Function, receiver: Value) -> Value:
+    """Return a method taken from an object, or what a property gives."""
+    if any("property" in decorator_word(each).lower() for each in method.decorator_list):
+        return home.summaries.of(method, Arguments(method), receiver, Mode.ON, (0, None))
+    return _bound(home, method, receiver)
+
+
+def object_of(receiver: Value) -> Value:
+    """Return the object that methods are bound to: that of ``super()`` is the one of the method around."""
+    is_super = isinstance(receiver.node, ast.ClassDef) and receiver.self_value is not None
+    return receiver.self_value if is_super and receiver.self_value is not None else receiver
+
+
+def _stays(known: Class, word: str) -> bool:
+    return all(method.name == "__post_init__" for _, method in known.set_by(word))
+
+
+def _walked_for(known: Class, word: str, setting: list[tuple[Class, Function]]) -> Iterator[tuple[File, Function]]:
+    """Yield the methods whose walks say what an attribute is set to.
+
+    A constructor says too what those above set that it calls: their own walks, for any arguments, do not count then.
+    """
+    sets = [(each, method) for each, method in setting if (word, method) in each.sets]
+    start = known.method(CONSTRUCTOR)
+    constructors = [each for each in sets if each[1].name == CONSTRUCTOR]
+    if start is not None and constructors:
+        yield start
+    yield from ((each.home, method) for each, method in sets if method.name != CONSTRUCTOR)
 
 
 def moved_along(value: Value, base: Value, word: str) -> Value:
@@ -335,32 +331,14 @@ def _from_class(value: Value, word: str) -> Value:
 
 
 def _moves_itself(known: Class) -> bool:
-    start = known.methods.get("__init__")
-    if start is None:
-        return any(_moves_itself(base) for base in known.above)
-    return known.home.index.told(_names_a_device, start)
+    found = known.method(CONSTRUCTOR)
+    return found is not None and found[0].index.told(_names_a_device, found[1])
+
+
+def _has_parameters(method: Function) -> bool:
+    args = method.args
+    return len(args.posonlyargs) + len(args.args) > 1 or bool(args.kwonlyargs or args.vararg or args.kwarg)
 
 
 def _names_a_device(index: AstIndex, function: Function) -> bool:
     return any(each.attr in ("to", "cuda", "device") for each in index.inside(function, ast.Attribute))
-
-
-def _read_body(known: Class) -> None:
-    for statement in known.node.body:
-        match statement:
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                if not any(_last(each) in ("setter", "deleter") for each in statement.decorator_list):
-                    known.methods[statement.name] = statement
-                _read_setters(known, statement)
-            case ast.AnnAssign(target=ast.Name(id=word)):
-                known.fields[word] = statement
-            case ast.Assign(targets=[ast.Name(id=word)]):
-                known.fields[word] = statement
-
-
-def _read_setters(known: Class, method: Function) -> None:
-    found = known.home.index.told(set_words, method)
-    known.loose.update(found.loose)
-    known.sets.update((word, method) for word in found.own)
-    for word in found.words:
-        known.setters.setdefault(word, []).append(method)

@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 _GIVING_BOOL = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 """Comparisons that no type of operands makes anything else of."""
 
+_MOST_PLACES = 8
+"""A comprehension over more is known by the join of its members."""
+
 _MOST_ITEMS = 32
 """Longer literals are known by the join of their members only."""
 
@@ -196,7 +199,25 @@ class Expressions:
 
     def comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, env: Env) -> Value:
         inner = self._generators(node.generators, env)
-        return of_kind(Kind.SEQUENCE, member=self.evaluate(node.elt, inner))
+        places = self._one_by_one(node, env)
+        member = self.evaluate(node.elt, inner)
+        return of_kind(Kind.SEQUENCE, items=places) if places is not None else of_kind(Kind.SEQUENCE, member=member)
+
+    def _one_by_one(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, env: Env) -> tuple[Value, ...] | None:
+        """Return the members of a comprehension in their places, where those of what it goes through are known so."""
+        source = self.values.get(node.generators[0].iter)
+        items = source.items if source is not None else None
+        if len(node.generators) > 1 or node.generators[0].ifs or isinstance(node, ast.SetComp) or not items:
+            return None
+        if len(items) > _MOST_PLACES:
+            return None
+        alike = all(each.same(items[0]) for each in items)
+        found = []
+        for each in items[:1] if alike else items:
+            inner = env.layer()
+            self.assign(node.generators[0].target, each, inner)
+            found.append(self.evaluate(node.elt, inner))
+        return tuple(found * len(items) if alike else found)
 
     def dict_comprehension(self, node: ast.DictComp, env: Env) -> Value:
         inner = self._generators(node.generators, env)

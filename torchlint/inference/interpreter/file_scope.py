@@ -10,7 +10,7 @@ from functools import cached_property
 
 from torchlint.inference.hints import Resolve, foreign_object
 from torchlint.inference.hints import value_of as annotated_value
-from torchlint.inference.interpreter.classes import Classes
+from torchlint.inference.interpreter.classes import Classes, object_of
 from torchlint.inference.interpreter.closures import Closures, loosened
 from torchlint.inference.interpreter.decorators import Wrappers
 from torchlint.inference.interpreter.environment import Env
@@ -356,12 +356,10 @@ class File:
 
     def call_method(self, receiver: Value, word: str, given: Arguments, mode: Mode) -> Value | None:
         """Return the result of a method of an object of the project's classes; None for others."""
-        found = [self.classes.method(name, word) for name in receiver.instance]
-        if not found or any(method is None for method in found):
-            return None
-        return join_all(
-            home.summaries.of(method, given, receiver, mode, (0, None)) for home, method in filter(None, found)
-        )
+        found, self_value = self.classes.methods(receiver, word), object_of(receiver)
+        if not found:
+            return self.classes.replaced(receiver, given) if word == "_replace" else None
+        return join_all(home.summaries.of(method, given, self_value, mode, (0, None)) for home, method in found)
 
     # ------------------------------------------------------------------ classes
     def class_member(self, name: str, word: str) -> Value | None:

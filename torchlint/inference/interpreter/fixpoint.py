@@ -151,5 +151,7 @@ class Rounds:
 
     def _forget(self, this: _Round) -> None:
         for store, key in this.made:
-            store.pop(key, None)
+            dropped = store.pop(key, None)
+            if (close := getattr(dropped, "close", None)) is not None:
+                close()
             self._resting.pop((id(store), key), None)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.inference.interpreter.classes import Class
+from torchlint.inference.interpreter.class_texts import Class
 from torchlint.inference.interpreter.project import MARK
 from torchlint.inference.lattice import ANY, UNKNOWN, Device, Grad, Kind, Mode, Value
 from torchlint.inference.models.call_arguments import Arguments

@@ -92,6 +92,10 @@ class Summaries:
         if receiver is None and given.positional and self._file.takes_object(function):
             call = replace(call, receiver=given.positional[0], given=given.shifted())  # `Class.method(object, ...)`
         found = self._summary(call)
+        if found.attributes and (target := _object(given.node, receiver is not None)) is not None:
+            fresh = function.name == "__init__"
+            for word, value in found.attributes.items():
+                given.attributes.append((target, word, _through(value, given, "sets it"), fresh))
         for path, value in found.changes:
             word, _, attribute = path.partition(".")
             target = _argument(function, given.node, word, receiver is not None)
@@ -112,7 +116,8 @@ class Summaries:
         if key in self._under_way:
             return _Summary.out_of(project.rounds.guess(key, _Summary(NOTHING).as_value()))
         if key not in self._known and (project.depth >= MOST_DEPTH or not project.affords(self._file)):
-            return _Summary(_made_under(call.mode, self._said(call.function)))
+            attributes = dict.fromkeys(self._file.classes.constructed_by(call.function), UNKNOWN)
+            return _Summary(_made_under(call.mode, self._said(call.function)), attributes=attributes)
         return project.rounds.settle(lambda: self._walked(key, call))
 
     def _said(self, function: Function) -> Value:
@@ -294,6 +299,16 @@ def _argument(function: Function, call: ast.AST, word: str, bound: bool) -> ast.
     words = [each.arg for each in (*function.args.posonlyargs, *function.args.args)][bound:]
     at = words.index(word) if word in words else len(call.args)
     return call.args[at] if at < len(call.args) else None
+
+
+def _object(call: ast.AST, bound: bool) -> ast.expr | None:
+    """Return the expression for the object whose method is called; None where it is not written out."""
+    match call:
+        case ast.Call(func=ast.Attribute(value=owner)) if bound:
+            return owner
+        case ast.Call(args=[first, *_]) if not isinstance(first, ast.Starred):
+            return first
+    return None
 
 
 def _is_abstract(function: Function) -> bool:

@@ -23,6 +23,8 @@ class Arguments:
     """What a function of the project did to its arguments, for the caller to carry out."""
     shared: list[tuple[ast.FunctionDef | ast.AsyncFunctionDef, str, Value]] = field(default_factory=list, compare=False)
     """What it, a function of the same file, did to names from around it."""
+    attributes: list[tuple[ast.expr, str, Value, bool]] = field(default_factory=list, compare=False)
+    """What a method set attributes of its object to; True for a constructor, before which there are none."""
 
     def find(self, index: int, *names: str) -> Value | None:
         """Return an argument by its position or one of its names; None where it is not given."""
