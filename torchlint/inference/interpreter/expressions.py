@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from torchlint.inference.interpreter.calls import Calls
@@ -11,6 +12,7 @@ from torchlint.inference.interpreter.classes import moved_along
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.heuristics import NO_TENSOR, is_settings
 from torchlint.inference.interpreter.narrowing import Guard
+from torchlint.inference.interpreter.truth import Truth
 from torchlint.inference.lattice import (
     ANY,
     ANY_DTYPE,
@@ -61,7 +63,10 @@ class Expressions:
         """What names and paths have become by changes in place, joined."""
         self.assumed: Assumed = frozenset()
         self.guard = Guard(self.evaluate, file.meant, lambda: file.works_with_torch)
+        self.truth = Truth(self.values, self.is_open)
         self.calls = Calls(self)
+        self.reports = True
+        """Whether somebody asks for the values of single expressions: else code that is never reached is left out."""
 
     def evaluate(self, node: ast.expr, env: Env) -> Value:
         """Return an expression's value; names that it binds (``:=``) are bound in ``env``."""
@@ -73,6 +78,18 @@ class Expressions:
 
     def note_attribute(self, path: str, value: Value) -> None:
         """Remember what an attribute of ``self`` is set to; a flow does."""
+
+    def is_open(self, word: str, env: Env) -> bool:
+        """Whether something else than this walk may decide what a name is; a flow knows."""
+        return False
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Walk code that is never reached: for what is asked of its expressions, and for nothing else."""
+        changes, yielded = dict(self.changes), len(self.yielded)
+        yield
+        self.changes = changes
+        del self.yielded[yielded:]
 
     # ------------------------------------------------------------------ names
     def name(self, node: ast.Name, env: Env) -> Value:
@@ -269,7 +286,7 @@ class Expressions:
     def unary(self, node: ast.UnaryOp, env: Env) -> Value:
         value = self.evaluate(node.operand, env)
         if isinstance(node.op, ast.Not):
-            return of_kind(Kind.SCALAR, const=not value.const if isinstance(value.const, bool) else None)
+            return of_kind(Kind.SCALAR, const=self.truth.of(node, env))
         if isinstance(node.op, ast.USub) and isinstance(value.const, int | float):
             return value.having(const=-value.const)
         if value.is_tensor and not isinstance(node.op, ast.UAdd):
@@ -279,21 +296,35 @@ class Expressions:
     def compare(self, node: ast.Compare, env: Env) -> Value:
         values = [self.evaluate(each, env) for each in (node.left, *node.comparators)]
         if any(isinstance(each, _GIVING_BOOL) for each in node.ops) or not any(v.may(Kind.TENSOR) for v in values):
-            return of_kind(Kind.SCALAR | (Kind.ARRAY if any(v.may(Kind.ARRAY) for v in values) else Kind(0)))
+            array = Kind.ARRAY if any(v.may(Kind.ARRAY) for v in values) else Kind(0)
+            return of_kind(Kind.SCALAR | array, const=None if array else self.truth.of(node, env))
         either = join_all(value for value in values if value.may(Kind.TENSOR))
         result = tensor(Grad.DETACHED, either.device, Dtype.BOOL, why_device=either.why_device)
         return result if any(v.is_tensor for v in values) else result.having(kind=ANY)
 
     def boolean(self, node: ast.BoolOp, env: Env) -> Value:
         inner = env.layer()
-        values = []
-        for each in node.values:
+        values: list[Value] = []
+        going_on = isinstance(node.op, ast.And)
+        for at, each in enumerate(node.values):
             value = self.evaluate(each, inner)
-            if isinstance(node.op, ast.Or) and each is not node.values[-1]:
+            held = self.truth.of(each, inner)
+            last = at == len(node.values) - 1
+            if not going_on and not last:
                 value = value.having(kind=value.kind & ~Kind.NONE)
-            values.append(value)
-            self.guard.narrow(each, isinstance(node.op, ast.And), inner)
-        return join_all(values).having(const=None)
+            if last or held is not going_on:
+                values.append(value)
+            if held is (not going_on):
+                self._unreached(node.values[at + 1 :], inner)
+                break
+            self.guard.narrow(each, going_on, inner)
+        return join_all(values)
+
+    def _unreached(self, nodes: list[ast.expr], env: Env) -> None:
+        if self.reports:
+            with self.aside():
+                for each in nodes:
+                    self.evaluate(each, env)
 
     def taken(self, node: ast.If | ast.IfExp) -> bool | None:
         """Return whether a test holds, as far as that is assumed; None for other tests."""
@@ -301,11 +332,17 @@ class Expressions:
 
     def choice(self, node: ast.IfExp, env: Env) -> Value:
         self.evaluate(node.test, env)
-        if (holds := self.taken(node)) is not None:
-            only = env.layer()
-            self.guard.narrow(node.test, holds, only)
-            return self.evaluate(node.body if holds else node.orelse, only)
         then, otherwise = env.layer(), env.layer()
+        holds, decided = self.taken(node), self.truth.of(node.test, env)
+        if holds is not None or decided is not None:
+            self.guard.narrow(node.test, True, then)
+            self.guard.narrow(node.test, False, otherwise)
+            both = [(node.body, then), (node.orelse, otherwise)]
+            if not (decided if holds is None else holds):
+                both.reverse()
+            if holds is None:
+                self._unreached([both[1][0]], both[1][1])
+            return self.evaluate(*both[0])
         self.guard.narrow(node.test, True, then)
         self.guard.narrow(node.test, False, otherwise)
         return join(self.evaluate(node.body, then), self.evaluate(node.orelse, otherwise))

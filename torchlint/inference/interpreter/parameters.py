@@ -75,16 +75,24 @@ class Binding:
 
     def _argument(self, argument: ast.arg, default: ast.expr | None, index: int) -> Value:
         said = self.file.annotated(argument.annotation, self.env, self.flow) or self._commented(argument)
+        if said is not None and isinstance(default, ast.Constant) and default.value is None:
+            said = said.having(kind=said.kind | Kind.NONE)  # `x: Tensor = None` is `Optional[Tensor]`
         if self.given is not None:
             value = self.given.find(index, argument.arg)
             if value is not None:
-                return said if said is not None and value.vague else value
+                if said is None or not value.vague:
+                    return value
+                self.flow.presumed.append(said)
+                return said
             if default is not None and not self.given.starred:
                 return self.flow.evaluate(default, self.env)
         value = said if said is not None else self._presumed(argument, default)
-        if self.given is None and (known := self._called_with(argument, default, index)) is not None:
-            return known if value.vague or not known.vague else value
-        return self._explained(value, argument)
+        known = self._called_with(argument, default, index) if self.given is None else None
+        if known is not None and (value.vague or not known.vague):
+            return known
+        value = self._explained(value, argument)
+        self.flow.presumed.append(value)
+        return value
 
     def _explained(self, value: Value, argument: ast.arg) -> Value:
         """Return a value that says that it came as this argument, and so do its members."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from torchlint.inference.interpreter.environment import Env, lifted
@@ -12,7 +13,7 @@ from torchlint.inference.lattice import NOTHING, UNKNOWN, Grad, Kind, Reason, Va
 from torchlint.inference.models import tensors
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.containers import holding, part
-from torchlint.inference.program.bindings import Loop
+from torchlint.inference.program.bindings import Loop, declared
 from torchlint.inference.program.imports import import_bindings, path_of
 from torchlint.inference.program.liveness import rebound
 
@@ -38,6 +39,8 @@ class Flow(Expressions):
         self.returned: Value = NOTHING
         self.returns = False
         self.env = Env()
+        self.presumed: list[Value] = []
+        """What arguments are taken to be that no call gives."""
         self._heads: dict[Loop, dict[str, Value]] = {}
         self._is_module = body is file.index.tree.body
         self.running = False
@@ -58,14 +61,44 @@ class Flow(Expressions):
 
     def close(self) -> None:
         """Let go of what evaluates: it and the walk hold each other, and all that was found, until they are parted."""
-        del self.guard, self.calls
+        del self.guard, self.calls, self.truth
 
     def block(self, body: list[ast.stmt], env: Env) -> None:
         """Walk statements in order; code behind a ``return`` is walked too, but changes nothing that is joined."""
-        for statement in body:
+        for at, statement in enumerate(body):
+            if env.dead:
+                self._unreached_block(body[at:], env.layer())
+                return
             handler = _STATEMENTS.get(type(statement))
             if handler is not None:
                 handler(self, statement, env)
+
+    def _unreached_block(self, body: list[ast.stmt], env: Env) -> None:
+        if self.reports:
+            with self.aside():
+                self.block(body, env)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Walk code that is never reached: nothing of what it does is kept."""
+        returned, returns, attributes = self.returned, self.returns, dict(self.attributes)
+        pending = [(each, len(each)) for each in (*self._breaks, *self._continues)]
+        with super().aside():
+            yield
+        self.returned, self.returns, self.attributes = returned, returns, attributes
+        for each, before in pending:
+            del each[before:]
+
+    def is_open(self, word: str, env: Env) -> bool:
+        """Whether something else than this walk may decide what a name is.
+
+        So it is with names of a module, with those that functions inside take for theirs, and with an argument that no
+        call gives: what an annotation says of it is what is tested.
+        """
+        if self._is_module or word in self.file.index.told(declared, self.file.index.tree):
+            return True
+        value = env.find(word)
+        return any(each is value for each in self.presumed)
 
     # ------------------------------------------------------------------ binding
     def assign(self, target: ast.expr, value: Value, env: Env) -> None:
@@ -162,6 +195,14 @@ class Flow(Expressions):
             env.merge([only])
             return
         then, otherwise = env.layer(), env.layer()
+        if (holds := self.truth.of(node.test, env)) is not None:
+            only, never = (then, otherwise) if holds else (otherwise, then)
+            self.guard.narrow(node.test, not holds, never)
+            self._unreached_block(node.orelse if holds else node.body, never)
+            self.guard.narrow(node.test, holds, only)
+            self.block(node.body if holds else node.orelse, only)
+            env.merge([only])
+            return
         self.guard.narrow(node.test, True, then)
         self.block(node.body, then)
         self.guard.narrow(node.test, False, otherwise)

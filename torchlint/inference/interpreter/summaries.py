@@ -174,6 +174,7 @@ class Summaries:
             lambda flow: file.start(function, flow, call.given, call.receiver, call.mode, around, call.under),
             file.self_name(function),
         )
+        flow.reports = False
         file.project.spend(file, lines_of(function))
         with closing(flow):
             with file.project.call(function):
@@ -229,6 +230,7 @@ class Summaries:
         """Walk the function that a decorator puts in the place of another."""
         file = self._file
         flow = Flow(file, inner.body, lambda flow: file.start(inner, flow, given, None, mode, around), None)
+        flow.reports = False
         with closing(flow):
             with file.project.call(inner, deeper=False):
                 flow.run()

@@ -33,7 +33,7 @@ _TO_NUMPY = re.compile(r"(^|_)(numpy|np)(?=_|$)")
 """What a function's name says of its result, not of what it is given."""
 
 _NAMED = ("tensorflow", "jax", "paddle", "mxnet", "flax", "keras")
-_TORCH_ONLY = frozenset("detach cpu cuda".split())
+_TORCH_ONLY = frozenset("detach cpu cuda permute contiguous".split())
 _TORCH_WORD = re.compile(r"(^|[^a-z0-9])(pt|torch|pytorch)([^a-z0-9]|$)")
 
 
@@ -107,12 +107,25 @@ def speaks_of_another(index: AstIndex, receiver: ast.expr, mixed: bool) -> bool:
         return _is_under_another(index, receiver)
     if any(_TORCH_WORD.search(word.lower().replace("_", " ")) or word in _TORCH_ONLY for word in said):
         return False
+    if _is_handed_over(index, receiver):
+        return False
     below: ast.AST = receiver
     for above in index.ancestors(receiver):
         if _says_another(above, below):
             return True
         below = above
     return False
+
+
+def _is_handed_over(index: AstIndex, receiver: ast.expr) -> bool:
+    """Whether a function of another framework is given ``x.numpy()`` as it is: an ``x`` of its own needs no such way."""
+    attribute = index.parents.get(receiver)
+    if not isinstance(attribute, ast.Attribute) or attribute.attr != "numpy":
+        return False
+    call = index.parents.get(attribute)
+    above = index.parents.get(call) if isinstance(call, ast.Call) else None
+    taker = index.parents.get(above) if isinstance(above, ast.keyword) else above
+    return isinstance(taker, ast.Call) and call is not taker.func and any(map(_is_other_alone, _words(taker.func)))
 
 
 def _says_another(above: ast.AST, below: ast.AST) -> bool:
