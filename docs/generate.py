@@ -112,7 +112,6 @@ def wanted() -> dict[Path, str]:
 def _parts() -> dict[Path, dict[str, str]]:
     """Return the generated parts of pages that are otherwise written by hand, by the names of their markers."""
     return {
-        Path("README.md"): {"rules": table("docs/rules/"), "options": _from_the_root(keys())},
         Path("docs/index.md"): {"rules": table("rules/")},
         Path("docs/configuration.md"): {"options": keys()},
         Path("docs/usage.md"): {"options": flags()},
@@ -167,10 +166,6 @@ def _meaning(option: Option) -> str:
     """Return what the pages say of an option; in what its help says, code is marked as such."""
     coded = r"(?<![\w`])(--[a-z-]+|(?:\.\w+\([^)]*\))+)"
     return option.doc or re.sub(coded, r"`\1`", option.help["check"])
-
-
-def _from_the_root(text: str) -> str:
-    return re.sub(r"\]\((\w+\.md)", r"](docs/\1", text)
 
 
 @cache

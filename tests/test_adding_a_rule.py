@@ -97,7 +97,7 @@ def _is_whole(shell: Shell, tests: str) -> None:
     assert not nightly.RUNS or re.search(
         r"^\| cpu \| \S+ \| 1 \| \d+ \| \d+ \| 1 safe \| 1 safe \|$", page, re.MULTILINE
     ), page
-    for name in ("README.md", "docs/index.md", "docs/rules/index.md"):
+    for name in ("docs/index.md", "docs/rules/index.md"):
         assert f"| {NAME} |" in (shell.folder / name).read_text(encoding="utf-8")
     assert f"- {CODE} {NAME}: rules/{CODE}.md" in (shell.folder / "mkdocs.yml").read_text(encoding="utf-8")
     explained = shell.run(f"torchlint explain {CODE}")

@@ -2,7 +2,7 @@
 
 Blocks of the rules' pages are held by ``tests/test_docs.py``, those of ``docs/adding-a-rule.md`` by
 ``tests/test_adding_a_rule.py``, those of ``docs/editors.md`` by ``tests/test_editors_page.py``, the programs of
-``docs/fix-safety.md`` by ``tests/test_assumption_worlds.py``; the README's steps are
+``docs/fix-safety.md`` by ``tests/test_assumption_worlds.py``; the steps of docs/first-gate.md are
 followed by ``tests/test_newcomer.py``.
 """
 
@@ -47,9 +47,10 @@ PAGES = [
 EVERY = [block for page in PAGES for block in blocks(page)]
 
 NOT_RUN = {
-    ("README.md", "pip install torchlint"): "the release is not on the index when its own tests run; test_newcomer.py "
-    "runs it on this tree's wheel",
-    ("docs/index.md", "pip install torchlint"): "as in the README",
+    (
+        "docs/index.md",
+        "pip install torchlint",
+    ): "the release is not on the index when its own tests run; test_newcomer.py runs it on this tree's wheel",
     ("docs/verify.md", "pip install torchlint[verify]"): "brings torch, some gigabytes",
     ("docs/verify.md", "torchlint verify"): "takes minutes; test_verify.py runs it rule by rule",
     ("CONTRIBUTING.md", ".ci/run"): "is what runs these tests",
@@ -105,14 +106,15 @@ def test_every_block_is_of_a_kind_that_is_checked() -> None:
     others = [(each.page, each.language) for each in EVERY if each not in checked]
     assert Counter(others) == Counter(
         {
-            ("README.md", "console"): 4,  # test_newcomer.py: the way to a green gate
+            ("docs/first-gate.md", "console"): 4,  # test_newcomer.py: the way to a green gate
             ("README.md", "text"): 1,  # test_docs.py: what is printed of the example project
             ("README.md", "diff"): 4,  # test_docs.py: what the fixes do
-            ("README.md", "ini"): 1,  # below: flake8 reads it
             ("docs/ci.md", "ini"): 1,  # test_ci.py: tox runs it
             (WORLDS, "text"): 33,  # test_assumption_worlds.py: what is said and printed of its programs
             (WORLDS, "diff"): 31,  # test_assumption_worlds.py: lines that are exchanged in them
             ("docs/baseline.md", "text"): 1,  # below
+            ("docs/severity.md", "text"): 1,  # test_output.py: the closing line
+            ("docs/usage.md", "ini"): 1,  # below: flake8 reads it
             ("docs/usage.md", "text"): 2,  # below: the synopsis, a finding in a notebook
         }
     )
@@ -307,9 +309,9 @@ def test_toml_is_taken_by_the_tool_that_it_configures(block: Block, tmp_path: Pa
         assert shell.run("ruff check --no-cache --isolated --select RUF100,RUF102 some.py").status == 1
 
 
-def test_flake8_takes_the_options_of_the_readme(tmp_path: Path) -> None:
+def test_flake8_takes_the_options_of_the_page(tmp_path: Path) -> None:
     pytest.importorskip("flake8", reason="flake8, whose configuration this is, is not installed")
-    (block,) = (each for each in of("README.md") if each.language == "ini")
+    (block,) = (each for each in of("docs/usage.md") if each.language == "ini")
     (tmp_path / ".flake8").write_text(block.text)
     (tmp_path / "a.py").write_text("import torch\n\n\ndef f(x: torch.Tensor):\n    return x.numpy()\n")
     command = [sys.executable, "-m", "flake8", "--select", "TNS", "a.py"]

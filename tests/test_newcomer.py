@@ -1,4 +1,4 @@
-"""The README's way "From nothing to a green gate", followed command by command in an old repository.
+"""The way "From nothing to a green gate", followed command by command in an old repository.
 
 pip, git, pre-commit and its hook, and the GitHub Action's scripts are real. The project's own address on GitHub
 leads to a clone of this tree, and packages come from those that are installed here, so no network is asked.
@@ -23,7 +23,7 @@ from tests.shells import Shell, commands
 
 pytest.importorskip("pre_commit", reason="pre-commit is not installed")
 
-PAGE = [each for each in of("README.md") if each.mark.partition(":")[0] in ("step", "append", "write")]
+PAGE = [each for each in of("docs/first-gate.md") if each.mark.partition(":")[0] in ("step", "append", "write")]
 CLEAN = "import torch\n\n\ndef zeros(size):\n    return torch.zeros(size)\n"
 BAD = f"{CLEAN}\n\ndef shown():\n    w = torch.ones(3, requires_grad=True)\n    return w.numpy()\n"
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, IS_TENSOR, Decision
-from torchlint.diagnostics.model import Applicability, Confidence, Edit, FileResult, Finding, Fix
+from torchlint.diagnostics.model import Applicability, Confidence, Edit, FileResult, Finding, Fix, Severity
 from torchlint.output import renderer, summary
 from torchlint.output.diff import shown, unified
 from torchlint.output.report import Report
@@ -198,6 +198,15 @@ def some(*applicabilities: Applicability | None) -> Report:
     return Report((FileResult("a.py", None, found),))
 
 
+def parted(*kinds: tuple[Severity, Applicability | None, int]) -> Report:
+    found = [
+        Finding("TNS101", "n", 0, 0, "m", Confidence.CERTAIN, (), fix and Fix("t", (), overruled=fix), severity)
+        for severity, fix, count in kinds
+        for _ in range(count)
+    ]
+    return Report((FileResult("a.py", None, tuple(found)),))
+
+
 SAFE, UNSAFE, DISPLAY = Applicability.SAFE, Applicability.UNSAFE, Applicability.DISPLAY
 
 
@@ -206,6 +215,16 @@ SAFE, UNSAFE, DISPLAY = Applicability.SAFE, Applicability.UNSAFE, Applicability.
     [
         (some(), "All checks passed!"),
         (some(None), "Found 1 hazard."),
+        (
+            parted(
+                (Severity.WARNING, SAFE, 3),
+                (Severity.ERROR, None, 9),
+                (Severity.LEGACY, SAFE, 71),
+                (Severity.LEGACY, UNSAFE, 6),
+                (Severity.LEGACY, None, 8),
+            ),
+            "Found 12 hazards (3 fixable), 85 legacy (71 fixable): fix with --fix, 6 more with --unsafe-fixes.",
+        ),
         (some(SAFE, SAFE, UNSAFE), "Found 3 hazards (2 fixable): fix with --fix, 1 more with --unsafe-fixes."),
         (some(UNSAFE, None, DISPLAY), "Found 3 hazards: 1 with --unsafe-fixes."),
     ],
