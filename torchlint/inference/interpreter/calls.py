@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from torchlint.inference.interpreter import heuristics
@@ -39,6 +40,9 @@ _CHAINING = words("cuda cpu to float half double long int")
 """Methods that tensors, modules and many holders of tensors share, each giving its own kind back."""
 
 _LOSS_WORD = words("criterion loss_fn loss_func loss_function lossfn criterion_fn")
+
+_MOVING = re.compile(r"(gpu|cuda|(to|move|put|send|copy|push|transfer|upload)_\w+)\d*$", re.IGNORECASE)
+"""Names of functions that put a tensor on a device, and give none: ``move_to_cuda(batch)``, ``gpu(x)``."""
 
 _SAMPLING = words("sample sample_n")
 """What draws from a distribution: nothing drawn so requires grad."""
@@ -205,7 +209,7 @@ class Calls:
         place = Device.HOST if of.device == Device.HOST or self._stays_on_host(word) else ANY_DEVICE
         if not env.mode & Mode.ON or word in _SAMPLING:
             return UNKNOWN.having(grad=Grad.DETACHED, device=place)
-        if seems_device(function):
+        if seems_device(function) and not (given.tensors().kind and _MOVING.match(word)):
             return of_kind(Kind.DEVICE, device=Device.HOST | Device.ACCELERATOR)
         return UNKNOWN.having(
             why_grad=Reason("nothing shows that {code} is detached", given.node),

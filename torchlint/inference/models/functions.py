@@ -149,7 +149,8 @@ def _padded(_: Call) -> Value:
 
 
 def _gradients(call: Call) -> Value:
-    grad = Grad.UNKNOWN | Grad.DETACHED if "create_graph" in call.given.keywords else Grad.DETACHED
+    keeps = call.given.find(4, "create_graph")
+    grad = Grad.DETACHED if keeps is None or keeps.const is False else Grad.UNKNOWN | Grad.DETACHED
     return of_kind(Kind.SEQUENCE, member=tensor(grad, call.given.tensors().device or Device.HOST))
 
 
