@@ -56,6 +56,8 @@ torch.rand_like torch.randn_like torch.randint_like                       -> fac
 torch.cuda.get_rng_state torch.random.get_rng_state                       -> rng_state
 torch.cuda.get_rng_state_all                                              -> rng_states
 
+torch.vmap torch.func.vmap functorch.vmap                                 -> mapped
+torch.serialization.default_restore_location                              -> restored
 torch.compile torch.jit.script torch.jit.trace torch.jit.freeze           -> same_module
 torch.load torch.jit.load torch.hub.load                                  -> loaded
 torch.detach                                                              -> cut_off
@@ -137,6 +139,18 @@ def _loaded(call: Call) -> Value:
         return UNKNOWN
     place, why = place_of(where, call.given.node)
     return UNKNOWN.having(device=place, why_device=why)
+
+
+MAPPED = "torch.vmap"
+
+
+def _mapped(call: Call) -> Value:
+    return of_kind(Kind.OTHER, instance=frozenset((MAPPED,)), items=call.given.positional[:1])
+
+
+def _restored(call: Call) -> Value:
+    place, why = place_of(call.given.find(1, "location") or UNKNOWN, call.given.node)
+    return tensor(Grad.DETACHED, place, why_device=why)
 
 
 def _packed(_: Call) -> Value:
@@ -271,7 +285,8 @@ _PACKAGES = {"torch": _torch, "builtins": builtins.effect, "collections": builti
 _TABLE = functions(
     _FUNCTIONS,
     [
-        *(_device, _same_module, _cut_off, _total_norm, _rng_state, _rng_states, _loaded, _packed, _padded, _gradients),
+        *(_device, _same_module, _cut_off, _total_norm, _rng_state, _rng_states, _loaded, _restored, _mapped, _packed),
+        *(_padded, _gradients),
         *(factories.legacy_constructor, factories.variable, factories.parameter, factories.from_array),
         *(factories.alias, factories.of_data, factories.of_number, factories.of_bounds, factories.filled),
         *(factories.integers, factories.factory_like),

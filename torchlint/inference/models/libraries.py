@@ -115,9 +115,23 @@ def _copied(call: Call) -> Value | None:
     return call.given.find(0, "x")
 
 
+PARTIAL = "functools.partial"
+
+
 def _partial(call: Call) -> Value | None:
-    """Return the function itself where ``partial`` adds no argument."""
-    return call.given.find(0, "func") if len(call.given.every()) == 1 else None
+    """Return the function with its arguments, which are counted: those of one of several partials are not known."""
+    given = call.given
+    if given.starred or not given.positional:
+        return None
+    if len(given.every()) == 1:
+        return given.positional[0]
+    return of_kind(
+        Kind.OTHER,
+        instance=frozenset((PARTIAL,)),
+        items=(*given.positional, *given.keywords.values()),
+        keys=tuple(given.keywords.items()),
+        const=len(given.positional) - 1,
+    )
 
 
 def _imported(call: Call) -> Value:
