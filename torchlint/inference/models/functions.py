@@ -29,6 +29,7 @@ from torchlint.inference.models.operations import (
     UNLIKE,
     leaf,
     operations,
+    scalar_arguments,
 )
 from torchlint.inference.models.tables import Call, Effect, functions, words
 from torchlint.inference.models.tensors import computed, detached, dtype_name, pair, unlike, with_dtype
@@ -184,7 +185,7 @@ def _inputs(call: Call) -> Value:
     """Return the join of the tensors that an operation is given."""
     if call.word in _APART or "scatter" in call.word:
         return call.given.tensors()
-    inputs = call.given.operands()
+    inputs = call.given.apart_from(*scalar_arguments(call.word)).operands()
     if call.word == "where" and not all(each.is_tensor for each in call.given.shifted().every()):
         return inputs.having(dtype=ANY_DTYPE)
     return inputs
