@@ -29,6 +29,7 @@ from tools.operations_table import distributions  # noqa: E402
 from tools.operations_table.isolation import measured  # noqa: E402
 from tools.operations_table.names import Operation, Unusable, everything  # noqa: E402
 from tools.operations_table.record import prepare  # noqa: E402
+from tools.operations_table.scalars import scalars  # noqa: E402
 from tools.operations_table.table import Entries, differences, entries, missing, read, table, text  # noqa: E402
 
 TABLE = ROOT / "torchlint" / "inference" / "models" / "operations.json"
@@ -49,7 +50,7 @@ def _run(flags: argparse.Namespace) -> int:
     torch.set_num_threads(1)  # a process that has started threads cannot be forked safely
     operations = everything()
     if flags.write:
-        whole = table(_measured(operations, flags.jobs), _version(), {"distributions": distributions.measure()})
+        whole = table(_measured(operations, flags.jobs), _version(), _further())
         flags.table.write_text(text(whole), encoding="utf-8")
         print(f"{flags.table}: {whole['tried']} operations of torch {whole['torch']}")
         return 0
@@ -68,8 +69,14 @@ def _differences(
 ) -> Iterator[str]:
     yield from missing(whole, (each.name for each in operations))
     yield from differences(whole, _measured(chosen, flags.jobs))
-    if flags.check and distributions.measure() != whole.get("distributions"):
-        yield "torch.distributions: other than the table says"
+    for name, said in _further().items() if flags.check else ():
+        if said != whole.get(name):
+            yield f"{name}: other than the table says"
+
+
+def _further() -> dict[str, object]:
+    """Return what is told of torch without calling each operation."""
+    return {"distributions": distributions.measure(), "scalars": scalars({each.word for each in everything()})}
 
 
 def _flags() -> argparse.ArgumentParser:

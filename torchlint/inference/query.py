@@ -10,10 +10,10 @@ from torchlint.diagnostics.model import Settings
 from torchlint.inference.interpreter import pytest_fixtures
 from torchlint.inference.interpreter.file_scope import File
 from torchlint.inference.interpreter.project import Project
-from torchlint.inference.lattice import UNKNOWN, Mode, Reason, Value
+from torchlint.inference.lattice import NOTHING, UNKNOWN, Mode, Reason, Value, join_all
 from torchlint.inference.program import frameworks
 from torchlint.inference.program.bindings import bound, never_bound
-from torchlint.inference.program.correlated_branches import assumed_at
+from torchlint.inference.program.correlated_branches import assumed_at, cases
 from torchlint.inference.program.imports import spelled
 from torchlint.inference.program.module_files import Location
 from torchlint.inference.program.project_texts import ProjectView
@@ -70,10 +70,11 @@ class Analysis:
             return known
         value = self._file.flow_of(node).values.get(node, UNKNOWN)
         assumed = assumed_at(self.index, node)
-        function = self.index.owner(node) if assumed else None
+        ways = cases(self.index, node, assumed) or ((assumed,) if assumed else ())
+        function = self.index.owner(node) if ways else None
         if function is not None:
-            narrower = self._file.assuming(function, assumed).values.get(node)
-            return narrower if narrower is not None and narrower.kind else value
+            narrower = join_all(self._file.assuming(function, each).values.get(node, NOTHING) for each in ways)
+            return narrower if narrower.kind else value
         return value
 
     def names_of(self, node: ast.expr) -> frozenset[str]:

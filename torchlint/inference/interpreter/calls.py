@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from torchlint.inference.interpreter import heuristics
@@ -39,6 +40,12 @@ _CHAINING = words("cuda cpu to float half double long int")
 """Methods that tensors, modules and many holders of tensors share, each giving its own kind back."""
 
 _LOSS_WORD = words("criterion loss_fn loss_func loss_function lossfn criterion_fn")
+
+_MOVING = re.compile(r"(gpu|cuda|(to|move|put|send|copy|push|transfer|upload)_\w+)\d*$", re.IGNORECASE)
+"""Names of functions that put a tensor on a device, and give none: ``move_to_cuda(batch)``, ``gpu(x)``."""
+
+_FOLDS = 4
+"""What ``reduce`` gives is known if it is the same after so many steps."""
 
 _SAMPLING = words("sample sample_n")
 """What draws from a distribution: nothing drawn so requires grad."""
@@ -94,6 +101,11 @@ class Calls:
     def _called(self, callee: Value, given: Arguments, env: Env) -> Value:
         if callee.must(Kind.MODULE) or (callee.instance and callee.may(Kind.MODULE)):
             return self._module(callee, given, env)
+        if callee.instance == {libraries.PARTIAL} and callee.must(Kind.OTHER):
+            return self._partial(callee, given, env)
+        if callee.instance == {functions.MAPPED} and callee.items:
+            result = self._called(callee.items[0], given, env)
+            return result.having(rank=None) if result.is_tensor else UNKNOWN
         if callee.names and callee.must(Kind.OTHER):
             return join_all(self._named(name, callee, given, env) for name in sorted(callee.names))
         if isinstance(callee.node, ast.Lambda):
@@ -107,8 +119,8 @@ class Calls:
     def _named(self, name: str, callee: Value, given: Arguments, env: Env) -> Value:
         if name == "builtins.super":
             return self._super(given.node, env)
-        if name in ("builtins.map", "itertools.starmap"):
-            return self._mapped(given, env, spread=name != "builtins.map")
+        if (handed := self._handing(name, given, env)) is not None:
+            return handed
         if self._is_statement(given.node):
             env.mode = grad_mode.after(Call(name, given, env.mode))
         known = functions.call(name, given, env.mode)
@@ -180,6 +192,27 @@ class Calls:
     def _is_statement(self, node: ast.AST) -> bool:
         return isinstance(self._file.index.parents.get(node), ast.Expr)
 
+    # ------------------------------------------------------------------ functions that are handed on
+    def _handing(self, name: str, given: Arguments, env: Env) -> Value | None:
+        """Return what a function of Python's gives that calls its argument; None for others."""
+        function, values = given.find(0, "function"), given.find(1, "iterable", "sequence")
+        match name:
+            case "builtins.map" | "itertools.starmap":
+                return self._mapped(given, env, spread=name != "builtins.map")
+            case "functools.reduce" if function is not None and values is not None:
+                return self._folded(function, values, given.find(2, "initial"), given, env)
+            case "itertools.accumulate" if function is not None and values is not None:
+                folded = self._folded(values, function, given.keywords.get("initial"), given, env)
+                return of_kind(Kind.SEQUENCE, member=folded)
+            case "builtins.filter" if function is not None and values is not None:
+                self._handed(function, (containers.part(values),), given, env)
+            case "builtins.sorted" | "builtins.max" | "builtins.min" if (key := given.keywords.get("key")) is not None:
+                held = given.positional if len(given.positional) > 1 else map(containers.part, given.positional)
+                self._handed(key, (join_all(held),), given, env)
+            case "torch.load" | "torch.jit.load" if (where := given.find(1, "map_location")) is not None:
+                return self._loaded(name, where, given, env)
+        return None
+
     def _mapped(self, given: Arguments, env: Env, spread: bool) -> Value:
         """Return what ``map(function, values)`` gives, one by one where they are known so; ``spread``: ``starmap``."""
         if len(given.positional) < 2 or given.starred:
@@ -198,6 +231,44 @@ class Calls:
             return self._called(function, Arguments(given.node, starred=True, spread=each), env)
         return self._called(function, Arguments(given.node, each[0].items or () if spread else each), env)
 
+    def _handed(
+        self, function: Value, inputs: tuple[Value, ...], given: Arguments, env: Env, spread: tuple[Value, ...] = ()
+    ) -> Value:
+        """Return what a function gives that is called by what it is handed to."""
+        node = given.node.func if isinstance(given.node, ast.Call) else given.node  # it writes out no such call
+        return self._called(function, Arguments(node, inputs, {}, bool(spread), spread), env)
+
+    def _folded(self, function: Value, values: Value, initial: Value | None, given: Arguments, env: Env) -> Value:
+        """Return what a function of two arguments makes of values, one after the other."""
+        each = containers.part(values)
+        total = each if initial is None else initial
+        for _ in range(_FOLDS):
+            before, total = total, join(total, self._handed(function, (total, each), given, env))
+            if total.same(before):
+                return total
+        return UNKNOWN
+
+    def _loaded(self, name: str, where: Value, given: Arguments, env: Env) -> Value | None:
+        """Return what is loaded to where a function puts each storage; None where no function says that."""
+        if not where.must(Kind.OTHER) or where.instance:
+            return None
+        storage = tensor(Grad.DETACHED, Device.HOST)
+        placed = self._handed(where, (storage, of_kind(Kind.STRING)), given, env)
+        device = of_kind(Kind.DEVICE, device=placed.device or Device.HOST, why_device=placed.why_device)
+        rest = {word: value for word, value in given.keywords.items() if word != "map_location"}
+        told = Arguments(given.node, given.positional[:1], {**rest, "map_location": device})
+        return functions.call(name, told, env.mode)
+
+    def _partial(self, callee: Value, given: Arguments, env: Env) -> Value:
+        """Return the result of calling what ``functools.partial`` made."""
+        count, parts = callee.const, callee.items
+        if parts is None or type(count) is not int or len(parts) != 1 + count + len(callee.keys):
+            return UNKNOWN  # one of several
+        keywords = {**dict(callee.keys), **given.keywords}
+        node = given.node.func if count and isinstance(given.node, ast.Call) else given.node
+        positional = (*parts[1 : 1 + count], *given.positional)
+        return self._called(parts[0], Arguments(node, positional, keywords, given.starred, given.spread), env)
+
     def _lambda(self, node: ast.Lambda, given: Arguments, env: Env) -> Value:
         """Return what a lambda returns for some arguments; its own nodes keep what is known for any."""
         if node in self._lambdas or given.starred:
@@ -211,8 +282,15 @@ class Calls:
         try:
             return self._of.evaluate(node.body, inner)
         finally:
-            self._of.evaluate(node, env)
+            if isinstance(given.node, ast.Call) or not self._is_written_there(node, given.node):
+                self._of.evaluate(node, env)
             self._lambdas.discard(node)
+
+    def _is_written_there(self, node: ast.Lambda, function: ast.AST) -> bool:
+        """Whether a lambda is an argument of the call of a function: nobody else can call it."""
+        above = self._file.index.parents.get(node)
+        call = self._file.index.parents.get(above) if isinstance(above, ast.keyword) else above
+        return isinstance(call, ast.Call) and call.func is function
 
     def _module(self, callee: Value, given: Arguments, env: Env) -> Value:
         known = self._file.call_method(callee, "forward", given, env.mode)
@@ -239,7 +317,7 @@ class Calls:
         unplaced = Reason("nothing shows that {code} is on the host", given.node)
         if not env.mode & Mode.ON or word in _SAMPLING:
             return UNKNOWN.having(grad=Grad.DETACHED, device=place, why_device=unplaced)
-        if seems_device(function):
+        if seems_device(function) and not (given.tensors().kind and _MOVING.match(word)):
             return of_kind(Kind.DEVICE, device=Device.HOST | Device.ACCELERATOR)
         why_grad = Reason("nothing shows that {code} is detached", given.node)
         return UNKNOWN.having(why_grad=why_grad, why_device=unplaced, device=place)

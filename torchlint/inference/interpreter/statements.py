@@ -13,7 +13,9 @@ from torchlint.inference.lattice import NOTHING, UNKNOWN, Grad, Kind, Reason, Va
 from torchlint.inference.models import tensors
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.containers import holding, part
+from torchlint.inference.models.devices import string
 from torchlint.inference.program.bindings import Loop, declared
+from torchlint.inference.program.correlated_branches import on_host
 from torchlint.inference.program.imports import import_bindings, path_of
 from torchlint.inference.program.liveness import rebound
 
@@ -55,6 +57,8 @@ class Flow(Expressions):
         """Walk the body."""
         self.running = True
         self.env = self._start(self)
+        for word in on_host(self.assumed):
+            self.env.assign(word, string("cpu"))
         self.block(self.body, self.env)
         self.running = False
         return self

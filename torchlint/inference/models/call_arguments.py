@@ -48,6 +48,19 @@ class Arguments:
     def _tensors(self) -> list[Value]:
         return [inner for value in (*self.every(), *self.spread) for inner in _tensors_in(value)]
 
+    def apart_from(self, scalars: frozenset[str], end: int, first: int = 0) -> Arguments:
+        """Leave out what an operation takes for numbers: it is no tensor, whatever is known of it.
+
+        ``scalars`` holds positions and keywords, from ``end`` on there are no others; ``first`` is the first position.
+        """
+        positional = tuple(
+            value
+            for at, value in enumerate(self.positional, first)
+            if value.is_tensor or (at < end and str(at) not in scalars)
+        )
+        keywords = {word: value for word, value in self.keywords.items() if value.is_tensor or word not in scalars}
+        return Arguments(self.node, positional, keywords, self.starred, self.spread)
+
     def says(self, name: str) -> object:
         """Return a keyword's constant value; None where it is absent or no constant."""
         value = self.keywords.get(name)

@@ -29,6 +29,7 @@ from torchlint.inference.models.operations import (
     UNLIKE,
     leaf,
     operations,
+    scalar_arguments,
 )
 from torchlint.inference.models.tables import Call, Effect, functions, words
 from torchlint.inference.models.tensors import computed, detached, dtype_name, pair, unlike, with_dtype
@@ -56,6 +57,8 @@ torch.rand_like torch.randn_like torch.randint_like                       -> fac
 torch.cuda.get_rng_state torch.random.get_rng_state                       -> rng_state
 torch.cuda.get_rng_state_all                                              -> rng_states
 
+torch.vmap torch.func.vmap functorch.vmap                                 -> mapped
+torch.serialization.default_restore_location                              -> restored
 torch.compile torch.jit.script torch.jit.trace torch.jit.freeze           -> same_module
 torch.load torch.jit.load torch.hub.load                                  -> loaded
 torch.detach                                                              -> cut_off
@@ -139,6 +142,18 @@ def _loaded(call: Call) -> Value:
     return UNKNOWN.having(device=place, why_device=why)
 
 
+MAPPED = "torch.vmap"
+
+
+def _mapped(call: Call) -> Value:
+    return of_kind(Kind.OTHER, instance=frozenset((MAPPED,)), items=call.given.positional[:1])
+
+
+def _restored(call: Call) -> Value:
+    place, why = place_of(call.given.find(1, "location") or UNKNOWN, call.given.node)
+    return tensor(Grad.DETACHED, place, why_device=why)
+
+
 def _packed(_: Call) -> Value:
     return of_kind(Kind.OTHER, instance=frozenset({"torch.nn.utils.rnn.PackedSequence"}))
 
@@ -149,7 +164,8 @@ def _padded(_: Call) -> Value:
 
 
 def _gradients(call: Call) -> Value:
-    grad = Grad.UNKNOWN | Grad.DETACHED if "create_graph" in call.given.keywords else Grad.DETACHED
+    keeps = call.given.find(4, "create_graph")
+    grad = Grad.DETACHED if keeps is None or keeps.const is False else Grad.UNKNOWN | Grad.DETACHED
     return of_kind(Kind.SEQUENCE, member=tensor(grad, call.given.tensors().device or Device.HOST))
 
 
@@ -169,7 +185,7 @@ def _inputs(call: Call) -> Value:
     """Return the join of the tensors that an operation is given."""
     if call.word in _APART or "scatter" in call.word:
         return call.given.tensors()
-    inputs = call.given.operands()
+    inputs = call.given.apart_from(*scalar_arguments(call.word)).operands()
     if call.word == "where" and not all(each.is_tensor for each in call.given.shifted().every()):
         return inputs.having(dtype=ANY_DTYPE)
     return inputs
@@ -270,7 +286,8 @@ _PACKAGES = {"torch": _torch, "builtins": builtins.effect, "collections": builti
 _TABLE = functions(
     _FUNCTIONS,
     [
-        *(_device, _same_module, _cut_off, _total_norm, _rng_state, _rng_states, _loaded, _packed, _padded, _gradients),
+        *(_device, _same_module, _cut_off, _total_norm, _rng_state, _rng_states, _loaded, _restored, _mapped, _packed),
+        *(_padded, _gradients),
         *(factories.legacy_constructor, factories.variable, factories.parameter, factories.from_array),
         *(factories.alias, factories.of_data, factories.of_number, factories.of_bounds, factories.filled),
         *(factories.integers, factories.factory_like),

@@ -15,10 +15,12 @@ torch.enable_grad                                  -> on
 torch.inference_mode                               -> off unless false
 torch.set_grad_enabled                             -> as told, at once
 torch.autocast torch.cuda.amp.autocast             -> unchanged
+contextlib.nullcontext contextlib.suppress         -> unchanged
 """
-"""Context managers of torch, which are decorators too. Another one needs a row here and nothing else.
+"""Context managers of torch, which are decorators too, and of Python that stand in their place.
 
-``at once`` says that the mode changes where the object is made: a call on its own is enough.
+Another one needs a row here and nothing else. ``at once`` says that the mode changes
+where the object is made: a call on its own is enough.
 """
 
 LIGHTNING_EVALUATION = words(
@@ -122,7 +124,7 @@ def entered(context: Value, mode: Mode) -> Mode:
     """Return the mode inside ``with context:``; other contexts change nothing."""
     if not context.instance:
         return mode
-    inside = Mode(0)
+    inside = Mode(0) if context.must(Kind.OTHER) else mode  # something else may have been made instead
     for name in context.instance:
         switch = _TABLE.get(name)
         inside |= switch.inside(context.items or (), mode) if switch else mode

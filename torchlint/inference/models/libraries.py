@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from torchlint.inference.lattice import UNKNOWN, Device, Dtype, Grad, Kind, Mode, Value, of_kind, tensor
+from torchlint.inference.lattice import UNKNOWN, Device, Dtype, Grad, Kind, Mode, Value, join_all, of_kind, tensor
+from torchlint.inference.models.containers import part
 from torchlint.inference.models.tables import Call, Effect, constant, functions, words
 from torchlint.inference.models.tensors import computed
 from torchlint.inference.program.frameworks import OTHERS
@@ -15,6 +16,8 @@ TRAINER = "lightning.Trainer"
 _FUNCTIONS = """
 tqdm.tqdm tqdm.auto.tqdm tqdm.notebook.tqdm tqdm.autonotebook.tqdm tqdm.trange tqdm.tqdm_notebook  -> same_items
 rich.progress.track itertools.cycle itertools.islice                                               -> same_items
+asyncio.run asyncio.wait_for asyncio.shield asyncio.create_task asyncio.ensure_future              -> awaited
+asyncio.gather                                                                                     -> gathered
 copy.deepcopy copy.copy                                                                            -> copied
 functools.partial                                                                                  -> partial
 pytest.importorskip importlib.import_module                                                        -> imported
@@ -23,7 +26,8 @@ torchvision.transforms.functional.to_tensor torchvision.transforms.functional.pi
 torchvision.io.read_image torchvision.io.decode_image                                              -> host_image
 torchvision.utils.*                                                                                -> drawn
 torchaudio.load                                                                                    -> waveform
-torchaudio.compliance.* torchaudio.functional.*                                                    -> transformed
+torchaudio.compliance.*                                                                            -> features
+torchaudio.functional.*                                                                            -> transformed
 lightning.Trainer                                                                                  -> trainer
 """
 
@@ -41,7 +45,10 @@ _NO_TENSORS = words("""
     pandas PIL matplotlib sklearn requests yaml tqdm click absl argparse seaborn plotly wandb networkx nltk mock pytest
 """)
 
-_PASSING = words("copy functools itertools collections random pickle contextlib multiprocessing queue")
+_PASSING = words("""
+    copy functools itertools collections random pickle contextlib multiprocessing queue asyncio concurrent operator
+    dataclasses types typing threading weakref heapq contextvars gc
+""")
 """Modules of the standard library that hand on what they are given."""
 
 _NUMBERS = constant("array|scalar")
@@ -92,13 +99,39 @@ def _same_items(call: Call) -> Value:
     return first if first is not None else UNKNOWN
 
 
+def _awaited(call: Call) -> Value | None:
+    return call.given.positional[0] if call.given.positional else None
+
+
+def _gathered(call: Call) -> Value:
+    """Return what several coroutines give, in their order; an exception may stand in the place of each."""
+    spread, each = call.given.spread, call.given.positional
+    if spread:
+        return of_kind(Kind.SEQUENCE, member=join_all([*each, *map(part, spread)]))
+    return of_kind(Kind.SEQUENCE, items=each)
+
+
 def _copied(call: Call) -> Value | None:
     return call.given.find(0, "x")
 
 
+PARTIAL = "functools.partial"
+
+
 def _partial(call: Call) -> Value | None:
-    """Return the function itself where ``partial`` adds no argument."""
-    return call.given.find(0, "func") if len(call.given.every()) == 1 else None
+    """Return the function with its arguments, which are counted: those of one of several partials are not known."""
+    given = call.given
+    if given.starred or not given.positional:
+        return None
+    if len(given.every()) == 1:
+        return given.positional[0]
+    return of_kind(
+        Kind.OTHER,
+        instance=frozenset((PARTIAL,)),
+        items=(*given.positional, *given.keywords.values()),
+        keys=tuple(given.keywords.items()),
+        const=len(given.positional) - 1,
+    )
 
 
 def _imported(call: Call) -> Value:
@@ -118,6 +151,12 @@ def _transformed(call: Call) -> Value:
     return computed(call.given.tensors(), call.mode)
 
 
+def _features(call: Call) -> Value:
+    """Return what is made of one waveform; the other arguments are numbers."""
+    waveform = call.given.find(0, "waveform")
+    return UNKNOWN if waveform is None else computed(waveform, call.mode)
+
+
 def _drawn(call: Call) -> Value:
     return computed(call.given.tensors(), Mode.OFF)
 
@@ -133,5 +172,8 @@ def _trainer(_: Call) -> Value:
 _NUMPY_TABLE = functions(_NUMPY, ())
 _TABLE = functions(
     _FUNCTIONS,
-    [_same_items, _copied, _partial, _imported, _host_tensor, _host_image, _drawn, _waveform, _transformed, _trainer],
+    [
+        *(_same_items, _awaited, _gathered, _copied, _partial, _imported, _host_tensor, _host_image, _drawn, _waveform),
+        *(_features, _transformed, _trainer),
+    ],
 )

@@ -110,6 +110,8 @@ class Operations:
     """Those whose result requires grad where ``requires_grad=True`` says so, factories or not."""
     takes_device: frozenset[str]
     """Functions that put their result where ``device=`` says."""
+    scalars: dict[str, str]
+    """By the last word of an operation the positions and keywords of arguments that never hold a tensor."""
 
     def knows(self, function: str) -> bool:
         """Whether a full name is a function of torch."""
@@ -124,6 +126,20 @@ _WITH_VALUES = words("torch.sparse_coo_tensor")
 
 _INPLACE_UNREAD = words("torch.nn.functional.rrelu")
 """Functions that hand their argument on with ``inplace=True`` only, and are read as if they never did."""
+
+
+@lru_cache(maxsize=1024)
+def scalar_arguments(word: str) -> tuple[frozenset[str], int]:
+    """Return the positions and keywords of an operation that never hold a tensor, and the place from which none does.
+
+    The tensor on which a method is called has the position 0.
+    """
+    places = operations().scalars.get(word, "").split()
+    ends = [int(each[:-1]) for each in places if each.endswith("+")]
+    return frozenset(each for each in places if not each.endswith("+")), min(ends, default=_NO_END)
+
+
+_NO_END = 1000
 
 
 @lru_cache(maxsize=1)
@@ -146,6 +162,7 @@ def operations() -> Operations:
         factories=frozenset(table["factories"] + table["factory_methods"]) | _WITH_VALUES,
         takes_requires_grad=frozenset(table["takes_requires_grad"]),
         takes_device=frozenset(table["takes_device"]),
+        scalars=table["scalars"],
     )
 
 

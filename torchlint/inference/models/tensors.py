@@ -33,6 +33,7 @@ from torchlint.inference.models.operations import (
     UNLIKE,
     leaf,
     operations,
+    scalar_arguments,
 )
 from torchlint.inference.models.tables import Call, functions, words
 
@@ -147,7 +148,8 @@ def method(value: Value, name: str, given: Arguments, mode: Mode) -> Value | Non
     if name in table.no_tensor:
         return _no_tensor(table.no_tensor[name])
     if changes_in_place(name):
-        return value if _is_logic(name) else in_place(value, given, mode)
+        written = given.apart_from(*scalar_arguments(name), first=1)
+        return value if _is_logic(name) else in_place(value, written, mode)
     return _operation(call) if name in table.methods else None
 
 
@@ -185,7 +187,8 @@ def _operation(call: Call) -> Value:
 def _inputs(call: Call) -> Value:
     if "scatter" in call.name:  # the first tensor's dtype decides whether a gradient is kept
         return join(call.receiver, call.given.tensors())
-    return joined_operands([call.receiver, call.given.operands()]) if call.given.every() else call.receiver
+    given = call.given.apart_from(*scalar_arguments(call.name), first=1)
+    return joined_operands([call.receiver, given.operands()]) if given.every() or given.spread else call.receiver
 
 
 def _without_grad(call: Call) -> Value:

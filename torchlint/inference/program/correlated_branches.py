@@ -124,27 +124,65 @@ def outcome(index: AstIndex, node: _Test, assumed: Assumed) -> bool | None:
 
 
 def asked(test: ast.expr) -> tuple[str, bool]:
-    """Return the name that a test asks for, and the value at which it holds; no name for other tests."""
+    """Return what a test asks for, a name or a comparison with ``cpu``, and the value at which it holds.
+
+    Nothing for other tests.
+    """
     match test:
         case ast.Name(id=word):
             return word, True
         case ast.UnaryOp(op=ast.Not(), operand=ast.Name(id=word)):
             return word, False
+        case ast.Compare(
+            left=ast.Name(id=word), ops=[ast.Eq() | ast.NotEq() as how], comparators=[ast.Constant("cpu")]
+        ):
+            return word + _ON_HOST, isinstance(how, ast.Eq)
     return "", True
+
+
+_ON_HOST = " == 'cpu'"
+
+
+def on_host(assumed: Assumed) -> Iterator[str]:
+    """Yield the arguments that are taken to be the text ``cpu``."""
+    for word, holds in assumed:
+        if holds and word.endswith(_ON_HOST):
+            yield word.removesuffix(_ON_HOST)
+
+
+def cases(index: AstIndex, node: ast.AST, assumed: Assumed) -> tuple[Assumed, ...]:
+    """Return the two cases that a test of a device makes of a whole function; none where it has no such test.
+
+    ``x.to(device)``, and later ``if device != "cpu": x = x.cpu()``: either it is moved back or it was never moved.
+    """
+    function = index.owner(node)
+    if function is None:
+        return ()
+    known = {word for word, _ in assumed}
+    words = sorted(each for each in index.told(settled, function) if each.endswith(_ON_HOST) and each not in known)
+    return tuple(assumed | {(words[0], holds)} for holds in (True, False)) if words else ()
 
 
 def settled(index: AstIndex, function: Function) -> dict[str, frozenset[_Test]]:
     """Return the tests of each truth value of a function behind which it is not bound again."""
     tests: dict[str, list[_Test]] = {}
     stores = index.told(bound, function)
-    unclear = set(parameters(function) - _truth_values_given(function))
+    unclear: set[str] = set()
     branches: list[_Test] = [*own(index, function, ast.If), *own(index, function, ast.IfExp)]
     for test in branches:
         tests.setdefault(asked(test.test)[0], []).append(test)
     unclear.update(each.id for each in map(changed_in_place, own(index, function, *CHANGES)) if each is not None)
     unclear.update(word for each in own(index, function, *BINDING) for word in naming(each))
     unclear |= declared(index, function)
-    return {
+    places = {
+        word: frozenset(found)
+        for word, found in tests.items()
+        if word.endswith(_ON_HOST)
+        and (given := word.removesuffix(_ON_HOST)) in parameters(function) - unclear
+        and given not in stores
+    }
+    unclear |= parameters(function) - _truth_values_given(function)
+    return places | {
         word: frozenset(_behind(index, tests[word], stores.get(word, [])))
         for word in (tests.keys() & (stores.keys() | parameters(function))) - unclear
         if all(_is_truth_value(index, each) for each in stores.get(word, ()))

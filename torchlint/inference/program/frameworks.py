@@ -118,7 +118,7 @@ def speaks_of_another(index: AstIndex, receiver: ast.expr, mixed: bool) -> bool:
 
 
 def _is_handed_over(index: AstIndex, receiver: ast.expr) -> bool:
-    """Whether a function of another framework is given ``x.numpy()`` as it is: an ``x`` of its own needs no such way."""
+    """Whether another framework's function is given ``x.numpy()`` as it is: an ``x`` of its own needs no such way."""
     attribute = index.parents.get(receiver)
     if not isinstance(attribute, ast.Attribute) or attribute.attr != "numpy":
         return False
