@@ -37,7 +37,7 @@ def test_the_session_reports_and_passes(tool: str, file: str, tmp_path: Path, of
     line = f"python -m {command}"
     done = shell.run(line)
     assert done.status == 1, done.text
-    assert "a.py:4:9 numpy-on-grad-tensor (certain)" in done.text
+    assert "a.py:4:9 numpy-on-grad-tensor (error, certain)" in done.text
     (shell.folder / "a.py").write_text(GOOD)
     again = shell.run(line)
     assert again.status == 0, again.text

@@ -72,7 +72,7 @@ def test_flags_may_stand_between_paths(tmp_path: Path, stand_in: Program) -> Non
         (["--ignore", "TNS101,zzz"], "argument --ignore: unknown rule `zzz`"),
         (["--per-file-ignores", "a.py"], "argument --per-file-ignores: expected `GLOB:RULE`, got `a.py`"),
         (["--min-confidence", "likly"], 'argument --min-confidence: expected one of certain, likely, possible, '
-         'got "likly"; did you mean `likely`?'),
+         'unproven, got "likly"; did you mean `likely`?'),
         (["--target-torch", "two"], 'argument --target-torch: expected a version such as "1.13", got "two"'),
         (["--jobs", "0"], "argument --jobs/-j: expected a number from 1, got `0`"),
         (["-", "a.py"], "`-` reads standard input and cannot be given beside other paths"),

@@ -116,7 +116,7 @@ def test_rules_that_are_off_by_default_are_off_until_selected(tmp_path: Path) ->
     ("config", "message"),
     [
         ("torchlint-min-confidence = likly", 'torchlint-min-confidence: expected one of certain, likely, possible, '
-         'got "likly"; did you mean `likely`?'),
+         'unproven, got "likly"; did you mean `likely`?'),
         ("torchlint-target-torch = two", 'torchlint-target-torch: expected a version such as "1.13", got "two"'),
         ("torchlint-numpy-style = x", 'torchlint-numpy-style: expected one of chain, force, got "x"'),
     ],

@@ -95,7 +95,7 @@ def test_a_newcomer_gets_from_nothing_to_a_green_gate_and_a_new_fault_turns_it_r
     (shell.folder / "training" / "show.py").write_text(BAD)
     done = shell.run("git add -A && git commit -m 'show it'")
     assert done.status == 1, done.text
-    assert "training/show.py:10:14 numpy-on-grad-tensor (certain)" in done.text
+    assert "training/show.py:10:14 numpy-on-grad-tensor (error, certain)" in done.text
     assert shell.run("git log --oneline | wc -l").text.strip() == "2"
     assert shell.run("torchlint .").status == 1
     status, annotated = job(shell, runner)

@@ -15,7 +15,8 @@ from tests.notebooks import PYTHON, code, document, notebook, sources, text
 
 SETUP = "import torch\n\nw = torch.ones(3, requires_grad=True)"
 HIT = "w.numpy()"
-MESSAGE = "TNS101 `.numpy()` on a tensor that requires grad: `.detach()` is missing"
+MESSAGE = "`.numpy()` on a tensor that requires grad: `.detach()` is missing"
+TOLD = f"TNS101 [*] {MESSAGE} [error, certain]"
 FAULTY = notebook(text("# Title"), code(SETUP), code(f"%matplotlib inline\né = 1; {HIT}"))
 
 
@@ -89,7 +90,7 @@ def test_of_a_key_that_comes_twice_the_last_counts(torchlint: Program, tmp_path:
     raw = other[:-1] + f', "cells": [{json.dumps(code(SETUP))}, {cell}]}}'
     (tmp_path / "a.ipynb").write_text(raw)
     assert json.loads(raw)["cells"][1]["source"] == [HIT]
-    assert torchlint("--output-format", "concise", "-q", "a.ipynb").stdout == f"a.ipynb:cell 2:1:3: {MESSAGE}\n"
+    assert torchlint("--output-format", "concise", "-q", "a.ipynb").stdout == f"a.ipynb:cell 2:1:3: {TOLD}\n"
     assert torchlint("--fix", "a.ipynb").status == 0
     at = raw.rindex(HIT)
     assert (tmp_path / "a.ipynb").read_text() == raw[:at] + "w.detach().numpy()" + raw[at + len(HIT) :]
@@ -115,7 +116,7 @@ def test_a_notebook_in_another_language_is_passed_over_with_a_word(torchlint: Pr
         (tmp_path / name).write_bytes(notebook(code("x <- w.numpy(", outputs=[]), metadata=metadata))
     (tmp_path / "nothing.ipynb").write_bytes(notebook(code(SETUP), code(HIT), metadata={}))
     ran = torchlint("--output-format", "concise", "-q", ".")
-    assert (ran.status, ran.stdout, ran.stderr) == (1, f"nothing.ipynb:cell 2:1:3: {MESSAGE}\n", "")
+    assert (ran.status, ran.stdout, ran.stderr) == (1, f"nothing.ipynb:cell 2:1:3: {TOLD}\n", "")
     ran = torchlint("-v", "r.ipynb", "julia.ipynb")
     assert (ran.status, ran.stdout) == (0, "All checks passed!\n")
     assert "torchlint: info: r.ipynb: not checked: its language is R\n" in ran.stderr
@@ -125,7 +126,7 @@ def test_a_notebook_in_another_language_is_passed_over_with_a_word(torchlint: Pr
 def test_a_cell_in_another_language_is_passed_over(torchlint: Program, tmp_path: Path) -> None:
     sql = code("select w.numpy(", metadata={"vscode": {"languageId": "sql"}})
     (tmp_path / "a.ipynb").write_bytes(notebook(code(SETUP), sql, code(HIT)))
-    assert torchlint("--output-format", "concise", "-q", ".").stdout == f"a.ipynb:cell 3:1:3: {MESSAGE}\n"
+    assert torchlint("--output-format", "concise", "-q", ".").stdout == f"a.ipynb:cell 3:1:3: {TOLD}\n"
 
 
 def test_a_hundred_megabytes_are_read_and_fixed(torchlint: Program, tmp_path: Path) -> None:
@@ -141,7 +142,7 @@ def test_a_hundred_megabytes_are_read_and_fixed(torchlint: Program, tmp_path: Pa
 def test_standard_input_is_a_notebook_where_its_name_says_so(torchlint: Program, tmp_path: Path) -> None:
     flags = ("--stdin-filename", "x/a.ipynb")
     ran = torchlint("--output-format", "concise", "-q", *flags, "-", stdin=FAULTY)
-    assert (ran.status, ran.stdout) == (1, f"x/a.ipynb:cell 3:2:10: {MESSAGE}\n")
+    assert (ran.status, ran.stdout) == (1, f"x/a.ipynb:cell 3:2:10: {TOLD}\n")
     ran = torchlint("--fix", "-q", *flags, "-", stdin=FAULTY)
     assert (ran.status, ran.raw) == (0, FAULTY.replace(b"w.numpy()", b"w.detach().numpy()"))
     ran = torchlint("-q", "--output-format", "concise", "-", stdin=FAULTY)  # JSON is also Python, of a kind
@@ -161,12 +162,11 @@ def test_full_shows_the_cell_and_its_line_as_it_is_written(torchlint: Program, t
     (tmp_path / "a.ipynb").write_bytes(notebook(code(SETUP), code("\n%time y = w.numpy()\n!ls")))
     assert torchlint("a.ipynb").stdout == (
         "TNS101 [*] `.numpy()` on a tensor that requires grad: `.detach()` is missing\n"
-        " --> a.ipynb:cell 2:2:13 numpy-on-grad-tensor (certain)\n"
+        " --> a.ipynb:cell 2:2:13 numpy-on-grad-tensor (error, certain)\n"
         "  |\n"
         "2 | %time y = w.numpy()\n"
         "  |             ^^^^^\n"
-        "  = why: `torch.ones(3, requires_grad=True)` asks for requires_grad, cell 1,\n"
-        "         line 3\n"
+        "  = why: `torch.ones(3, requires_grad=True)` asks for requires_grad, cell 1, line 3\n"
         "  = fix: Insert `.detach()` before `.numpy()`\n"
         "    - %time y = w.numpy()\n"
         "    + %time y = w.detach().numpy()\n"
@@ -198,7 +198,7 @@ def test_programs_are_told_the_lines_of_the_file_itself(torchlint: Program, tmp_
     told = ran.stdout
     if output_format == "github":
         spot = f"line={row},col={column},endLine={row},endColumn={column + 5}"
-        assert told == f"::error title=torchlint (TNS101),file=a.ipynb,{spot}::a.ipynb:cell 3:2:10: {MESSAGE}\n"
+        assert told == f"::error title=torchlint (TNS101),file=a.ipynb,{spot}::a.ipynb:cell 3:2:10: TNS101 {MESSAGE}\n"
     elif output_format == "gitlab":
         (issue,) = read("gitlab", ran.raw)
         assert issue["location"]["positions"]["begin"] == {"line": row, "column": column}
@@ -240,8 +240,8 @@ def test_suppressions_that_silence_nothing_are_taken_away_in_cells_of_python_onl
     (tmp_path / "a.ipynb").write_bytes(notebook(*map(code, cells)))
     ran = torchlint("--output-format", "concise", "-q", "a.ipynb")
     assert [line.partition(" `")[0] for line in ran.stdout.splitlines()] == [
-        "a.ipynb:cell 1:1:9: TNS901",
-        "a.ipynb:cell 1:2:16: TNS901",
+        "a.ipynb:cell 1:1:9: TNS901 [*]",
+        "a.ipynb:cell 1:2:16: TNS901 [*]",
     ]
     assert torchlint("--fix", "a.ipynb").status == 0
     assert sources((tmp_path / "a.ipynb").read_bytes()) == ["x = 1\n!ls  # noqa: TNS101", *cells[1:]]
@@ -264,7 +264,7 @@ def test_a_baseline_knows_a_finding_in_a_cell_that_has_moved(torchlint: Program,
         notebook(text("new"), code(SETUP), code("%who"), code(f"\n{HIT}"), code(f"y = {HIT}"))
     )
     ran = torchlint("--baseline", "known", "--output-format", "concise", "-q", "a.ipynb")
-    assert (ran.status, ran.stdout) == (1, f"a.ipynb:cell 5:1:7: {MESSAGE}\n")
+    assert (ran.status, ran.stdout) == (1, f"a.ipynb:cell 5:1:7: {TOLD}\n")
 
 
 def test_changed_lines_are_those_of_the_json(torchlint: Program, tmp_path: Path) -> None:
@@ -308,10 +308,10 @@ def test_configuration_leaves_notebooks_out_by_file_and_by_rule(torchlint: Progr
     (tmp_path / "a.py").write_text(f"{SETUP}\n{HIT}\n")
     config = tmp_path / "torchlint.toml"
     config.write_text('[per-file-ignores]\n"*.ipynb" = ["TNS101"]\n')
-    assert torchlint("--output-format", "concise", "-q", ".").stdout == f"a.py:4:3: {MESSAGE}\n"
+    assert torchlint("--output-format", "concise", "-q", ".").stdout == f"a.py:4:3: {TOLD}\n"
     config.write_text('extend-exclude = ["*.ipynb"]\n')
     assert torchlint("--show-files").stdout == "a.py\n"
-    assert torchlint("--output-format", "concise", "-q", ".").stdout == f"a.py:4:3: {MESSAGE}\n"
+    assert torchlint("--output-format", "concise", "-q", ".").stdout == f"a.py:4:3: {TOLD}\n"
     assert torchlint("-q", "--force-exclude", "a.ipynb").status == 0
     assert torchlint("-q", "a.ipynb").status == 1
 

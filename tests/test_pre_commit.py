@@ -47,8 +47,8 @@ def test_the_hook_reports_and_the_fixing_hook_repairs(shell: Shell) -> None:
     done = run_hook("torchlint", shell)
     assert done.status == 1, done.text
     assert "- hook id: torchlint\n- exit code: 1\n" in done.text
-    assert "a.py:6:14 numpy-on-grad-tensor (certain)" in done.text
-    assert "n.ipynb:cell 2:1:9 numpy-on-grad-tensor (certain)" in done.text
+    assert "a.py:6:14 numpy-on-grad-tensor (error, certain)" in done.text
+    assert "n.ipynb:cell 2:1:9 numpy-on-grad-tensor (error, certain)" in done.text
     assert "c.py" not in done.text
 
     done = run_hook("torchlint-fix", shell)

@@ -230,7 +230,9 @@ def test_hover_tells_what_is_known_and_the_page_of_the_rule(editor: Editor) -> N
     told = editor.hover(uri, 5, 8)["contents"]["value"]
     facts, page = told.split("\n\n---\n\n")
     assert "`x.numpy()`: array" in facts
-    assert page.startswith("### TNS101 numpy-on-grad-tensor (certain)\n\n`.numpy()` on a tensor that requires grad: ")
+    assert page.startswith(
+        "### TNS101 numpy-on-grad-tensor (error, certain)\n\n`.numpy()` on a tensor that requires grad: "
+    )
     assert "#### Why is this bad?" in page
     assert "```python" in page
     assert not re.search(r"\]\([a-z-]+\.md\)", page)
@@ -258,7 +260,7 @@ def test_an_editor_without_markdown_reads_plain_text(editor: Editor) -> None:
     told = editor.hover(uri, 5, 8)["contents"]
     assert told["kind"] == "plaintext"
     assert not re.search(r"^(#|```)", told["value"], re.MULTILINE)
-    assert "TNS101 numpy-on-grad-tensor (certain)" in told["value"]
+    assert "TNS101 numpy-on-grad-tensor (error, certain)" in told["value"]
 
 
 def test_hover_is_silent_where_nothing_is_to_be_said(editor: Editor) -> None:

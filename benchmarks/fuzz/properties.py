@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from torchlint.config import Config
-from torchlint.diagnostics.model import Edit, FileResult, Finding
+from torchlint.diagnostics.model import Confidence, Edit, FileResult, Finding
 from torchlint.diagnostics.splice import splice
 from torchlint.linter.engine import check_bytes, fix_bytes
 from torchlint.source.edits import written
@@ -18,7 +18,7 @@ from torchlint.source.text import Source
 from torchlint.syntax.parse import read
 
 SAFE = Config(select=("ALL",))
-UNSAFE = Config(select=("ALL",), unsafe_fixes=True)
+UNSAFE = Config(select=("ALL",), unsafe_fixes=True, min_confidence=Confidence.UNPROVEN)
 
 
 def broken(path: str, raw: bytes) -> list[str]:

@@ -11,8 +11,8 @@ _HOSTILE = "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufe
 _TAB = "    "
 
 
-UNBOUNDED = 1_000_000
-"""The width of what is no terminal: there nothing is wrapped or cut, so that logs and files keep the code whole."""
+UNBOUNDED = 4_096
+"""The width of what is no terminal: there nothing that a person wrote is wrapped or cut, so that logs keep the code."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -228,8 +228,8 @@ class Calls:
 
     def _mapped_one(self, function: Value, each: tuple[Value, ...], given: Arguments, env: Env, spread: bool) -> Value:
         if spread and each[0].items is None:
-            return self._called(function, Arguments(given.node, starred=True, spread=each), env)
-        return self._called(function, Arguments(given.node, each[0].items or () if spread else each), env)
+            return self._handed(function, (), given, env, spread=each)
+        return self._handed(function, each[0].items or () if spread else each, given, env)
 
     def _handed(
         self, function: Value, inputs: tuple[Value, ...], given: Arguments, env: Env, spread: tuple[Value, ...] = ()
