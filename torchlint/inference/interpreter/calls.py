@@ -124,6 +124,8 @@ class Calls:
         if self._is_statement(given.node):
             env.mode = grad_mode.after(Call(name, given, env.mode))
         known = functions.call(name, given, env.mode)
+        if self._file.project.presuming:
+            known = heuristics.of_constructor(name, given, env.mode) or known
         if known is not None and factories.follows_default_device(name, given):
             return self._placed_by_default(known, given)
         if known is None:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from torchlint.inference.interpreter.class_texts import Class
 from torchlint.inference.interpreter.project import MARK
 from torchlint.inference.lattice import ANY, UNKNOWN, Device, Grad, Kind, Mode, Value
+from torchlint.inference.models import functions
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import SETTINGS, last_word_of_name
 from torchlint.inference.models.grad_mode import TURNING_OFF, WORDS
-from torchlint.inference.models.operations import leaf
+from torchlint.inference.models.operations import LEGACY_DTYPES, leaf
 from torchlint.inference.program.bindings import spelled
 from torchlint.syntax.ast_index import Function, parameters
 
@@ -50,6 +51,17 @@ def of_library(name: str, given: Arguments) -> Value | None:
     ):
         return None
     return UNKNOWN.having(grad=Grad.DETACHED, device=Device.HOST)
+
+
+def of_constructor(name: str, given: Arguments, mode: Mode) -> Value | None:
+    """Return what ``torch.FloatTensor(x)`` makes of an ``x`` that nothing shows to be a tensor: it is given data."""
+    source = given.find(0, "data")
+    if source is None or not name.startswith("torch.") or leaf(name) not in (*LEGACY_DTYPES, "Tensor"):
+        return None
+    if source.is_tensor or not source.may(Kind.TENSOR) or source.grad & Grad.ATTACHED or given.starred:
+        return None
+    data = Arguments(given.node, (NO_TENSOR, *given.positional[1:]), given.keywords)
+    return functions.call(name, data, mode)
 
 
 def is_settings(attribute: ast.expr) -> bool:

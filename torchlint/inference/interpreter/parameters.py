@@ -260,7 +260,7 @@ class Callers:
             return word.startswith("_")
         if self._file.owner(function) is not None or word.startswith("_"):
             return True
-        return self._file.is_program and not word.startswith("test")
+        return self._file.is_program and not (word.startswith("test") and self._file.is_tested_by_pytest)
 
 
 def _names(index: AstIndex, _: ast.Module) -> Counter[str]:

@@ -17,6 +17,7 @@ _FUNCTIONS = """
 tqdm.tqdm tqdm.auto.tqdm tqdm.notebook.tqdm tqdm.autonotebook.tqdm tqdm.trange tqdm.tqdm_notebook  -> same_items
 rich.progress.track itertools.cycle itertools.islice                                               -> same_items
 asyncio.run asyncio.wait_for asyncio.shield asyncio.create_task asyncio.ensure_future              -> awaited
+typing.cast typing_extensions.cast                                                                 -> said_to_be
 asyncio.gather                                                                                     -> gathered
 copy.deepcopy copy.copy                                                                            -> copied
 functools.partial                                                                                  -> partial
@@ -103,6 +104,10 @@ def _awaited(call: Call) -> Value | None:
     return call.given.positional[0] if call.given.positional else None
 
 
+def _said_to_be(call: Call) -> Value | None:
+    return call.given.find(1, "val")
+
+
 def _gathered(call: Call) -> Value:
     """Return what several coroutines give, in their order; an exception may stand in the place of each."""
     spread, each = call.given.spread, call.given.positional
@@ -173,7 +178,7 @@ _NUMPY_TABLE = functions(_NUMPY, ())
 _TABLE = functions(
     _FUNCTIONS,
     [
-        *(_same_items, _awaited, _gathered, _copied, _partial, _imported, _host_tensor, _host_image, _drawn, _waveform),
-        *(_features, _transformed, _trainer),
+        *(_same_items, _awaited, _said_to_be, _gathered, _copied, _partial, _imported, _host_tensor, _host_image),
+        *(_drawn, _waveform, _features, _transformed, _trainer),
     ],
 )

@@ -107,7 +107,7 @@ def speaks_of_another(index: AstIndex, receiver: ast.expr, mixed: bool) -> bool:
         return _is_under_another(index, receiver)
     if any(_TORCH_WORD.search(word.lower().replace("_", " ")) or word in _TORCH_ONLY for word in said):
         return False
-    if _is_handed_over(index, receiver):
+    if _is_handed_over(index, receiver) or _has_torch_beside(index, receiver):
         return False
     below: ast.AST = receiver
     for above in index.ancestors(receiver):
@@ -115,6 +115,22 @@ def speaks_of_another(index: AstIndex, receiver: ast.expr, mixed: bool) -> bool:
             return True
         below = above
     return False
+
+
+def _has_torch_beside(index: AstIndex, receiver: ast.expr) -> bool:
+    """Whether the same statement does what only torch does to another part of the same object."""
+    root = _root(receiver)
+    statement = next((each for each in index.ancestors(receiver) if isinstance(each, ast.stmt)), None)
+    if not isinstance(root, ast.Name) or not isinstance(statement, ast.Assign | ast.Return | ast.Expr):
+        return False
+    words = (each for each in index.inside(statement, ast.Attribute) if each.attr in _TORCH_ONLY)
+    return any(isinstance(other := _root(each), ast.Name) and other.id == root.id for each in words)
+
+
+def _root(node: ast.expr) -> ast.expr:
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node
 
 
 def _is_handed_over(index: AstIndex, receiver: ast.expr) -> bool:
