@@ -101,7 +101,6 @@ def test_real_rules_judge_newer_code_by_its_words_alone() -> None:
     assert {each.fix.applicability for each in result.findings if each.fix} == {Applicability.UNSAFE}
     assert {each.confidence for each in result.findings} == {
         Confidence.LIKELY,
-        Confidence.POSSIBLE,
         Confidence.UNPROVEN,
     }
 
