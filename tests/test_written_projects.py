@@ -312,17 +312,58 @@ def test_a_module_stays_one_where_its_package_binds_its_name_to_it(tmp_path: Pat
 
 def test_annotations_count_where_the_budget_for_other_files_is_spent(tmp_path: Path) -> None:
     long = "    y = x\n" + "    y = y + 1\n" * (MOST_FOREIGN_LINES + 1)
+    words = ("made", "count", "unsaid", "below")
+    after = "".join(f"\n\ndef {word}_after(x):\n    costly(x)\n    return {word}(x)\n" for word in words)
     written(
         tmp_path,
         {
             "big.py": RECORD + f"\n\ndef costly(x):\n{long}    return y\n\n\n"
             "def made(x) -> Image:\n    return x\n\n\ndef count(x) -> int:\n    return x\n"
             "\n\ndef unsaid(x):\n    return x\n\n\ndef wrapped(f):\n    return f\n"
-            "\n\n@wrapped\ndef below(x) -> int:\n    return x\n",
-            "a.py": LIVE + "from big import below, costly, count, made, unsaid\n\n\ndef use(x):\n    costly(x)\n"
-            "    reveal(made(x))  # other\n    reveal(count(x))  # integer\n"
-            "    reveal(unsaid(x))  # tensor?, unknown grad, unknown place\n"
-            "    reveal(below(x))  # tensor?, unknown grad, unknown place\n",
+            "\n\n@wrapped\ndef below(x) -> int:\n    return x\n" + after,
+            "a.py": LIVE + "from big import *\n\n\ndef use(x):\n"
+            "    reveal(made_after(x))  # other\n    reveal(count_after(x))  # integer\n"
+            "    reveal(unsaid_after(x))  # tensor?, unknown grad, unknown place\n"
+            "    reveal(below_after(x))  # tensor?, unknown grad, unknown place\n",
         },
     )
+    analysis = check_reveals(tmp_path / "a.py")
+    said = analysis.why(analysis.value(list(rows_of(analysis.index.tree).values())[2]).why_grad)
+    assert said[0].startswith("`unsaid(x)` is not followed further, "), said
+
+
+def test_what_stands_before_takes_nothing_from_the_budget(tmp_path: Path) -> None:
+    """The budget belongs to each call that leads into another file: neither order nor what was asked before counts."""
+    size = MOST_FOREIGN_LINES - 100
+    long = "    y = x\n" + "    y = y + 1\n" * size + "    return y\n"
+    big = "import torch\n\n\ndef costly(x):\n" + long + "\n\ndef also(x):\n" + long
+    big += "\n\ndef made(x):\n    also(1)\n    return torch.zeros(2)\n\n\ndef both(x):\n    also(1)\n    costly(1)\n"
+    big += "    return plain(x)\n"
+    big += "\n\ndef plain(x):\n    return torch.zeros(2)\n\n\nclass Holder:\n"
+    big += "    def __init__(self):\n        self.x = both(1)\n"
+    lines = [
+        "    costly(1)\n",
+        "    also(1)\n",
+        "    reveal(made(1))  # tensor, detached, host\n",
+        "    reveal(both(1))  # tensor?, unknown grad, unknown place\n",
+        "    reveal(Holder().x)  # tensor?, unknown grad, unknown place\n",
+        "    reveal(plain(1))  # tensor, detached, host\n",
+    ]
+    for at, order in enumerate((lines, lines[::-1], lines[2:] + lines[:2], lines[1::2] + lines[::2], lines[3:4])):
+        used = "import torch\nfrom big import *\n\n\ndef use():\n" + "".join(order)
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        written(folder, {"big.py": big, "a.py": used})
+        check_reveals(folder / "a.py")
+
+
+def test_a_call_whose_result_nobody_takes_may_change_what_it_is_given(tmp_path: Path) -> None:
+    helpers = "import torch\n\n\nLIVE = torch.ones(2, requires_grad=True)\n"
+    helpers += "\n\ndef told(x):\n    print(x.shape)\n    if x is None:\n        return 1\n    return 0\n"
+    helpers += "\n\ndef filled(values):\n    values[0] = LIVE\n"
+    helpers += "\n\ndef handed(values):\n    filled(values)\n    return None\n"
+    used = "import torch\nfrom helpers import filled, handed, told\n\n\ndef use():\n    values = [torch.zeros(2)]\n"
+    used += "    told(values[0])\n    reveal(values[0])  # tensor, detached, host\n"
+    used += "    handed(values)\n    reveal(values[0])  # tensor, detached | attached, host\n"
+    written(tmp_path, {"helpers.py": helpers, "a.py": used})
     check_reveals(tmp_path / "a.py")

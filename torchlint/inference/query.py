@@ -64,7 +64,6 @@ class Analysis:
 
     def value(self, node: ast.expr) -> Value:
         """Return what is known of an expression's value where it stands."""
-        self._project.begin_question()
         known = self._file.imported(node)
         if known is not None:
             return known
@@ -79,7 +78,6 @@ class Analysis:
 
     def names_of(self, node: ast.expr) -> frozenset[str]:
         """Return what a dotted name of a library or a built-in means, without a walk; nothing for other expressions."""
-        self._project.begin_question()
         known = self._file.imported(node)
         if known is not None:
             return known.names
@@ -97,12 +95,10 @@ class Analysis:
             return None
         if node.id in self.index.told(bound, function):
             return None
-        self._project.begin_question()
         return self._file.classes.self_value(function)
 
     def mode(self, node: ast.expr) -> Mode:
         """Return the grad modes in which an expression may be evaluated."""
-        self._project.begin_question()
         return self._file.flow_of(node).modes.get(node, Mode.ON | Mode.OFF)
 
     @cached_property

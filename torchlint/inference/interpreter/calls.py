@@ -95,7 +95,15 @@ class Calls:
                 keywords.update(value.keys)
             elif value.items != ():
                 spread.append(value)
-        return Arguments(node, tuple(positional), keywords, bool(spread), tuple(spread))
+        starred, dropped = bool(spread), self._is_statement(node) and self._has_no_parts(node.func, env)
+        return Arguments(node, tuple(positional), keywords, starred, tuple(spread), dropped)
+
+    def _has_no_parts(self, function: ast.expr, env: Env) -> bool:
+        """Whether no attribute of the object whose method is called is known here, which it may set anew."""
+        if not isinstance(function, ast.Attribute):
+            return True
+        path = path_of(function.value)
+        return path is not None and len(env.about(frozenset((path,)))) <= 1
 
     # ------------------------------------------------------------------ functions
     def _called(self, callee: Value, given: Arguments, env: Env) -> Value:

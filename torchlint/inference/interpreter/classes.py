@@ -28,6 +28,7 @@ from torchlint.syntax.ast_index import AstIndex, Function
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
+    from torchlint.inference.interpreter.project import Effort
 
 
 class Classes:
@@ -37,6 +38,7 @@ class Classes:
         self._file = file
         self._known: dict[ast.ClassDef, Class] = {}
         self._attributes: dict[tuple[ast.ClassDef, str], Value | None] = {}
+        self._efforts: dict[tuple[ast.ClassDef, str], Effort] = {}
         self._asking: dict[tuple[ast.ClassDef, str], Value] = {}
         """The attributes that are being looked for, with what was found so far."""
 
@@ -219,7 +221,7 @@ class Classes:
         if key in self._asking:
             guessed = rounds.guess(key, self._asking[key])
             return guessed if guessed.kind else None
-        if key in self._attributes:
+        if key in self._attributes and self._file.project.may_add(self._efforts[key]):
             rounds.used(self._attributes, key)
             return self._attributes[key]
         return rounds.settle(lambda: self._collected(known, word))
@@ -228,13 +230,15 @@ class Classes:
         key, rounds = (known.node, word), self._file.project.rounds
         self._asking[key] = NOTHING
         try:
-            found = self._collect(known, word)
+            with self._file.project.collecting() as effort:
+                found = self._collect(known, word)
         finally:
             del self._asking[key]
         if found is not None and found.must(Kind.NONE):
             found = UNKNOWN  # a placeholder: it is set from outside
-        self._attributes[key] = found
-        rounds.keep(self._attributes, key)
+        if not effort.short or not self._file.project.abroad:
+            self._attributes[key], self._efforts[key] = found, effort
+            rounds.keep(self._attributes, key)
         rounds.found(key, found if found is not None else NOTHING)
         return found
 
@@ -258,8 +262,12 @@ class Classes:
         """Return what a method sets an attribute of ``self`` to, whoever calls it."""
         if home.is_running(method):
             return home.set_so_far(method, word)
-        if home.knows(method) or self._file.project.affords(home):
-            return home.general(method).attributes.get(word, NOTHING)
+        project = self._file.project
+        if home.knows(method) or project.affords(home):
+            found = home.general(method).attributes.get(word, NOTHING)
+            if method not in home.efforts or project.may_add(home.efforts[method]):
+                return found
+        project.effort.short = True
         return UNKNOWN
 
     def field_of(self, known: Class, word: str) -> Value | None:

@@ -16,7 +16,7 @@ from torchlint.inference.interpreter.decorators import Wrappers
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.module_scope import Stars, TopLevel
 from torchlint.inference.interpreter.parameters import Binding, Callers, is_program, is_static, is_test
-from torchlint.inference.interpreter.project import MARK, Project
+from torchlint.inference.interpreter.project import MARK, Effort, Project
 from torchlint.inference.interpreter.statements import Flow
 from torchlint.inference.interpreter.summaries import Summaries, place_of
 from torchlint.inference.lattice import NOTHING, UNKNOWN, Kind, Mode, Value, join_all, of_kind
@@ -52,6 +52,8 @@ class File:
         self.callers = Callers(self)
         self._imports = Imports(self.place, self.project.shape) if self.place is not None else None
         self._flows: dict[ast.AST, Flow] = {}
+        self.efforts: dict[ast.AST, Effort] = {}
+        """What the walks of functions for all calls took."""
         self._assuming: dict[Function, dict[Assumed, Flow]] = {}
         self.closures = Closures(self)
         self.toplevel = TopLevel(self)
@@ -248,9 +250,10 @@ class File:
         flow = Flow(self, function.body, lambda flow: self.start(function, flow, None, None), self.self_name(function))
         self._flows[function] = flow
         project.rounds.keep(self._flows, function)
-        project.spend(self, lines_of(function))
-        with project.general(function):
+        with project.general(self, function) as effort:
+            project.spend(self, lines_of(function), function)
             flow.run()
+        self.efforts[function] = effort
         self.closures.finished(function, flow)
         for word in project.rounds.words(function):
             project.rounds.found((function, word), flow.attributes.get(word, NOTHING))
@@ -266,8 +269,8 @@ class File:
                 self, function.body, lambda flow: self.start(function, flow, None, None), self.self_name(function)
             )
             flow.assumed = assumed
-            self.project.spend(self, lines_of(function))
-            with self.project.general(function):
+            with self.project.general(self, function):
+                self.project.spend(self, lines_of(function), function)
                 known[assumed] = self.project.rounds.settle(flow.run)
         return known[assumed]
 

@@ -2,7 +2,7 @@
 
 A method asks for an attribute that another sets from what the first one set; a function calls itself. Whoever asks for
 something that is being looked for at this moment gets the finding of the round before, and what was made in a round
-with a wrong guess is forgotten. A guess that agrees with what was found by it holds for every run, by induction.
+with a wrong guess is forgotten. A guess that covers what was found by it holds for every run, by induction.
 """
 
 from __future__ import annotations
@@ -91,10 +91,10 @@ class Rounds:
         if last:
             self._rounds[-1].asked.discard(thing)
         before, value = self._guesses[thing], clipped(value)
-        if before is UNKNOWN or value.same(before):
+        if before is UNKNOWN or value.same(before) or (self._number and join(before, value).same(before)):
             return
         self._rounds[-1].wrong = True
-        if self._number >= _GIVEN_UP:
+        if self._number >= _GIVEN_UP or value.same(UNKNOWN):  # what grows from nothing does not come back from there
             self._guesses[thing] = UNKNOWN
         else:
             self._guesses[thing] = join(before, value) if self._number >= _JOINED else value

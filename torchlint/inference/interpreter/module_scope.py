@@ -57,7 +57,7 @@ class TopLevel:
         if len(statements) > 1 and word in self._file.index.told(_told_at_once, self._file.index.tree):
             self._told[word] = join_all([self._tell(word, each) for each in statements])
             return self._told[word]
-        if not self._walked and not self._file.project.affords(self._file):
+        if not self._walked and not self._file.project.has_lines:
             return UNKNOWN
         return self.flow.env.find(word)
 
@@ -66,7 +66,8 @@ class TopLevel:
             return dict(import_bindings(statement, self._file.module_name))[word]
         if isinstance(statement, ast.Assign):
             self._told[word] = UNKNOWN  # for `x = f()` where `f` asks for `x`
-            return self.evaluate(statement.value)
+            with self._file.project.apart(self._file):
+                return self.evaluate(statement.value)
         assert isinstance(statement, _DEFINITIONS)
         return self._file.defined(statement, Env())
 
@@ -93,14 +94,13 @@ class TopLevel:
     def flow(self) -> Flow:
         """The walk of the module's own statements; while it is under way, as far as it is."""
         if not self._walked:
-            self._file.project.spend(
-                self._file,
-                sum(lines_of(each) for each in self._file.index.tree.body if not isinstance(each, _DEFINITIONS)),
-            )
+            lines = sum(lines_of(each) for each in self._file.index.tree.body if not isinstance(each, _DEFINITIONS))
             flow = self._walked["flow"] = Flow(self._file, self._file.index.tree.body, self._start, None)
             self._file.project.rounds.keep(self._walked, "flow")
             try:
-                flow.run()
+                with self._file.project.apart(self._file):
+                    self._file.project.spend(self._file, lines, self)
+                    flow.run()
             finally:
                 self._live = None
             self._file.forget()
@@ -240,7 +240,7 @@ _CONVENTIONAL = {
 }
 """What names mean that only ``from somewhere import *`` can bind, in a file that works with torch."""
 
-_MOST_FILES = 8
+_MOST_selfS = 8
 """Files from which stars take from each other are followed this far."""
 
 
@@ -282,7 +282,7 @@ class Stars:
             for each in file.stars.files():
                 if imports_torch(each.index):
                     return True
-                if each not in seen and len(seen) < _MOST_FILES:
+                if each not in seen and len(seen) < _MOST_selfS:
                     seen.add(each)
                     files.append(each)
         return False

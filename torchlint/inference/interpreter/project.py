@@ -6,6 +6,7 @@ import ast
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
 MOST_FILES = 40
 """Other files read for one that is checked; what more it imports is not followed."""
 
-MOST_LINES = 40_000
+MOST_LINES = 15_000
 """Lines walked for the sake of one file; after that nothing is known of what else it calls."""
 
-MOST_FOREIGN_LINES = 600
-"""Lines of other files walked for one question; after that nothing is known of what else stands there."""
+MOST_FOREIGN_LINES = 200
+"""Lines of other files walked for one call that leads there; what else it calls is not followed further."""
 
 MOST_DEPTH = 4
 """Calls are followed this deep."""
@@ -36,6 +37,32 @@ _MOST_BYTES = 500_000
 
 MARK = "here."
 """How the names of the project's own things begin: ``here.package.module.word``, or ``...word@row`` once found."""
+
+
+@dataclass
+class Effort:
+    """What following a call took: an answer is good wherever as much may be taken."""
+
+    walked: dict[int, int] = field(default_factory=dict)
+    """How many lines of other files were walked, by what they were walked for."""
+    height: int = 0
+    """How many calls deep it led."""
+    shallow: bool = False
+    """Whether calls were not followed because they were too deep."""
+    short: bool = False
+    """Whether something was not followed because the lines were used up."""
+
+    def take(self, inner: Effort, again: bool = True) -> None:
+        """Add the effort for a call inside; ``again``: it shared the budget of the call at hand."""
+        self.walked |= inner.walked
+        self.height = max(self.height, inner.height + 1)
+        self.shallow |= inner.shallow
+        self.short |= inner.short and again
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the answer rests on where the budget ended."""
+        return self.shallow or self.short
 
 
 class Project:
@@ -60,8 +87,15 @@ class Project:
         """How many functions are being walked for all calls, one because of the other."""
         self.spent = 0
         """Lines walked so far: functions and modules, for calls and for all calls."""
-        self.foreign = 0
-        """Those of them that stand in other files, since the last question was put."""
+        self.foreign: dict[int, int] = {}
+        """Those of them that stand in other files, since a call led out of the file that is checked.
+
+        What is met again counts once, for its result is there.
+        """
+        self.abroad = False
+        """Whether such a call is being followed at this moment."""
+        self.effort = Effort()
+        """What the walk at hand has taken so far."""
         self.reads: dict[str, str | None] = {}
         """The digest of each other file that was read, by its path; None where it could not be."""
         self._shapes: dict[str, str | None] = {}
@@ -70,23 +104,88 @@ class Project:
         self._bases: dict[str, str] = {}
         self._following: set[str] = set()
 
-    def begin_question(self) -> None:
-        """Take notice that somebody asks for something new: the budget for other files is whole again."""
-        self.foreign = 0
+    # ------------------------------------------------------------------ the budget
+    def is_own(self, file: File) -> bool:
+        """Whether a file is the one that is checked."""
+        return self.place is None or file.place is self.place
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether anything more is walked at all."""
+        return self.spent <= MOST_LINES
 
     def affords(self, file: File) -> bool:
-        """Whether the budget allows another walk of something in a file."""
-        is_own = self.place is None or file.place is self.place
-        return self.spent <= MOST_LINES and (is_own or self.foreign <= MOST_FOREIGN_LINES)
+        """Whether the budget allows another walk of something in a file; where it does not, the walk at hand is cut."""
+        if self.has_lines and (self.is_own(file) or sum(self.foreign.values()) <= MOST_FOREIGN_LINES):
+            return True
+        self.effort.short = True
+        return False
 
-    def spend(self, file: File, lines: int) -> None:
-        """Take lines that are walked from the budget."""
+    def spend(self, file: File, lines: int, walk: object) -> None:
+        """Take the lines of a walk from the budget."""
         self.spent += lines
-        if file.place is not self.place:
-            self.foreign += lines
+        if not self.is_own(file):
+            self.foreign[hash(walk)] = self.effort.walked[hash(walk)] = lines
+
+    def may_use(self, effort: Effort) -> bool:
+        """Whether an answer that took some effort would be found here too; then the effort is taken from the budget.
+
+        So the budget ends at the same place whether the answer was there already or not.
+        """
+        if self.depth + effort.height > MOST_DEPTH or not self.may_add(effort):
+            return False
+        self.effort.take(effort)
+        return True
+
+    def may_add(self, effort: Effort) -> bool:
+        """Take the lines of an effort from the budget, if it allows that."""
+        if self.abroad:
+            together = self.foreign | effort.walked
+            if sum(together.values()) > MOST_FOREIGN_LINES:
+                return False
+            self.foreign = together
+        self.effort.walked |= effort.walked
+        return True
 
     @contextmanager
-    def general(self, function: ast.AST) -> Iterator[None]:
+    def collecting(self) -> Iterator[Effort]:
+        """Tell apart what the walks that follow take from the budget at hand."""
+        outer, self.effort = self.effort, Effort()
+        try:
+            yield self.effort
+        finally:
+            outer.walked |= self.effort.walked
+            outer.short |= self.effort.short
+            self.effort = outer
+
+    @contextmanager
+    def apart(self, file: File) -> Iterator[Effort]:
+        """Walk what is kept for whoever asks: with a budget of its own, so that it does not matter who asked first."""
+        before = self.foreign, self.abroad, self.effort
+        self.foreign, self.abroad, self.effort = {}, not self.is_own(file), Effort()
+        try:
+            yield self.effort
+        finally:
+            self.foreign, self.abroad, self.effort = before
+
+    @contextmanager
+    def following(self, file: File) -> Iterator[Effort]:
+        """Follow a call into a file: each that leads out of the file that is checked has the whole budget."""
+        outer, foreign, abroad = self.effort, self.foreign, self.abroad
+        leaves = not abroad and not self.is_own(file)
+        self.effort = Effort()
+        if leaves:
+            self.foreign, self.abroad = {}, True
+        try:
+            yield self.effort
+        finally:
+            outer.take(self.effort, again=not leaves)
+            self.effort = outer
+            if leaves:
+                self.foreign, self.abroad = foreign, abroad
+
+    @contextmanager
+    def general(self, file: File, function: ast.AST) -> Iterator[Effort]:
         """Walk a function for all calls: that follows calls as deep again, but not without end."""
         depth = self.depth
         self.running.append(function)
@@ -95,7 +194,8 @@ class Project:
         if self.nested <= MOST_DEPTH:
             self.depth = 0
         try:
-            yield
+            with self.apart(file) as effort:
+                yield effort
         finally:
             self.nested -= 1
             self.depth = depth

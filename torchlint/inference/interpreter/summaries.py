@@ -7,14 +7,14 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from torchlint.inference.interpreter.project import MOST_DEPTH
+from torchlint.inference.interpreter.project import MOST_DEPTH, Effort
 from torchlint.inference.interpreter.statements import Flow
 from torchlint.inference.lattice import NOTHING, UNKNOWN, Grad, Kind, Mode, Reason, Value, join, join_all, of_kind
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.models.grad_mode import TURNING_OFF
 from torchlint.inference.models.tables import words
-from torchlint.inference.program.bindings import lines_of, local, own, shared, written
+from torchlint.inference.program.bindings import lines_of, local, may_change, own, shared, written
 from torchlint.syntax.ast_index import AstIndex, Function, parameters
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ class _Summary:
     shared: _Changes = ()
     attributes: dict[str, Value] = field(default_factory=dict)
     """What it sets attributes of ``self`` to."""
+    effort: Effort = field(default_factory=Effort)
 
     def as_value(self) -> Value:
         """Return all of it as one value."""
@@ -77,6 +78,8 @@ class Summaries:
     def __init__(self, file: File) -> None:
         self._file = file
         self._known: dict[tuple[object, ...], _Summary] = {}
+        self._cut: dict[tuple[object, ...], _Summary] = {}
+        """The results that rest on where the budget ended, by how deep the call was too."""
         self._under_way: set[tuple[object, ...]] = set()
         """The calls that are being walked at this moment."""
         self._modes: dict[tuple[Function, Mode], dict[ast.expr, Mode]] = {}
@@ -91,6 +94,8 @@ class Summaries:
         call = _Call(function, given, receiver, mode, *place)
         if receiver is None and given.positional and self._file.takes_object(function):
             call = replace(call, receiver=given.positional[0], given=given.shifted())  # `Class.method(object, ...)`
+        if given.dropped and self._changes_nothing(call):
+            return UNKNOWN
         found = self._summary(call)
         if found.attributes and (target := _object(given.node, receiver is not None)) is not None:
             fresh = function.name == "__init__"
@@ -115,10 +120,54 @@ class Summaries:
         key, project = call.key(), self._file.project
         if key in self._under_way:
             return _Summary.out_of(project.rounds.guess(key, _Summary(NOTHING).as_value()))
-        if key not in self._known and (project.depth >= MOST_DEPTH or not project.affords(self._file)):
-            attributes = dict.fromkeys(self._file.classes.constructed_by(call.function), UNKNOWN)
-            return _Summary(_made_under(call.mode, self._said(call.function)), attributes=attributes)
-        return project.rounds.settle(lambda: self._walked(key, call))
+        if (known := self._found(key)) is not None:
+            return known
+        if project.depth >= MOST_DEPTH:
+            project.effort.shallow = True
+            return self._not_followed(call)
+        if (project.abroad or project.is_own(self._file)) and not project.affords(self._file):
+            return self._not_followed(call)
+        foreign = project.foreign
+
+        def walk() -> _Summary:
+            project.foreign = dict(foreign)
+            return self._walked(key, call)
+
+        return project.rounds.settle(walk)
+
+    def _found(self, key: tuple[object, ...]) -> _Summary | None:
+        """Return a result that is there already and would be found here too."""
+        project = self._file.project
+        if key in self._known and project.may_use(self._known[key].effort):
+            project.rounds.used(self._known, key)
+            return self._known[key]
+        at = (*key, project.depth, project.abroad)
+        if at in self._cut and not (project.abroad and self._cut[at].effort.short):
+            project.rounds.used(self._cut, at)
+            project.effort.take(self._cut[at].effort, again=project.abroad)
+            return self._cut[at]
+        return None
+
+    def _not_followed(self, call: _Call) -> _Summary:
+        """Return what is known of a call that is not followed."""
+        attributes = dict.fromkeys(self._file.classes.constructed_by(call.function), UNKNOWN)
+        said = self._said(call.function)
+        why = Reason("{code} is not followed further", call.given.node, weak=True)
+        said = said.having(why_grad=said.why_grad or why, why_device=said.why_device or why)
+        return _Summary(_made_under(call.mode, said), attributes=attributes)
+
+    def _changes_nothing(self, call: _Call) -> bool:
+        """Whether a call from another file leaves all that it is given as it is, by the function's text."""
+        function, given, index = call.function, call.given, self._file.index
+        if given.node in index.parents or function.name == "__init__":
+            return False
+        changed = index.told(may_change, function)
+        words = [each.arg for each in (*function.args.posonlyargs, *function.args.args)][call.receiver is not None :]
+        mine = dict(zip(words, given.positional, strict=False)) | given.keywords
+        others = given.positional[len(words) :]
+        if given.starred or not all(map(_is_immutable, others)):
+            return False
+        return all(word not in changed or _is_immutable(value) for word, value in mine.items())
 
     def _said(self, function: Function) -> Value:
         """Return what a function's annotation says that it returns: there is no budget left to walk it."""
@@ -129,6 +178,7 @@ class Summaries:
     def forget(self) -> None:
         """Forget all results: what they rest on has changed."""
         self._known.clear()
+        self._cut.clear()
         self._modes.clear()
 
     def modes(self, function: Function, mode: Mode) -> dict[ast.expr, Mode]:
@@ -140,31 +190,35 @@ class Summaries:
             flow = Flow(
                 file, function.body, lambda flow: file.start(function, flow, None, None, mode), file.self_name(function)
             )
-            with closing(flow), project.general(function):
+            with closing(flow), project.general(file, function):
                 self._modes[function, mode] = flow.run().modes
             project.rounds.keep(self._modes, (function, mode))
         project.rounds.used(self._modes, (function, mode))
         return self._modes[function, mode]
 
     def _walked(self, key: tuple[object, ...], call: _Call) -> _Summary:
-        rounds = self._file.project.rounds
-        if key in self._known:
-            rounds.used(self._known, key)
-            return self._known[key]
+        project = self._file.project
         self._under_way.add(key)
         try:
-            found = self._own(call)
-            at = self._file.wrappers.outermost(call.function, call.under)
-            if at is not None:
-                found = replace(found, value=self._wrapped(call, at))
+            with project.following(self._file) as effort:
+                found = self._own(key, call)
+                at = self._file.wrappers.outermost(call.function, call.under)
+                if at is not None:
+                    found = replace(found, value=self._wrapped(call, at))
         finally:
             self._under_way.discard(key)
-        self._known[key] = found
-        rounds.keep(self._known, key)
-        rounds.found(key, found.as_value())
+        found = replace(found, effort=effort)
+        if not effort.is_cut:
+            self._known[key] = found
+            project.rounds.keep(self._known, key)
+        elif not (project.abroad and effort.short):
+            at_depth = (*key, project.depth, project.abroad)
+            self._cut[at_depth] = found
+            project.rounds.keep(self._cut, at_depth)
+        project.rounds.found(key, found.as_value())
         return found
 
-    def _own(self, call: _Call) -> _Summary:
+    def _own(self, key: tuple[object, ...], call: _Call) -> _Summary:
         """Walk a function's own body."""
         file, function = self._file, call.function
         around = file.closures.of(function, call.around)
@@ -175,7 +229,7 @@ class Summaries:
             file.self_name(function),
         )
         flow.reports = False
-        file.project.spend(file, lines_of(function))
+        file.project.spend(file, lines_of(function), key)
         with closing(flow):
             with file.project.call(function):
                 flow.run()
@@ -267,6 +321,13 @@ def _changed(function: Function, flow: Flow) -> tuple[_Changes, _Changes]:
         tuple(sorted(((path, value) for path, value in mine.items() if _is_near(path)), key=lambda each: each[0])),
         tuple(sorted(((path, value) for path, value in free.items() if path.isidentifier()), key=lambda each: each[0])),
     )
+
+
+_IMMUTABLE = Kind.STRING | Kind.SCALAR | Kind.INTEGER | Kind.NONE | Kind.DEVICE | Kind.DTYPE | Kind.SIZE
+
+
+def _is_immutable(value: Value) -> bool:
+    return value.must(_IMMUTABLE)
 
 
 def _is_near(path: str) -> bool:

@@ -19,6 +19,8 @@ class Arguments:
     """Whether ``*`` or ``**`` may give more."""
     spread: tuple[Value, ...] = ()
     """What ``*`` and ``**`` are applied to where it is not known one by one."""
+    dropped: bool = False
+    """Whether nobody takes the result: only what the call changes matters."""
     changes: list[tuple[ast.expr, Value]] = field(default_factory=list, compare=False)
     """What a function of the project did to its arguments, for the caller to carry out."""
     shared: list[tuple[ast.FunctionDef | ast.AsyncFunctionDef, str, Value]] = field(default_factory=list, compare=False)
@@ -68,7 +70,7 @@ class Arguments:
 
     def shifted(self) -> Arguments:
         """Drop the first positional argument."""
-        return Arguments(self.node, self.positional[1:], self.keywords, self.starred)
+        return Arguments(self.node, self.positional[1:], self.keywords, self.starred, dropped=self.dropped)
 
 
 def joined_operands(values: list[Value]) -> Value:

@@ -32,6 +32,30 @@ def written(index: AstIndex, owner: ast.AST) -> tuple[ast.Name, ...]:
     return (*found, *filter(None, changed))
 
 
+def may_change(index: AstIndex, function: Function) -> frozenset[str]:
+    """Return the arguments that a function may change in place: by writing into them or handing them on."""
+    return frozenset(
+        each.id
+        for each in index.inside(function, ast.Name)
+        if each.id in parameters(function) and _is_handed(index, each)
+    )
+
+
+def _is_handed(index: AstIndex, name: ast.Name) -> bool:
+    """Whether something is written into what a name stands for, or a call is given it or a part of it."""
+    part: ast.AST = name
+    while not isinstance(getattr(part, "ctx", None), ast.Store | ast.Del):
+        above = index.parents.get(part)
+        if isinstance(above, ast.Call):
+            return not (isinstance(above.func, ast.Name) and above.func.id in BUILTINS)
+        is_part = isinstance(above, ast.Attribute | ast.Starred | ast.keyword | ast.Tuple | ast.List)
+        if not is_part and not (isinstance(above, ast.Subscript) and above.value is part):
+            return False
+        assert above is not None
+        part = above
+    return True
+
+
 def bound(index: AstIndex, owner: ast.AST) -> dict[str, list[ast.Name]]:
     """Return the places where a function or module binds or deletes its names, by name."""
     found: dict[str, list[ast.Name]] = {}
