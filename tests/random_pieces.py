@@ -297,6 +297,9 @@ USES: tuple[Use, ...] = (
                      "R = torch.tensor(V.float(), requires_grad=True)\nR = torch.tensor(V.data)\n"
                      "R = torch.tensor(V.max())\nR = torch.tensor(V.shape)\nR = torch.tensor(V, device=device)",
            known=False),
+    *_uses("TNS502", "net.scale = nn.Parameter(V.float()).double()\n"
+                     "net.scale = nn.Parameter(V.detach().float()).to(device)",
+           known=False),
     *_uses("TNS401", "R = Variable(V)\nR = Variable(V).detach()\nR = Variable(V + 1)\nR = Variable(V).sum()\n"
                      "R = Variable(V * 2, requires_grad=False)\nR = Variable(V.clone())\nR = net(Variable(V).float())\n"
                      "R = Variable(V).data.sum()\nR = Variable(V.data)\nR = Variable(V.float(), requires_grad=True)\n"

@@ -51,7 +51,7 @@ def _excerpt(place: LocatedFinding, gutter: str, screen: Screen) -> Iterator[str
     line = place.line
     stop = end_column - 1 if end_row == row else len(line)
     before, word, after = code(line[: column - 1]), code(line[column - 1 : stop]), code(line[stop:])
-    before, word, after = cropped(before, word, after, screen.width - len(gutter) - 3)
+    before, word, after = cropped(before, word, after, screen.code_width - len(gutter) - 3)
     yield f"{gutter} {bar}"
     yield f"{screen.paint(str(row).rjust(len(gutter)), 'blue')} {bar} {before}{word}{after}".rstrip()
     caret = screen.paint("^" * max(columns(word), 1), SEVERITY_STYLES[place.finding.severity])
@@ -77,7 +77,7 @@ def _fix(place: LocatedFinding, fix: Fix, gutter: str, screen: Screen) -> Iterat
     yield from _note("fix", fix.title + _PROMISE[fix.applicability], gutter, screen, "green")
     if place.source is None:
         return
-    room = screen.width - len(gutter) - 5
+    room = screen.code_width - len(gutter) - 5
     for shown, (_, sign, line) in enumerate(changes(place.source, fix, room)):
         if shown == _DIFF_LINES:
             yield f"{gutter}   …"

@@ -12,7 +12,10 @@ _TAB = "    "
 
 
 UNBOUNDED = 4_096
-"""The width of what is no terminal: there nothing that a person wrote is wrapped or cut, so that logs keep the code."""
+"""The width of what is no terminal: there no sentence is wrapped, so that a log can be searched."""
+
+_LONGEST_LINE = 200
+"""Columns of a line of code, however wide the output is: longer lines are data or were made by a program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,11 @@ class Screen:
 
     color: bool = False
     width: int = 80
+
+    @property
+    def code_width(self) -> int:
+        """The columns for a line of code, with its gutter: what is longer is cut."""
+        return min(self.width, _LONGEST_LINE)
 
     def paint(self, text: str, style: str) -> str:
         """Return the text in a style, unchanged where there are no colours."""
