@@ -123,3 +123,12 @@ def test_the_configuration_takes_a_preset_and_names_a_misspelt_one(tmp_path: Pat
     done = torchlint()
     assert done.status == 2
     assert "did you mean `hazards`" in done.stderr
+
+
+def test_what_is_unproven_is_shown_where_it_is_asked_for(tmp_path: Path, torchlint: Program) -> None:
+    (tmp_path / "a.py").write_text("import torch\n\n\nclass Held:\n    def read(self):\n        return self.kept.numpy()\n")
+    assert torchlint().stdout == "All checks passed!\n"
+    told = "[warning, unproven]"
+    assert told in torchlint("--min-confidence", "unproven", "--output-format", "concise").stdout
+    (tmp_path / "torchlint.toml").write_text('min-confidence = "unproven"\n')
+    assert told in torchlint("--output-format", "concise").stdout

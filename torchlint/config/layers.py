@@ -128,7 +128,7 @@ def assemble(layers: Iterable[Options], root: str = "", cwd: str = "", path: str
     run = merged([DEFAULTS, *layers])
     return Config(
         settings=Settings(run.strict or False, run.numpy_style or "chain", run.target_torch),
-        min_confidence=run.min_confidence or Confidence.POSSIBLE,
+        min_confidence=Confidence.POSSIBLE if run.min_confidence is None else run.min_confidence,
         min_severity=run.min_severity or Severity.LEGACY,
         preset=run.preset or "all",
         unsafe_fixes=run.unsafe_fixes or False,
