@@ -126,7 +126,9 @@ def test_the_configuration_takes_a_preset_and_names_a_misspelt_one(tmp_path: Pat
 
 
 def test_what_is_unproven_is_shown_where_it_is_asked_for(tmp_path: Path, torchlint: Program) -> None:
-    (tmp_path / "a.py").write_text("import torch\n\n\nclass Held:\n    def read(self):\n        return self.kept.numpy()\n")
+    (tmp_path / "a.py").write_text(
+        "import torch\n\n\nclass Held:\n    def read(self):\n        return self.kept.numpy()\n"
+    )
     assert torchlint().stdout == "All checks passed!\n"
     told = "[warning, unproven]"
     assert told in torchlint("--min-confidence", "unproven", "--output-format", "concise").stdout

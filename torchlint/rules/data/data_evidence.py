@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_left
 from collections.abc import Iterator
 
 import libcst as cst
@@ -14,109 +13,11 @@ from torchlint.diagnostics.model import Confidence
 from torchlint.rules.api import FileContext, Kind, Value, operations, parameters, remembered
 from torchlint.rules.data.data_owners import behind_methods, is_tensor_word, meets_tensor, network_output
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, is_loss_name, last_word, method_call
+from torchlint.rules.data.own_data import PACKED, RECORDS, has_own_data, is_annotated_otherwise, is_packed
+from torchlint.rules.data.possible_tensor import may_well_be_tensor
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.tensor_uses import PARAMETER, TENSOR_ONLY, is_asked_for_shape, is_used
-
-_WORD = re.compile(r"\bdata\b")
-_TENSORS = frozenset({"Parameter", "Variable", "Tensor", "DataFrame", "Series"})
-"""What is made with ``data=`` and is a tensor, or has no ``data`` afterwards."""
-
-
-def has_own_data(context: FileContext) -> bool:
-    """Whether a class of the file has a field, property or attribute ``data``, or an object is made with ``data=``."""
-    return _has_own_data(context.tree, context)
-
-
-@remembered
-def _has_own_data(_: ast.Module, context: FileContext) -> bool:
-    nodes = (*context.nodes(ast.ClassDef), *context.nodes(ast.Attribute), *context.nodes(ast.Call))
-    return any(_speaks(node) for node in nodes)
-
-
-def _speaks(node: ast.AST) -> bool:
-    match node:
-        case ast.ClassDef(body=body):
-            return any(_declares(each) for each in body)
-        case ast.Attribute(value=ast.Name(id="self"), attr="data", ctx=ast.Store()):
-            return True
-        case ast.Call(func=ast.Name(id=word) | ast.Attribute(attr=word), args=args, keywords=keywords):
-            if word.lower() == "namedtuple":
-                return any(_names_data(each) for each in args[1:])
-            if word[:1].isupper() and word not in _TENSORS:
-                return any(each.arg == "data" for each in keywords)
-    return False
-
-
-def _declares(statement: ast.stmt) -> bool:
-    match statement:
-        case ast.AnnAssign(target=ast.Name(id="data")) | ast.Assign(targets=[ast.Name(id="data")]):
-            return True
-        case ast.FunctionDef(name="data"):
-            return True
-    return False
-
-
-def _names_data(fields: ast.expr) -> bool:
-    return any(isinstance(each, ast.Constant) and _WORD.search(str(each.value)) for each in ast.walk(fields))
-
-
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-
-
-def is_packed(receiver: cst.BaseExpression, known: Value, context: FileContext) -> bool:
-    """Whether an object is a packed sequence: made as one here, or what a layer gives for one."""
-    if any("PackedSequence" in name for name in known.instance):
-        return True
-    place = context.python(receiver)
-    if isinstance(place, ast.Name):
-        around = next((each for each in context.ancestors(place) if isinstance(each, _FUNCTIONS)), None)
-        rows, packed = _changes(context.tree if around is None else around, context)
-        return place.id in packed[bisect_left(rows, place.lineno)]
-    return isinstance(place, ast.Call) and _is_packing(place)
-
-
-@remembered
-def _changes(around: ast.AST, context: FileContext) -> tuple[list[int], list[frozenset[str]]]:
-    """Return the rows after which other names hold packed sequences; the names above the first row, then from each on.
-
-    A function is read from top to bottom.
-    """
-    rows: list[int] = []
-    packed = [frozenset[str]()]
-    for assignment in sorted(context.inside(around, ast.Assign), key=lambda node: node.lineno):
-        names = {each.id for target in assignment.targets for each in _first(target)}
-        before = packed[-1]
-        after = before | names if _gives_packed(assignment.value, before) else before - names
-        if after != before:
-            rows.append(assignment.lineno)
-            packed.append(after)
-    return rows, packed
-
-
-def _first(target: ast.expr) -> list[ast.Name]:
-    """Return the name that a recurrent layer's output is bound to: ``output, hidden = layer(packed)``."""
-    if isinstance(target, ast.Tuple) and target.elts:
-        target = target.elts[0]
-    return [target] if isinstance(target, ast.Name) else []
-
-
-def _gives_packed(value: ast.expr, packed: frozenset[str]) -> bool:
-    match value:
-        case ast.Name(id=word):
-            return word in packed
-        case ast.Call(func=function, args=[first, *_]):
-            if _is_packing(value):
-                return True
-            unpacks = ast.unparse(function).rpartition(".")[2].startswith(("pad", "unpack", "len"))
-            return not unpacks and _gives_packed(first, packed)
-    return False
-
-
-def _is_packing(call: ast.Call) -> bool:
-    name = ast.unparse(call.func)
-    return name == "pack" or name.rpartition(".")[2].startswith(("pack_", "PackedSequence"))
-
 
 _WITH_PARAMETERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
@@ -249,10 +150,6 @@ _READERS = frozenset({"cpu", "cuda", "numpy", "eq", "ne", "gt", "lt", "ge", "le"
 
 _OWN_TENSORS = re.compile(rb"^\s+self\.grad\s*=", re.MULTILINE)
 """A class of the file's own that has a gradient too."""
-_RECORDS = re.compile(rb"^\s*(?:import|from)\s+(torch_geometric|dgl|mmcv|torchtext)\b", re.MULTILINE)
-_PACKED = re.compile(rb"PackedSequence|\bpack_padded_sequence\b")
-_TENSOR_NOTE = re.compile(r"Tensor|Variable|Parameter\b|Module|Any\b|Optimizer")
-"""Annotations of tensors, and of what holds tensors without a ``data`` of its own."""
 
 
 def is_tensor_by(evidence: Confidence, node: cst.BaseExpression, context: FileContext) -> Decision:
@@ -266,11 +163,19 @@ def tensor_evidence(node: cst.Attribute, context: FileContext) -> Confidence | N
     known, use = context.value(node.value), data_use(node, context)
     if use is None or is_packed(node.value, known, context):
         return None
+    found = _evidence(node, use, known, context)
+    if found is None and _speaks_of_tensors(context) and may_well_be_tensor(node, use, context):
+        return Confidence.POSSIBLE
+    return found
+
+
+def _evidence(node: cst.Attribute, use: DataUse, known: Value, context: FileContext) -> Confidence | None:
+    """Say how sure it is where the object itself, its name or its use says that it is a tensor."""
     if known.may(Kind.TENSOR) and known.must(_WITHOUT_DATA | Kind.TENSOR):
         return Confidence.CERTAIN if known.must(Kind.TENSOR | Kind.NONE) else Confidence.LIKELY
     if _is_mostly_tensor(known):
         # a list has no data; a packed sequence and other named tuples may have
-        is_plain = not context.matches(_PACKED) and "data" not in dict(known.keys)
+        is_plain = not context.matches(PACKED) and "data" not in dict(known.keys)
         return Confidence.LIKELY if is_plain else None
     if not _speaks_of_tensors(context):
         return None
@@ -282,10 +187,10 @@ def tensor_evidence(node: cst.Attribute, context: FileContext) -> Confidence | N
     if known.instance or _says_the_name(node, use) or (not own and is_used(node.value, context, records=True)):
         return Confidence.LIKELY
     if (
-        context.matches(_RECORDS)
-        or context.matches(_PACKED)
+        context.matches(RECORDS)
+        or context.matches(PACKED)
         or has_own_data(context)
-        or _is_annotated(node.value, context)
+        or is_annotated_otherwise(node.value, context)
     ):
         return None
     spoken = (
@@ -335,32 +240,6 @@ def _is_no_tensor(node: cst.Attribute, context: FileContext) -> bool:
 def _root_word(node: cst.BaseExpression) -> str:
     """Return the name that tells what an object is: of ``batch.cpu()`` that of the object the method is called on."""
     return last_word(behind_methods(node))
-
-
-def _is_annotated(receiver: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether an object is a parameter, or goes through one, that is annotated as something else than a tensor."""
-    place = context.python(receiver)
-    if place is None:
-        return False
-    around = list(context.ancestors(place))
-    if not any(isinstance(above, _FUNCTIONS) for above in around):
-        return False
-    words = set(_names(place, context))
-    for above in around:
-        for loop in [above] if isinstance(above, ast.For) else getattr(above, "generators", ()):
-            if words & _names(loop.target, context):
-                words |= _names(loop.iter, context)
-        if isinstance(above, _FUNCTIONS):
-            given = (each for each in ast.walk(above.args) if isinstance(each, ast.arg) and each.arg in words)
-            notes = [ast.unparse(each.annotation) for each in given if each.annotation is not None]
-            return any(not _TENSOR_NOTE.search(each) for each in notes)
-    return False
-
-
-@remembered
-def _names(node: ast.AST, context: FileContext) -> set[str]:
-    del context
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
 def _says_the_name(node: cst.Attribute, use: DataUse) -> bool:

@@ -19,7 +19,7 @@ _OUTPUT = Kind.TENSOR | Kind.SEQUENCE | Kind.OTHER
 """What inference says of the result of a call that reads as one of a network, and of nothing else."""
 _HELD = VIEW_ATTRIBUTES | frozenset({"data", "grad", "is_leaf", "requires_grad"})
 """Attributes that tensors have beside those of their form."""
-_OTHER_MEANING = re.compile(
+OTHER_MEANING = re.compile(
     r"(generator|module|learner|policy|actor|detector|segmentor|head|encoder|decoder|embedder|transformer|layer\d*)$",
     re.IGNORECASE,
 )
@@ -30,7 +30,7 @@ _DEEPEST = 4
 
 def network_output(receiver: ast.expr, context: FileContext) -> Confidence | None:
     """Say how sure it is that an expression comes from calling a network; None where nothing shows that."""
-    if _is_asked_for_more(_root(receiver), context):
+    if _is_asked_for_more(root_of(receiver), context):
         return None
     calls = list(_sources(receiver, context, _DEEPEST))
     judged = [_called(each, context) if isinstance(each, ast.Call) else None for each in calls]
@@ -40,7 +40,7 @@ def network_output(receiver: ast.expr, context: FileContext) -> Confidence | Non
 
 def _sources(node: ast.expr, context: FileContext, depth: int) -> Iterator[ast.expr | None]:
     """Yield what an expression is made of, by all ways that lead to it; None for a way that is not followed."""
-    root = _root(node)
+    root = root_of(node)
     if isinstance(root, ast.Call):
         yield root
         return
@@ -49,14 +49,14 @@ def _sources(node: ast.expr, context: FileContext, depth: int) -> Iterator[ast.e
         yield None
         return
     for place in context.reaching(root):
-        value = _bound_to(place, context) if isinstance(place, ast.Name) else None
+        value = bound_to(place, context) if isinstance(place, ast.Name) else None
         if value is None:
             yield None
         elif value is not place:
             yield from _sources(value, context, depth - 1)
 
 
-def _root(node: ast.expr) -> ast.expr:
+def root_of(node: ast.expr) -> ast.expr:
     """Return the object behind subscripts, views and methods of tensors: ``out`` of ``out[0].view(-1)``.
 
     Another attribute of an unknown output may be a record with a ``data`` of its own.
@@ -77,7 +77,7 @@ def _is_number(index: ast.Constant) -> bool:
     return isinstance(index.value, int)
 
 
-def _bound_to(place: ast.Name, context: FileContext) -> ast.expr | None:
+def bound_to(place: ast.Name, context: FileContext) -> ast.expr | None:
     """Return what a name is assigned or unpacked from, and the name itself where it is only changed in place."""
     above = context.parent(place)
     while isinstance(above, ast.Tuple | ast.List):
@@ -129,7 +129,7 @@ def _called(call: ast.Call, context: FileContext) -> Confidence | None:
         return Confidence.LIKELY if called.instance else Confidence.POSSIBLE
     if given.kind != _OUTPUT:
         return None
-    doubtful = _OTHER_MEANING.search(last_word_of_name(call.func))
+    doubtful = OTHER_MEANING.search(last_word_of_name(call.func))
     return None if doubtful and not any(context.value(each).is_tensor for each in call.args) else Confidence.POSSIBLE
 
 

@@ -226,7 +226,7 @@ def _asked_for(call: ast.Call, context: FileContext) -> ast.expr | None:
     match call:
         case ast.Call(func=ast.Attribute(attr="register_buffer"), args=[_, given, *_]):
             return given
-        case ast.Call(func=function, args=[given, *_]) if _asks_for_a_tensor(function, context):
+        case ast.Call(func=function, args=[given, *_]) if asks_for_a_tensor(function, context):
             return given
     return None
 
@@ -249,7 +249,7 @@ def _is_data(value: ast.expr) -> bool:
     return isinstance(value, ast.Attribute) and value.attr == "data"
 
 
-def _asks_for_a_tensor(function: ast.expr, context: FileContext) -> bool:
+def asks_for_a_tensor(function: ast.expr, context: FileContext) -> bool:
     """Whether a function is one of torch's that takes nothing but a tensor as its first argument."""
     match function:
         case ast.Attribute(attr=word) | ast.Name(id=word) if word in _taking_tensors():

@@ -12,8 +12,8 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import IS_TENSOR, NO_GRADIENT_WANTED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import UNKNOWN, Device, Draft, FileContext, Grad, Kind, Mode, Reason, Value
-from torchlint.rules.data.data_evidence import is_packed
 from torchlint.rules.data.data_use import detached, detaching_end
+from torchlint.rules.data.own_data import is_packed
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.tensor_proof import is_tensor

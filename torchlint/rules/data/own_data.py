@@ -1,0 +1,141 @@
+"""What has a ``data`` of its own: objects of the file's classes, packed sequences, what is annotated as no tensor."""
+
+from __future__ import annotations
+
+import ast
+import re
+from bisect import bisect_left
+
+import libcst as cst
+
+from torchlint.rules.api import FileContext, Value, remembered
+
+RECORDS = re.compile(rb"^\s*(?:import|from)\s+(torch_geometric|dgl|mmcv|torchtext)\b", re.MULTILINE)
+"""Libraries whose batches and fields are records with tensors as ``data``."""
+PACKED = re.compile(rb"PackedSequence|\bpack_padded_sequence\b")
+_TENSOR_NOTE = re.compile(r"Tensor|Variable|Parameter\b|Module|Any\b|Optimizer")
+"""Annotations of tensors, and of what holds tensors without a ``data`` of its own."""
+_WORD = re.compile(r"\bdata\b")
+_TENSORS = frozenset({"Parameter", "Variable", "Tensor", "DataFrame", "Series"})
+"""What is made with ``data=`` and is a tensor, or has no ``data`` afterwards."""
+
+
+def has_own_data(context: FileContext) -> bool:
+    """Whether a class of the file has a field, property or attribute ``data``, or an object is made with ``data=``."""
+    return _has_own_data(context.tree, context)
+
+
+@remembered
+def _has_own_data(_: ast.Module, context: FileContext) -> bool:
+    nodes = (*context.nodes(ast.ClassDef), *context.nodes(ast.Attribute), *context.nodes(ast.Call))
+    return any(_speaks(node) for node in nodes)
+
+
+def _speaks(node: ast.AST) -> bool:
+    match node:
+        case ast.ClassDef(body=body):
+            return any(_declares(each) for each in body)
+        case ast.Attribute(value=ast.Name(id="self"), attr="data", ctx=ast.Store()):
+            return True
+        case ast.Call(func=ast.Name(id=word) | ast.Attribute(attr=word), args=args, keywords=keywords):
+            if word.lower() == "namedtuple":
+                return any(_names_data(each) for each in args[1:])
+            if word[:1].isupper() and word not in _TENSORS:
+                return any(each.arg == "data" for each in keywords)
+    return False
+
+
+def _declares(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.AnnAssign(target=ast.Name(id="data")) | ast.Assign(targets=[ast.Name(id="data")]):
+            return True
+        case ast.FunctionDef(name="data"):
+            return True
+    return False
+
+
+def _names_data(fields: ast.expr) -> bool:
+    return any(isinstance(each, ast.Constant) and _WORD.search(str(each.value)) for each in ast.walk(fields))
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def is_packed(receiver: cst.BaseExpression, known: Value, context: FileContext) -> bool:
+    """Whether an object is a packed sequence: made as one here, or what a layer gives for one."""
+    if any("PackedSequence" in name for name in known.instance):
+        return True
+    place = context.python(receiver)
+    if isinstance(place, ast.Name):
+        around = next((each for each in context.ancestors(place) if isinstance(each, _FUNCTIONS)), None)
+        rows, packed = _changes(context.tree if around is None else around, context)
+        return place.id in packed[bisect_left(rows, place.lineno)]
+    return isinstance(place, ast.Call) and _is_packing(place)
+
+
+@remembered
+def _changes(around: ast.AST, context: FileContext) -> tuple[list[int], list[frozenset[str]]]:
+    """Return the rows after which other names hold packed sequences; the names above the first row, then from each on.
+
+    A function is read from top to bottom.
+    """
+    rows: list[int] = []
+    packed = [frozenset[str]()]
+    for assignment in sorted(context.inside(around, ast.Assign), key=lambda node: node.lineno):
+        names = {each.id for target in assignment.targets for each in _first(target)}
+        before = packed[-1]
+        after = before | names if _gives_packed(assignment.value, before) else before - names
+        if after != before:
+            rows.append(assignment.lineno)
+            packed.append(after)
+    return rows, packed
+
+
+def _first(target: ast.expr) -> list[ast.Name]:
+    """Return the name that a recurrent layer's output is bound to: ``output, hidden = layer(packed)``."""
+    if isinstance(target, ast.Tuple) and target.elts:
+        target = target.elts[0]
+    return [target] if isinstance(target, ast.Name) else []
+
+
+def _gives_packed(value: ast.expr, packed: frozenset[str]) -> bool:
+    match value:
+        case ast.Name(id=word):
+            return word in packed
+        case ast.Call(func=function, args=[first, *_]):
+            if _is_packing(value):
+                return True
+            unpacks = ast.unparse(function).rpartition(".")[2].startswith(("pad", "unpack", "len"))
+            return not unpacks and _gives_packed(first, packed)
+    return False
+
+
+def _is_packing(call: ast.Call) -> bool:
+    name = ast.unparse(call.func)
+    return name == "pack" or name.rpartition(".")[2].startswith(("pack_", "PackedSequence"))
+
+
+def is_annotated_otherwise(receiver: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether an object is a parameter, or goes through one, that is annotated as something else than a tensor."""
+    place = context.python(receiver)
+    if place is None:
+        return False
+    around = list(context.ancestors(place))
+    if not any(isinstance(above, _FUNCTIONS) for above in around):
+        return False
+    words = set(_names(place, context))
+    for above in around:
+        for loop in [above] if isinstance(above, ast.For) else getattr(above, "generators", ()):
+            if words & _names(loop.target, context):
+                words |= _names(loop.iter, context)
+        if isinstance(above, _FUNCTIONS):
+            given = (each for each in ast.walk(above.args) if isinstance(each, ast.arg) and each.arg in words)
+            notes = [ast.unparse(each.annotation) for each in given if each.annotation is not None]
+            return any(not _TENSOR_NOTE.search(each) for each in notes)
+    return False
+
+
+@remembered
+def _names(node: ast.AST, context: FileContext) -> set[str]:
+    del context
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
