@@ -110,6 +110,8 @@ class Reason:
     """Whether this step rests on a name or on another function's text, not on this function's own."""
     aside: bool = False
     """Whether what went before was only computed with, beside a tensor that cannot bring the fault."""
+    named: bool = False
+    """Whether a name is all the evidence: what ``net`` is called with is the output of a module, as it seems."""
 
     def chain(self) -> Iterator[Reason]:
         """Yield the steps, first cause first."""

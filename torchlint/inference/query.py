@@ -16,7 +16,8 @@ from torchlint.inference.program.bindings import bound, never_bound
 from torchlint.inference.program.correlated_branches import assumed_at, cases
 from torchlint.inference.program.imports import spelled
 from torchlint.inference.program.module_files import Location
-from torchlint.inference.program.project_texts import ProjectView
+from torchlint.inference.program.project_texts import ProjectView, tree_of
+from torchlint.inference.sample import Sample, SampledCall
 from torchlint.source.text import Source
 from torchlint.syntax.ast_index import AstIndex, empty
 
@@ -55,12 +56,14 @@ class Analysis:
         A path without suffix is where a module was looked for, with what is there (:meth:`Homes.shape`).
         """
         presumed = self.presuming.reads if "presuming" in vars(self) else {}
-        return {**presumed, **self._project.dependencies()}
+        sampled = self.sample.reads if "sample" in vars(self) else {}
+        return {**sampled, **presumed, **self._project.dependencies()}
 
     @property
     def asked(self) -> dict[tuple[str, ...], str | None]:
         """The questions about all texts of the project that were asked so far, with the answers."""
-        return self.other_texts.asked if "other_texts" in vars(self) else {}
+        sampled = self.sample.asked if "sample" in vars(self) else {}
+        return {**sampled, **(self.other_texts.asked if "other_texts" in vars(self) else {})}
 
     def value(self, node: ast.expr) -> Value:
         """Return what is known of an expression's value where it stands."""
@@ -106,8 +109,25 @@ class Analysis:
         """What is known if functions are called as most are: a reason to stay silent. A fix must not rest on it."""
         return Analysis(self.index, self.settings, self._path, presuming=True)
 
+    @cached_property
+    def sample(self) -> Sample:
+        """What the project's own callers hand to functions: a measure of how sure a finding is, no proof."""
+        return Sample(self)
+
+    @property
+    def path(self) -> str | None:
+        """The absolute path of the file; None where it lies nowhere."""
+        return self._file.place.path if self._file.place is not None else None
+
+    def of_file(self, path: str) -> Analysis | None:
+        """Return what is known about another file of the project; None where it cannot be read."""
+        index = tree_of(path)
+        return Analysis(index, self.settings, path) if index is not None else None
+
     def close(self) -> None:
         """Let go of all that is known: nothing can be asked any more."""
+        if "sample" in vars(self):
+            self.sample.close()
         if "presuming" in vars(self):
             self.presuming.close()
         self._project.close()
@@ -131,11 +151,15 @@ class Analysis:
         between = f"{len(steps) - len(first) - len(last)} steps more"
         return (*map(self._step, first), between, *map(self._step, last))
 
+    def spelled_place(self, site: SampledCall) -> str:
+        """Spell a call of the sample with its line and, from another file, its path."""
+        path = "" if site.analysis is self else self._path_from_here(site.analysis.path or "") + " "
+        return f"`{_brief(site.call)}`, {path}line {site.call.lineno}"
+
     def _step(self, step: Reason) -> str:
         if step.node is None:
             return step.text
-        code = " ".join(ast.unparse(step.node).split())
-        code = code if len(code) <= _LONGEST_CODE else code[: _LONGEST_CODE - 3] + "..."
+        code = _brief(step.node)
         path = self._path_of(step.node)
         line = f"line {getattr(step.node, 'lineno', 0)}"
         return step.text.replace("{code}", f"`{code}`") + f", {path + ' ' if path else ''}{line}"
@@ -147,10 +171,13 @@ class Analysis:
         """
         for file in self._project.files():
             if file is not self._file and file.place is not None and node in file.index.parents:
-                assert self._file.place is not None
-                beside = os.path.relpath(file.place.path, self._file.place.folder)
-                return os.path.normpath(os.path.join(os.path.dirname(self.index.source.path), beside))
+                return self._path_from_here(file.place.path)
         return None
+
+    def _path_from_here(self, path: str) -> str:
+        assert self._file.place is not None
+        beside = os.path.relpath(path, self._file.place.folder)
+        return os.path.normpath(os.path.join(os.path.dirname(self.index.source.path), beside))
 
     # ------------------------------------------------------------------ frameworks
     @cached_property
@@ -200,6 +227,11 @@ class Analysis:
         if not self.works_with_torch:
             return False
         return not frameworks.speaks_of_another(self.index, node, self.uses_other_frameworks)
+
+
+def _brief(node: ast.AST) -> str:
+    code = " ".join(ast.unparse(node).split())
+    return code if len(code) <= _LONGEST_CODE else code[: _LONGEST_CODE - 3] + "..."
 
 
 class NothingKnown(Analysis):

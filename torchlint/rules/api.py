@@ -59,6 +59,7 @@ from torchlint.inference.program.project_texts import (
     traces_or_scripts,
 )
 from torchlint.inference.query import Analysis
+from torchlint.inference.sample import Bringing, Brought, SampledCall
 from torchlint.source.text import Source
 from torchlint.syntax.ast_index import Function, children, parameters
 from torchlint.syntax.cst import Bridge, Definition, semantic_children
@@ -283,6 +284,19 @@ class FileContext:
         found = self._expression(node)
         return self._analysis.presuming.mode(found) if found is not None else Mode.ON | Mode.OFF
 
+    def brought_by_calls(self, argument: ast.arg, is_grad: bool) -> Brought:
+        """Return what the project's calls bring by an argument: of a gradient, or else of an accelerator."""
+        return self._analysis.sample.brought(argument, is_grad)
+
+    def spelled_place(self, site: SampledCall) -> str:
+        """Spell a call with its line and, from another file, its path."""
+        return self._analysis.spelled_place(site)
+
+    def is_called_without_grad(self, node: Expression) -> bool:
+        """Whether the project's own calls reach a place in no grad mode."""
+        found = self._expression(node)
+        return found is not None and self._analysis.sample.is_without_grad(found)
+
     def why(self, reason: Reason | None) -> tuple[str, ...]:
         """Spell the steps of a reason, first cause first, each with its line."""
         return self._analysis.why(reason)
@@ -448,6 +462,8 @@ __all__ = [
     "TENSOR_TYPE",
     "UNKNOWN",
     "UNLIKE",
+    "Bringing",
+    "Brought",
     "Check",
     "Device",
     "Draft",

@@ -107,7 +107,7 @@ class Class:
     @property
     def is_lightning(self) -> bool:
         """Whether a trainer of Lightning calls the hooks."""
-        return self._is("lightning", lambda each: any(leaf(base) == "LightningModule" for base in each.bases))
+        return self._is("lightning", lambda each: any(map(_names_lightning, each.bases)))
 
     @property
     def is_dataset(self) -> bool:
@@ -159,6 +159,12 @@ def _names_a_module(name: str, home: File) -> bool:
     if name.startswith("torch.nn."):
         return True
     return leaf(name) in _MODULE_BASES and name.partition(".")[0] not in OTHERS and home.works_with_torch
+
+
+def _names_lightning(name: str) -> bool:
+    """Whether a base is a module or a callback of Lightning."""
+    is_callback = name.startswith(("lightning.", "pytorch_lightning.")) and name.endswith(("Callback", "Writer"))
+    return is_callback or leaf(name) == "LightningModule"
 
 
 def decorator_word(node: ast.expr) -> str:

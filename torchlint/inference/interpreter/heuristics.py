@@ -13,7 +13,7 @@ from torchlint.inference.lattice import ANY, UNKNOWN, Device, Grad, Kind, Mode, 
 from torchlint.inference.models import functions
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import SETTINGS, last_word_of_name
-from torchlint.inference.models.grad_mode import TURNING_OFF, WORDS
+from torchlint.inference.models.grad_mode import LIGHTNING_EVALUATION, TURNING_OFF, WORDS
 from torchlint.inference.models.operations import LEGACY_DTYPES, leaf
 from torchlint.inference.program.bindings import spelled
 from torchlint.syntax.ast_index import Function, parameters
@@ -94,10 +94,17 @@ def is_plain(default: ast.expr) -> bool:
     return False
 
 
-def drawn(file: File, function: Function) -> frozenset[str]:
-    """Return the arguments that are the action an environment is stepped with: what is drawn has no graph."""
+def without_graph(file: File, function: Function) -> frozenset[str]:
+    """Return the arguments that have no graph.
+
+    The action that an environment is stepped with was drawn; a trainer hands what a model gave in evaluation to hooks.
+    """
     owner = file.index.parents.get(function)
-    if function.name not in _STEPPING or not isinstance(owner, ast.ClassDef):
+    if not isinstance(owner, ast.ClassDef):
+        return frozenset()
+    if function.name in LIGHTNING_EVALUATION and file.classes.of(owner).is_lightning:
+        return frozenset(parameters(function))
+    if function.name not in _STEPPING:
         return frozenset()
     bases = (last_word_of_name(each) for each in owner.bases)
     return parameters(function) & _ACTIONS if any(each.endswith(("Env", "Wrapper")) for each in bases) else frozenset()

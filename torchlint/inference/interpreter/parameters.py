@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.inference.hints import argument_types
 from torchlint.inference.interpreter.environment import Env
-from torchlint.inference.interpreter.heuristics import NO_TENSOR, drawn, hook_mode, is_command, is_plain
+from torchlint.inference.interpreter.heuristics import NO_TENSOR, hook_mode, is_command, is_plain, without_graph
 from torchlint.inference.interpreter.pytest_fixtures import handed
 from torchlint.inference.lattice import UNKNOWN, Grad, Kind, Mode, Reason, Value, join_all, of_kind
 from torchlint.inference.models import grad_mode
@@ -86,10 +86,12 @@ class Binding:
                 return said
             if default is not None and not self.given.starred:
                 return self.flow.evaluate(default, self.env)
-        value = said if said is not None else self._presumed(argument, default)
+        value = said if said is not None else self._presumed(default)
         known = self._called_with(argument, default, index) if self.given is None else None
         if known is not None and (value.vague or not known.vague):
             return known
+        if self.file.project.presuming and argument.arg in without_graph(self.file, self.function):
+            value = _detached(value)
         value = self._explained(value, argument)
         self.flow.presumed.append(value)
         return value
@@ -103,7 +105,7 @@ class Binding:
             member=member if member is None else self._explained(member, argument),
         )
 
-    def _presumed(self, argument: ast.arg, default: ast.expr | None) -> Value:
+    def _presumed(self, default: ast.expr | None) -> Value:
         """Return what an argument is taken to be of which nothing is said."""
         if not self.file.project.presuming:
             return UNKNOWN
@@ -111,7 +113,7 @@ class Binding:
             return NO_TENSOR
         if default is not None and is_plain(default):
             return self.flow.evaluate(default, self.env).having(const=None)
-        return UNKNOWN.having(grad=Grad.DETACHED) if argument.arg in drawn(self.file, self.function) else UNKNOWN
+        return UNKNOWN
 
     def _called_with(self, argument: ast.arg, default: ast.expr | None, index: int) -> Value | None:
         """Return what all calls of a private function give for an argument, or what pytest hands to a test."""
@@ -132,6 +134,12 @@ class Binding:
     def _why(self, argument: ast.arg, fault: str) -> Reason:
         text = "{code} is an argument of `" + self.function.name + "`: nothing excludes a tensor that " + fault
         return Reason(text, argument, weak=True)
+
+
+def _detached(value: Value) -> Value:
+    """Return a value that has no graph, and neither has any of its members."""
+    member = value.member
+    return value.having(grad=Grad.DETACHED, member=member if member is None else _detached(member))
 
 
 def _in_signature(function: Function, argument: ast.arg) -> str | None:

@@ -24,10 +24,11 @@ where the object is made: a call on its own is enough.
 """
 
 LIGHTNING_EVALUATION = words(
-    "validation_step test_step predict_step validation_epoch_end test_epoch_end on_validation_epoch_end"
-    " on_test_epoch_end on_validation_batch_end on_test_batch_end validation_end test_end"
+    "validation_step test_step predict_step validation_epoch_end test_epoch_end validation_end test_end"
+    " on_validation_epoch_end on_validation_batch_end on_test_epoch_end on_test_batch_end on_predict_epoch_end"
+    " on_predict_batch_end write_on_batch_end write_on_epoch_end"
 )
-"""Hooks that Lightning's trainer calls with grad mode off."""
+"""Hooks of modules and callbacks that Lightning's trainer calls with grad mode off."""
 
 AUTOGRAD_FUNCTION = words("forward backward setup_context")
 """Methods of a ``torch.autograd.Function`` that autograd calls with grad mode off."""

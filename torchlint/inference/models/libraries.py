@@ -26,6 +26,7 @@ pytest.importorskip importlib.import_module                                     
 torchvision.transforms.functional.to_tensor torchvision.transforms.functional.pil_to_tensor        -> host_tensor
 torchvision.io.read_image torchvision.io.decode_image                                              -> host_image
 torchvision.utils.*                                                                                -> drawn
+torchvision.ops.[a-z]* torchvision.ops.boxes.[a-z]*                                                -> transformed
 torchaudio.load                                                                                    -> waveform
 torchaudio.compliance.*                                                                            -> features
 torchaudio.functional.*                                                                            -> transformed

@@ -28,7 +28,7 @@ from torchlint.inference.models.tables import Call, functions, words
 from torchlint.inference.models.tensors import computed, detached, to
 
 _CLASSES = """
-torch.nn.* torchvision.models.*                                        -> module
+torch.nn.* torchvision.models.* torchaudio.transforms.*                -> module
 torch.nn.Sequential                                                    -> sequential
 torch.nn.ModuleList torch.nn.ModuleDict                                -> module_holder
 torch.optim.* torch.quasirandom.* torch.utils.tensorboard.*            -> plain_object
@@ -49,6 +49,9 @@ Fold Unfold Unflatten ChannelShuffle CosineSimilarity PairwiseDistance *Loss    
 MultiheadAttention                                                                 -> attention
 """
 """What calling a module does, by the last word of its class; others have parameters that take part."""
+
+WITHOUT_PARAMETERS = ("torchaudio.transforms.",)
+"""Where libraries keep modules that have buffers and no parameters."""
 
 _RECURRENT = words("LSTM GRU RNN")
 
@@ -263,6 +266,8 @@ def called(module: Value, given: Arguments, mode: Mode) -> Value:
     call = Call("forward", given, mode, module)
     if kinds == {"Sequential"} and module.items:
         return _through(call)
+    if module.instance and all(each.startswith(WITHOUT_PARAMETERS) for each in module.instance):
+        return _pure(call)
     effects = {_FORWARD_TABLE.find(kind) for kind in kinds}
     effect = effects.pop() if len(effects) == 1 else None
     return (effect or _with_parameters)(call) or UNKNOWN
@@ -322,7 +327,9 @@ def _output(call: Call) -> Value:
         return result.having(dtype=Dtype.FLOATING | Dtype.INTEGRAL)
     if module.grad == Grad.DETACHED and not inputs.may_require_grad:
         return result
-    why = Reason("{code} is the output of a module with parameters", call.given.node, weak=not module.instance)
+    named = not module.instance
+    text = "{code} is the output of a module with parameters" + (", by its name" if named else "")
+    why = Reason(text, call.given.node, weak=named, named=named)
     grad = Grad.ATTACHED
     if module.grad & Grad.DETACHED and inputs.grad != Grad.ATTACHED:
         grad = module.grad | inputs.grad

@@ -31,6 +31,7 @@ Question = tuple[str, ...]
 
 SETS_DEFAULT_DTYPE, SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE = "default dtype", "default device", "default tensor type"
 TRACES, TAKES, BINDS, CALLS, HANDLES, HANDS_NONE = "tracing", "name", "binding", "call", "handler", "none"
+SPELLS = "word"
 
 _KINDS = {SETS_DEFAULT_DTYPE: DTYPE, SETS_DEFAULT_DEVICE: DEVICE, SETS_TENSOR_TYPE: TENSOR_TYPE}
 _TRACING = (
@@ -38,6 +39,7 @@ _TRACING = (
     b"onnx.dynamo_export", b"symbolic_trace", b"make_fx", b"ScriptModule", b"script_method", b"trace_module",
     b"to_torchscript",
 )  # fmt: skip
+_DIGEST = re.compile(r"[0-9a-f]{64} ")
 _WORD = re.compile(rb"[\w\x80-\xff]+")
 _NOT_IMPORTED = re.compile(r"(?:test_.*|.*_test|conftest|setup)\.py|.*\.ipynb")
 MOST_FILES = 20_000
@@ -80,6 +82,8 @@ def ask(question: Question) -> str | None:
     if what == CALLS:
         caller = look.caller(own, more[0])
         return f"`{caller}` may call `{more[0]}`" if caller else None
+    if what == SPELLS:
+        return look.spelling(more[0])
     if what == HANDLES:
         name, kind, *decorators = more
         return look.handler(own, Callee(name, kind == "method", frozenset(decorators)))
@@ -172,6 +176,16 @@ class _Look:
                     return f"`{shown}` may hand over `None`"
         return None
 
+    def spelling(self, word: str) -> str:
+        """Return the paths of the texts that hold a word, each with its digest, one on a line."""
+        self._refresh()
+        found = (
+            (path, digest)
+            for path, digest in self._digests.items()
+            if digest is not None and word.encode() in self._words_of(path, digest)
+        )
+        return "\n".join(f"{digest} {self._shown(path)}" for path, digest in found)
+
     def _callers_with(self, word: str) -> Iterator[tuple[str, CallIndex]]:
         """Yield what the texts that hold a word say of calls, with the paths as they are shown."""
         for path, digest in self._digests.items():
@@ -250,6 +264,12 @@ def _facts(path: str, raw: bytes) -> _Facts:
         raw = text.encode("utf-8", "replace")
         return _Facts(defaults_set(raw, lambda: index), traces_or_scripts(raw))
     return _Facts(defaults_set(raw, lambda: _tree(path, raw)), traces_or_scripts(raw))
+
+
+def tree_of(path: str) -> AstIndex | None:
+    """Return the tree of a Python file or notebook; None where it cannot be read."""
+    raw = _read(path)
+    return _tree(path, raw) if raw is not None else None
 
 
 def _tree(path: str, raw: bytes) -> AstIndex | None:
@@ -387,6 +407,15 @@ class ProjectView:
     def takes(self, name: str, by_star: bool) -> str | None:
         """Return who may take a name from this module; ``by_star``: an import of all names takes it, too."""
         return self._ask(TAKES, name, "yes" if by_star else "no")
+
+    def spelling(self, word: str) -> list[str] | None:
+        """Return the paths of the project's files that hold a word; None where there are too many files to tell."""
+        if self._root is None:
+            return []
+        found = (self._ask(SPELLS, word) or "").splitlines()
+        if any(not _DIGEST.match(each) for each in found):
+            return None
+        return [os.path.join(self._root, *each.split(" ", 1)[1].split("/")) for each in found]
 
     def _ask(self, what: str, *more: str) -> str | None:
         if self._root is None:

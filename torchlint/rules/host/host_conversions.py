@@ -17,7 +17,7 @@ from torchlint.rules.data.own_data import is_packed
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.tensor_proof import is_tensor
-from torchlint.rules.host.provenance import grade, nothing_known
+from torchlint.rules.host.provenance import Doubts, Grade, grade, nothing_known
 
 
 def is_host_copy(call: cst.Call, context: FileContext) -> bool:
@@ -200,7 +200,8 @@ def drafts(code: str, message: Callable[[Conversion, FileContext], str]) -> Call
                 *context.why(found.value.why_grad if found.detach else None),
                 *context.why(found.value.why_device if found.cpu else None),
             )
-            sure = confidence(found, context)
+            told = graded(found, context)
+            sure, why = told.confidence, (*why, *told.steps)
             if not why:
                 why = (nothing_known(brief(found.attribute.value, context), context.row(found.attribute)),)
             yield Draft(
@@ -215,7 +216,7 @@ def drafts(code: str, message: Callable[[Conversion, FileContext], str]) -> Call
     return check
 
 
-def confidence(found: Conversion, context: FileContext) -> Confidence:
+def graded(found: Conversion, context: FileContext) -> Grade:
     """Return how sure the fault is: certain only where this function's own text leaves no other reading.
 
     Without a source of the fault it is what :mod:`torchlint.rules.host.provenance` makes of its way here.
@@ -223,15 +224,18 @@ def confidence(found: Conversion, context: FileContext) -> Confidence:
     value = found.value
     mixed = context.uses_other_frameworks
     if found.code == "TNS103":
-        reasons = [value.why_grad] * found.detach + [value.why_device] * found.cpu
-        return grade(reasons, found.call, context)
+        return grade(Doubts(found.detach, found.cpu, value.why_grad, value.why_device), found.call, context)
     if mixed and not value.is_tensor:
-        return Confidence.POSSIBLE
+        return Grade(Confidence.POSSIBLE)
     only = value.grad == Grad.ATTACHED if found.code == "TNS101" else value.device == Device.ACCELERATOR
     reason = value.why_grad if found.code == "TNS101" else value.why_device
     if only and value.is_tensor and reason is not None and not _rests_on_others(reason):
-        return Confidence.CERTAIN
-    return Confidence.LIKELY
+        return Grade(Confidence.CERTAIN)
+    if found.code == "TNS101" and not context.settings.strict and context.is_called_without_grad(found.call):
+        return Grade(Confidence.UNPROVEN)
+    if reason is not None and any(step.named for step in reason.chain()):
+        return Grade(Confidence.POSSIBLE)
+    return Grade(Confidence.LIKELY)
 
 
 def half(found: Conversion) -> str:

@@ -3,28 +3,70 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 
 import libcst as cst
 
 from torchlint.diagnostics.model import Confidence
-from torchlint.rules.api import FileContext, Reason
+from torchlint.rules.api import Bringing, Brought, FileContext, Reason
 
 
-def grade(reasons: list[Reason | None], call: cst.Call, context: FileContext) -> Confidence:
-    """Return how sure it is that one of the missing halves is needed, where no source of the fault is known.
+@dataclass(frozen=True)
+class Doubts:
+    """The missing halves of a conversion with the reasons why they may be needed, None where nothing is known."""
 
-    ``reasons`` has one for each half, None where nothing is known. `POSSIBLE` is what an argument of the function, or a
-    call in it, brings to the place directly: whoever calls it with a live tensor, or one on an accelerator, meets the
-    error. All else is `UNPROVEN`: a value that was not followed further, an operand beside a tensor that is known, what
-    another method left in an attribute.
+    grad: bool
+    device: bool
+    why_grad: Reason | None
+    why_device: Reason | None
+
+    def reasons(self) -> list[tuple[Reason | None, bool]]:
+        """Return the reason of each half that is missing, and whether that half is the gradient."""
+        return [(self.why_grad, True)] * self.grad + [(self.why_device, False)] * self.device
+
+
+@dataclass(frozen=True)
+class Grade:
+    """How sure it is that one of the missing halves is needed, and what the project's calls say of it."""
+
+    confidence: Confidence
+    steps: tuple[str, ...] = ()
+
+
+def grade(doubts: Doubts, call: cst.Call, context: FileContext) -> Grade:
+    """Grade a conversion where no source of the fault is known in the function itself.
+
+    `LIKELY` is what a call in the project hands over. `POSSIBLE` is what an argument of the function, or a call in it,
+    brings to the place directly: whoever calls it with a live tensor, or one on an accelerator, meets the error. All
+    else is `UNPROVEN`: a value that was not followed further, an operand beside a tensor that is known, what another
+    method left in an attribute, and a gradient where all calls in the project are made without grad mode.
+
+    That all calls hand over what is harmless is told and changes no grade: others may call the function.
     """
     if context.settings.strict:
-        return Confidence.POSSIBLE
+        return Grade(Confidence.POSSIBLE)
     place = context.python(call)
-    is_direct = isinstance(place, ast.AST) and any(
-        each is not None and _is_direct(each, place, context) for each in reasons
-    )
-    return Confidence.POSSIBLE if is_direct else Confidence.UNPROVEN
+    if not isinstance(place, ast.expr):
+        return Grade(Confidence.UNPROVEN)
+    direct = [
+        (each, is_grad) for each, is_grad in doubts.reasons() if each is not None and _is_direct(each, place, context)
+    ]
+    if all(is_grad and context.is_called_without_grad(place) for _, is_grad in direct):
+        return Grade(Confidence.UNPROVEN)
+    brought = {_brought(each, is_grad, context) for each, is_grad in direct} - {None}
+    for each in brought:
+        if each is not None and each.source is not None:
+            return Grade(Confidence.LIKELY, (f"{context.spelled_place(each.source)} hands it over",))
+    harmless = [each.calls for each in brought if each is not None and each.given is Bringing.NOTHING]
+    if len(harmless) < len(brought) or not harmless:
+        return Grade(Confidence.POSSIBLE)
+    calls = f"the project's {harmless[0]} calls bring" if harmless[0] > 1 else "the project's only call brings"
+    return Grade(Confidence.POSSIBLE, (f"{calls} nothing of the kind: only other callers would meet the error",))
+
+
+def _brought(reason: Reason, is_grad: bool, context: FileContext) -> Brought | None:
+    start = next((step.node for step in reason.chain() if step.node is not None), None)
+    return context.brought_by_calls(start, is_grad) if isinstance(start, ast.arg) and context.holds(start) else None
 
 
 def _is_direct(reason: Reason, place: ast.AST, context: FileContext) -> bool:

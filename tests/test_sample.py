@@ -1,0 +1,116 @@
+"""What the project's own callers hand to a function, wherever they stand, and what a finding says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from torchlint.config import Config
+from torchlint.diagnostics.model import Confidence, Finding
+from torchlint.inference.program.project_texts import look_again
+from torchlint.linter.engine import check_bytes
+
+HEAD = "import torch\nfrom torch import nn\n\n\n"
+HELPERS = HEAD + (
+    "def show(x):\n    return x.cpu().numpy()\n\n\n"
+    "class Writer:\n    def __init__(self, kept):\n        self.kept = kept.cpu().numpy()\n\n"
+    "    def write(self, image):\n        return image.cpu().numpy()\n\n\n"
+    "class Layer(nn.Module):\n    def forward(self, at):\n        return at.cpu().numpy()\n"
+)
+LINES = {"show": 6, "__init__": 11, "write": 14, "forward": 19}
+BRINGS_NOTHING = "of the kind: only other callers would meet the error"
+
+Check = Callable[..., dict[int, Finding]]
+
+
+@pytest.fixture
+def check(tmp_path: Path) -> Check:
+    def checked(helpers: str = HELPERS, **others: str) -> dict[int, Finding]:
+        (tmp_path / ".git").mkdir(exist_ok=True)
+        for name, text in {"helpers": helpers, **others}.items():
+            (tmp_path / f"{name}.py").write_text(text)
+        look_again()
+        path = tmp_path / "helpers.py"
+        config = replace(Config(), select=("TNS1",), min_confidence=Confidence.UNPROVEN)
+        result = check_bytes(str(path), path.read_bytes(), config)
+        assert result.source is not None
+        return {result.source.position(each.start)[0]: each for each in result.findings}
+
+    return checked
+
+
+def test_nobody_calls(check: Check) -> None:
+    found = check()
+    assert {line: each.confidence for line, each in found.items()} == dict.fromkeys(LINES.values(), Confidence.POSSIBLE)
+    assert not any(BRINGS_NOTHING in step for each in found.values() for step in each.why)
+
+
+@pytest.mark.parametrize(
+    ("function", "calls"),
+    [
+        ("show", "from helpers import show\n\nshow(torch.zeros(2))\n"),
+        ("show", "import helpers as h\n\nh.show(torch.zeros(2))\n"),
+        ("show", "from helpers import show as s\n\ns(x=torch.zeros(2))\n"),
+        ("__init__", "from helpers import Writer\n\nWriter(torch.zeros(2))\n"),
+        ("write", "def f(writer):\n    writer.write(torch.zeros(2))\n"),
+        ("forward", "from helpers import Layer\n\nlayer = Layer()\nlayer(torch.tensor([1, 2]))\n"),
+        ("show", "from helpers import show\n\n\ndef middle(t):\n    show(t)\n\n\nmiddle(torch.ones(2))\n"),
+    ],
+)
+def test_a_call_elsewhere_brings_nothing_and_that_is_told(check: Check, function: str, calls: str) -> None:
+    found = check(use=HEAD + calls)
+    told = [line for line, each in found.items() if BRINGS_NOTHING in each.why[-1]]
+    assert told == [LINES[function]]
+    assert found[LINES[function]].confidence is Confidence.POSSIBLE
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        "def f(t):\n    show(t)\n",  # nobody calls `f`
+        "kept = [show]\n",
+        "def f(many):\n    show(*many)\n",
+        "show(torch.zeros(2))\nshow(unknown())\n",
+    ],
+)
+def test_what_is_not_known_of_a_call_is_not_told(check: Check, calls: str) -> None:
+    found = check(use=HEAD + "from helpers import show\nfrom elsewhere import unknown\n\n" + calls)
+    assert BRINGS_NOTHING not in found[LINES["show"]].why[-1]
+    assert found[LINES["show"]].confidence is Confidence.POSSIBLE
+
+
+def test_a_call_that_brings_the_fault_makes_it_likely(check: Check) -> None:
+    live = "from helpers import show\n\nshow(nn.Linear(2, 2)(torch.ones(2)))\n"
+    found = check(use=HEAD + live)[LINES["show"]]
+    assert found.confidence is Confidence.LIKELY
+    assert found.why[-1].startswith("`show(nn.Linear(2, 2)(torch.ones(2)))`, ")
+    assert found.why[-1].endswith("use.py line 7 hands it over")
+
+
+def test_a_place_that_is_reached_without_grad_only_is_unproven(check: Check) -> None:
+    use = "from helpers import show\n\n\n@torch.no_grad()\ndef run(net, x):\n    show(net(x))\n"
+    assert check(use=HEAD + use)[LINES["show"]].confidence is Confidence.UNPROVEN
+    also = "from helpers import show\n\n\ndef train(net, x):\n    show(net(x))\n"
+    assert check(use=HEAD + use, also=HEAD + also)[LINES["show"]].confidence is Confidence.POSSIBLE
+
+
+def test_tests_are_no_sample(check: Check) -> None:
+    found = check(test_helpers=HEAD + "from helpers import show\n\n\ndef test_it():\n    show(torch.zeros(2))\n")
+    assert BRINGS_NOTHING not in found[LINES["show"]].why[-1]
+
+
+def test_a_changed_caller_is_noticed(tmp_path: Path, torchlint: Callable[..., object]) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "helpers.py").write_text(HELPERS)
+    use = tmp_path / "use.py"
+    use.write_text(HEAD + "from helpers import show\n\nshow(torch.zeros(2))\n")
+    run = ("--select", "TNS1", "--output-format", "concise", "--cache-dir", str(tmp_path / "kept"), "helpers.py")
+    before, again = torchlint(*run), torchlint(*run)
+    assert before.stdout == again.stdout  # type: ignore[attr-defined]
+    assert ":6:20: TNS103" in before.stdout  # type: ignore[attr-defined]
+    use.write_text(HEAD + "from helpers import show\n\nshow(nn.Linear(2, 2)(torch.ones(2)))\n")
+    line = next(each for each in torchlint(*run).stdout.splitlines() if ":6:20:" in each)  # type: ignore[attr-defined]
+    assert "likely" in line

@@ -1,0 +1,354 @@
+"""What the project's own callers hand to a function: a sample of what it is called with.
+
+It decides how sure a finding is, and never whether a fix is safe: other projects may call the function too.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Protocol
+
+from torchlint.inference.interpreter.parameters import is_static, is_test
+from torchlint.inference.lattice import Device, Grad, Mode, Reason, Value
+from torchlint.inference.models.devices import last_word_of_name
+from torchlint.inference.program.project_texts import ProjectView
+from torchlint.syntax.ast_index import AstIndex, Function
+
+_MOST_CALLS = 20
+"""Of a function that is called more often nothing is told."""
+_MOST_LOOKS = 60
+"""So many calls are looked at for the sake of one file."""
+_DEEPEST = 3
+"""Callers of callers are asked this far up."""
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_CALLED_AS_OBJECT = frozenset({"forward", "__call__"})
+
+
+class Knowledge(Protocol):
+    """What is known about one file: see :class:`torchlint.inference.query.Analysis`."""
+
+    index: AstIndex
+
+    @property
+    def path(self) -> str | None:
+        """The absolute path of the file; None where it lies nowhere."""
+
+    @property
+    def other_texts(self) -> ProjectView:
+        """What the project's other files say."""
+
+    @property
+    def presuming(self) -> Knowledge:
+        """What is known if functions are called as most are."""
+
+    @property
+    def reads(self) -> dict[str, str | None]:
+        """What the knowledge rests on beside the file itself."""
+
+    @property
+    def asked(self) -> dict[tuple[str, ...], str | None]:
+        """The questions about all texts of the project, with the answers."""
+
+    def value(self, node: ast.expr) -> Value:
+        """Return what is known of an expression's value."""
+
+    def mode(self, node: ast.expr) -> Mode:
+        """Return the grad modes in which an expression may be evaluated."""
+
+    def names_of(self, node: ast.expr) -> frozenset[str]:
+        """Return what a dotted name of a library means."""
+
+    def of_file(self, path: str) -> Knowledge | None:
+        """Return what is known about another file; None where it cannot be read."""
+
+    def close(self) -> None:
+        """Let go of all that is known."""
+
+
+class Bringing(IntEnum):
+    """What the calls of a function in the project bring of a fault, the strongest last."""
+
+    NOTHING = 0
+    """There are calls, and none of them brings it."""
+    UNKNOWN = 1
+    """A call may bring it; nobody calls the function, or it is handed on: others decide."""
+    SOURCE = 2
+    """A call brings it."""
+
+
+@dataclass(frozen=True)
+class SampledCall:
+    """A call, and what is known about the file in which it stands."""
+
+    analysis: Knowledge
+    call: ast.Call
+
+
+@dataclass(frozen=True)
+class Brought:
+    """What the calls of a function bring by an argument."""
+
+    given: Bringing
+    calls: int = 0
+    """How many there are."""
+    source: SampledCall | None = None
+    """The call that brings the fault."""
+
+
+class Sample:
+    """The calls of functions, wherever in the project they stand; tests are left out: they make up what they give."""
+
+    def __init__(self, analysis: Knowledge) -> None:
+        """Begin with the file that is checked."""
+        self._own = analysis
+        self._analyses: dict[str, Knowledge | None] = {analysis.path or "": analysis}
+        self._sites: dict[ast.AST, tuple[SampledCall, ...] | None] = {}
+        self._left = _MOST_LOOKS
+
+    def brought(self, argument: ast.arg, is_grad: bool) -> Brought:
+        """Return what the calls bring of a fault by an argument: of a gradient, or else of an accelerator."""
+        return self._brought(self._own, argument, is_grad, 0)
+
+    def is_without_grad(self, node: ast.expr) -> bool:
+        """Whether a place is reached in grad mode from no call in the project."""
+        return self._is_without_grad(self._own, node, 0)
+
+    @property
+    def reads(self) -> dict[str, str | None]:
+        """What the sample rests on: see :attr:`Knowledge.reads`."""
+        found: dict[str, str | None] = {}
+        for analysis in self._analyses.values():
+            if analysis is not None and analysis is not self._own:
+                found |= analysis.reads
+        return found
+
+    @property
+    def asked(self) -> dict[tuple[str, ...], str | None]:
+        """The questions about all texts of the project: see :attr:`Knowledge.asked`."""
+        found: dict[tuple[str, ...], str | None] = {}
+        for analysis in self._analyses.values():
+            if analysis is not None and analysis is not self._own:
+                found |= analysis.asked
+        return found
+
+    def close(self) -> None:
+        """Let go of the other files."""
+        for analysis in self._analyses.values():
+            if analysis is not None and analysis is not self._own:
+                analysis.close()
+        self._analyses.clear()
+        self._sites.clear()
+
+    # ------------------------------------------------------------------ what is given
+    def _brought(self, analysis: Knowledge, argument: ast.arg, is_grad: bool, depth: int) -> Brought:
+        function = analysis.index.parents.get(analysis.index.parents[argument])
+        if not isinstance(function, _FUNCTIONS) or argument in (function.args.vararg, function.args.kwarg):
+            return Brought(Bringing.UNKNOWN)
+        sites = self._calls_of(analysis, function)
+        if not sites:
+            return Brought(Bringing.UNKNOWN)
+        found = [self._brought_by(each, function, argument, is_grad, depth) for each in sites]
+        strongest = max(found, key=lambda each: each.given)
+        return Brought(strongest.given, len(sites), strongest.source)
+
+    def _brought_by(
+        self, site: SampledCall, function: Function, argument: ast.arg, is_grad: bool, depth: int
+    ) -> Brought:
+        """Return what one call brings of a fault by an argument."""
+        call, presuming = site.call, site.analysis.presuming
+        if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
+            return Brought(Bringing.UNKNOWN)  # what is unpacked is not followed
+        node = _handed(call, function, argument)
+        if node is None:
+            return Brought(Bringing.NOTHING)  # its default, which is no live tensor
+        value = presuming.value(node)
+        if not (value.may_require_grad if is_grad else value.may_be_on_accelerator):
+            return Brought(Bringing.NOTHING)
+        if is_grad and self._is_without_grad(site.analysis, call, depth):
+            return Brought(Bringing.NOTHING)
+        why = value.why_grad if is_grad else value.why_device
+        is_live = value.grad == Grad.ATTACHED if is_grad else value.device == Device.ACCELERATOR
+        if is_live and why is not None and not any(step.named for step in why.chain()):
+            return Brought(Bringing.SOURCE, source=site)
+        start = _start(why)
+        if isinstance(start, ast.arg) and start in presuming.index.parents and depth < _DEEPEST:
+            return self._brought(site.analysis, start, is_grad, depth + 1)
+        return Brought(Bringing.UNKNOWN)
+
+    def _is_without_grad(self, analysis: Knowledge, node: ast.expr, depth: int) -> bool:
+        if not analysis.presuming.mode(node) & Mode.ON:
+            return True
+        function = analysis.index.owner(node)
+        if depth >= _DEEPEST or not isinstance(function, _FUNCTIONS):
+            return False
+        sites = self._calls_of(analysis, function)
+        return bool(sites) and all(self._is_without_grad(each.analysis, each.call, depth + 1) for each in sites or ())
+
+    # ------------------------------------------------------------------ who calls
+    def _calls_of(self, analysis: Knowledge, function: Function) -> tuple[SampledCall, ...] | None:
+        """Return all calls of a function in the project; None where some may be unknown."""
+        if function not in self._sites:
+            self._sites[function] = None  # while they are looked for
+            found = self._look(analysis, function)
+            if found is not None:
+                self._left -= len(found)
+            self._sites[function] = found if self._left >= 0 else None
+        return self._sites[function]
+
+    def _look(self, analysis: Knowledge, function: Function) -> tuple[SampledCall, ...] | None:
+        owner = analysis.index.parents.get(function)
+        own_class = owner if isinstance(owner, ast.ClassDef) else None
+        if own_class is None and owner is not analysis.index.tree:
+            return None
+        word = function.name
+        if own_class is not None and (word == "__init__" or word in _CALLED_AS_OBJECT):
+            word = own_class.name
+        elif word.startswith("__"):
+            return None
+        paths = analysis.other_texts.spelling(word)
+        if paths is None:
+            return None
+        found: list[SampledCall] = []
+        for other in (analysis, *self._others(analysis, paths)):
+            calls = list(_calls(other, analysis, function, own_class))
+            if None in calls:
+                return None
+            found.extend(SampledCall(other, each) for each in calls if each is not None)
+            if len(found) > _MOST_CALLS:
+                return None
+        return tuple(found)
+
+    def _others(self, analysis: Knowledge, paths: list[str]) -> Iterator[Knowledge]:
+        """Yield what is known of other files than the one of a function, tests left out."""
+        for path in paths:
+            if is_test(path) or "tests" in path.split(os.sep):
+                continue
+            if path not in self._analyses:
+                self._analyses[path] = self._own.of_file(path)
+            found = self._analyses[path]
+            if found is not None and found.path != analysis.path:
+                yield found
+
+
+def _start(reason: Reason | None) -> ast.AST | None:
+    """Return where a reason begins."""
+    steps = reason.chain() if reason is not None else ()
+    return next((step.node for step in steps if step.node is not None), None)
+
+
+def _handed(call: ast.Call, function: Function, argument: ast.arg) -> ast.expr | None:
+    """Return what a call hands over for an argument; None where it leaves it to its default."""
+    for keyword in call.keywords:
+        if keyword.arg == argument.arg:
+            return keyword.value
+    positional = [*function.args.posonlyargs, *function.args.args]
+    if argument not in positional:
+        return None
+    at = positional.index(argument)
+    is_bound = bool(positional) and positional[0].arg in ("self", "cls") and not is_static(function)
+    at -= is_bound
+    return call.args[at] if 0 <= at < len(call.args) else None
+
+
+# ---------------------------------------------------------------------- calls in one file
+def _calls(
+    other: Knowledge, home: Knowledge, function: Function, own_class: ast.ClassDef | None
+) -> Iterator[ast.Call | None]:
+    """Yield the calls of a function in a file; None where it is handed on, so that others call it."""
+    if own_class is None:
+        yield from _calls_by_name(other, home, function.name, hands_on=True)
+    elif function.name == "__init__":
+        yield from _calls_by_name(other, home, own_class.name, hands_on=False)
+    elif function.name in _CALLED_AS_OBJECT:
+        yield from _calls_of_objects(other, home, own_class.name)
+    else:
+        yield from _calls_of_method(other, function.name, own_class)
+
+
+def _calls_by_name(other: Knowledge, home: Knowledge, word: str, hands_on: bool) -> Iterator[ast.Call | None]:
+    index, parents = other.index, other.index.parents
+    names = {word} if other is home else _imported_as(other, home, word)
+    nodes: list[ast.expr] = [
+        each for each in index.nodes(ast.Name) if each.id in names and isinstance(each.ctx, ast.Load)
+    ]
+    modules = _modules(other, home)
+    nodes += [
+        each
+        for each in index.nodes(ast.Attribute)
+        if each.attr == word and isinstance(each.ctx, ast.Load) and last_word_of_name(each.value) in modules
+    ]
+    for node in nodes:
+        above = parents.get(node)
+        if isinstance(above, ast.Call) and above.func is node:
+            yield above
+        elif hands_on:
+            yield None
+
+
+def _imported_as(other: Knowledge, home: Knowledge, word: str) -> set[str]:
+    """Return the names that a file gives to what it imports by a name; a star counts."""
+    found = set()
+    for statement in other.index.nodes(ast.ImportFrom):
+        for alias in statement.names:
+            if alias.name == word:
+                found.add(alias.asname or word)
+            elif alias.name == "*" and (statement.module or "").rpartition(".")[2] in _stems(home):
+                found.add(word)
+    return found
+
+
+def _modules(other: Knowledge, home: Knowledge) -> set[str]:
+    """Return the names that a file gives to the module of another."""
+    stems, found = _stems(home), set()
+    statements: list[ast.Import | ast.ImportFrom] = [*other.index.nodes(ast.Import), *other.index.nodes(ast.ImportFrom)]
+    for statement in statements:
+        for alias in statement.names:
+            last = alias.name.rpartition(".")[2]
+            if last in stems:
+                found.add(alias.asname or last)
+    return found
+
+
+def _stems(home: Knowledge) -> set[str]:
+    """Return what a module is called by those who import it: its name, and its package's."""
+    folder, name = os.path.split(home.path or "")
+    return {os.path.splitext(name)[0], os.path.basename(folder)}
+
+
+def _calls_of_objects(other: Knowledge, home: Knowledge, word: str) -> Iterator[ast.Call | None]:
+    """Yield the calls of objects of a class: ``net(x)`` where ``net = Net()``, ``self.net(x)``."""
+    made = {id(each) for each in _calls_by_name(other, home, word, hands_on=False)}
+    if not made:
+        return
+    names = set()
+    for assignment in other.index.nodes(ast.Assign):
+        if any(id(each) in made for each in other.index.within(assignment.value)):
+            names |= {last_word_of_name(each) for each in assignment.targets}
+    for call in other.index.nodes(ast.Call):
+        if last_word_of_name(call.func) in names - {""}:
+            yield call
+
+
+def _calls_of_method(other: Knowledge, word: str, own_class: ast.ClassDef) -> Iterator[ast.Call | None]:
+    index = other.index
+    for node in index.nodes(ast.Attribute):
+        if node.attr != word or not isinstance(node.ctx, ast.Load):
+            continue
+        if _is_of_another_class(node, word, own_class, other):
+            continue
+        above = index.parents.get(node)
+        yield above if isinstance(above, ast.Call) and above.func is node else None
+
+
+def _is_of_another_class(node: ast.Attribute, word: str, own_class: ast.ClassDef, other: Knowledge) -> bool:
+    """Whether a method is one of another class: of ``self`` where its class has its own, of a module or a library."""
+    if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
+        around = next((each for each in other.index.ancestors(node) if isinstance(each, ast.ClassDef)), None)
+        if around is not None and around is not own_class:
+            return any(isinstance(each, _FUNCTIONS) and each.name == word for each in around.body)
+    names = other.names_of(node.value)
+    return bool(names) and not any(name.startswith("here.") for name in names)
