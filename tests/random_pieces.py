@@ -235,6 +235,8 @@ USES: tuple[Use, ...] = (
                      "R = int(V.sum().detach().numpy())\nR = V.data.cpu().numpy().tolist()\n"
                      "R = float(V.mean().data.numpy())"),
     *_uses("TNS108", "R = V.to('cpu', non_blocking=True)\nR = V.to('cpu', non_blocking=True).sum()", known=False),
+    *_uses("TNS109", "R = float(V.sum())\nR = float(V.float().mean())\nR = float(w.sum())\n"
+                     "R = float(w.square().sum()) + float(w[0])", known=False),
     *_uses("TNS201", "R = V.data.sum()\nR = V.data.cpu().numpy()\nR = V.data.clone()\nR = V.data.tolist()\n"
                      "R = (V.data > 0).sum()\nR = V.data.cpu().numpy().copy()\nR = str(V.data)\nprint(V.data)\n"
                      "R = V.data.max(0)[0].tolist()\nR = V.data.norm() if V.is_floating_point() else 0\n"
