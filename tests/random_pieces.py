@@ -301,6 +301,7 @@ USES: tuple[Use, ...] = (
                      "R = torch.tensor(V.float(), requires_grad=True)\nR = torch.tensor(V.data)\n"
                      "R = torch.tensor(V.max())\nR = torch.tensor(V.shape)\nR = torch.tensor(V, device=device)",
            known=False),
+    *_uses("TNS311", "R = torch.load('kept.pt') if not numbers else V", known=False),
     *_uses("TNS502", "net.scale = nn.Parameter(V.float()).double()\n"
                      "net.scale = nn.Parameter(V.detach().float()).to(device)",
            known=False),
