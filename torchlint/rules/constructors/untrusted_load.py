@@ -6,7 +6,7 @@ Flags `torch.load(file)` without `weights_only=` where the project's `target-tor
 unless it is selected: `--select TNS311`.
 
 Silent are files that the same function has just written by `torch.save`, files of tests, calls with a `pickle_module=`,
-and other functions named `load`, such as `torch.jit.load`.
+the second try for a torch that has no `weights_only=`, and other functions named `load`, such as `torch.jit.load`.
 
 ## Why is this bad?
 
@@ -81,7 +81,9 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if not node.args or _is_decided(node) or context.is_test:
         return
     names, place = context.names(node.func), context.python(node)
-    if not names or not names <= _LOADS or not isinstance(place, ast.Call) or _is_own_file(place, context):
+    if not names or not names <= _LOADS or not isinstance(place, ast.Call):
+        return
+    if _is_own_file(place, context) or _is_second_try(place, context):
         return
     source = place.args[0] if place.args else place.keywords[0].value
     is_fetched = _is_downloaded(source, context)
@@ -109,6 +111,22 @@ def _is_own_file(load: ast.Call, context: FileContext) -> bool:
     saved = context.answer((_saved, around), lambda: _saved(around, context))
     place = ast.dump(load.args[0])
     return any(each == place and row < load.lineno for each, row in saved)
+
+
+def _is_second_try(load: ast.Call, context: FileContext) -> bool:
+    """Whether a call stands in the handler of one that asks for weights alone, which an older torch does not take."""
+    handler = next((each for each in context.ancestors(load) if isinstance(each, ast.ExceptHandler)), None)
+    around = context.parent(handler) if handler is not None else None
+    if not isinstance(around, ast.Try):
+        return False
+    tried = [call for each in around.body for call in context.inside(each, ast.Call)]
+    return any(
+        isinstance(each.func, ast.Attribute | ast.Name)
+        and context.names(each.func) <= _LOADS
+        and any(given.arg in ("weights_only", None) for given in each.keywords)
+        for each in tried
+        if context.names(each.func)
+    )
 
 
 def _saved(scope: ast.AST, context: FileContext) -> list[tuple[str, int]]:
