@@ -50,6 +50,8 @@ _COMPLEX = frozenset(
 )
 _DEEPEST = 20
 """A way back that has more steps is not followed."""
+_MOST = 8
+"""Nor is a name that is bound more often: each use of it would ask for all of them."""
 
 
 def of_dtype(exact: str | None) -> Storage | None:
@@ -88,11 +90,16 @@ def _storage(node: ast.expr, context: FileContext, depth: int) -> Storage | None
 
 def _of_name(name: ast.Name, context: FileContext, ask: Callable[[ast.expr], Storage | None]) -> Storage | None:
     """Return what is true of all that a name may stand for."""
-    bound = bindings_of(name, context)
+    bound = bindings_of(name, context) if len(_places(name, context)) <= _MOST else []
     if not bound or any(each.depth or each.is_augmented for each in bound):
         return None
     found = {ask(each.value) for each in bound}
     return found.pop() if len(found) == 1 else None
+
+
+def _places(name: ast.Name, context: FileContext) -> list[ast.Name]:
+    scope = context.scope_that_binds(name)
+    return context.stores(scope).get(name.id, []) if scope is not None else []
 
 
 def _unless(found: Storage | None, excluded: set[Storage]) -> Storage | None:
@@ -149,7 +156,7 @@ def _is_complex(node: ast.expr, context: FileContext, depth: int) -> bool:
         return True
     match node:
         case ast.Name():
-            bound = bindings_of(node, context)
+            bound = bindings_of(node, context) if len(_places(node, context)) <= _MOST else []
             return bool(bound) and all(
                 not each.depth and not each.is_augmented and _is_complex(each.value, context, depth + 1)
                 for each in bound
