@@ -230,11 +230,15 @@ USES: tuple[Use, ...] = (
     *_uses("TNS103", "R = V.numpy()\nR = V.cpu().numpy()\nR = V.detach().numpy()\nR = np.asarray(V.numpy())\n"
                      "R = V.sum().numpy()\nR = V.mean(0).numpy()\nR = V.clone().numpy()\nR = V.view(-1).numpy()"),
     *_uses("TNS104", "R = V.cpu().detach()\nR = V.cpu().detach().numpy()\nR = V.sum().cpu().detach()"),
+    *_uses("TNS106", "R = V.detach().to(torch.bfloat16).cpu().numpy()\n"
+                     "R = V.detach().cpu().to_sparse().numpy()", known=False),
     *_uses("TNS107", "R = float(V.sum().detach().cpu().numpy())\nR = V.numpy().tolist()\n"
                      "R = V.sum().detach().cpu().numpy().item()\nR = V.detach().cpu().numpy().tolist()\n"
                      "R = int(V.sum().detach().numpy())\nR = V.data.cpu().numpy().tolist()\n"
                      "R = float(V.mean().data.numpy())"),
     *_uses("TNS108", "R = V.to('cpu', non_blocking=True)\nR = V.to('cpu', non_blocking=True).sum()", known=False),
+    *_uses("TNS109", "R = float(V.sum())\nR = float(V.float().mean())\nR = float(w.sum())\n"
+                     "R = float(w.square().sum()) + float(w[0])", known=False),
     *_uses("TNS201", "R = V.data.sum()\nR = V.data.cpu().numpy()\nR = V.data.clone()\nR = V.data.tolist()\n"
                      "R = (V.data > 0).sum()\nR = V.data.cpu().numpy().copy()\nR = str(V.data)\nprint(V.data)\n"
                      "R = V.data.max(0)[0].tolist()\nR = V.data.norm() if V.is_floating_point() else 0\n"
@@ -297,6 +301,7 @@ USES: tuple[Use, ...] = (
                      "R = torch.tensor(V.float(), requires_grad=True)\nR = torch.tensor(V.data)\n"
                      "R = torch.tensor(V.max())\nR = torch.tensor(V.shape)\nR = torch.tensor(V, device=device)",
            known=False),
+    *_uses("TNS311", "R = torch.load('kept.pt') if not numbers else V", known=False),
     *_uses("TNS502", "net.scale = nn.Parameter(V.float()).double()\n"
                      "net.scale = nn.Parameter(V.detach().float()).to(device)",
            known=False),

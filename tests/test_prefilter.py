@@ -41,6 +41,7 @@ def codes(text: str) -> set[str]:
         "variable = volatile_ + Variables\n",
         "x.metadata, x.data_, x.adata, mydata.x\n",
         "tensors(1), tensor_like(2), x.to_tensor(3)\n",
+        "x.float()\ny = float('inf') + float( -1) + complex(2)\nz: float = 2\n",
         "numpy(x)\n  # no dot\ndata = 1\n'the end. ' + data\n",
         "import torch.utils.data\nfrom torch.utils.data import DataLoader\ntorch.utils.data.DataLoader(x)\n",
         "# to a tensor\n'''Gives a torch.Tensor\n\nor a FloatTensor\n'''\ndef f(x: torch.Tensor) -> Tensor:\n    x\n",
@@ -58,6 +59,8 @@ def test_words_that_stand_where_they_do_not_matter(text: str) -> None:
         ("y = x.data\nimport z", "TNS201"),
         ("y = x.data; import z", "TNS201"),
         ("return tensor(x)", "TNS308"),
+        ("total += float(loss)", "TNS109"),
+        ("y = complex (\n    x)", "TNS109"),
         ("x = not  tensor (y)", "TNS308"),
         ("x = 1if tensor(y) else 2", "TNS308"),
         ("match tensor(x):", "TNS308"),
@@ -134,6 +137,8 @@ GAPS = st.sampled_from(["", " ", "\t", "\n", "\\\n", "  # why\n", "\n# why\n  # 
 )
 def test_each_word_speaks_for_its_rule_alone_and_among_all(entry: RuleMetadata, word: str) -> None:
     text = f"y = f({word}=x)" if word in entry.triggers.names else f"y = a.{word}(x)"
+    if word in entry.triggers.builtins:
+        text = f"y = {word}(x)"
     assert entry in triggered(frozenset([entry.code]), text.encode())
     assert entry.code in codes(f"import torch\nx = torch.Tensor\n{text}\n")
     assert entry.code not in codes(f"y = f(some_{word}, {word}_, {word}ish)")

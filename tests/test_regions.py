@@ -58,8 +58,8 @@ def both_ways(path: Path) -> tuple[FileResult, FileResult]:
         return found, engine.check_bytes(str(path), raw, EVERYTHING)
 
 
-def _whole(made: AstIndex, words: frozenset[str], called: frozenset[str]) -> list[Region]:
-    return [whole(made)] if candidate_regions(made, words, called) else []
+def _whole(made: AstIndex, words: frozenset[str], called: frozenset[str], builtins: frozenset[str]) -> list[Region]:
+    return [whole(made)] if candidate_regions(made, words, called, builtins) else []
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,16 @@ def nearest(word: str, known: Iterable[str]) -> str:
     import difflib  # here: only mistakes need it
 
     spelled = {each.lower(): each for each in known}
-    close = difflib.get_close_matches(word.lower(), spelled, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(word.lower(), spelled, n=5, cutoff=0.6)
+    alike = difflib.SequenceMatcher(b=word.lower())
+
+    def likeness(other: str) -> tuple[float, int]:
+        """Of words that are as close, the one that begins alike is meant: `TNS101`, not `TNS311`, by `TNS1o1`."""
+        alike.set_seq1(other)
+        pairs = enumerate(zip(other, word.lower(), strict=False))
+        return alike.ratio(), next((at for at, (one, two) in pairs if one != two), len(other))
+
+    close.sort(key=likeness, reverse=True)
     return f"; did you mean `{spelled[close[0]]}`?" if close else ""
 
 

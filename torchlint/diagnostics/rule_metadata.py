@@ -19,6 +19,8 @@ class Triggers:
     """As what is called, under their own or another name: ``tensor(x)``, ``import tensor as t``."""
     methods: tuple[str, ...] = ()
     """As what is called, and behind a dot: ``x.numpy()``."""
+    builtins: tuple[str, ...] = ()
+    """As what is called, not behind a dot, with something else than a literal: ``float(x)``, no ``float("inf")``."""
 
 
 @dataclass(frozen=True)
@@ -55,4 +57,4 @@ class RuleMetadata:
     @property
     def called_words(self) -> frozenset[str]:
         """Those of its triggers that count only as what is called."""
-        return frozenset((*self.triggers.functions, *self.triggers.methods))
+        return frozenset((*self.triggers.functions, *self.triggers.methods, *self.triggers.builtins))

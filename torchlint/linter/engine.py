@@ -260,7 +260,9 @@ def _candidates(made: AstIndex, entries: Sequence[RuleMetadata]) -> list[Region]
     """Return the regions that hold a word of some rules."""
     called = frozenset[str]().union(*(entry.called_words for entry in entries))
     elsewhere = frozenset[str]().union(*(entry.words - entry.called_words for entry in entries))
-    return candidate_regions(made, called | elsewhere, called - elsewhere)
+    dotted = frozenset[str]().union(*((*each.triggers.functions, *each.triggers.methods) for each in entries))
+    builtins = frozenset[str]().union(*(each.triggers.builtins for each in entries)) - elsewhere - dotted
+    return candidate_regions(made, called | elsewhere, called - elsewhere, builtins)
 
 
 def _audited(source: Source, codes: frozenset[str], config: Config, checked: _Checked) -> list[Finding]:

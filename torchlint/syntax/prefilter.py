@@ -27,6 +27,7 @@ _CALL = re.compile(rb"\(|as\b|#")
 _ROW_END = re.compile(rb";|if\b|else\b|\Z")
 _ASSIGNMENT = re.compile(rb"(?:=|\(|\belse)(?:[\w.\s\\]|#[^\r\n]*[\r\n])*\Z")
 """What stands before the class in ``T = torch.FloatTensor`` and ``T = a.FloatTensor if c else b.FloatTensor``."""
+_LITERAL = re.compile(rb"\s*\(\s*[-+]?[\"'\d]")
 _IMPORT = re.compile(rb"[ \t]+import\b")
 
 _Test = Callable[["re.Match[bytes]"], bool]
@@ -72,6 +73,7 @@ def _is_present(triggers: Triggers, text: bytes) -> bool:
         or _any_stands(triggers.attributes, text, _is_attribute)
         or _any_stands(triggers.functions, text, _is_called)
         or _any_stands(triggers.methods, text, _is_attribute, _is_called)
+        or _any_stands(triggers.builtins, text, _is_plain_name, _takes_no_literal, _is_called)
     )
 
 
@@ -97,6 +99,16 @@ def _is_attribute(found: re.Match[bytes]) -> bool:
         return not (found[0] == b"data" and text[max(start - 7, 0) : start] == b".utils.")  # a package of torch's
     before = text[max(start - _FARTHEST, 0) : start]
     return _DOT.search(before) is not None or (len(before) == _FARTHEST and not before.strip())
+
+
+def _is_plain_name(found: re.Match[bytes]) -> bool:
+    """Whether no dot stands right before a word."""
+    return found.string[found.start() - 1 : found.start()] != b"."
+
+
+def _takes_no_literal(found: re.Match[bytes]) -> bool:
+    """Whether no string or number stands right behind a word's parenthesis."""
+    return _LITERAL.match(found.string, found.end()) is None
 
 
 def _is_called(found: re.Match[bytes]) -> bool:

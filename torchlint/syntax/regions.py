@@ -29,15 +29,23 @@ def whole(made: AstIndex) -> Region:
     return Region(0, len(made.source.utf8), tuple(made.tree.body))
 
 
-def candidate_regions(made: AstIndex, words: frozenset[str], called: frozenset[str] = frozenset()) -> list[Region]:
+def candidate_regions(
+    made: AstIndex,
+    words: frozenset[str],
+    called: frozenset[str] = frozenset(),
+    builtins: frozenset[str] = frozenset(),
+) -> list[Region]:
     """Find the regions that hold a candidate: one of the words as a name, an attribute, a keyword or an import.
 
-    Words in ``called`` count only as the function of a call. Names that stand for a word count too:
-    ``from torch import Tensor as T``, ``T = torch.Tensor if c else ...``.
+    Words in ``called`` count only as the function of a call, those in ``builtins`` moreover not behind a dot and not
+    with a literal. Names that stand for a word count too: ``from torch import Tensor as T``,
+    ``T = torch.Tensor if c else ...``.
     """
     aliases = _aliases(made, words)
     only_called = called | (aliases if words & aliases <= called else frozenset[str]())
-    bearing = _bearing(made, words | aliases)
+    bearing = [
+        node for node in _bearing(made, words | aliases) if _word(node) not in builtins or _takes_no_literal(made, node)
+    ]
     marked = {_home(made, node) for node in bearing if _word(node) not in only_called or _is_called(made, node)}
     return [_region(made, run) for run in _runs(made, made.tree.body, marked)] if marked else []
 
@@ -66,6 +74,15 @@ def _word(node: ast.AST) -> str | None:
 def _is_called(made: AstIndex, node: ast.AST) -> bool:
     above = made.parents.get(node)
     return isinstance(above, ast.Call) and above.func is node
+
+
+def _takes_no_literal(made: AstIndex, node: ast.AST) -> bool:
+    """Whether a built-in is called with something else than a string or a number."""
+    above = made.parents.get(node)
+    if not isinstance(node, ast.Name) or not isinstance(above, ast.Call):
+        return False
+    given = [each.operand if isinstance(each, ast.UnaryOp) else each for each in above.args]
+    return not all(isinstance(each, ast.Constant) for each in given)
 
 
 def _is_package_path(node: ast.AST) -> bool:

@@ -382,7 +382,10 @@ def _new(call: Call) -> Value:
 def _view(call: Call) -> Value:
     result = call.receiver.having(**_FLAT, kind=Kind.TENSOR)
     first = call.given.find(0, "dtype")
-    return detached(result) if first is not None and is_dtype(first) else result
+    if first is None or not is_dtype(first):
+        return result
+    name = dtype_name(first)
+    return detached(with_dtype(result, name) if name else result.having(dtype=ANY_DTYPE, exact=None))
 
 
 def _clone(call: Call) -> Value:

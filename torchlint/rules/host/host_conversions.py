@@ -172,7 +172,7 @@ def _lacking(receiver: cst.BaseExpression, value: Value, context: FileContext) -
     detach &= presumed.may_require_grad and bool(context.presumed_mode(receiver) & Mode.ON)
     cpu &= presumed.may_be_on_accelerator
     if detach and context.is_test:  # it has run: one that always raises would not be kept
-        detach = _shows_grad(value)
+        detach = shows_grad(value)
     if cpu and not value.device & Device.ACCELERATOR:
         cpu = context.speaks_of_accelerators(receiver)
     return detach, cpu
@@ -183,7 +183,7 @@ def _rests_on_others(reason: Reason) -> bool:
     return any(step.weak for step in reason.chain())
 
 
-def _shows_grad(value: Value) -> bool:
+def shows_grad(value: Value) -> bool:
     """Whether the function's own text shows that the value may require grad."""
     reason = value.why_grad
     return bool(value.grad & Grad.ATTACHED) and reason is not None and not _rests_on_others(reason)
@@ -247,9 +247,9 @@ def half(found: Conversion) -> str:
     }[found.detach, found.cpu] + " missing"
 
 
-def computes_loss(found: Conversion, context: FileContext) -> bool:
-    """Whether the conversion stands where a gradient may be wanted: in a ``forward`` or the computation of a loss."""
-    for above in context.ancestors(found.call):
+def computes_loss(node: cst.CSTNode, context: FileContext) -> bool:
+    """Whether a conversion stands where a gradient may be wanted: in a ``forward`` or the computation of a loss."""
+    for above in context.ancestors(node):
         if isinstance(above, cst.FunctionDef):
             return bool(_LOSS_CODE.search(above.name.value))
     return False
@@ -265,7 +265,7 @@ def _assumed(found: Conversion, context: FileContext) -> Iterator[Decision]:
     is_tensor = found.value.must(CONVERTS)
     yield IS_TENSOR.decided(None if is_tensor else "", receiver, "nothing else that it may be has a `.numpy()`")
     if found.detach:
-        wanted = computes_loss(found, context)
+        wanted = computes_loss(found.call, context)
         doubt = "a loss is computed here: the error may be the only sign of a lost gradient"
         yield NO_GRADIENT_WANTED.decided(doubt if wanted else None, receiver)
 

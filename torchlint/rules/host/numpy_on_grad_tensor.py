@@ -52,7 +52,7 @@ from torchlint.rules.host.host_conversions import Conversion, computes_loss, dra
 
 def _message(found: Conversion, context: FileContext) -> str:
     text = f"`.numpy()` on a tensor that requires grad: {half(found)}"
-    if computes_loss(found, context):
+    if computes_loss(found.call, context):
         text += "; here the fix would cut the gradient, if one is wanted stay in torch"
     return text
 

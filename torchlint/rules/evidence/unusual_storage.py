@@ -1,0 +1,183 @@
+"""What makes a tensor one that NumPy has no array for: a dtype, a layout or a view, shown where it is made."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from enum import Enum
+
+from torchlint.rules.api import Device, FileContext, Kind, remembered
+from torchlint.rules.evidence.local_bindings import bindings_of
+
+
+class Storage(Enum):
+    """How a tensor holds its numbers."""
+
+    BFLOAT16 = "bfloat16"
+    FLOAT8 = "float8"
+    COMPLEX32 = "complex32"
+    SPARSE = "sparse"
+    MKLDNN = "mkldnn"
+    QUANTISED = "quantised"
+    CONJUGATE = "a conjugate view"
+    NEGATIVE = "a negative view"
+
+
+DTYPES = {Storage.BFLOAT16, Storage.FLOAT8, Storage.COMPLEX32}
+_VIEWS = {Storage.CONJUGATE, Storage.NEGATIVE}
+_LAYOUTS = {Storage.SPARSE, Storage.MKLDNN, Storage.QUANTISED}
+
+_KEPT_BY_ALL = frozenset("detach detach_ cpu cuda requires_grad_".split())
+_RESHAPING = frozenset(
+    "contiguous reshape squeeze unsqueeze flatten ravel transpose permute t swapaxes movedim view_as expand".split()
+)
+_KEPT: dict[Storage, frozenset[str]] = {
+    **dict.fromkeys(DTYPES, _KEPT_BY_ALL | _RESHAPING | {"clone"}),
+    **dict.fromkeys(_VIEWS, _KEPT_BY_ALL | _RESHAPING - {"expand"}),
+    **dict.fromkeys(_LAYOUTS, _KEPT_BY_ALL | {"clone"}),
+    Storage.SPARSE: _KEPT_BY_ALL | frozenset("clone coalesce t float double half bfloat16".split()),
+}
+"""The methods that give a tensor held alike (measured on torch 2.13)."""
+_ATTRIBUTES = frozenset({"T", "mT"})
+_CONJUGATING = frozenset({"conj", "adjoint"})
+_CONJUGATE = frozenset({"H", "mH"})
+_TO_SPARSE = frozenset("to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc".split())
+_SPARSE = frozenset(f"torch.sparse_{word}_tensor" for word in ("coo", "csr", "csc", "bsr", "bsc", "compressed"))
+_QUANTISING = frozenset({"torch.quantize_per_tensor", "torch.quantize_per_channel"})
+_COMPLEX = frozenset(
+    "torch.complex torch.polar torch.view_as_complex torch.fft.fft torch.fft.ifft torch.fft.fft2 torch.fft.ifft2 "
+    "torch.fft.fftn torch.fft.ifftn torch.fft.rfft torch.fft.rfft2 torch.fft.rfftn torch.fft.ihfft".split()
+)
+_DEEPEST = 20
+"""A way back that has more steps is not followed."""
+_MOST = 8
+"""Nor is a name that is bound more often: each use of it would ask for all of them."""
+
+
+def of_dtype(exact: str | None) -> Storage | None:
+    """Return what an exact dtype means for NumPy; None where it has the dtype too."""
+    if exact is None:
+        return None
+    if exact.startswith("float8"):
+        return Storage.FLOAT8
+    return next((each for each in DTYPES if each.value == exact), None)
+
+
+@remembered
+def shown_storage(node: ast.expr, context: FileContext) -> Storage | None:
+    """Return how a tensor is held, where the text around shows it; None for the usual, and for what is not known."""
+    return _storage(node, context, 0)
+
+
+def _storage(node: ast.expr, context: FileContext, depth: int) -> Storage | None:
+    if depth > _DEEPEST:
+        return None
+    match node:
+        case ast.Name():
+            return _of_name(node, context, lambda value: _storage(value, context, depth + 1))
+        case ast.Attribute(value=inner, attr=word) if word in _CONJUGATE and _is_complex(inner, context, depth + 1):
+            return None if _storage(inner, context, depth + 1) else Storage.CONJUGATE
+        case ast.Attribute(value=inner, attr="imag"):
+            return Storage.NEGATIVE if _storage(inner, context, depth + 1) is Storage.CONJUGATE else None
+        case ast.Attribute(value=inner, attr=word) if word in _ATTRIBUTES:
+            return _unless(_storage(inner, context, depth + 1), _LAYOUTS)
+        case ast.Subscript(value=inner):
+            return _unless(_storage(inner, context, depth + 1), _LAYOUTS) if context.value(inner).is_tensor else None
+        case ast.Call():
+            return _of_call(node, context, depth)
+    return None
+
+
+def _of_name(name: ast.Name, context: FileContext, ask: Callable[[ast.expr], Storage | None]) -> Storage | None:
+    """Return what is true of all that a name may stand for."""
+    bound = bindings_of(name, context) if len(_places(name, context)) <= _MOST else []
+    if not bound or any(each.depth or each.is_augmented for each in bound):
+        return None
+    found = {ask(each.value) for each in bound}
+    return found.pop() if len(found) == 1 else None
+
+
+def _places(name: ast.Name, context: FileContext) -> list[ast.Name]:
+    scope = context.scope_that_binds(name)
+    return context.stores(scope).get(name.id, []) if scope is not None else []
+
+
+def _unless(found: Storage | None, excluded: set[Storage]) -> Storage | None:
+    return None if found in excluded else found
+
+
+def _of_call(node: ast.Call, context: FileContext, depth: int) -> Storage | None:
+    names = context.names(node.func)
+    if names and names <= _SPARSE:
+        return Storage.SPARSE
+    if names and names <= _QUANTISING:
+        return Storage.QUANTISED
+    if names == {"torch.conj"} and node.args:
+        return _conjugated(node.args[0], context, depth)
+    made = of_dtype(context.value(node).exact) if context.value(node).is_tensor else None
+    if made is not None and _names_a_dtype(node, context):
+        return made
+    match node.func:
+        case ast.Attribute(value=inner, attr=word) if not names or context.value(inner).is_tensor:
+            return _of_method(node, inner, word, context, depth)
+    return None
+
+
+def _of_method(node: ast.Call, inner: ast.expr, word: str, context: FileContext, depth: int) -> Storage | None:
+    if not context.value(inner).is_tensor:
+        return None
+    if word in _CONJUGATING and not node.args:
+        return _conjugated(inner, context, depth)
+    if word in _TO_SPARSE:
+        return Storage.SPARSE
+    if word == "to_mkldnn":
+        return Storage.MKLDNN
+    before = _storage(inner, context, depth + 1)
+    if before is None:
+        return None
+    if word in ("cpu", "cuda", "to") and before in _VIEWS and context.value(inner).device != Device.HOST:
+        return None  # a copy from one device to another is no view
+    kept = word in _KEPT[before] or (word == "to" and (before is Storage.SPARSE or _moves_alone(node, context)))
+    return before if kept else None
+
+
+def _conjugated(inner: ast.expr, context: FileContext, depth: int) -> Storage | None:
+    """Return what a conjugate is held as: of a conjugate or of real numbers there is no view."""
+    if _storage(inner, context, depth + 1) is not None or not _is_complex(inner, context, depth + 1):
+        return None
+    return Storage.CONJUGATE
+
+
+def _is_complex(node: ast.expr, context: FileContext, depth: int) -> bool:
+    if depth > _DEEPEST:
+        return False
+    value = context.value(node)
+    if value.is_tensor and value.exact in ("complex64", "complex128"):
+        return True
+    match node:
+        case ast.Name():
+            bound = bindings_of(node, context) if len(_places(node, context)) <= _MOST else []
+            return bool(bound) and all(
+                not each.depth and not each.is_augmented and _is_complex(each.value, context, depth + 1)
+                for each in bound
+            )
+        case ast.Call(func=function):
+            names = context.names(function)
+            return bool(names) and names <= _COMPLEX
+        case ast.Subscript(value=inner):
+            return _is_complex(inner, context, depth + 1)
+    return False
+
+
+def _names_a_dtype(node: ast.Call, context: FileContext) -> bool:
+    """Whether a call itself says its result's dtype: ``.bfloat16()``, ``.to(torch.bfloat16)``, ``dtype=``."""
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "bfloat16":
+        return True
+    given = [*node.args, *(each.value for each in node.keywords if each.arg == "dtype")]
+    return any(context.value(each).must(Kind.DTYPE) for each in given)
+
+
+def _moves_alone(node: ast.Call, context: FileContext) -> bool:
+    """Whether what ``.to`` is given is a device, so that the dtype stays."""
+    given = [*node.args, *(each.value for each in node.keywords if each.arg not in ("non_blocking", "copy"))]
+    return all(context.value(each).must(Kind.DEVICE | Kind.STRING) for each in given)

@@ -1,0 +1,150 @@
+"""`.numpy()` is called on a tensor that NumPy has no array for: bfloat16, float8, sparse, quantised, a conjugate view.
+
+## What it does
+
+Flags `.numpy()` where the code shows what the tensor is: `.to(torch.bfloat16)`, `.bfloat16()`, a `dtype=` of float8,
+`.to_sparse()`, `torch.sparse_coo_tensor(...)`, `torch.quantize_per_tensor(...)`, `.conj()` of complex numbers and
+`.imag` of that.
+
+Silent are tensors of unknown dtype, such as the output of a model that may have been loaded in bfloat16, what has been
+cast, made dense or resolved since, and `.numpy(force=True)` on a conjugate view, which resolves it.
+
+## Why is this bad?
+
+The call always raises: `TypeError: Got unsupported ScalarType BFloat16`, `TypeError: can't convert Sparse layout tensor
+to numpy. Use Tensor.to_dense() first`, `RuntimeError: Can't call numpy() on Tensor that has conjugate bit set`. Where
+the dtype is set for a GPU the tests on a CPU in float32 do not see it.
+
+## Example
+
+```python
+import torch
+
+spectrum = torch.fft.fft(torch.ones(3)).conj()
+array = spectrum.numpy()
+```
+
+Use instead:
+
+```python
+import torch
+
+spectrum = torch.fft.fft(torch.ones(3)).conj()
+array = spectrum.resolve_conj().numpy()
+```
+
+For bfloat16 and float8 write `.float().numpy()`, or `.view(torch.int16).numpy()` where the bits are wanted. Where
+Python numbers are wanted, `.tolist()` takes every dtype.
+
+## Fix safety
+
+Safe for sparse tensors and for conjugate and negative views that the own text of the function shows: it raises, and
+`.to_dense()`, `.resolve_conj()` and `.resolve_neg()` give the same numbers. Unsafe where an error may be expected; for
+bfloat16, float8 and complex32, whose bits may be meant and not their numbers; and for quantised tensors, of which
+`.dequantize()` gives the numbers and `.int_repr()` the integers behind them. Without a fix where the array is asked for
+its bytes, as by `.tobytes()` and `.view(np.uint16)`.
+
+## References
+
+* [torch.Tensor.numpy](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html)
+* [torch.Tensor.resolve_conj](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.resolve_conj.html)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, IS_TENSOR
+from torchlint.diagnostics.model import Confidence, Fix, Severity
+from torchlint.rules.api import Draft, FileContext, Rule, Triggers
+from torchlint.rules.evidence.constructor_argument import brief
+from torchlint.rules.evidence.expected_errors import error_not_expected
+from torchlint.rules.evidence.unusual_storage import DTYPES, Storage, of_dtype, shown_storage
+
+_REPAIRS = {
+    Storage.BFLOAT16: ".float()",
+    Storage.FLOAT8: ".float()",
+    Storage.COMPLEX32: ".cfloat()",
+    Storage.SPARSE: ".to_dense()",
+    Storage.MKLDNN: ".to_dense()",
+    Storage.QUANTISED: ".dequantize()",
+    Storage.CONJUGATE: ".resolve_conj()",
+    Storage.NEGATIVE: ".resolve_neg()",
+}
+_OF_BITS = frozenset({"view", "tobytes", "tofile", "data", "dtype", "nbytes", "itemsize"})
+_RESOLVED_BY_FORCE = {Storage.CONJUGATE, Storage.NEGATIVE}
+_ERRORS = {Storage.CONJUGATE: "RuntimeError", Storage.NEGATIVE: "RuntimeError"}
+
+
+def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
+    """Report ``.numpy()`` on a tensor that is no array of NumPy's."""
+    match node:
+        case cst.Call(func=cst.Attribute(value=receiver, attr=cst.Name(value="numpy") as at), args=args):
+            pass
+        case _:
+            return
+    place = context.python(receiver)
+    value = context.value(receiver)
+    if not isinstance(place, ast.expr) or not value.is_tensor or _is_detour(node, context):
+        return
+    shown = shown_storage(place, context)
+    found = shown or (None if _under_autocast(node, context) else of_dtype(value.exact))
+    if found is None or (args and found in _RESOLVED_BY_FORCE):
+        return
+    repair = _REPAIRS[found]
+    is_of_bits = found in DTYPES and _asks_for_bits(node, context)
+    remedy = "view it as integers to get its bits" if is_of_bits else f"use `{repair}`"
+    message = f"`.numpy()` raises `{_ERRORS.get(found, 'TypeError')}` on what is {found.value}: {remedy}"
+    fix = Fix(
+        f"Insert `{repair}` before `.numpy()`",
+        (context.insert_after(receiver, repair),),
+        (IS_TENSOR.proven(of=brief(receiver, context)), error_not_expected(node, context)),
+    )
+    if found is Storage.QUANTISED:
+        fix = fix.assuming(AUTHOR_MEANT_THIS.open(doubt="`.int_repr()` gives the integers", is_likely=True))
+    if found in DTYPES:
+        fix = fix.assuming(AUTHOR_MEANT_THIS.open(doubt="`.view` of an integer dtype gives the bits", is_likely=True))
+    yield Draft(
+        at,
+        message,
+        Confidence.LIKELY if shown is None else Confidence.CERTAIN,
+        fix=None if is_of_bits else fix,
+        severity=Severity.WARNING if shown is None else Severity.ERROR,
+    )
+
+
+def _is_detour(node: cst.Call, context: FileContext) -> bool:
+    """Whether the array only becomes Python numbers, for which TNS107 has a better repair."""
+    match context.parent(node):
+        case cst.Attribute(attr=cst.Name(value="item" | "tolist")):
+            return True
+    return False
+
+
+def _asks_for_bits(node: cst.Call, context: FileContext) -> bool:
+    """Whether what the array is asked for depends on how its numbers are held."""
+    above = context.parent(node)
+    return isinstance(above, cst.Attribute) and above.attr.value in _OF_BITS
+
+
+def _under_autocast(node: cst.Call, context: FileContext) -> bool:
+    """Whether autocast may have chosen the dtype."""
+    return any(
+        "autocast" in context.code(item.item)
+        for above in context.ancestors(node)
+        if isinstance(above, cst.With)
+        for item in above.items
+    )
+
+
+RULE = Rule(
+    "TNS106",
+    "numpy-on-unsupported-dtype",
+    Triggers(methods=("numpy",)),
+    assumes=("is-torch-tensor", "error-not-expected", "author-meant-this"),
+    severity=Severity.ERROR,
+    visit={cst.Call: check},
+)

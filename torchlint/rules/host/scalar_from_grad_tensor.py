@@ -1,0 +1,309 @@
+"""A tensor that requires grad is turned into a Python number without being detached.
+
+## What it does
+
+Reports `float(t)`, `complex(t)`, `t` as an element in `torch.tensor([t])`, and in functions that call `backward` also
+`"%.2f" % t` and what `math` and `cmath` are given, where `t` requires grad: a parameter, a loss that is differentiated,
+what a module with parameters gives.
+
+Silent are `int(t)`, `bool(t)`, f-strings, `str.format`, `.item()` and `.tolist()`, which torch takes without a word,
+all conversions while grad mode is off, and values of which only a parameter or an unknown call could say that they
+require grad.
+
+## Why is this bad?
+
+The number has left the graph, and nothing in the code says that this is meant. Since 2.8 torch warns "Converting a
+tensor with requires_grad=True to a scalar may lead to unexpected behavior. Consider using tensor.detach() first", and
+announces an error. In `torch.tensor([a, b])` it is mostly a mistake: what was to be a vector of `a` and `b` is a
+constant, and whatever is computed of it trains nothing.
+
+## Example
+
+```python
+import torch
+
+weight = torch.ones(3, requires_grad=True)
+loss = (weight * 2).sum()
+loss.backward()
+total = float(loss)
+```
+
+Use instead:
+
+```python
+import torch
+
+weight = torch.ones(3, requires_grad=True)
+loss = (weight * 2).sum()
+loss.backward()
+total = loss.item()
+```
+
+Where the gradient is to flow, use `torch.exp(loss)`, and `torch.stack([a, b])` in place of `torch.tensor([a, b])`.
+
+## Fix safety
+
+Safe where the code shows that the value is a tensor: the number is the same, bit for bit, and only the warning goes.
+`.item()` is written where the dtype is known to be real, as that of a loss whose `backward()` is called, `.detach()`
+elsewhere: the `.item()` of a complex tensor without imaginary part is a `complex`, which neither `float` nor `math`
+takes. Unsafe where a number may be handed to the
+same place, which has no `.detach()`, and in a `forward` and where a loss is computed: there the warning may be the only
+sign that a gradient gets lost.
+
+For `torch.tensor([a, b])` the repair is shown and never applied: `torch.stack` keeps the gradient, which changes what
+is trained, and `.detach()` keeps what happens today. Which was meant is yours to say.
+
+## References
+
+* [torch.Tensor.item](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.item.html)
+* [torch.stack](https://docs.pytorch.org/docs/stable/generated/torch.stack.html)
+* [Warning on tensors that require grad](https://github.com/pytorch/pytorch/pull/143261)
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NO_GRADIENT_WANTED
+from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
+from torchlint.rules.api import Draft, FileContext, Grad, Kind, Mode, Rule, Triggers
+from torchlint.rules.evidence.constructor_argument import brief
+from torchlint.rules.evidence.tensor_proof import is_tensor
+from torchlint.rules.host.host_conversions import computes_loss, shows_grad
+
+_PRIMARY = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
+"""What a method can be called on without parentheses."""
+_MODULES = frozenset({"math", "cmath"})
+_WITHOUT_FLOAT = frozenset("trunc prod comb perm gcd lcm factorial isqrt fsum dist sumprod".split())
+"""Functions of ``math`` that ask a tensor for something else than ``__float__``, or take a list."""
+_REAL = frozenset({"float16", "bfloat16", "float32", "float64"})
+_CONVERSION = re.compile(r"%(\(|[#0\- +]*(\*|\d*)(?:\.(\*|\d*))?[hlL]?(.))", re.DOTALL)
+_BACKWARD = frozenset({"backward", "manual_backward"})
+
+
+def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
+    """Report a call that asks a tensor for its number."""
+    match node:
+        case cst.Call(func=cst.Name(value="float" | "complex" as word) as at, args=[only]):
+            is_plain = only.keyword is None and not only.star and _asks_for_grad(only.value)
+            if is_plain and context.names(at) == {f"builtins.{word}"}:
+                yield from _converted(node, at, [only.value], context)
+        case cst.Call(func=cst.Attribute(value=cst.Name(value=module), attr=at), args=args) if module in _MODULES:
+            is_meant = at.value not in _WITHOUT_FLOAT and context.names(node.func) == {f"{module}.{at.value}"}
+            if is_meant and _differentiates(node, context):
+                given = [each.value for each in args if not each.star and each.keyword is None]
+                yield from _converted(node, at, given, context)
+        case cst.Call(args=[cst.Arg(keyword=None, star="", value=cst.List() | cst.Tuple() as elements), *_]):
+            if context.spells(node.func, "tensor"):
+                yield from _gathered(node, elements, context)
+
+
+def check_format(node: cst.BinaryOperation, context: FileContext) -> Iterator[Draft]:
+    """Report ``"%.2f" % t`` in a function that differentiates something."""
+    if not isinstance(node.operator, cst.Modulo):
+        return
+    text = context.value(node.left).const
+    if not isinstance(text, str) or not _differentiates(node, context):
+        return
+    given = [each.value for each in node.right.elements] if isinstance(node.right, cst.Tuple) else [node.right]
+    words = _conversions(text)
+    if len(words) == len(given):
+        floats = [each for each, word in zip(given, words, strict=True) if word in "eEfFgG"]
+        for each in floats:
+            yield from _converted(node, each, [each], context)
+
+
+def _conversions(text: str) -> list[str]:
+    """Return the letter of each conversion in a format; nothing where they take their values in another way."""
+    found = []
+    for each in _CONVERSION.finditer(text):
+        if each[1] == "(" or "*" in (each[2], each[3]):
+            return []
+        if each[4] != "%":
+            found.append(each[4])
+    return found
+
+
+def _converted(
+    node: cst.BaseExpression, at: cst.CSTNode, given: list[cst.BaseExpression], context: FileContext
+) -> Iterator[Draft]:
+    """Report those of some values that require grad: each is asked for its number."""
+    live = [(each, sure) for each in given if (sure := _requires_grad(each, context)) is not None]
+    if not live:
+        return
+    first = live[0][0]
+    what = f"`{brief(node.func, context)}`" if isinstance(node, cst.Call) else "`%`"
+    cuts = computes_loss(node, context) and not _differentiates(node, context)
+    remedy = "use `.item()`" if _is_real(first, context) else "detach it first"
+    if cuts:
+        remedy = "and the gradient ends here: stay in torch if one is wanted"
+    message = f"{what} of `{brief(first, context)}`, which requires grad: torch warns and will raise, {remedy}"
+    only = node if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) else None
+    edits: list[Edit] = []
+    for each, _ in live:
+        edits += _number(each, only, context)
+    fix = None
+    if all(edits) and not any("#" in context.source.slice(edit.start, edit.end) for edit in edits):
+        title = "Use `.item()`" if _is_real(first, context) else "Insert `.detach()`"
+        doubt = "a loss is computed here: the warning may be the only sign of a lost gradient"
+        wanted = NO_GRADIENT_WANTED.decided(doubt if cuts else None, brief(first, context))
+        fix = Fix(title, tuple(edits), (*(is_tensor(each, context) for each, _ in live), wanted))
+    severity = Severity.WARNING if cuts else Severity.LEGACY
+    yield Draft(at, message, min(sure for _, sure in live), _why(first, context), fix, severity)
+
+
+def _number(node: cst.BaseExpression, call: cst.Call | None, context: FileContext) -> list[Edit]:
+    """Take a tensor's number without a warning; ``call`` is the ``float(t)`` that a known dtype makes superfluous."""
+    opening, closing = ("(", ")") if not isinstance(node, _PRIMARY) and not getattr(node, "lpar", ()) else ("", "")
+    word = ".item()" if _is_real(node, context) else ".detach()"
+    start, end = context.outer_span(node)
+    if call is not None and word == ".item()" and context.names(call.func) == {"builtins.float"}:
+        outer = context.span(call)
+        return [Edit(outer[0], start, opening), Edit(end, outer[1], f"{closing}{word}")]
+    before = [Edit(start, start, opening)] if opening else []
+    return [*before, Edit(end, end, f"{closing}{word}")]
+
+
+def _gathered(node: cst.Call, elements: cst.List | cst.Tuple, context: FileContext) -> Iterator[Draft]:
+    """Report ``torch.tensor([a, b])``: a constant that was made of values with a gradient."""
+    leaves = list(_leaves(elements))
+    names = context.names(node.func) if any(_asks_for_grad(each) for each in leaves) else frozenset[str]()
+    if names != {"torch.tensor"}:
+        return
+    live = [(each, sure) for each in leaves if (sure := _requires_grad(each, context)) is not None]
+    if not live:
+        return
+    at = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
+    first = live[0][0]
+    message = (
+        f"`torch.tensor` makes a constant of `{brief(first, context)}`, which requires grad: "
+        "`torch.stack` keeps the gradient, `.detach()` says that it is to end here"
+    )
+    yield Draft(
+        at,
+        message,
+        min(sure for _, sure in live),
+        _why(first, context),
+        _stacked(node, elements, len(live) == len(leaves), context),
+        Severity.WARNING,
+    )
+
+
+def _stacked(node: cst.Call, elements: cst.List | cst.Tuple, are_tensors: bool, context: FileContext) -> Fix | None:
+    """Show ``torch.stack``, which takes tensors alone and no keywords."""
+    is_flat = not any(isinstance(each.value, cst.List | cst.Tuple) for each in elements.elements)
+    if not are_tensors or not is_flat or len(node.args) != 1 or not isinstance(node.func, cst.Attribute):
+        return None
+    doubt = "the result requires grad from now on; `.detach()` on its elements keeps what happens today"
+    return Fix("Use `torch.stack`", (context.replace(node.func.attr, "stack"),), (AUTHOR_MEANT_THIS.open(doubt=doubt),))
+
+
+def _leaves(elements: cst.List | cst.Tuple) -> Iterator[cst.BaseExpression]:
+    for each in elements.elements:
+        if isinstance(each.value, cst.List | cst.Tuple):
+            yield from _leaves(each.value)
+        elif isinstance(each, cst.Element):
+            yield each.value
+
+
+# ---------------------------------------------------------------------- what requires grad
+def _asks_for_grad(node: cst.BaseExpression) -> bool:
+    """Whether an expression may require grad by its shape: no literal, no comparison."""
+    return not isinstance(node, cst.BaseNumber | cst.BaseString | cst.Comparison | cst.BooleanOperation | cst.BaseComp)
+
+
+def _requires_grad(node: cst.BaseExpression, context: FileContext) -> Confidence | None:
+    """Return how sure it is that a value requires grad where it stands; None where there is no source of that."""
+    if not _asks_for_grad(node):
+        return None
+    value = context.value(node)
+    if not value.may(Kind.TENSOR) or not value.may_require_grad or not context.mode(node) & Mode.ON:
+        return None
+    place = context.python(node)
+    if isinstance(place, ast.Name) and context.works_with_torch and _is_differentiated(place, context):
+        is_sure = value.is_tensor and context.mode(node) == Mode.ON
+        return Confidence.CERTAIN if is_sure else Confidence.LIKELY
+    presumed = context.presumed_value(node)
+    if not value.is_tensor or not value.grad & Grad.ATTACHED or not presumed.may_require_grad:
+        return None
+    if not context.presumed_mode(node) & Mode.ON or (context.is_test and not shows_grad(value)):
+        return None
+    is_sure = value.grad == Grad.ATTACHED and shows_grad(value) and context.mode(node) == Mode.ON
+    return Confidence.CERTAIN if is_sure else Confidence.LIKELY
+
+
+def _is_differentiated(name: ast.Name, context: FileContext) -> bool:
+    """Whether the value that a name stands for is differentiated in the same function."""
+    around = context.function_around(name) or context.tree
+    same = [each for each in _differentiated(around, context) if each.id == name.id]
+    if not same:
+        return False
+    bound = set(context.reaching(name))
+    return bool(bound) and any(set(context.reaching(each)) == bound for each in same)
+
+
+def _differentiated(scope: ast.AST, context: FileContext) -> list[ast.Name]:
+    """Return the names on which a function calls ``backward``, however it is done."""
+    return context.answer((_differentiated, scope), lambda: list(_names_differentiated(scope, context)))
+
+
+def _names_differentiated(scope: ast.AST, context: FileContext) -> Iterator[ast.Name]:
+    for call in context.own(scope, ast.Call):
+        match call:
+            case ast.Call(func=ast.Attribute(value=ast.Name() as name, attr="backward"), args=[]):
+                yield name
+            case ast.Call(func=ast.Attribute(attr=word), args=[ast.Name() as name, *_]) if word in _BACKWARD:
+                yield name
+            case ast.Call(
+                func=ast.Attribute(
+                    value=ast.Call(func=ast.Attribute(attr="scale"), args=[ast.Name() as name]), attr="backward"
+                )
+            ):
+                yield name
+
+
+def _differentiates(node: cst.CSTNode, context: FileContext) -> bool:
+    """Whether the function around a node, or outside of functions the statement, calls ``.backward``."""
+    place = context.python(node)
+    if not isinstance(place, ast.AST):
+        return False
+    around: ast.AST | None = context.function_around(place)
+    if around is None:
+        around = next((each for each in context.ancestors(place) if context.parent(each) is context.tree), None)
+    if around is None:
+        return False
+    asked = around
+    return context.answer((_differentiates, asked), lambda: _calls_backward(asked, context))
+
+
+def _calls_backward(around: ast.AST, context: FileContext) -> bool:
+    calls = context.inside(around, ast.Call)
+    return any(isinstance(each.func, ast.Attribute) and each.func.attr == "backward" for each in calls)
+
+
+def _is_real(node: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether a tensor holds no complex numbers: ``backward`` without an argument refuses them."""
+    value, place = context.value(node), context.python(node)
+    if value.is_tensor and value.exact in _REAL:
+        return True
+    return isinstance(place, ast.Name) and _is_differentiated(place, context)
+
+
+def _why(node: cst.BaseExpression, context: FileContext) -> tuple[str, ...]:
+    value = context.value(node)
+    if value.grad & Grad.ATTACHED and value.why_grad is not None:
+        return context.why(value.why_grad)
+    return (f"`{brief(node, context)}` is differentiated in the same function, line {context.row(node)}",)
+
+
+RULE = Rule(
+    "TNS109",
+    "scalar-from-grad-tensor",
+    Triggers(functions=("tensor",), methods=("backward",), builtins=("float", "complex")),
+    assumes=("is-torch-tensor", "no-gradient-wanted", "author-meant-this"),
+    visit={cst.Call: check_call, cst.BinaryOperation: check_format},
+)
