@@ -36,6 +36,7 @@ RULES: tuple[RuleMetadata, ...] = (
     RuleMetadata(code="TNS402", name="variable-volatile", triggers=Triggers(names=("volatile", "Variable")), family="variable", assumes=("author-meant-this", "no-graph-needed", "name-keeps-its-meaning"), severity=Severity.WARNING),
     RuleMetadata(code="TNS403", name="variable-type-check", triggers=Triggers(names=("Variable",)), family="variable", assumes=("annotation-not-read", "author-meant-this")),
     RuleMetadata(code="TNS404", name="variable-import", triggers=Triggers(names=("Variable",)), family="variable", follows=("TNS401", "TNS402", "TNS403"), assumes=("name-not-imported-elsewhere",)),
+    RuleMetadata(code="TNS501", name="live-state-dict-kept", triggers=Triggers(methods=("state_dict",)), family="silent", assumes=("author-meant-this",), severity=Severity.WARNING),
     RuleMetadata(code="TNS502", name="parameter-lost-by-move", triggers=Triggers(functions=("Parameter",)), family="silent", assumes=("author-meant-this",), severity=Severity.WARNING),
     RuleMetadata(code="TNS900", name="syntax-error", severity=Severity.ERROR),
     RuleMetadata(code="TNS901", name="unused-suppression", severity=Severity.WARNING),
