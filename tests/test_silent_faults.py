@@ -21,3 +21,17 @@ def test_kept_weights_are_the_last_ones_unless_they_are_copied() -> None:
     assert torch.equal(shallow["weight"], model.weight)
     assert torch.equal(copied["weight"], first)
     assert not torch.equal(first, model.weight)
+
+
+def test_a_revived_loss_gives_its_parameters_no_gradient() -> None:
+    for revive in (
+        lambda loss: torch.tensor(loss.item(), requires_grad=True),
+        lambda loss: torch.autograd.Variable(loss.detach(), requires_grad=True),
+        lambda loss: loss.detach().requires_grad_(),
+    ):
+        model = torch.nn.Linear(2, 2)
+        revive(model(torch.ones(2)).sum()).backward()
+        assert model.weight.grad is None
+    model = torch.nn.Linear(2, 2)
+    model(torch.ones(2)).sum().requires_grad_().backward()
+    assert model.weight.grad is not None
