@@ -177,9 +177,10 @@ def _differentiated(place: ast.expr, given: ast.expr, context: FileContext, *, i
 
     def ends(node: ast.stmt) -> bool:
         parts = list(header(node))
-        names = [each for part in parts for each in context.inside(part, ast.Name)]
-        attributes = [each for part in parts for each in context.inside(part, ast.Attribute)]
-        stored = (ast.unparse(each) for each in (*names, *attributes) if isinstance(each.ctx, ast.Store))
+        names = (each for part in parts for each in context.inside(part, ast.Name))
+        attributes = (each for part in parts for each in context.inside(part, ast.Attribute))
+        bound: list[ast.Name | ast.Attribute] = [*names, *attributes]
+        stored = (ast.unparse(each) for each in bound if isinstance(each.ctx, ast.Store))
         return code in stored
 
     assert statement is not None
