@@ -39,7 +39,7 @@ RULES: tuple[RuleMetadata, ...] = (
     RuleMetadata(code="TNS404", name="variable-import", triggers=Triggers(names=("Variable",)), family="variable", follows=("TNS401", "TNS402", "TNS403"), assumes=("name-not-imported-elsewhere",)),
     RuleMetadata(code="TNS501", name="live-state-dict-kept", triggers=Triggers(methods=("state_dict",)), family="silent", assumes=("author-meant-this",), severity=Severity.WARNING),
     RuleMetadata(code="TNS502", name="parameter-lost-by-move", triggers=Triggers(functions=("Parameter",)), family="silent", assumes=("author-meant-this",), severity=Severity.WARNING),
-    RuleMetadata(code="TNS503", name="loss-revived", triggers=Triggers(attributes=("requires_grad",), functions=("tensor", "Variable"), methods=("requires_grad_",)), family="silent", severity=Severity.WARNING),
+    RuleMetadata(code="TNS503", name="loss-revived", triggers=Triggers(attributes=("requires_grad",), functions=("tensor", "Variable"), methods=("requires_grad_",)), family="silent", assumes=("author-meant-this",), severity=Severity.WARNING),
     RuleMetadata(code="TNS900", name="syntax-error", severity=Severity.ERROR),
     RuleMetadata(code="TNS901", name="unused-suppression", severity=Severity.WARNING),
     RuleMetadata(code="TNS902", name="unknown-code-in-suppression", severity=Severity.WARNING),

@@ -23,7 +23,7 @@ import torch
 
 def step(model, optimizer, x, y):
     loss = torch.nn.functional.mse_loss(model(x), y)
-    loss = torch.tensor(loss, requires_grad=True)
+    loss.requires_grad = True
     loss.backward()
     optimizer.step()
 ```
@@ -44,8 +44,8 @@ Where `backward()` raises then, look above for what cuts the graph: `.item()`, `
 
 ## Fix safety
 
-No fix is applied: which computation was meant to be differentiated is for you to say. The finding says where the graph
-was lost, as far as it can be seen.
+No fix is applied: which computation was meant to be differentiated is for you to say. Shown is how the line is dropped,
+so that `backward()` says what is wrong. The finding says where the graph was lost, as far as it can be seen.
 
 ## References
 
@@ -61,7 +61,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Confidence, Severity
+from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
+from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import (
     LOSSES,
     Draft,
@@ -144,7 +145,30 @@ def _revived(
         f"no gradient gets past `{_text(given, context)}`, which is made a new leaf: {advice}",
         Confidence.CERTAIN if is_certain else Confidence.LIKELY,
         (f"line {used.lineno} differentiates it: `{_text(used, context)}`",),
+        None if is_new else _fix(node, context),
     )
+
+
+def _fix(node: cst.Call | cst.Attribute, context: FileContext) -> Fix | None:
+    """Drop a statement that stands on a line of its own, beside others."""
+    for above in context.ancestors(node):
+        if isinstance(above, cst.SimpleStatementLine):
+            block = context.parent(above)
+            if not isinstance(block, cst.IndentedBlock) or len(block.body) == 1 or len(above.body) != 1:
+                return None
+            row, last = context.row(above.body[0]), context.source.position(context.span(above.body[0])[1])[0]
+            starts = context.source.line_starts
+            text = context.source.line(row).strip()
+            if row != last or row >= len(starts) or text != context.code(above.body[0]):
+                return None
+            return Fix(
+                "Drop the line, so that `backward()` says where the graph is lost",
+                (Edit(starts[row - 1], starts[row], ""),),
+                (AUTHOR_MEANT_THIS.open(doubt="`backward()` raises where the graph was lost"),),
+            )
+        if not isinstance(above, cst.Expr | cst.Assign | cst.AssignTarget):
+            return None
+    return None
 
 
 def _text(node: ast.expr | ast.stmt, context: FileContext) -> str:
@@ -267,6 +291,7 @@ RULE = Rule(
     "TNS503",
     "loss-revived",
     Triggers(methods=("requires_grad_",), functions=("tensor", "Variable"), attributes=("requires_grad",)),
+    assumes=("author-meant-this",),
     severity=Severity.WARNING,
     visit={cst.Call: check_call, cst.Assign: check_assignment},
 )
