@@ -1,0 +1,170 @@
+"""Memory that nothing has written yet is computed with.
+
+## What it does
+
+Flags `total = torch.empty(n)`, `torch.empty_like(x)` and `x.new_empty(n)` where the first that happens to `total` is
+that it is added to (`total += x`, `total[i] += x`) or computed with (`total * 2`).
+
+Silent is all else: what is filled, written by `copy_` or `out=`, stored into, given to a function or to `nn.init`,
+asked for its shape, returned, on the `meta` device, or has no elements.
+
+## Why is this bad?
+
+`torch.empty` gives whatever lies in memory. In a fresh process that is often zeros, so that it works in a test, and
+later on it is the numbers of tensors that were freed, NaN among them. Nothing raises.
+
+## Example
+
+```python
+import torch
+
+
+def total(batches):
+    found = torch.empty(3)
+    for batch in batches:
+        found += batch
+    return found
+```
+
+Use instead:
+
+```python
+import torch
+
+
+def total(batches):
+    found = torch.zeros(3)
+    for batch in batches:
+        found += batch
+    return found
+```
+
+## Fix safety
+
+Never safe: the numbers change, from chance to zeros. Zeros are what a sum begins with; a product begins with ones.
+
+## References
+
+- [torch.empty](https://docs.pytorch.org/docs/stable/generated/torch.empty.html): "filled with uninitialized data"
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
+from torchlint.diagnostics.model import Confidence, Fix, Severity
+from torchlint.rules.api import Draft, FileContext, Function, Rule, Triggers
+from torchlint.rules.evidence.paths import header, reached_after, successors
+
+_WORDS = {"empty": "zeros", "empty_like": "zeros_like", "new_empty": "new_zeros"}
+
+
+def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
+    """Report memory that is computed with before anything is written to it."""
+    word = _word(node, context)
+    call = context.python(node)
+    if word is None or not isinstance(call, ast.Call) or not _has_memory(call):
+        return
+    statement = context.parent(call)
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if value is call:
+            scope = context.scope_that_binds(target)
+        case _:
+            return
+    if scope is None or scope is not (context.function_around(call) or context.tree):
+        return
+    used = _first_read(statement, name, scope, context)
+    if used is None:
+        return
+    at = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
+    fix = None
+    if isinstance(node.func, cst.Attribute):
+        decided = AUTHOR_MEANT_THIS.open(doubt="the numbers begin with zeros from now on", is_likely=True)
+        fix = Fix(f"Begin with `{_WORDS[word]}`", (context.replace(node.func.attr, _WORDS[word]),), (decided,))
+    yield Draft(
+        at,
+        f"`{name}` is uninitialised memory when it is computed with: begin with `{_WORDS[word]}`",
+        Confidence.LIKELY,
+        (f"line {used.lineno} reads it: `{_first_line(used, context)}`",),
+        fix,
+    )
+
+
+def _first_line(node: ast.stmt, context: FileContext) -> str:
+    return context.source.slice(*context.span(node)).partition("\n")[0]
+
+
+def _word(node: cst.Call, context: FileContext) -> str | None:
+    """Return which of the functions is called; None for others, such as NumPy's."""
+    for word in ("empty", "empty_like"):
+        if context.spells(node.func, word):
+            return word if context.names(node.func) == {f"torch.{word}"} else None
+    if isinstance(node.func, cst.Attribute) and node.func.attr.value == "new_empty":
+        return "new_empty" if context.value(node).is_tensor else None
+    return None
+
+
+def _has_memory(call: ast.Call) -> bool:
+    """Whether the tensor may have elements whose values matter: none of its sizes is 0, and it is not on ``meta``."""
+    for each in ast.walk(call):
+        if isinstance(each, ast.Constant) and (each.value == "meta" or (each.value == 0 and each.value is not False)):
+            return False
+    return not any(each.arg in ("out", None) for each in call.keywords)
+
+
+def _first_read(made: ast.stmt, name: str, scope: Function | ast.Module, context: FileContext) -> ast.stmt | None:
+    """Return a statement that computes with a name where nothing else has been done with it before."""
+    mentions = [each for each in context.inside(scope, ast.Name) if each.id == name]
+    if any((context.function_around(each) or context.tree) is not scope for each in mentions):
+        return None
+    first_in: dict[ast.AST, ast.Name] = {}
+    for each in sorted(mentions, key=context.span):
+        for above in context.ancestors(each):
+            first_in.setdefault(above, each)
+    reads = {each for each in mentions if _is_read(each, context)}
+
+    def is_asked(node: ast.stmt) -> bool:
+        own = [each for part in header(node) for each in context.inside(part, ast.Name) if each.id == name]
+        return bool(own) and all(each in reads for each in own)
+
+    def ends(node: ast.stmt) -> bool:
+        return node in first_in and first_in[node] not in reads
+
+    following = successors(scope, context)
+    direct = [each for each in following.get(made, []) if is_asked(each)]
+    if direct:
+        return direct[0]
+    if any(ends(each) for each in following.get(made, [])):
+        return None
+    found = reached_after(made, following, changes=lambda _: True, ends=ends, is_asked=is_asked)
+    return found[1] if found is not None else None
+
+
+def _is_read(node: ast.Name, context: FileContext) -> bool:
+    """Whether a mention takes the numbers: it is added to, or is an operand itself."""
+    above = context.parent(node)
+    match above:
+        case ast.AugAssign(target=target):
+            return target is node
+        case ast.Subscript(value=value) if value is node:
+            outer = context.parent(above)
+            return isinstance(outer, ast.AugAssign) and outer.target is above
+        case ast.BinOp(op=op):
+            return not isinstance(op, ast.Mod)
+        case ast.UnaryOp(op=ast.USub()):
+            return True
+    return False
+
+
+RULE = Rule(
+    "TNS309",
+    "uninitialised-memory-read",
+    Triggers(methods=("new_empty",), functions=("empty", "empty_like")),
+    assumes=("author-meant-this",),
+    severity=Severity.WARNING,
+    visit={cst.Call: check},
+)

@@ -1,0 +1,108 @@
+"""The ways that a run may take through a function or a module, statement by statement."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+
+from torchlint.rules.api import FileContext, Function, remembered
+
+Successors = dict[ast.stmt, list[ast.stmt]]
+"""Which statements may run next; a compound statement stands for its header: its test, its iterable, its items."""
+
+
+@remembered
+def successors(scope: Function | ast.Module, _: FileContext) -> Successors:
+    """Return what may run behind each statement of a scope, those of functions and classes inside it left out."""
+    found: Successors = {}
+    _Builder(found).block(scope.body, [], [], [])
+    return found
+
+
+class _Builder:
+    """Goes through blocks from their end, so that what follows is known of each statement."""
+
+    def __init__(self, found: Successors) -> None:
+        self._found = found
+
+    def block(
+        self, body: Sequence[ast.stmt], after: list[ast.stmt], stop: list[ast.stmt], again: list[ast.stmt]
+    ) -> list[ast.stmt]:
+        """Give where a block begins; ``stop`` and ``again`` are where ``break`` and ``continue`` lead."""
+        for statement in reversed(body):
+            self._found[statement] = self._next(statement, after, stop, again)
+            after = [statement]
+        return after
+
+    def _next(
+        self, node: ast.stmt, after: list[ast.stmt], stop: list[ast.stmt], again: list[ast.stmt]
+    ) -> list[ast.stmt]:
+        match node:
+            case ast.Return() | ast.Raise():
+                return []
+            case ast.Break():
+                return stop
+            case ast.Continue():
+                return again
+            case ast.If():
+                return [*self.block(node.body, after, stop, again), *self.block(node.orelse, after, stop, again)]
+            case ast.While(test=ast.Constant(value=test)) if test:
+                return self.block(node.body, [node], after, [node])
+            case ast.For() | ast.AsyncFor() | ast.While():
+                ends = self.block(node.orelse, after, stop, again)
+                return [*self.block(node.body, [node], after, [node]), *ends]
+            case ast.With() | ast.AsyncWith():
+                return self.block(node.body, after, stop, again)
+            case ast.Match():
+                return [*(one for case in node.cases for one in self.block(case.body, after, stop, again)), *after]
+            case ast.Try():
+                ends = self.block(node.finalbody, after, stop, again)
+                failed = [one for each in node.handlers for one in self.block(each.body, ends, stop, again)]
+                fine = self.block(node.orelse, ends, stop, again)
+                return [*self.block(node.body, [*fine, *failed], stop, again), *failed]
+        return after
+
+
+def header(node: ast.stmt) -> Iterator[ast.AST]:
+    """Yield what a statement evaluates itself: a simple one all of it, a compound one its header."""
+    match node:
+        case ast.If(test=test) | ast.While(test=test) | ast.Match(subject=test):
+            yield test
+        case ast.For(target=target, iter=source) | ast.AsyncFor(target=target, iter=source):
+            yield source
+            yield target
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            yield from items
+        case ast.Try() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return
+        case _:
+            yield node
+
+
+def reached_after(
+    start: ast.stmt,
+    following: Successors,
+    *,
+    changes: Callable[[ast.stmt], bool],
+    ends: Callable[[ast.stmt], bool],
+    is_asked: Callable[[ast.stmt], bool],
+) -> tuple[ast.stmt, ast.stmt] | None:
+    """Return a statement that is asked for and may run behind one that changes something, and that one before it.
+
+    Ways that come by a statement which ``ends`` them are followed no further.
+    """
+    seen: set[tuple[ast.stmt, bool]] = set()
+    stack: list[tuple[ast.stmt, ast.stmt | None]] = [(each, None) for each in following.get(start, [])]
+    while stack:
+        node, changed = stack.pop()
+        if (node, changed is not None) in seen:
+            continue
+        seen.add((node, changed is not None))
+        if changed is not None and is_asked(node):
+            return changed, node
+        if ends(node):
+            continue
+        if changed is None and changes(node):
+            changed = node
+        stack += [(each, changed) for each in following.get(node, [])]
+    return None

@@ -1,0 +1,95 @@
+"""Which calls change the weights of a model: the step of an optimizer, and functions that train."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from torchlint.rules.api import FileContext, remembered
+
+_TRAINING = re.compile(r"(^|_)(train|fit|finetune)(_|$)")
+_DEEPEST = 3
+"""Functions that are called are followed this far to a step of an optimizer."""
+
+
+def changes_weights(call: ast.Call, model: str, scope: ast.AST, context: FileContext) -> bool:
+    """Whether a call changes the weights of the model: an optimizer's step, or a function that trains it."""
+    match call.func:
+        case ast.Attribute(value=receiver, attr="step") if len(call.args) <= 1:
+            stepped = call.args[0] if call.args else receiver
+            return _is_optimizer_of(ast.unparse(stepped), model, scope, context)
+        case ast.Attribute(value=receiver, attr=word):
+            owner = ast.unparse(receiver)
+            if owner == model and word in ("train", "eval"):
+                return False
+            shares = model.startswith("self.") and owner == "self"
+            if not (shares or owner == model or _is_given(call, model)):
+                return False
+        case ast.Name(id=word):
+            if not _is_given(call, model):
+                return False
+        case _:
+            return False
+    known = _functions(context.tree, context).get(word, [])
+    if known:
+        return any(_steps_inside(each, context) for each in known)
+    return bool(_TRAINING.search(word)) and not word.startswith(("load", "is_", "get_", "log", "build", "make"))
+
+
+def _is_given(call: ast.Call, model: str) -> bool:
+    return any(ast.unparse(each) == model for each in (*call.args, *(one.value for one in call.keywords)))
+
+
+@remembered
+def _functions(tree: ast.Module, context: FileContext) -> dict[str, list[ast.FunctionDef]]:
+    found: dict[str, list[ast.FunctionDef]] = {}
+    for each in context.inside(tree, ast.FunctionDef):
+        found.setdefault(each.name, []).append(each)
+    return found
+
+
+@remembered
+def _steps_inside(function: ast.FunctionDef, context: FileContext) -> bool:
+    """Whether a function makes a step of an optimizer, itself or by functions of its file."""
+    seen, front = {function}, [function]
+    for _ in range(_DEEPEST):
+        words: list[str] = []
+        for each in front:
+            for call in context.inside(each, ast.Call):
+                match call.func:
+                    case ast.Attribute(value=receiver, attr="step") if len(call.args) <= 1:
+                        stepped = ast.unparse(call.args[0] if call.args else receiver)
+                        if stepped in _optimizers(context.tree, context):
+                            return True
+                    case ast.Attribute(value=ast.Name(id="self"), attr=word) | ast.Name(id=word):
+                        words.append(word)
+        known = _functions(context.tree, context)
+        front = [one for word in dict.fromkeys(words) for one in known.get(word, []) if one not in seen]
+        seen.update(front)
+    return False
+
+
+@remembered
+def _optimizers(tree: ast.Module, context: FileContext) -> dict[str, frozenset[str]]:
+    """Return the code of what is an optimizer in the file, and the models whose parameters it is given, if any."""
+    cleared = (each for each in context.inside(tree, ast.Attribute) if each.attr == "zero_grad")
+    found: dict[str, set[str]] = {ast.unparse(each.value): set() for each in cleared}
+    for each in context.attributes_by_word().get("parameters", []):
+        for above in context.ancestors(each):
+            if isinstance(above, ast.stmt):
+                if isinstance(above, ast.Assign):
+                    for target in above.targets:
+                        found.setdefault(ast.unparse(target), set()).add(ast.unparse(each.value))
+                break
+    return {code: frozenset(models) for code, models in found.items()}
+
+
+def _is_optimizer_of(code: str, model: str, scope: ast.AST, context: FileContext) -> bool:
+    """Whether a step of an optimizer changes a model: it was given its parameters, or they are used side by side."""
+    known = _optimizers(context.tree, context)
+    if code not in known:
+        return False
+    trained = known[code]
+    if trained:
+        return any(each == model or each.startswith(f"{model}.") or model.startswith(f"{each}.") for each in trained)
+    return any(ast.unparse(call.func) in (model, f"{model}.train") for call in context.inside(scope, ast.Call))
