@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from torchlint.diagnostics.model import Confidence
-from torchlint.rules.api import Device, FileContext, Function, Kind, remembered
+from torchlint.rules.api import Device, FileContext, Function, Kind, Value, remembered
 from torchlint.rules.evidence.local_bindings import bindings_of, places_of
 
 _FORWARD = re.compile(r"_?forward(_\w+)?")
@@ -97,8 +97,7 @@ def _speaks_of_devices(context: FileContext) -> bool:
 def _begins(node: ast.expr, context: FileContext, depth: int) -> str | None:
     """Return where a tensor of unknown place comes from, if that is a module or what a module is given."""
     value = context.value(node)
-    is_one = value.may(Kind.TENSOR | Kind.SEQUENCE) and value.may_be_on_accelerator
-    if depth == 0 or not is_one:
+    if depth == 0 or not (_may_be_there(value) or (value.may(Kind.SEQUENCE) and _may_be_there(value.element()))):
         return None
     match node:
         case ast.Name():
@@ -120,6 +119,10 @@ def _begins(node: ast.expr, context: FileContext, depth: int) -> str | None:
         case ast.ListComp(elt=element) | ast.GeneratorExp(elt=element):
             return _begins(element, context, depth - 1)
     return None
+
+
+def _may_be_there(value: Value) -> bool:
+    return value.may(Kind.TENSOR) and value.may_be_on_accelerator
 
 
 def _first(nodes: Iterable[ast.expr], context: FileContext, depth: int) -> str | None:
