@@ -240,6 +240,13 @@ HAS_NO_DIMENSIONS = Assumption(
     "The tensor has no dimensions, so that the old code raised: of a tensor with one dimension `[0]` is a tensor, no "
     "number.",
 )
+HAS_ONE_DIMENSION = Assumption(
+    "has-one-dimension",
+    "`{}` has one dimension",
+    "the code shows how it is made",
+    "The tensor has one dimension, so that its elements are numbers: of more dimensions `.tolist()` gives lists of "
+    "lists.",
+)
 IS_REAL = Assumption(
     "is-real",
     "`{}` holds no complex numbers",

@@ -74,6 +74,32 @@ def _is_size_or_data(call: ast.Call, words: set[str], context: FileContext, dept
     return len(sizes) > 1 or (len(sizes) == 1 and isinstance(first, ast.Constant))
 
 
+# ---------------------------------------------------------------------- tensors with one
+_FLAT = frozenset({"flatten", "ravel"})
+
+
+def has_one_dimension(node: ast.expr, context: FileContext, depth: int = _DEEPEST) -> bool:
+    """Whether a tensor has one dimension beyond doubt: it was flattened, and at most copied, moved or cast since."""
+    if depth == 0:
+        return False
+    match node:
+        case ast.Name():
+            bound = bindings_of(node, context)
+            plain = not any(each.depth or each.is_augmented for each in bound)
+            return bool(bound) and plain and all(has_one_dimension(each.value, context, depth - 1) for each in bound)
+        case ast.UnaryOp(operand=inner) | ast.Attribute(value=inner, attr="data"):
+            return has_one_dimension(inner, context, depth - 1)
+        case ast.Call(func=ast.Attribute(value=inner, attr=word), args=given, keywords=[]):
+            if not context.value(inner).is_tensor:
+                return False
+            if word in _FLAT and not given:
+                return True
+            if word in ("view", "reshape"):
+                return len(given) == 1 and ast.unparse(given[0]) in ("-1", "(-1,)")
+            return word in SAME_OR_NEW_METHODS | {"detach", "clone"} and has_one_dimension(inner, context, depth - 1)
+    return False
+
+
 # ---------------------------------------------------------------------- tensors without
 def has_no_dimension(node: ast.expr, context: FileContext, depth: int = _DEEPEST) -> bool:
     """Whether a tensor has no dimensions beyond doubt: a full reduction, a loss, and what is computed of these."""

@@ -1,0 +1,183 @@
+"""Whether a tensor may be on an accelerator, and why: it was moved there, or it comes where a module is."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from torchlint.diagnostics.model import Confidence
+from torchlint.rules.api import Device, FileContext, Function, Kind, Value, remembered
+from torchlint.rules.evidence.local_bindings import bindings_of, places_of
+
+_FORWARD = re.compile(r"_?forward(_\w+)?")
+"""Methods that a module's call leads to: their arguments come where the module is."""
+_DEVICE_IN_PLAY = re.compile(rb"\bcuda\b|\.device\b|\bdevice\s*[=:]|torch\.device|accelerat|\bto\(\s*device|\bgpus?\b")
+_OF_A_MODULE = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", "buffer"})
+_DEEPEST = 12
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Why a tensor may be on an accelerator."""
+
+    why: tuple[str, ...]
+    is_shown: bool
+    """Whether the code at hand moves it; else a module brings it, which whoever uses the module may move."""
+    is_certain: bool = False
+    """Whether it is on an accelerator in every run."""
+
+    def confidence(self, context: FileContext) -> Confidence:
+        """Return how sure it is that the tensor will be on an accelerator some day."""
+        if self.is_certain:
+            return Confidence.CERTAIN
+        return Confidence.LIKELY if self.is_shown or _speaks_of_devices(context) else Confidence.POSSIBLE
+
+
+@remembered
+def place_of(node: ast.expr, context: FileContext) -> Place | None:
+    """Return why an expression may be on an accelerator; None where nothing says so.
+
+    A tensor of which nothing is known is no such: only what is moved, a module's own tensors and results, and what its
+    ``forward`` is given.
+    """
+    value = context.value(node)
+    if not value.may(Kind.TENSOR) or not value.may_be_on_accelerator:
+        return None
+    if value.device & Device.ACCELERATOR:
+        only = value.device == Device.ACCELERATOR
+        reason = value.why_device
+        is_certain = only and reason is not None and not any(step.weak for step in reason.chain())
+        return Place(context.why(reason), True, is_certain)
+    begun = _begins(node, context, _DEEPEST)
+    if begun is None or not context.presumed_value(node).may_be_on_accelerator:
+        return None
+    return Place((begun,), False)
+
+
+def is_building(node: ast.AST, context: FileContext) -> bool:
+    """Whether code runs while an object is made, in ``__init__`` and what it calls: all is on the host yet."""
+    function = context.function_around(node)
+    while function is not None:
+        if _builds(function, context):
+            return True
+        function = context.function_around(function)
+    return False
+
+
+@remembered
+def _builds(function: Function, context: FileContext) -> bool:
+    owner = context.parent(function)
+    if not isinstance(owner, ast.ClassDef):
+        return False
+    return function.name in _called_while_building(owner, context)
+
+
+@remembered
+def _called_while_building(owner: ast.ClassDef, context: FileContext) -> frozenset[str]:
+    methods = {each.name: each for each in owner.body if isinstance(each, _FUNCTIONS)}
+    found = {"__init__", "__new__", "__post_init__", "reset_parameters", "setUp"}
+    waiting = list(found)
+    while waiting:
+        method = methods.get(waiting.pop())
+        for call in context.inside(method, ast.Call) if method is not None else ():
+            match call.func:
+                case ast.Attribute(value=ast.Name(id="self"), attr=word) if word in methods and word not in found:
+                    found.add(word)
+                    waiting.append(word)
+    return frozenset(found)
+
+
+def _speaks_of_devices(context: FileContext) -> bool:
+    return context.matches(_DEVICE_IN_PLAY)
+
+
+def _begins(node: ast.expr, context: FileContext, depth: int) -> str | None:
+    """Return where a tensor of unknown place comes from, if that is a module or what a module is given."""
+    value = context.value(node)
+    if depth == 0 or not (_may_be_there(value) or (value.may(Kind.SEQUENCE) and _may_be_there(value.element()))):
+        return None
+    match node:
+        case ast.Name():
+            return _name_begins(node, context, depth)
+        case ast.Attribute(value=owner):
+            if value.instance & _OF_A_MODULE:
+                return _said("is a parameter or buffer: it is where the module is", node)
+            return None if context.value(owner).must(Kind.MODULE) else _begins(owner, context, depth - 1)
+        case ast.Call():
+            return _call_begins(node, context, depth)
+        case ast.Subscript(value=inner) | ast.UnaryOp(operand=inner) | ast.NamedExpr(value=inner):
+            return _begins(inner, context, depth - 1)
+        case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
+            return _first((left, right), context, depth)
+        case ast.IfExp(body=one, orelse=other):
+            return _first((one, other), context, depth)
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return _first(elements, context, depth)
+        case ast.ListComp(elt=element) | ast.GeneratorExp(elt=element):
+            return _begins(element, context, depth - 1)
+    return None
+
+
+def _may_be_there(value: Value) -> bool:
+    return value.may(Kind.TENSOR) and value.may_be_on_accelerator
+
+
+def _first(nodes: Iterable[ast.expr], context: FileContext, depth: int) -> str | None:
+    found = (_begins(each, context, depth - 1) for each in nodes)
+    return next((each for each in found if each is not None), None)
+
+
+def _name_begins(name: ast.Name, context: FileContext, depth: int) -> str | None:
+    for place in places_of(name, context):
+        if isinstance(place, ast.arg) and (function := _forward_of(place, context)) is not None:
+            return _said(f"is an argument of `{function.name}`: it comes where the module is", place)
+    return _first((each.value for each in bindings_of(name, context)), context, depth)
+
+
+def _call_begins(call: ast.Call, context: FileContext, depth: int) -> str | None:
+    function = context.value(call.func)
+    if function.must(Kind.MODULE):
+        if isinstance(call.func, ast.Attribute | ast.Subscript) and _is_of_a_module(call.func, context):
+            return _said("is computed where the module is", call)
+        return None
+    if function.names:
+        if not all(each.startswith("torch.") for each in function.names):
+            return None
+        given = (*call.args, *(each.value for each in call.keywords))
+        return _first((each for each in given if not isinstance(each, ast.Starred)), context, depth)
+    match call.func:
+        case ast.Attribute(value=receiver):
+            return _begins(receiver, context, depth - 1)
+    return None
+
+
+def _is_of_a_module(node: ast.expr, context: FileContext) -> bool:
+    """Whether an expression is a part of the module whose method this is."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    own = context.value_of_self(node)
+    return own is not None and own.must(Kind.MODULE)
+
+
+def _forward_of(argument: ast.arg, context: FileContext) -> Function | None:
+    """Return the ``forward`` of a module that an argument is one of; ``self`` is none."""
+    function = context.parent(context.parent(argument) or argument)
+    if not isinstance(function, _FUNCTIONS) or not _FORWARD.fullmatch(function.name) or argument.arg == "self":
+        return None
+    return function if _is_method_of_a_module(function, context) else None
+
+
+@remembered
+def _is_method_of_a_module(function: Function, context: FileContext) -> bool:
+    selves = (each for each in context.own(function, ast.Name) if each.id == "self")
+    first = next(selves, None)
+    own = context.value_of_self(first) if first is not None else None
+    return own is not None and own.must(Kind.MODULE)
+
+
+def _said(text: str, node: ast.expr | ast.arg) -> str:
+    code = " ".join(ast.unparse(node).split())
+    return f"`{code if len(code) <= 60 else code[:57] + '...'}` {text}, line {node.lineno}"
