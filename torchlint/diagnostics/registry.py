@@ -43,7 +43,7 @@ RULES: tuple[RuleMetadata, ...] = (
     RuleMetadata(code="TNS501", name="live-state-dict-kept", triggers=Triggers(methods=("state_dict",)), family="silent", assumes=("author-meant-this",), severity=Severity.WARNING),
     RuleMetadata(code="TNS502", name="parameter-lost-by-move", triggers=Triggers(functions=("Parameter",)), family="silent", assumes=("author-meant-this",), severity=Severity.WARNING),
     RuleMetadata(code="TNS503", name="loss-revived", triggers=Triggers(attributes=("requires_grad",), functions=("tensor", "Variable"), methods=("requires_grad_",)), family="silent", assumes=("author-meant-this",), severity=Severity.WARNING),
-    RuleMetadata(code="TNS504", name="synchronisation-per-element", triggers=Triggers(functions=("int", "float", "map"), methods=("item",)), family="silent", assumes=("has-one-dimension", "is-torch-tensor"), severity=Severity.WARNING),
+    RuleMetadata(code="TNS504", name="synchronisation-per-element", triggers=Triggers(methods=("item",), builtins=("int", "float", "map")), family="silent", assumes=("has-one-dimension", "is-torch-tensor"), severity=Severity.WARNING),
     RuleMetadata(code="TNS505", name="host-tensor-meets-accelerator", triggers=Triggers(functions=("zeros", "ones", "full", "empty", "rand", "randn", "randint", "randperm", "arange", "linspace", "logspace", "eye", "tensor")), family="silent", assumes=("is-torch-tensor", "default-device-unchanged", "error-not-expected", "author-meant-this"), severity=Severity.WARNING),
     RuleMetadata(code="TNS900", name="syntax-error", severity=Severity.ERROR),
     RuleMetadata(code="TNS901", name="unused-suppression", severity=Severity.WARNING),

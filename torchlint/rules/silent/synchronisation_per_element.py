@@ -317,7 +317,7 @@ def _whole(
 RULE = Rule(
     "TNS504",
     "synchronisation-per-element",
-    Triggers(functions=("int", "float", "map"), methods=("item",)),
+    Triggers(methods=("item",), builtins=("int", "float", "map")),
     assumes=("has-one-dimension", "is-torch-tensor"),
     severity=Severity.WARNING,
     visit={cst.Call: check},
