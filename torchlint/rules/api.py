@@ -268,7 +268,10 @@ class FileContext:
 
     def names(self, node: Expression) -> frozenset[str]:
         """Return what an expression may be by name, imports and aliases followed: ``{"torch.FloatTensor"}``."""
-        return self.value(node).names
+        found = self._expression(node)
+        if found is None:
+            return frozenset()
+        return self._analysis.names_of(found) or self._analysis.value(found).names
 
     def qualified_names(self, node: ast.expr) -> frozenset[str]:
         """Return what a dotted name of a library or a built-in means by imports alone; nothing for others."""

@@ -66,7 +66,7 @@ _WORDS = {"empty": "zeros", "empty_like": "zeros_like", "new_empty": "new_zeros"
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report memory that is computed with before anything is written to it."""
     word = _word(node, context)
-    call = context.python(node)
+    call = context.python(node) if word is not None else None
     if word is None or not isinstance(call, ast.Call) or not _has_memory(call):
         return
     statement = context.parent(call)

@@ -216,9 +216,34 @@ def _asks_for_grad(node: cst.BaseExpression) -> bool:
     return not isinstance(node, cst.BaseNumber | cst.BaseString | cst.Comparison | cst.BooleanOperation | cst.BaseComp)
 
 
+def _may_have_source(node: ast.expr, context: FileContext) -> bool:
+    """Whether what requires grad may be in sight: of an argument, and of what built-ins give, nothing is.
+
+    It spares walks of functions, which cost more than all else here.
+    """
+    match node:
+        case ast.Name():
+            return any(not isinstance(each, ast.arg) for each in context.reaching(node)) or _is_differentiated(
+                node, context
+            )
+        case ast.Call(func=ast.Name(id=word)) if context.qualified_names(node.func) == {f"builtins.{word}"}:
+            return False
+        case ast.Subscript(value=inner) | ast.UnaryOp(operand=inner):
+            return _may_have_source(inner, context)
+        case ast.BinOp(left=left, right=right):
+            return _may_have_source(left, context) or _may_have_source(right, context)
+        case ast.Call(func=ast.Attribute(value=inner)):
+            called = context.qualified_names(node.func)
+            return all(each.startswith("torch") for each in called) if called else _may_have_source(inner, context)
+        case ast.Constant():
+            return False
+    return True
+
+
 def _requires_grad(node: cst.BaseExpression, context: FileContext) -> Confidence | None:
     """Return how sure it is that a value requires grad where it stands; None where there is no source of that."""
-    if not _asks_for_grad(node):
+    asked = context.python(node) if _asks_for_grad(node) else None
+    if not isinstance(asked, ast.expr) or not _may_have_source(asked, context):
         return None
     value = context.value(node)
     if not value.may(Kind.TENSOR) or not value.may_require_grad or not context.mode(node) & Mode.ON:
