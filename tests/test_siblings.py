@@ -203,7 +203,7 @@ def test_a_finding_repaired_by_hand_takes_its_siblings_along() -> None:
 
 
 # ---------------------------------------------------------------------- words
-def test_kinds_are_rules_of_a_family_with_a_word_in_common() -> None:
+def test_kinds_are_rules_of_a_family_that_look_at_the_same_words() -> None:
     assert {KINDS[f"TNS20{at}"] for at in range(1, 6)} == {"TNS201"}
     assert {KINDS[f"TNS30{at}"] for at in range(1, 6)} == {"TNS301"}
     assert {KINDS[f"TNS40{at}"] for at in range(1, 5)} == {"TNS401"}

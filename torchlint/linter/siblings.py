@@ -1,6 +1,7 @@
 """Findings that belong together: what one statement has of a kind is repaired as a whole, or stays as it is.
 
-Of a kind are findings of one family whose rules look at the same word, as all of TNS2 look at ``.data``.
+Of a kind are findings of one family whose rules look at the same words, as all of TNS2 look at ``.data``. One
+word of many in common makes no kind: rules of ``torch.tensor(...)`` and of losses ask different things of it.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ _FAMILY = len("TNS1")
 def _kinds() -> dict[str, str]:
     found: dict[str, str] = {}
     for rule in RULES:
-        akin = (each for each in RULES if each.code[:_FAMILY] == rule.code[:_FAMILY] and each.words & rule.words)
-        first = next(akin, None)
+        family = (each for each in RULES if each.code[:_FAMILY] == rule.code[:_FAMILY] and each.words)
+        first = next((each for each in family if each.words <= rule.words or each.words >= rule.words), None)
         if first is not None:
             found[rule.code] = found.get(first.code, first.code)
     return found
