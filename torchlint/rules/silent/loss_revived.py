@@ -125,12 +125,14 @@ def _revived(
     place, given = context.python(node), context.python(of)
     if not isinstance(place, ast.expr) or not isinstance(given, ast.expr):
         return
+    used = _differentiated(place, given, context, is_new=is_new)  # before the values: few are differentiated
+    if used is None:
+        return
     value = context.value(given)
     keeps_graph = bool(value.grad & Grad.ATTACHED)
     if not is_new and value.is_tensor and not value.grad & Grad.DETACHED:
         return  # it has its graph, and the call does nothing
-    used = _differentiated(place, given, context, is_new=is_new)
-    if used is None or not _is_loss(given, value, context):
+    if not _is_loss(given, value, context):
         return
     lost = None if keeps_graph and value.is_tensor and not value.grad & Grad.DETACHED else _lost(given, context)
     is_certain = value.is_tensor and is_new and not value.grad & Grad.DETACHED
@@ -150,7 +152,7 @@ def _revived(
 
 
 def _fix(node: cst.Call | cst.Attribute, context: FileContext) -> Fix | None:
-    """Drop a statement that stands on a line of its own, beside others."""
+    """Drop a statement that stands on a line of its own, beside others; a comment on the line goes with it."""
     for above in context.ancestors(node):
         if isinstance(above, cst.SimpleStatementLine):
             block = context.parent(above)
@@ -159,7 +161,8 @@ def _fix(node: cst.Call | cst.Attribute, context: FileContext) -> Fix | None:
             row, last = context.row(above.body[0]), context.source.position(context.span(above.body[0])[1])[0]
             starts = context.source.line_starts
             text = context.source.line(row).strip()
-            if row != last or row >= len(starts) or text != context.code(above.body[0]):
+            rest = text.removeprefix(context.code(above.body[0])).lstrip()
+            if row != last or row >= len(starts) or (rest and not rest.startswith("#")):
                 return None
             return Fix(
                 "Drop the line, so that `backward()` says where the graph is lost",
