@@ -117,7 +117,9 @@ def watch(snippet: Snippet, stage: Stage) -> Observation:
 
         try:
             (stage.around or _directly)(go, inputs.names)
-        except Exception as error:  # noqa: BLE001 - whatever the code raises is an observation
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever the code raises is an observation: pytest's, an exit
             _require_engine(error)
             return Observation({}, spelled(error), _texts(said), _line(error))
         facts |= _random_states()  # outside of any transformation: there every tensor is one of its own
