@@ -255,17 +255,26 @@ def _judged(unit: Unit, before: str, after: str, entry: str, running: list[Way],
 
 # ---------------------------------------------------------------------- what is left without the statements that raise
 def surviving(before: str, after: str, entry: str, way: Way, world: World) -> tuple[str, str]:
-    """Take from both texts the statements at which the old one raises, until it runs; empty where it does not."""
+    """Take from both texts the statements at which the old one raises, until it runs; empty where it does not.
+
+    Empty, too, where the new text reads more of what those statements bound than the old one does.
+    """
     old, new = ast.parse(before), ast.parse(after)
+    bound: set[str] = set()
     for _ in range(_ROUNDS):
         text = ast.unparse(old)
         seen = observe(Snippet(text, entry=entry, kinds=way), world)
         if seen.error is None:
-            return text, ast.unparse(new)
+            return ("", "") if bound & (_read(new) - _read(old)) else (text, ast.unparse(new))
         place = _place(ast.parse(text), seen.line)
-        if place is None or not (_drop(old, place) and _drop(new, place)):
+        if place is None or not ((dropped := _drop(old, place)) and _drop(new, place)):
             break
+        bound |= {each.id for each in ast.walk(dropped) if isinstance(each, ast.Name)}
     return "", ""
+
+
+def _read(tree: ast.Module) -> set[str]:
+    return {each.id for each in ast.walk(tree) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
 
 
 def _place(tree: ast.Module, line: int | None) -> tuple[tuple[str, int], ...] | None:
@@ -293,20 +302,21 @@ def _countable(node: ast.AST, field: str) -> list[ast.stmt]:
     return [each for each in body if isinstance(each, ast.stmt) and not isinstance(each, ast.Import | ast.ImportFrom)]
 
 
-def _drop(tree: ast.Module, place: tuple[tuple[str, int], ...]) -> bool:
+def _drop(tree: ast.Module, place: tuple[tuple[str, int], ...]) -> ast.stmt | None:
+    """Put ``pass`` in the place of a statement, and return it; None where there is none."""
     node: ast.AST = tree
     for field, at in place[:-1]:
         inner = _countable(node, field)
         if at >= len(inner):
-            return False
+            return None
         node = inner[at]
     field, at = place[-1]
     inner = _countable(node, field)
     if at >= len(inner):
-        return False
+        return None
     body = getattr(node, field)
     body[next(index for index, each in enumerate(body) if each is inner[at])] = ast.Pass()
-    return True
+    return inner[at]
 
 
 # ------------------------------------------------------------------ what was not tested, and what differs, is listed

@@ -302,6 +302,11 @@ USES: tuple[Use, ...] = (
                      "R = torch.tensor(V.max())\nR = torch.tensor(V.shape)\nR = torch.tensor(V, device=device)",
            known=False),
     *_uses("TNS311", "R = torch.load('kept.pt') if not numbers else V", known=False),
+    Use("TNS309", "R = torch.empty(4, dtype=torch.int64)\nR *= 0", known=False),
+    Use("TNS501", "state$ = net.state_dict()\nnet.load_state_dict({n: t * 2 for n, t in net.state_dict().items()})\n"
+                  "net.load_state_dict(state$)\nR = state$['weight'] + V", known=False),
+    Use("TNS503", "R = V.detach().float().sum()\nR.requires_grad_()\nR.backward()", known=False),
+    Use("TNS503", "R = torch.tensor(V.float().mean(), requires_grad=True)\nR.backward()", known=False),
     *_uses("TNS502", "net.scale = nn.Parameter(V.float()).double()\n"
                      "net.scale = nn.Parameter(V.detach().float()).to(device)",
            known=False),

@@ -18,7 +18,7 @@ from tests.notebooks import code, notebook, text
 from torchlint.cache.file_state import FileState
 
 NETS = "import torch\n\n\ndef weights():\n    return torch.ones(3, requires_grad=True)\n"
-USE = "from nets import weights\n\n\ndef f():\n    return weights().numpy()\n"
+USE = "from nets import weights\n\n\ndef used():\n    return weights().numpy()\n"
 HIT = "import torch\n\n\ndef f(x):\n    w = torch.ones(3, requires_grad=True)\n    return w.numpy(), x.data\n"
 FORMATS = ("full", "concise", "json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson", "html")
 _KNOWN = re.compile(r"torchlint: info: (\d+) files known from earlier runs\n")

@@ -133,7 +133,7 @@ def test_a_family_is_listed_and_a_code_explained(torchlint: Program) -> None:
 
 
 def test_nothing_is_wrapped_or_cut_where_nobody_looks(tmp_path: Path, torchlint: Program) -> None:
-    line = "a = " + "1 + " * 40 + "int(w.numpy()[0])" + " + 1" * 40
+    line = "a = " + "1 + " * 20 + "int(w.numpy()[0])" + " + 1" * 20
     (tmp_path / "a.py").write_text("import torch\n\nw = torch.ones(2, requires_grad=True)\n" + line + "\n")
     told = torchlint().stdout
     assert line in told
