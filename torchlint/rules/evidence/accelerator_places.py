@@ -33,7 +33,7 @@ class Place:
         """Return how sure it is that the tensor will be on an accelerator some day."""
         if self.is_certain:
             return Confidence.CERTAIN
-        return Confidence.LIKELY if self.is_shown or _speaks_of_devices(context) else Confidence.POSSIBLE
+        return Confidence.LIKELY if self.is_shown or speaks_of_devices(context) else Confidence.POSSIBLE
 
 
 @remembered
@@ -90,7 +90,8 @@ def _called_while_building(owner: ast.ClassDef, context: FileContext) -> frozens
     return frozenset(found)
 
 
-def _speaks_of_devices(context: FileContext) -> bool:
+def speaks_of_devices(context: FileContext) -> bool:
+    """Whether the text of a file has a word of devices."""
     return context.matches(_DEVICE_IN_PLAY)
 
 

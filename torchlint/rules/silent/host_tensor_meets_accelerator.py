@@ -59,7 +59,7 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers, leaf
-from torchlint.rules.evidence.accelerator_places import Place, is_building, place_of
+from torchlint.rules.evidence.accelerator_places import Place, is_building, place_of, speaks_of_devices
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.tensor_dimensions import has_no_dimension
 from torchlint.rules.evidence.tensor_proof import is_tensor
@@ -113,6 +113,8 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a factory whose result meets a tensor that may be on an accelerator."""
     if not any(context.spells(node.func, each) for each in _FACTORIES):
         return
+    if context.is_test and not speaks_of_devices(context):
+        return
     call = context.python(node)
     if not isinstance(call, ast.Call) or not _is_factory(call, context) or context.function_around(call) is None:
         return
@@ -121,6 +123,9 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     trail = Trail(True, _has_dimensions(call, leaf(next(iter(context.names(call.func))))))
     meeting = next(_meetings(call, context, _DEEPEST, trail), None)
     if meeting is None or (context.is_test and not meeting.place.is_shown):
+        return
+    value = context.value(call)
+    if not value.is_tensor or value.device != Device.HOST or value.rank == 0:
         return
     word = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
     other = _shown(meeting.other)
@@ -141,10 +146,7 @@ def _is_factory(call: ast.Call, context: FileContext) -> bool:
         return False
     if any(each.arg in ("device", "out", None) for each in call.keywords):
         return False
-    if any(isinstance(each, ast.Starred) for each in call.args):
-        return False
-    value = context.value(call)
-    return value.is_tensor and value.device == Device.HOST and value.rank != 0
+    return not any(isinstance(each, ast.Starred) for each in call.args)
 
 
 def _copies(call: ast.Call, context: FileContext) -> bool:
@@ -165,12 +167,25 @@ def _has_dimensions(call: ast.Call, word: str) -> bool:
 
 
 # ---------------------------------------------------------------------- where it goes
+_ON_THE_WAY = (
+    *(ast.BinOp, ast.UnaryOp, ast.Compare, ast.AugAssign, ast.Subscript, ast.Attribute, ast.List, ast.Tuple),
+    *(ast.keyword, ast.Call, ast.Assign),
+)
+"""What a tensor may meet another in, or go on from."""
+
+
 def _meetings(node: ast.expr, context: FileContext, depth: int, trail: Trail) -> Iterator[Meeting]:
     """Yield where a host tensor meets another, along what is made of it."""
-    value = context.value(node)
-    if depth == 0 or not value.is_tensor or value.device != Device.HOST or has_no_dimension(node, context):
-        return
     above = context.parent(node)
+    if depth == 0 or not isinstance(above, _ON_THE_WAY):  # before the value, for which a function is walked
+        return
+    if isinstance(above, ast.Assign):
+        if above.value is node and len(above.targets) == 1 and isinstance(name := above.targets[0], ast.Name):
+            yield from _through(name, context, depth - 1, trail)
+        return
+    value = context.value(node)
+    if not value.is_tensor or value.device != Device.HOST or has_no_dimension(node, context):
+        return
     match above:
         case ast.BinOp(left=left, right=right):
             other = right if left is node else left
@@ -204,8 +219,6 @@ def _meetings(node: ast.expr, context: FileContext, depth: int, trail: Trail) ->
             yield from _taken(call, node, context, trail)
         case ast.Call(func=function) if function is not node:
             yield from _taken(above, node, context, trail)
-        case ast.Assign(targets=[ast.Name() as name], value=bound) if bound is node:
-            yield from _through(name, context, depth - 1, trail)
 
 
 def _gives_dimensions(call: ast.Call, word: str) -> bool:
