@@ -370,6 +370,12 @@ def test_a_test_for_none_keeps_the_fix_safe(body: str, annotation: str) -> None:
     assert "x.detach()" in _fixed(program, "TNS401")
 
 
+def test_another_class_says_nothing_of_the_attributes_of_a_tensor() -> None:
+    own = "class Node:\n    def __init__(self):\n        self.data = None\n\n\n"
+    program = f"{HEAD}{own}def run():\n    y = net(x)\n    return Variable(y.data)\n"
+    assert "return y.data\n" in _fixed(program, "TNS401")
+
+
 OBJECTS = {
     "read": "return value.data.sum()",
     "read through a method": "return value.clone().data.sum(), print(value.detach().data)",

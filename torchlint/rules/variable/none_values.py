@@ -29,7 +29,7 @@ def _may_be(node: ast.expr, context: FileContext) -> bool:
     known = context.value(node)
     if known.may(Kind.NONE):
         return not known.unknown or _shows(node, context, _DEEPEST)
-    if isinstance(node, ast.Attribute) and (node.attr == "grad" or _is_set_out_of_sight(node.attr, context)):
+    if isinstance(node, ast.Attribute) and (node.attr == "grad" or _may_be_set_out_of_sight(node, context)):
         return not _is_tested(node, node, context)
     return isinstance(node, ast.Name) and _is_annotated_as_more(node, context)
 
@@ -89,7 +89,7 @@ def _shows(node: ast.expr, context: FileContext, depth: int) -> bool:
         case ast.Attribute(attr="grad"):
             return True
         case ast.Attribute(attr=word):
-            return word in _attributes_set_to_none(context.tree, context) or _is_set_out_of_sight(word, context)
+            return word in _attributes_set_to_none(context.tree, context) or _may_be_set_out_of_sight(node, context)
         case ast.Call(func=ast.Attribute(attr="get"), args=[_]):
             return True
         case ast.Call(func=ast.Attribute(attr="get") | ast.Name(id="getattr"), args=[*_, last]):
@@ -103,10 +103,15 @@ def _shows(node: ast.expr, context: FileContext, depth: int) -> bool:
     return False
 
 
-def _is_set_out_of_sight(word: str, context: FileContext) -> bool:
-    """Whether an attribute may be set to `None` by another file, or by this one without being named."""
+def _may_be_set_out_of_sight(node: ast.Attribute, context: FileContext) -> bool:
+    """Whether an attribute may be set to `None` by another file, or by this one without being named.
+
+    An attribute of a tensor is torch's own, whatever other objects have of that name.
+    """
     own = _attributes_set_to_none(context.tree, context)
-    return _ANY in own or context.other_texts.sets_none(word) is not None
+    if _ANY not in own and context.other_texts.sets_none(node.attr) is None:
+        return False
+    return not context.value(node.value).is_tensor
 
 
 def _binds_none(place: ast.Name | ast.arg, context: FileContext, depth: int) -> bool:
