@@ -52,6 +52,30 @@ def titles(text: str, config: Config | None = None) -> str:
     return "\n".join(each.fix.title for each in found if each.fix)
 
 
+# ---------------------------------------------------------------------- what is said once
+HALVED = HEAD + "def f(w: nn.Parameter, v: nn.Parameter):\n    {}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "codes"),
+    [
+        ("w.data = w.data * 2", ["TNS203"]),
+        ("w.data = torch.where(w.data > 0, w.data, v.data)", ["TNS203", "TNS201"]),
+        ("w.data = v.data.clone()", ["TNS203", "TNS201"]),
+        ("w.data = w.data[0]  # noqa: TNS203", ["TNS201"]),
+        ("w.data = (\n        w.data * 2)", ["TNS203", "TNS201"]),
+        ("w.data = g(lambda: w.data)", ["TNS203", "TNS201"]),
+    ],
+)
+def test_what_the_rebinding_of_a_tensor_says_is_not_said_of_its_reading(line: str, codes: list[str]) -> None:
+    assert [each.partition(" ")[0] for each in trusted(HALVED.format(line))] == codes
+
+
+def test_a_reading_is_told_where_the_rebinding_is_not_selected() -> None:
+    text = HALVED.format("w.data = w.data * 2")
+    assert [each.partition(" ")[0] for each in trusted(text, Config(select=("TNS201",)))] == ["TNS201"]
+
+
 # ---------------------------------------------------------------------- nothing in the way
 @pytest.mark.parametrize(
     "text",

@@ -128,6 +128,8 @@ class Finding:
     why: tuple[str, ...] = ()
     fix: Fix | None = None
     severity: Severity = Severity.WARNING
+    repeats: int | None = None
+    """Where on the line the finding starts that says the same of the statement; None where none does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,8 +93,19 @@ def _check_for(
     decided = siblings.decided([config.overruled(each) for each in (*found, *beside)])[: len(found)]
     wanted = in_order(each for each in decided if each.confidence >= config.min_confidence)
     kept, suppressed = split(source, wanted)
+    kept = tuple(_told_once(source, kept))
     rests_on = tuple(checked.reads.items()), tuple(checked.asked.items())
     return FileResult(path, source, kept, suppressed, checked.troubles, *rests_on)
+
+
+def _told_once(source: Source, findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Leave out what another finding of the line says already; where that one is not told, this one is."""
+    told = {each.start for each in findings}
+    for each in findings:
+        if each.repeats is None:
+            yield each
+        elif each.repeats not in told or source.position(each.repeats)[0] != source.position(each.start)[0]:
+            yield replace(each, repeats=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,7 +388,8 @@ def _finding(entry: RuleMetadata, draft: Draft, definition: Definition, layout: 
         fix = fitted(replace(fix, edits=layout.of(fix.edits)), definition.source)
     why = tuple(definition.source.cited(step) for step in draft.why)
     severity = entry.severity if draft.severity is None else draft.severity
-    return Finding(entry.code, entry.name, start, end, draft.message, draft.confidence, why, fix, severity)
+    repeats = definition.span(draft.repeats)[0] if draft.repeats is not None else None
+    return Finding(entry.code, entry.name, start, end, draft.message, draft.confidence, why, fix, severity, repeats)
 
 
 def _crash(source: Source, entry: RuleMetadata, error: Exception) -> Trouble:

@@ -425,6 +425,8 @@ class Draft:
     fix: Fix | None = None
     severity: Severity | None = None
     """What happens where the finding is right; None where it is what the rule says of all."""
+    repeats: cst.CSTNode | None = None
+    """The word at which another rule says the same of the statement: where that is told, this is not."""
 
 
 Check = Callable[[Any, FileContext], Iterator[Draft]]

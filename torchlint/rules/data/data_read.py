@@ -2,7 +2,8 @@
 
 ## What it does
 
-Flags `.data` of a tensor where its value is used, and nothing is written into it at once.
+Flags `.data` of a tensor where its value is used, and nothing is written into it at once. Of the reading in
+`w.data = w.data * 2` [TNS203](TNS203.md) speaks.
 
 ## Why is this bad?
 
@@ -94,7 +95,21 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
         return
     message = "`.data` hides later writes from autograd, so gradients may be silently wrong: use `.detach()`"
     fix = _fix(node, confidence, context)
-    yield Draft(node.attr, message, confidence, fix=fix, severity=_severity(node, context))
+    severity = _severity(node, context)
+    repeats = _rebound(node, context) if severity is Severity.LEGACY else None
+    yield Draft(node.attr, message, confidence, fix=fix, severity=severity, repeats=repeats)
+
+
+def _rebound(node: cst.Attribute, context: FileContext) -> cst.Name | None:
+    """Return the `data` that a statement assigns where it reads the same: `w.data = w.data * 2` is one fault."""
+    for above in context.ancestors(node):
+        if isinstance(above, cst.Assign):
+            for each in above.targets:
+                if isinstance(each.target, cst.Attribute) and each.target.deep_equals(node):
+                    return each.target.attr
+        if isinstance(above, cst.BaseSmallStatement | cst.BaseCompoundStatement | cst.Lambda):
+            return None
+    return None
 
 
 def _severity(node: cst.Attribute, context: FileContext) -> Severity:
