@@ -140,8 +140,27 @@ def example(entry: RuleMetadata) -> Example:
 @pytest.mark.parametrize("entry", REAL, ids=lambda entry: entry.code)
 def test_a_page_has_its_sections(entry: RuleMetadata) -> None:
     titles = re.findall(r"^## (.*)$", page(entry), re.MULTILINE)
-    assert titles == ["What it does", "Why is this bad?", "Example", "Fix safety", "References"]
+    assert titles == ["What it does", "Why is this bad?", "Example", "Severity", "Fix safety", "References"]
     assert re.fullmatch(r"[^\n]{10,119}[.]", summary(entry))
+
+
+_SAID = re.compile(r"  # ((?:error|warning|legacy)(?:, (?:error|warning|legacy))*)$")
+
+
+@pytest.mark.parametrize("entry", REAL, ids=lambda entry: entry.code)
+def test_a_page_shows_each_severity_by_a_line_that_has_it(entry: RuleMetadata) -> None:
+    section = re.search(r"^## Severity\n(.*?)(?=^## )", page(entry), re.DOTALL | re.MULTILINE)
+    block = re.search(r"^```python\n(.*?)^```$", section[1], re.DOTALL | re.MULTILINE) if section else None
+    assert block
+    lines = enumerate(block[1].splitlines(), 1)
+    shown = {number: said[1].split(", ") for number, line in lines if (said := _SAID.search(line))}
+    result = check_bytes("/alone/page.py", block[1].encode(), Config(select=(entry.code,)))
+    assert result.source
+    found: dict[int, list[str]] = {}
+    for each in result.findings:
+        found.setdefault(result.source.position(each.start)[0], []).append(str(each.severity))
+    assert found == shown
+    assert shown
 
 
 @pytest.mark.parametrize("entry", REAL, ids=lambda entry: entry.code)

@@ -40,6 +40,18 @@ row = as_row([1, 2, 3])
 
 and `torch.empty(values)` where it is a size.
 
+## Severity
+
+Legacy: it works for one of its meanings.
+
+```python
+import torch
+
+
+def make(value):
+    return torch.Tensor(value)  # legacy
+```
+
 ## Fix safety
 
 The fix is only shown, never applied: the two readings exclude each other. An annotation (`values: list[float]`,

@@ -44,6 +44,16 @@ pixels = torch.as_tensor(np.zeros((2, 2)), dtype=torch.float32)
 A literal of numbers with a float among them needs no dtype: `torch.tensor` takes the default dtype for it, as the
 legacy call did.
 
+## Severity
+
+Legacy: it works.
+
+```python
+import torch
+
+x = torch.Tensor([1, 2])  # legacy
+```
+
 ## Fix safety
 
 Safe for sequences, and for arrays that have a dimension or hold floats: same values, dtype, device and memory

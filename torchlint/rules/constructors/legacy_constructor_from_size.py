@@ -33,6 +33,16 @@ nn.init.zeros_(weight)
 nothing = torch.empty(0)
 ```
 
+## Severity
+
+Legacy: it works, if all is written before it is read.
+
+```python
+import torch
+
+x = torch.Tensor(2, 3)  # legacy
+```
+
 ## Fix safety
 
 Safe where the arguments are proven to be a size: `torch.empty` makes the same uninitialised tensor and follows the

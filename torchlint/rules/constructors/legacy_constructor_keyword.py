@@ -30,6 +30,16 @@ device = torch.device("cpu")
 ids = torch.tensor([1, 2, 3], dtype=torch.int64, device=device)
 ```
 
+## Severity
+
+An error: the keyword is refused each time.
+
+```python
+import torch
+
+x = torch.Tensor([1, 2], dtype=torch.float64)  # error
+```
+
 ## Fix safety
 
 Safe where the kind of the arguments is proven: with `dtype=` the old call never ran, and with `device=` the new one

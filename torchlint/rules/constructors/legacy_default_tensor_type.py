@@ -27,6 +27,16 @@ import torch
 torch.set_default_dtype(torch.float64)
 ```
 
+## Severity
+
+Legacy: it works until torch drops it.
+
+```python
+import torch
+
+torch.set_default_tensor_type(torch.DoubleTensor)  # legacy
+```
+
 ## Fix safety
 
 Safe for CPU types, in a file that names no CUDA type in such a call, where no other file of the project may set a

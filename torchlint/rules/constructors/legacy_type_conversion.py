@@ -32,6 +32,19 @@ labels = scores.round().to(torch.int64)
 Where the tensor is not known to be on the CPU the fix keeps the move and says it: `.to("cpu", torch.int64)`. Drop
 `"cpu"` if it was not meant.
 
+## Severity
+
+Legacy: it works. A warning where the tensor may be on an accelerator and the type is one of the CPU: it moves there.
+
+```python
+import torch
+
+
+def convert(x: torch.Tensor):
+    here = x.type(torch.LongTensor)  # legacy
+    return here, x.cuda().type(torch.FloatTensor)  # warning
+```
+
 ## Fix safety
 
 Safe on a tensor: same values, dtype, device and graph, and the tensor itself where nothing has to be done. Unsafe for

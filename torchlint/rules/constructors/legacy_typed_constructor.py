@@ -31,6 +31,16 @@ labels = torch.tensor([0, 2, 1], dtype=torch.int64)
 buffer = torch.empty(4, 3, dtype=torch.float32).zero_()
 ```
 
+## Severity
+
+Legacy: it works, where the type's device is there.
+
+```python
+import torch
+
+x = torch.LongTensor([1, 2])  # legacy
+```
+
 ## Fix safety
 
 As for TNS301 and TNS302: safe where the kind of the arguments is proven; the default dtype does not matter here.

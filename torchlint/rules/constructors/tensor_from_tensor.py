@@ -30,6 +30,18 @@ start = weight.detach().clone()
 target = (weight * 2).detach().to(dtype=torch.float64, copy=True)
 ```
 
+## Severity
+
+Legacy: it works, and warns. A warning where the tensor is on a graph and grad mode is on: the gradient ends there.
+
+```python
+import torch
+
+w = torch.ones(3, requires_grad=True)
+x = torch.tensor(torch.ones(3))  # legacy
+y = torch.tensor(w * 2)  # warning
+```
+
 ## Fix safety
 
 Safe: same values, dtype, device, strides and `requires_grad`, always a copy (measured on torch 2.13 for contiguous,

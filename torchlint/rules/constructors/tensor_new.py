@@ -33,6 +33,18 @@ mask = x.new_empty(2, 3).zero_()
 scale = x.new_tensor([0.5, 2])
 ```
 
+## Severity
+
+Legacy: it works. An error for what it refuses.
+
+```python
+import torch
+
+x = torch.ones(3)
+y = x.new(2)  # legacy
+z = x.new(1.5)  # error
+```
+
 ## Fix safety
 
 Safe where `x` is a tensor beyond doubt and the argument is proven to be a size or a sequence: same values, dtype and

@@ -39,6 +39,21 @@ def total(batches):
     return found
 ```
 
+## Severity
+
+A warning: the numbers depend on what was in the memory before.
+
+```python
+import torch
+
+
+def total(batches, n: int):
+    found = torch.empty(n)  # warning
+    for batch in batches:
+        found += batch
+    return found
+```
+
 ## Fix safety
 
 Never safe: the numbers change, from chance to zeros. Zeros are what a sum begins with; a product begins with ones.

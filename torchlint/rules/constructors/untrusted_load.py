@@ -35,6 +35,18 @@ def restore(path, device):
     return torch.load(path, map_location=device, weights_only=True)
 ```
 
+## Severity
+
+A warning: it runs what the file holds, where somebody else may have written it.
+
+```python
+import torch
+
+
+def restore(path, device):
+    return torch.load(path, map_location=device)  # warning
+```
+
 ## Fix safety
 
 Shown and never applied: a file that holds a whole module or other objects is refused from then on. Save the

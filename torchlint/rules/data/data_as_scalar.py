@@ -33,6 +33,27 @@ total = loss.item()
 count = int((w > 1).sum().item())
 ```
 
+## Severity
+
+`.data[0]` raises where there are no dimensions: an error where the code shows that, else a warning. `.data.item()` is
+legacy.
+
+```python
+import torch
+import torch.nn.functional as F
+
+
+def train(x: torch.Tensor, y: torch.Tensor):
+    loss = F.mse_loss(x, y)
+    print(loss.data[0])  # error
+    return loss.data.item()  # legacy
+
+
+def step(cost):
+    cost.backward()
+    return cost.data[0]  # warning
+```
+
 ## Fix safety
 
 `x.data.item()` becomes `x.item()`, which is safe for each tensor. `x.data[0]` becomes `x.item()`: safe where `x` has

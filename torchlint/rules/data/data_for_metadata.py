@@ -33,6 +33,17 @@ noise = torch.zeros_like(weight)
 mask = weight.new_ones(3)
 ```
 
+## Severity
+
+Legacy: it asks for nothing that `.data` changes.
+
+```python
+import torch
+
+x = torch.ones(3, requires_grad=True)
+n = x.data.size(0)  # legacy
+```
+
 ## Fix safety
 
 Safe for a tensor: results, their type, `requires_grad`, strides and memory were the same for leaves, results,

@@ -52,6 +52,28 @@ class Net(nn.Module):
 net = Net()
 ```
 
+## Severity
+
+A warning where the tensor was computed with grad mode on, or stands between a forward pass and its `backward`: the
+gradient is silently wrong. Legacy where a module initialises itself, and elsewhere.
+
+```python
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        self.fc.weight.data.zero_()  # legacy
+
+    def forward(self, x):
+        out = self.fc(x)
+        out.data.clamp_(0)  # warning
+        return out
+```
+
 ## Fix safety
 
 Neighbouring statements share one block; where grad mode is off already, `.data` is only dropped, and so it is for the

@@ -36,6 +36,18 @@ total = y.detach().sum()
 array = y.detach().cpu().numpy()
 ```
 
+## Severity
+
+Legacy: it works, and hides later writes. An error where `.data[0]` is asked of what has no dimensions.
+
+```python
+import torch
+
+x = torch.ones(3, requires_grad=True)
+y = x.data * 2  # legacy
+first = (x * 2).sum().data[0].sqrt()  # error
+```
+
 ## Fix safety
 
 Safe where the value is only read: it goes into operations that keep no graph, into a number, a list, an array or a
@@ -155,7 +167,9 @@ def _fix(node: cst.Attribute, confidence: Confidence, context: FileContext) -> F
 def _raises(node: cst.Attribute, context: FileContext) -> bool:
     """Whether ``x.data[0]`` is asked of what has no dimensions."""
     place = context.python(node)
-    return _is_number(node, context) and isinstance(place, ast.Attribute) and has_no_dimension(place.value, context)
+    if not _is_number(node, context) or not isinstance(place, ast.Attribute):
+        return False
+    return context.value(node.value).rank == 0 or has_no_dimension(place.value, context)
 
 
 def _is_number(node: cst.Attribute, context: FileContext) -> bool:

@@ -30,6 +30,25 @@ with torch.no_grad():
     weight.copy_(torch.zeros(3))
 ```
 
+## Severity
+
+A warning where the tensor was computed with grad mode on, or stands between a forward pass and its `backward`; else
+legacy.
+
+```python
+import torch
+
+
+def shrink(weight: torch.nn.Parameter):
+    weight.data = weight[:2].detach()  # legacy
+
+
+def step(layer: torch.nn.Linear, x: torch.Tensor):
+    out = layer(x)
+    out.data = out.detach().clamp(0)  # warning
+    return out
+```
+
 ## Fix safety
 
 There is no repair that does the same, so the fix is shown and never applied. The choices:

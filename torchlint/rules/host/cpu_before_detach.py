@@ -29,6 +29,18 @@ prediction = torch.nn.Linear(2, 1)(torch.ones(3, 2))
 values = prediction.detach().cpu().numpy()
 ```
 
+## Severity
+
+Legacy: it works, and copies what is on a graph.
+
+```python
+import torch
+
+
+def read(x: torch.Tensor):
+    return x.cpu().detach()  # legacy
+```
+
 ## Fix safety
 
 Safe on a tensor: both orders give the same values on the same device with the same memory sharing, and neither result

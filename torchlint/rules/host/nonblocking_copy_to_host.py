@@ -38,6 +38,18 @@ values = scores.to("cpu").numpy()
 Where the copy is meant to overlap with work, keep the argument and call `torch.cuda.synchronize()`, or wait for an
 event, before the first read.
 
+## Severity
+
+A warning: whether the copy is done when it is read depends on how fast the GPU is.
+
+```python
+import torch
+
+
+def read(x: torch.Tensor):
+    return x.cuda().to("cpu", non_blocking=True).sum()  # warning
+```
+
 ## Fix safety
 
 Unsafe. The copy gives what it should have given, and it has ended when the call returns: where the copy was meant to

@@ -27,6 +27,18 @@ counts = torch.tensor([1, 2, 3]).to(device)
 array = counts.cpu().numpy()
 ```
 
+## Severity
+
+An error where the tensor is on an accelerator in each run, else a warning.
+
+```python
+import torch
+
+
+def read(x: torch.Tensor, device: torch.device):
+    return x.detach().cuda().numpy(), x.detach().to(device).numpy()  # error, warning
+```
+
 ## Fix safety
 Safe where the receiver is a torch tensor beyond doubt: `.cpu()` hands a host tensor back as it is, so wherever the old
 call worked the new one gives the same array over the same memory. On an accelerator the array is a copy.

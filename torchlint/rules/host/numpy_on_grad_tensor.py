@@ -27,6 +27,22 @@ weight = torch.tensor([1.0, 2.0], requires_grad=True)
 array = weight.detach().numpy()
 ```
 
+## Severity
+
+An error where the function's own text shows that the call raises, else a warning: what goes by the name of a model may
+be none, or run without grad mode.
+
+```python
+import torch
+
+weight = torch.ones(2, requires_grad=True)
+array = weight.numpy()  # error
+
+
+def scores(model, x):
+    return model(x).numpy()  # warning
+```
+
 ## Fix safety
 Safe where the receiver is a torch tensor beyond doubt: `.detach()` shares the tensor's memory, and `.cpu()` hands a
 host tensor back as it is, so wherever the old call worked the new one gives the same array over the same memory.

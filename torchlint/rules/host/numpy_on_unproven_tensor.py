@@ -30,6 +30,18 @@ def to_list(scores: torch.Tensor):
     return list(scores.detach().cpu().numpy())
 ```
 
+## Severity
+
+A warning: it raises for those callers alone whose tensor requires grad or is on an accelerator.
+
+```python
+import torch
+
+
+def to_list(t: torch.Tensor):
+    return t.cpu().numpy().tolist()  # warning
+```
+
 ## Fix safety
 Safe where the receiver is a torch tensor beyond doubt (an annotation, a construction, an operation of torch): wherever
 the old call worked the new one gives the same array over the same memory. Unsafe where the receiver's kind is not

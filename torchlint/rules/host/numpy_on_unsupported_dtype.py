@@ -36,6 +36,24 @@ array = spectrum.resolve_conj().numpy()
 For bfloat16 and float8 write `.float().numpy()`, or `.view(torch.int16).numpy()` where the bits are wanted. Where
 Python numbers are wanted, `.tolist()` takes every dtype.
 
+## Severity
+
+An error where the code shows the dtype or layout, else a warning.
+
+```python
+import torch
+
+array = torch.ones(3, dtype=torch.bfloat16).numpy()  # error
+
+
+def in_half(x):
+    return x.bfloat16()
+
+
+def read(x: torch.Tensor):
+    return in_half(x).numpy()  # warning
+```
+
 ## Fix safety
 
 Safe for sparse tensors and for conjugate and negative views that the own text of the function shows: it raises, and

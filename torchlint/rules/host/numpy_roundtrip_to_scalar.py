@@ -32,6 +32,22 @@ total = loss.item()
 history = torch.arange(3.0).tolist()
 ```
 
+## Severity
+
+An error where an index asks an array without dimensions, a warning where the tensor may be on a graph or an
+accelerator, and legacy where the detour only costs time.
+
+```python
+import torch
+import torch.nn.functional as F
+
+
+def read(model: torch.nn.Linear, x: torch.Tensor):
+    first = F.mse_loss(x, x).detach().cpu().numpy()[0]  # error
+    second = float(model(x).mean().numpy())  # warning
+    return first, second, float(torch.ones(3).sum().numpy())  # legacy
+```
+
 ## Fix safety
 
 Safe on a tensor: the same Python numbers come out, bit for bit, for every dtype that NumPy has. Where the dtype is

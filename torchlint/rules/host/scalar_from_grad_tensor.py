@@ -41,6 +41,19 @@ total = loss.item()
 
 Where the gradient is to flow, use `torch.exp(loss)`, and `torch.stack([a, b])` in place of `torch.tensor([a, b])`.
 
+## Severity
+
+Legacy: torch only warns today. A warning where a loss is computed of the number, which ends its gradient, and where
+`torch.tensor` makes a constant of it.
+
+```python
+import torch
+
+w = torch.ones(3, requires_grad=True)
+shown = float(w.sum())  # legacy
+both = torch.tensor([w.sum(), w.mean()])  # warning
+```
+
 ## Fix safety
 
 Safe where the code shows that the value is a tensor: the number is the same, bit for bit, and only the warning goes.

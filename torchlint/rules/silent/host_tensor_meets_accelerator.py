@@ -38,6 +38,19 @@ def centred(x: torch.Tensor, device: str):
     return there + torch.ones(3, device=there.device)
 ```
 
+## Severity
+
+A warning: it works on the CPU, and raises once the module is moved.
+
+```python
+import torch
+
+
+def shifted(x: torch.Tensor):
+    there = torch.relu(x.cuda())
+    return there + torch.ones(3)  # warning
+```
+
 ## Fix safety
 
 Offered where the other tensor has a name that is bound before the factory. Safe where that is a tensor beyond doubt,

@@ -56,6 +56,23 @@ def train(model, batches, evaluate):
     model.load_state_dict(best)
 ```
 
+## Severity
+
+A warning: what is kept is wrong where the model trains on.
+
+```python
+import torch
+
+
+def train(model, batches):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    before = model.state_dict()  # warning
+    for batch in batches:
+        model(batch).sum().backward()
+        optimizer.step()
+    model.load_state_dict(before)
+```
+
 ## Fix safety
 
 Never safe: other weights are loaded or saved from now on, which is the point, and a copy takes memory.

@@ -42,6 +42,19 @@ def step(model, optimizer, x, y):
 
 Where `backward()` raises then, look above for what cuts the graph: `.item()`, `.detach()`, NumPy, `argmax`, `no_grad`.
 
+## Severity
+
+A warning: nothing raises, and nothing before the line is trained.
+
+```python
+import torch
+
+
+def train(model: torch.nn.Linear, x: torch.Tensor):
+    loss = torch.tensor(model(x).sum(), requires_grad=True)  # warning
+    loss.backward()
+```
+
 ## Fix safety
 
 No fix is applied: which computation was meant to be differentiated is for you to say. Shown is how the line is dropped,

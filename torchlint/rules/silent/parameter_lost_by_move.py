@@ -50,6 +50,21 @@ class Scale(nn.Module):
 Better still, leave the device to whoever builds the module: `nn.Parameter(torch.ones(width))`, and
 `Scale(3).to(device)`.
 
+## Severity
+
+A warning: it is right on a CPU, and never trains on a GPU.
+
+```python
+from torch import nn
+import torch
+
+
+class Scale(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3)).cuda()  # warning
+```
+
 ## Fix safety
 
 Never safe: the weight is registered from now on, is trained, and is expected in `state_dict()`. That is what was meant,

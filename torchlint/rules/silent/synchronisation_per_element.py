@@ -42,6 +42,18 @@ def best(scores, device):
 
 Where a loop does more than that, take the numbers before it: `for each in found.tolist():`.
 
+## Severity
+
+A warning: it is right, and slow by orders of magnitude on an accelerator.
+
+```python
+import torch
+
+
+def numbers(x: torch.Tensor):
+    return [each.item() for each in x.cuda().flatten()]  # warning
+```
+
 ## Fix safety
 
 Offered where a comprehension does nothing else. Safe where the tensor has one dimension beyond doubt; else it is

@@ -51,6 +51,20 @@ class Double(Function):
 Double.apply(torch.ones(2))
 ```
 
+## Severity
+
+Legacy: the name is there, and nobody needs it.
+
+```python
+from torch.autograd import Function, Variable  # legacy
+
+
+class Double(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+```
+
 ## Fix safety
 
 Safe where nobody can take the name from this module. A name counts as used where it appears as a name anywhere in the

@@ -48,6 +48,19 @@ def to_number(value: torch.Tensor):
 to_number(torch.tensor(1.0))
 ```
 
+## Severity
+
+Legacy: `isinstance` says what was meant. A warning where the answer is never yes.
+
+```python
+import torch
+from torch.autograd import Variable
+
+
+def is_tensor(x):
+    return isinstance(x, Variable), type(x) is Variable  # legacy, warning
+```
+
 ## Fix safety
 
 Safe for `isinstance` and annotations: in eager mode both classes answer alike for every object. Unsafe for an

@@ -50,6 +50,19 @@ evaluate(torch.nn.Linear(2, 1), torch.ones(3, 2))
 
 The wrapper itself is [TNS401](variable-wrapper.md)'s.
 
+## Severity
+
+A warning: the flag does nothing today, so that graphs are built which nobody asked for.
+
+```python
+import torch
+from torch.autograd import Variable
+
+
+def evaluate(net, x: torch.Tensor):
+    return net(Variable(x, volatile=True))  # warning
+```
+
 ## Fix safety
 
 To drop the argument changes nothing but the warning. That alone is the fix, and safe, where the function trains (it

@@ -55,6 +55,21 @@ score(noise).backward()
 Where the gradient was meant to pass through `features`, drop the `.detach()` as well: that changes what is learned,
 so no fix does it for you.
 
+## Severity
+
+Legacy: it does nothing. An error where it is given what it refuses, such as a number.
+
+```python
+import torch
+from torch.autograd import Variable
+
+x = Variable(torch.ones(3))  # legacy
+
+
+def scaled(y: torch.Tensor):
+    return Variable(2.0) * y  # error
+```
+
 ## Fix safety
 
 Safe. `.detach()` is what `Variable` does. The bare `x` is written only where `x` is proven not to require grad and
