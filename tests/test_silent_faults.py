@@ -26,7 +26,7 @@ def test_kept_weights_are_the_last_ones_unless_they_are_copied() -> None:
 def test_a_revived_loss_gives_its_parameters_no_gradient() -> None:
     for revive in (
         lambda loss: torch.tensor(loss.item(), requires_grad=True),
-        lambda loss: torch.autograd.Variable(loss.detach(), requires_grad=True),  # torchlint: ignore[TNS401] - as it is written
+        lambda loss: torch.autograd.Variable(loss.detach(), requires_grad=True),  # noqa: TNS401
         lambda loss: loss.detach().requires_grad_(),
     ):
         model = torch.nn.Linear(2, 2)
