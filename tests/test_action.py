@@ -17,6 +17,7 @@ from tests.installing import ROOT, copied
 
 HIT = "import torch\n\n\ndef f():\n    w = torch.ones(3, requires_grad=True)\n    return w.numpy()\n"
 GUARDED = HIT.replace("w.numpy()", "w.detach().numpy()")
+OLD = "import torch\n\nx = torch.Tensor([1, 2])\n"
 HOSTILE = "raise SystemExit('code of the checked project was run')\n"
 
 pytestmark = pytest.mark.skipif(BASH is None, reason="the action's scripts need bash")
@@ -37,7 +38,9 @@ def test_no_input_is_pasted_into_a_script() -> None:
 
 def test_the_inputs_and_outputs_are_those_of_the_page() -> None:
     page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
-    assert set(ACTION["inputs"]) == {"version", "args", "working-directory", "sarif"}
+    assert set(ACTION["inputs"]) == {
+        *("version", "args", "preset", "min-severity", "fail-on", "working-directory", "sarif")
+    }
     for name in (*ACTION["inputs"], *ACTION["outputs"]):
         assert f"| `{name}` |" in page, name
 
@@ -64,6 +67,18 @@ def test_nothing_to_report_passes_and_the_action_s_own_revision_is_the_default(r
     assert done.uploaded == {"sarif_file": done.outputs["sarif-file"], "category": "torchlint"}
     document = read("sarif", Path(done.outputs["sarif-file"]).read_bytes())
     assert document["runs"][0]["results"] == []
+
+
+def test_severities_are_inputs_and_a_wrong_one_is_refused(runner: Runner) -> None:
+    runner.write(a_py=OLD)
+    assert runner.run().status == 1
+    assert runner.run(preset="hazards").status == runner.run(min_severity="warning").status == 0
+    shown = runner.run(fail_on="warning", sarif="true")
+    assert (shown.status, shown.outputs["exit-status"]) == (0, "0")
+    assert "::notice title=torchlint (TNS301)" in shown.log
+    wrong = runner.run(preset="hazard")
+    assert wrong.status == 2
+    assert 'got "hazard"; did you mean `hazards`?' in wrong.log
 
 
 def test_paths_count_from_the_top_of_the_repository(runner: Runner) -> None:

@@ -1,8 +1,9 @@
 """Runs torchlint for ``action.yml``: findings as annotations, and as SARIF where it is wanted.
 
-Reads ``TORCHLINT_ARGS``, ``TORCHLINT_FOLDER`` and ``TORCHLINT_SARIF``, writes the outputs ``exit-status`` and
-``sarif-file``. GitHub takes paths from the top of the repository, torchlint says them from where it runs: they are
-lengthened here. The exit status of this program is 0 whatever was found, so that the upload still takes place.
+Reads ``TORCHLINT_ARGS``, the variables of :data:`INPUTS`, ``TORCHLINT_FOLDER`` and ``TORCHLINT_SARIF``, writes the
+outputs ``exit-status`` and ``sarif-file``. GitHub takes paths from the top of the repository, torchlint says them from
+where it runs: they are lengthened here. The exit status of this program is 0 whatever was found, so that the
+upload still takes place.
 """
 
 from __future__ import annotations
@@ -20,6 +21,12 @@ from urllib.parse import quote
 
 ANNOTATED = re.compile(r"^(::(?:error|warning|notice) (?:[^:]*?,)?file=)", re.MULTILINE)
 OWN = ("--output-format", "--output-file")
+INPUTS = {
+    "TORCHLINT_PRESET": "--preset",
+    "TORCHLINT_MIN_SEVERITY": "--min-severity",
+    "TORCHLINT_FAIL_ON": "--fail-on",
+}
+"""Inputs that are handed on as flags, where they are given."""
 
 
 def main() -> int:
@@ -34,6 +41,8 @@ def main() -> int:
     taken = [each for each in arguments if each.partition("=")[0] in OWN]
     if taken:
         return _refused(f"the input `args` has `{taken[0]}`: the action chooses the formats; use the input `sarif`")
+    given = {flag: os.environ.get(name, "") for name, flag in INPUTS.items()}
+    arguments = [*(f"{flag}={value}" for flag, value in given.items() if value), *arguments]
     folder = PurePosixPath(os.environ["TORCHLINT_FOLDER"].replace("\\", "/"))
     status = _annotate(arguments, folder)
     if sarif == "true" and status < 2:  # of half a run, code scanning would take what it lacks for repaired
