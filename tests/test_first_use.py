@@ -138,3 +138,13 @@ def test_nothing_is_wrapped_or_cut_where_nobody_looks(tmp_path: Path, torchlint:
     told = torchlint().stdout
     assert line in told
     assert "…" not in told
+
+
+def test_a_style_that_an_old_torch_lacks_is_said_not_to_be_used(tmp_path: Path, torchlint: Program) -> None:
+    (tmp_path / "a.py").write_text("import torch\n\nw = torch.ones(2, requires_grad=True)\na = w.numpy()\n")
+    done = torchlint("--numpy-style", "force", "--target-torch", "1.8")
+    assert done.stderr.startswith("torchlint: warning: `numpy-style = force` is not used: the code is to run on")
+    assert "w.detach().numpy()" in done.stdout
+    new = torchlint("--numpy-style", "force", "--target-torch", "1.13")
+    assert "not used" not in new.stderr
+    assert "w.numpy(force=True)" in new.stdout

@@ -17,7 +17,7 @@ from torchlint.cli.session import Session
 from torchlint.config import SYNTAX_ERROR, Config, Finder
 from torchlint.config.options import FORMATS_FOR_PEOPLE, Options
 from torchlint.config.selectors import nearest
-from torchlint.diagnostics.model import Severity, Trouble
+from torchlint.diagnostics.model import FORCE_SINCE, Severity, Trouble
 from torchlint.discovery.walk import Discovery, Notice, Target
 from torchlint.linter.runner import Outcome, RunMode, examine
 from torchlint.linter.runner import run as run_files
@@ -139,6 +139,17 @@ def _output(flags: Options, session: Session) -> AbstractContextManager[TextIO]:
     return open_output(flags.output_file, session.cwd)
 
 
+_NOT_FORCED = (
+    "`numpy-style = force` is not used: the code is to run on torch {}.{}, and `.numpy(force=True)` came with torch "
+    "{}.{}; raise `target-torch`, or the project's requirement of torch"
+)
+
+
+def _cannot_force(target: Target) -> bool:
+    settings = target.config.settings
+    return settings.numpy_style == "force" and not settings.forces
+
+
 def _files(plan: _Plan, discovery: Discovery, cache: ResultCache | None, session: Session, out: TextIO) -> int:
     found = list(discovery.find(plan.flags.paths or ["."]))
     every = [each for each in found if isinstance(each, Target) and _in_part(each, plan.flags.shard, session.cwd)]
@@ -152,6 +163,8 @@ def _files(plan: _Plan, discovery: Discovery, cache: ResultCache | None, session
         return _closed(troubles, CLEAN, session)
     if not every and not troubles and not plan.flags.quiet and plan.flags.shard is None:
         session.say("warning", "no Python files or notebooks found under the given paths")
+    for old in sorted({each.config.settings.target_torch or (0, 0) for each in targets if _cannot_force(each)}):
+        session.say("warning", _NOT_FORCED.format(*old, *FORCE_SINCE))
     if plan.flags.verbose:
         _narrate(targets, session)
     approve = plan.approval.approve if plan.approval else None

@@ -132,6 +132,10 @@ class Finding:
     """Where on the line the finding starts that says the same of the statement; None where none does."""
 
 
+FORCE_SINCE = (1, 13)
+"""The torch with which ``Tensor.numpy(force=True)`` came."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What a rule may know of the user's configuration."""
@@ -144,6 +148,11 @@ class Settings:
     """The oldest torch the code must run on, as (major, minor); None where it is not known."""
     line_length: int | None = None
     """How long lines that a fix writes may be; None where only the file's own lines tell it."""
+
+    @property
+    def forces(self) -> bool:
+        """Whether ``.numpy(force=True)`` is written: where it is asked for, and the oldest torch has it."""
+        return self.numpy_style == "force" and (self.target_torch is None or self.target_torch >= FORCE_SINCE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,9 +54,6 @@ def is_host(argument: cst.Arg, context: FileContext) -> bool:
     return known.must(Kind.DEVICE | Kind.STRING) and known.device == Device.HOST
 
 
-FORCE_SINCE = (1, 13)
-"""``Tensor.numpy(force=True)`` came with torch 1.13."""
-
 CONVERTS = ~(Kind.OTHER | Kind.MODULE | Kind.ARRAY | Kind.DEVICE | Kind.DTYPE)
 """What a receiver may be so that ``.numpy()`` runs only if it is a tensor of torch: a list has no such method."""
 
@@ -271,8 +268,7 @@ def _assumed(found: Conversion, context: FileContext) -> Iterator[Decision]:
 
 
 def _repair(found: Conversion, context: FileContext) -> Fix:
-    target = context.settings.target_torch
-    if context.settings.numpy_style == "force" and (target is None or target >= FORCE_SINCE) and not found.call.args:
+    if context.settings.forces and not found.call.args:
         end = context.span(found.call)[1]
         return Fix("Write `.numpy(force=True)`", (Edit(end - 1, end - 1, "force=True"),))
     if found.detach and (data := _data_behind(found.attribute.value, context)) is not None:
