@@ -73,7 +73,7 @@ def opened(editor: Editor, text: str, able: Message | None = None) -> str:
 
 
 # ---------------------------------------------------------------------- one repair
-def test_every_fix_but_those_for_display_is_offered_with_its_applicability(editor: Editor) -> None:
+def test_every_fix_is_offered_with_its_applicability(editor: Editor) -> None:
     text = (
         "import torch\n\n\ndef f(net: torch.nn.Linear, x):\n    a = net(x).numpy()\n    b = net.weight.data\n"
         "    b.add_(1)\n    net.weight.data = b\n    return a\n"
@@ -93,7 +93,14 @@ def test_every_fix_but_those_for_display_is_offered_with_its_applicability(edito
     assert applied(text, edits_of(editor.resolved(unsafe), uri)) == text.replace(
         "b = net.weight.data", "b = net.weight.detach()"
     )
-    assert [each["title"] for each in editor.actions(uri, 7, 17)] == ["Silence TNS203 on this line (# noqa)", FIX_ALL]
+    choice, *others = editor.actions(uri, 7, 17)
+    assert choice["title"].startswith("Copy the values under `torch.no_grad()`")
+    assert choice["title"].endswith(" (your choice)")
+    assert "isPreferred" not in choice
+    assert applied(text, edits_of(editor.resolved(choice), uri)) == text.replace(
+        "    net.weight.data = b\n", "    with torch.no_grad():\n        net.weight.copy_(b)\n"
+    )
+    assert [each["title"] for each in others] == ["Silence TNS203 on this line (# noqa)", FIX_ALL]
     assert [each["title"] for each in editor.actions(uri, 0, 0)] == [FIX_ALL]
 
 

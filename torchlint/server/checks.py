@@ -83,6 +83,13 @@ def usable(checked: Checked, finding: Finding) -> bool:
     return fix is not None and fix.applicability > Applicability.DISPLAY and source is not None and source.lossless
 
 
+def is_choice(checked: Checked, finding: Finding) -> bool:
+    """Return whether a finding shows a repair that nothing applies by itself: a choice, for whoever reads the code."""
+    fix, source = finding.fix, checked.source
+    shown = fix is not None and bool(fix.edits) and fix.applicability is Applicability.DISPLAY
+    return shown and source is not None and source.lossless and checked.wanted.config.fixable(finding.code)
+
+
 def safe(checked: Checked) -> bool:
     """Return whether there is something that a safe repair would change."""
     found = (each for each in checked.result.findings if usable(checked, each))

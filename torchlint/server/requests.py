@@ -19,7 +19,7 @@ from torchlint.linter.siblings import joined
 from torchlint.output.known_facts import KnownExpression, known_at
 from torchlint.output.sarif import linked
 from torchlint.server import checks
-from torchlint.server.checks import Checked, NotDone, can_be_silenced, usable
+from torchlint.server.checks import Checked, NotDone, can_be_silenced, is_choice, usable
 from torchlint.server.documents import Edits, Open
 from torchlint.server.open_texts import Held, OpenTexts
 from torchlint.server.published import Drawn, Judged
@@ -127,6 +127,8 @@ def _quick(checked: Checked, drawn: Drawn, uri: str, where: Range | None) -> Ite
         if finding.fix is not None and usable(checked, finding):
             unsafe = " (unsafe)" if finding.fix.applicability is Applicability.UNSAFE else ""
             yield Offer(f"{finding.fix.title}{unsafe}", kind, "fix", finding, shown)
+        elif finding.fix is not None and is_choice(checked, finding):
+            yield Offer(f"{finding.fix.title} (your choice)", kind, "fix", finding, shown)
     for finding, shown in here:
         if can_be_silenced(finding) and checked.source is not None and checked.source.lossless:
             yield Offer(f"Silence {finding.code} on this line (# noqa)", kind, "silence", finding, shown)
