@@ -3,7 +3,7 @@
 Blocks of the rules' pages are held by ``tests/test_docs.py``, those of ``docs/adding-a-rule.md`` by
 ``tests/test_adding_a_rule.py``, those of ``docs/editors.md`` by ``tests/test_editors_page.py``, the programs of
 ``docs/fix-safety.md`` by ``tests/test_assumption_worlds.py``; the steps of docs/first-gate.md are
-followed by ``tests/test_newcomer.py``.
+followed by ``tests/test_newcomer.py``, those of docs/modernising.md by ``tests/test_modernising.py``.
 """
 
 from __future__ import annotations
@@ -107,6 +107,7 @@ def test_every_block_is_of_a_kind_that_is_checked() -> None:
     assert Counter(others) == Counter(
         {
             ("docs/first-gate.md", "console"): 4,  # test_newcomer.py: the way to a green gate
+            ("docs/modernising.md", "console"): 4,  # test_modernising.py: the way out of the years before torch 0.4
             ("README.md", "text"): 1,  # test_docs.py: what is printed of the example project
             ("README.md", "diff"): 4,  # test_docs.py: what the fixes do
             ("docs/ci.md", "ini"): 1,  # test_ci.py: tox runs it
