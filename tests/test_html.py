@@ -108,6 +108,7 @@ def test_every_finding_stands_on_the_page() -> None:
     assert len(found) == 5 * len(PATHS) + 1
     assert {each["data-fix"] for each in found} == {"safe", "unsafe", "display", "none"}
     assert {each["data-confidence"] for each in found} == {"certain", "likely", "possible"}
+    assert {each["data-severity"] for each in found} <= {"error", "warning", "legacy"}
     assert {each["data-folder"] for each in found} == {".", "a b", "é", "/outside"}
     text = "".join(read.texts)
     assert "new\\x0aline.py" in text
@@ -121,15 +122,15 @@ def test_a_finding_is_shown_with_its_code_its_reasons_and_its_repair() -> None:
     report = Report((FileResult("a.py", of, (finding(of, why=("`w` has grad, line 1",), fix=fix),)),))
     text = document("html", report).decode()
     assert (
-        '<pre tabindex="0" aria-label="Code around row 4">'
+        '<pre tabindex="0" aria-label="Code around line 4">'
         '<span data-row="2">b = 2</span><span data-row="3">c = 3</span>'
         '<span data-row="4">d = w.<mark>numpy</mark>()</span><span data-row="5">e = 5</span>'
         '<span data-row="6">f = 6</span></pre>'
     ) in text
     assert "<li><code>w</code> has grad, line 1</li>" in text
     assert (
-        "<span>row 1</span><del>a = 1</del><ins>z = 1</ins>"
-        "<span>row 4</span><del>d = w.numpy()</del><ins>d = w.cpu().numpy()</ins></pre>"
+        "<span>line 1</span><del>a = 1</del><ins>z = 1</ins>"
+        "<span>line 4</span><del>d = w.numpy()</del><ins>d = w.cpu().numpy()</ins></pre>"
     ) in text
 
 
@@ -238,6 +239,19 @@ def test_the_filters_work(tab: Page, tmp_path: Path) -> None:
     tab.ask("document.getElementById('open').click()")
     assert tab.ask("document.querySelectorAll('details[open]').length") == 7
     assert (tab.fetched(), tab.complaints()) == ([(tmp_path / "report.html").as_uri()], [])
+
+
+def test_the_filters_live_in_the_address(tab: Page, tmp_path: Path) -> None:
+    opened(tab, several(), tmp_path)
+    address = "location.hash"
+    assert tab.ask(address) == ""
+    assert choose(tab, "rule", "TNS101") == "3 of 7 shown"
+    assert search(tab, "lib/b") == "2 of 7 shown"
+    assert tab.ask(address) == "#rule=TNS101&search=lib%2Fb"
+    tab.ask("(() => { location.hash = '#rule=TNS201'; return new Promise((done) => setTimeout(done, 50)); })()")
+    assert shown(tab) == "2 of 7 shown"
+    tab.ask("(() => { location.hash = '#rule=TNS999'; return new Promise((done) => setTimeout(done, 50)); })()")
+    assert shown(tab) == "All 7 shown"
 
 
 def test_the_charts_are_filters_for_the_keyboard_too(tab: Page, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 (() => {
   const form = document.getElementById("filters");
   if (!form) return;
-  const fields = ["rule", "folder", "confidence", "fix"];
+  const fields = ["severity", "rule", "folder", "confidence", "fix"];
   const search = form.elements.namedItem("search");
   const shown = document.getElementById("shown");
   const none = document.getElementById("none");
@@ -42,6 +42,29 @@
     for (const button of document.querySelectorAll(".charts th button")) {
       button.setAttribute("aria-pressed", String(wanted[button.dataset.field] === button.dataset.value));
     }
+    keep(wanted);
+  };
+
+  // The filters live in the page's address: a link leads others to what is shown, and a reload keeps it.
+  const keep = (wanted) => {
+    const asked = new URLSearchParams();
+    for (const name of fields) if (wanted[name]) asked.set(name, wanted[name]);
+    if (search.value.trim()) asked.set("search", search.value.trim());
+    if (location.hash.slice(1) === String(asked)) return;
+    try {
+      history.replaceState(null, "", `#${asked}`);
+    } catch {
+      // some viewers of files allow no address of a page's own: the filters work without it
+    }
+  };
+  const restore = () => {
+    const asked = new URLSearchParams(location.hash.slice(1));
+    for (const name of [...fields, "search"]) {
+      const field = form.elements.namedItem(name);
+      field.value = asked.get(name) ?? "";
+      if (field.value !== (asked.get(name) ?? "")) field.value = "";  // the report has no such choice any more
+    }
+    apply();
   };
 
   // Without this script the charts' labels are plain text, since there is nothing that they could do.
@@ -55,6 +78,7 @@
       const field = form.elements.namedItem(button.dataset.field);
       field.value = field.value === button.dataset.value ? "" : button.dataset.value;
       apply();
+      if (field.value) document.getElementById("findings").scrollIntoView();
     });
     label.append(button);
   }
@@ -73,6 +97,7 @@
   form.addEventListener("reset", () => setTimeout(apply));
   document.getElementById("open").addEventListener("click", () => toggle(true));
   document.getElementById("close").addEventListener("click", () => toggle(false));
+  window.addEventListener("hashchange", restore);
   form.hidden = false;
-  apply();
+  restore();
 })();

@@ -16,7 +16,16 @@ from torchlint.diagnostics.registry import BY_CODE
 from torchlint.output.excerpts import changes, cropped
 from torchlint.output.report import FAMILIES, LocatedFinding, Report, page
 from torchlint.output.screen import Screen, code, columns, printable
-from torchlint.output.statistics import Tally, advice, by_confidence, by_family, by_file, by_folder, by_rule
+from torchlint.output.statistics import (
+    Tally,
+    advice,
+    by_confidence,
+    by_family,
+    by_file,
+    by_folder,
+    by_rule,
+    by_severity,
+)
 from torchlint.source.text import Source
 from torchlint.version import VERSION
 
@@ -37,11 +46,13 @@ def details(place: LocatedFinding, folder: str, repair: str, unfolded: bool) -> 
     """Yield the element of a finding; ``folder`` is escaped, ``repair`` is a word for what becomes of it."""
     finding = place.finding
     marks = (
-        f'data-rule="{finding.code}" data-folder="{folder}" data-confidence="{finding.confidence}" data-fix="{repair}"'
+        f'data-severity="{finding.severity}" data-rule="{finding.code}" data-folder="{folder}" '
+        f'data-confidence="{finding.confidence}" data-fix="{repair}"'
     )
     yield f"<details {marks}{' open' * unfolded}><summary><b>{finding.code}</b>"
     yield f'<span class="message">{prose(finding.message)}</span>'
-    yield f'<span class="tags">{finding.confidence} · {place.spot}</span></summary><div class="body">'
+    yield f'<span class="tags"><span class="{finding.severity}">{finding.severity}</span> · '
+    yield f'{finding.confidence} · {place.spot}</span></summary><div class="body">'
     if place.source is not None:
         yield from _context(place, place.source)
     if finding.why:
@@ -70,7 +81,7 @@ def _context(place: LocatedFinding, source: Source) -> Iterator[str]:
             continue
         shown = _faulty(place) if each == row else escape(_cut(code(source.original.line(each))))
         rows.append(f'<span data-row="{_row(source, each)}">{shown}</span>')
-    yield f'<pre tabindex="0" aria-label="Code around row {place.start[0]}">{"".join(rows)}</pre>'
+    yield f'<pre tabindex="0" aria-label="Code around line {place.start[0]}">{"".join(rows)}</pre>'
 
 
 def _row(source: Source, row: int) -> int:
@@ -97,7 +108,7 @@ def _diff(source: Source, fix: Fix) -> Iterator[str]:
     for row, sign, line in made[:_CHANGED]:
         if several and row != before:
             cell = f"cell {source.cell(row)}, " if source.cell(row) is not None else ""
-            rows.append(f"<span>{cell}row {_row(source, row)}</span>")
+            rows.append(f"<span>{cell}line {_row(source, row)}</span>")
         before = row
         rows.append(f"<{_tag(sign)}>{escape(line)}</{_tag(sign)}>")
     if len(made) > _CHANGED:
@@ -155,7 +166,7 @@ def _page(report: Report) -> Iterator[str]:
         yield from _charts(report)
         yield from _findings(report, len(findings) <= _OPEN)
     yield "</main>"
-    yield f"<footer>Made by torchlint {VERSION}. Rows and columns count from 1.</footer>"
+    yield f"<footer>Made by torchlint {VERSION}. Lines and columns count from 1.</footer>"
     yield f"<script>{script}</script>"
     yield "</body>"
     yield "</html>"
@@ -190,13 +201,22 @@ def repair(finding: Finding) -> str:
 
 
 # ---------------------------------------------------------------------- above the findings
+_SEVERITIES = ("error", "warning", "legacy")
+"""The worst first."""
+
+
+def _severities(report: Report) -> list[Tally]:
+    return sorted(by_severity(report), key=lambda tally: _SEVERITIES.index(tally.key))
+
+
 def _strength(tally: Tally) -> int:
     """Order confidences by strength."""
     return "clpu".index(tally.key[0])
 
 
 def _totals(report: Report, findings: list[Finding]) -> Iterator[str]:
-    told = [(each.key, each.count) for each in sorted(by_confidence(report), key=_strength)]
+    told = [(each.key, each.count) for each in _severities(report)]
+    told += [(each.key, each.count) for each in sorted(by_confidence(report), key=_strength)]
     for kind, words in _FIXES.items():
         count = sum(repair(each) == kind for each in findings)
         told += [(words, count)] if count else []
@@ -236,6 +256,7 @@ def _charts(report: Report) -> Iterator[str]:
     names = {each.key: f"<b>{each.key}</b> {BY_CODE[each.key].name}" for each in rules}
     yield from _chart("By rule", [(names[each.key], each) for each in rules], "rule")
     yield "<div>"
+    yield from _chart("By severity", [(each.key, each) for each in _severities(report)], "severity")
     yield from _chart("By family", [(text(FAMILIES[each.key].title), each) for each in families])
     first, rest = folders[:_FOLDERS], folders[_FOLDERS:]
     rows = [(f'<span class="path">{text(each.key)}</span>', each) for each in first]
@@ -293,9 +314,12 @@ def _filters(report: Report) -> Iterator[str]:
     yield '<form id="filters" hidden>'
     hint = "words in path, message or code"
     yield f'<label class="wide">Search<input type="search" name="search" placeholder="{hint}"></label>'
-    yield _select("Rule", "rule", [(each.key, f"{each.key} {BY_CODE[each.key].name}") for each in by_rule(report)])
-    yield _select("Folder", "folder", [(each.key, each.key) for each in by_folder(report)])
-    yield _select("Confidence", "confidence", [(each.key, each.key) for each in by_confidence(report)])
+    yield _select("Severity", "severity", [(each.key, each.key) for each in _severities(report)])
+    rules = sorted((each.key, f"{each.key} {BY_CODE[each.key].name}") for each in by_rule(report))
+    yield _select("Rule", "rule", rules)
+    yield _select("Folder", "folder", sorted((each.key, each.key) for each in by_folder(report)))
+    strengths = sorted(by_confidence(report), key=_strength)
+    yield _select("Confidence", "confidence", [(each.key, each.key) for each in strengths])
     present = {repair(place.finding) for place in report.places}
     yield _select("Repair", "fix", [(key, words) for key, words in _FIXES.items() if key in present])
     yield '<div class="actions"><output id="shown" aria-live="polite"></output>'
@@ -304,5 +328,5 @@ def _filters(report: Report) -> Iterator[str]:
 
 
 def _select(label: str, name: str, choices: list[tuple[str, str]]) -> str:
-    options = "".join(f'<option value="{text(key)}">{text(words)}</option>' for key, words in sorted(choices))
+    options = "".join(f'<option value="{text(key)}">{text(words)}</option>' for key, words in choices)
     return f'<label>{label}<select name="{name}"><option value="">all</option>{options}</select></label>'
