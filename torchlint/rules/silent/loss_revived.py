@@ -70,6 +70,7 @@ so that `backward()` says what is wrong. The finding says where the graph was lo
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 import libcst as cst
@@ -94,6 +95,7 @@ from torchlint.rules.evidence.paths import header, reached_after, successors
 
 _MAKERS = frozenset({"torch.tensor", "torch.autograd.Variable", "torch.autograd.variable.Variable"})
 _LOST = frozenset("item detach numpy tolist argmax data".split())
+_LOSS_NAME = re.compile(r"(^|_)(loss|cost|criterion|objective)(_?\d*$|_)|Loss\d*$")
 _DEEPEST = 4
 _REDUCING = frozenset("mean sum item".split())
 
@@ -145,7 +147,9 @@ def _revived(
     keeps_graph = bool(value.grad & Grad.ATTACHED)
     if not is_new and value.is_tensor and not value.grad & Grad.DETACHED:
         return  # it has its graph, and the call does nothing
-    if not _is_loss(given, value, context):
+    by_name = not _is_loss(given, value, context)
+    is_leaf = value.is_tensor and value.grad == Grad.DETACHED
+    if by_name and (is_leaf or context.is_test or not _is_called_a_loss(given)):
         return
     lost = None if keeps_graph and value.is_tensor and not value.grad & Grad.DETACHED else _lost(given, context)
     is_certain = value.is_tensor and is_new and not value.grad & Grad.DETACHED
@@ -158,8 +162,11 @@ def _revived(
     yield Draft(
         node.func if isinstance(node, cst.Call) else node.attr,
         f"no gradient gets past `{_text(given, context)}`, which is made a new leaf: {advice}",
-        Confidence.CERTAIN if is_certain else Confidence.LIKELY,
-        (f"line {used.lineno} differentiates it: `{_text(used, context)}`",),
+        Confidence.POSSIBLE if by_name else Confidence.CERTAIN if is_certain else Confidence.LIKELY,
+        (
+            *([f"`{_text(given, context)}` is a loss, by its name"] if by_name else []),
+            f"line {used.lineno} differentiates it: `{_text(used, context)}`",
+        ),
         None if is_new else _fix(node, context),
     )
 
@@ -265,6 +272,16 @@ def _is_loss(node: ast.expr, value: Value, context: FileContext, depth: int = _D
                 each.depth == 0 and _is_loss(each.value, context.value(each.value), context, depth - 1)
                 for each in bound
             )
+    return False
+
+
+def _is_called_a_loss(node: ast.expr) -> bool:
+    """Whether what is computed out of sight goes by the name of a loss: ``self.actor_loss(x)``, ``total_loss``."""
+    match node:
+        case ast.Name(id=word) | ast.Attribute(attr=word):
+            return _LOSS_NAME.search(word) is not None
+        case ast.Call(func=function):
+            return _is_called_a_loss(function)
     return False
 
 
