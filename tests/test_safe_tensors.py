@@ -349,6 +349,39 @@ def run():
 }
 
 
+RECORD = """\
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+@dataclass
+class Record:
+    t: torch.Tensor
+"""
+ABSENT_FIELDS = {
+    "handed on": "def run(x=net.weight):\n    found = Record(x)\n    return Variable(found.t)\n",
+    "by its name": "def run(x=net.weight):\n    found = Record(t=x)\n    return Variable(found.t)\n",
+    "of a tuple": "class Pair(NamedTuple):\n    t: torch.Tensor\n    u: torch.Tensor\n\n\n"
+    "def run(x=net.weight):\n    return Variable(Pair(net.bias, x).u)\n",
+    "of a base": "@dataclass\nclass More(Record):\n    u: torch.Tensor\n\n\n"
+    "def run(x=net.weight):\n    return Variable(More(net.bias, x).u), Variable(More(x, net.bias).t)\n",
+    "by default": "@dataclass\nclass Two:\n    t: torch.Tensor = None\n\n\n"
+    "def run(x=net.weight):\n    return Variable(Two().t)\n",
+}
+
+
+@pytest.mark.parametrize("own", ABSENT_FIELDS.values(), ids=ABSENT_FIELDS)
+def test_no_fix_calls_a_method_of_a_field_that_is_none(tmp_path: Path, own: str) -> None:
+    files = {"lib.py": f"{HEAD}{RECORD}\n\n{own}", "main.py": f"{CALLED}from lib import run\n\nshow(run(None))\n"}
+    check_runs_alike(tmp_path, files, "lib.py")
+
+
+def test_no_fix_calls_a_method_of_a_field_that_another_file_leaves_out(tmp_path: Path) -> None:
+    own = f"{HEAD}{RECORD}\n\ndef run(found: Record):\n    return Variable(found.t)\n"
+    main = f"{CALLED}from lib import Record, run\n\nshow(run(Record(None)))\n"
+    check_runs_alike(tmp_path, {"lib.py": own, "main.py": main}, "lib.py")
+
+
 @pytest.mark.parametrize("own", ABSENT.values(), ids=ABSENT)
 def test_no_fix_calls_a_method_of_none(tmp_path: Path, own: str) -> None:
     files = {"lib.py": HEAD + own, "main.py": f"{CALLED}from lib import run\n\nshow(run())\n"}

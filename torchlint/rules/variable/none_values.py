@@ -13,6 +13,10 @@ from torchlint.rules.evidence.local_bindings import is_guarded, places_of
 
 _ANY = "*"
 """Among the attributes that may be `None`: any of them, since a file sets attributes without naming them."""
+_NO_FIELDS = frozenset({"NamedTuple", "object", "Protocol", "ABC"})
+"""Bases that bring no fields of their own, which would stand before those of a record."""
+_MOST_FIELDS = 24
+"""So many places of a constructor are asked for where it is not known which one a field has."""
 _DEEPEST = 4
 """Names are followed to what they are bound to this far."""
 
@@ -29,7 +33,9 @@ def _may_be(node: ast.expr, context: FileContext) -> bool:
     known = context.value(node)
     if known.may(Kind.NONE):
         return not known.unknown or _shows(node, context, _DEEPEST)
-    if isinstance(node, ast.Attribute) and (node.attr == "grad" or _may_be_set_out_of_sight(node, context)):
+    if isinstance(node, ast.Attribute) and (
+        node.attr == "grad" or _may_be_set_out_of_sight(node, context) or _may_be_a_field_of_none(node, context)
+    ):
         return not _is_tested(node, node, context)
     return isinstance(node, ast.Name) and _is_annotated_as_more(node, context)
 
@@ -89,7 +95,8 @@ def _shows(node: ast.expr, context: FileContext, depth: int) -> bool:
         case ast.Attribute(attr="grad"):
             return True
         case ast.Attribute(attr=word):
-            return word in _attributes_set_to_none(context.tree, context) or _may_be_set_out_of_sight(node, context)
+            set_here = word in _attributes_set_to_none(context.tree, context)
+            return set_here or _may_be_set_out_of_sight(node, context) or _may_be_a_field_of_none(node, context)
         case ast.Call(func=ast.Attribute(attr="get"), args=[_]):
             return True
         case ast.Call(func=ast.Attribute(attr="get") | ast.Name(id="getattr"), args=[*_, last]):
@@ -112,6 +119,63 @@ def _may_be_set_out_of_sight(node: ast.Attribute, context: FileContext) -> bool:
     if _ANY not in own and context.other_texts.sets_none(node.attr) is None:
         return False
     return not context.value(node.value).is_tensor
+
+
+def _may_be_a_field_of_none(node: ast.Attribute, context: FileContext) -> bool:
+    """Whether an attribute may be a field of a record, a dataclass or `NamedTuple`, that is built with `None`.
+
+    What annotates the field says nothing of it: it holds whatever the constructor is given.
+    """
+    if context.value(node.value).is_tensor:
+        return False
+    records = (each for each in context.nodes(ast.ClassDef) if node.attr in _fields(each))
+    return any(node.attr in _fields_given_none(each, context) for each in records)
+
+
+def _fields(record: ast.ClassDef) -> dict[str, ast.expr | None]:
+    """Return the annotated names of a class, in order, with their defaults."""
+    return {
+        each.target.id: each.value
+        for each in record.body
+        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
+    }
+
+
+@remembered
+def _fields_given_none(record: ast.ClassDef, context: FileContext) -> frozenset[str]:
+    """Return the fields of a class that are `None` by default, or in a call of the class, here or in another file."""
+    fields = _fields(record)
+    found = {word for word, default in fields.items() if default is not None and may_be_none(default)}
+    makers = _makers(record, context)
+    comes_first = all(_last_word(each) in _NO_FIELDS for each in record.bases)
+    for call in context.nodes(ast.Call):
+        if isinstance(call.func, ast.Name | ast.Attribute) and _called_by(call.func) in makers:
+            found.update(
+                each.arg for each in call.keywords if each.arg in fields and _shows(each.value, context, _DEEPEST)
+            )
+            if comes_first:
+                pairs = zip(fields, call.args, strict=False)
+                found.update(word for word, value in pairs if _shows(value, context, _DEEPEST))
+            elif any(_shows(each, context, _DEEPEST) for each in call.args):
+                found.update(fields)
+    for at, word in enumerate(fields):
+        places = [at] if comes_first else range(_MOST_FIELDS)
+        if any(context.other_texts.hands_none(maker, each, word) is not None for maker in makers for each in places):
+            found.add(word)
+    return frozenset(found)
+
+
+def _makers(record: ast.ClassDef, context: FileContext) -> set[str]:
+    """Return the names of a class and of those of the file that inherit from it."""
+    found = {record.name}
+    for each in context.nodes(ast.ClassDef):  # a class stands behind those that it inherits from
+        if any(_last_word(base) in found for base in each.bases):
+            found.add(each.name)
+    return found
+
+
+def _last_word(base: ast.expr) -> str:
+    return base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
 
 
 def _binds_none(place: ast.Name | ast.arg, context: FileContext, depth: int) -> bool:
