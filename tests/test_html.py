@@ -361,7 +361,7 @@ def test_controls_are_labelled_and_headings_are_in_order(tab: Page, tmp_path: Pa
         assert named, role
         assert all(named), role
     assert [name for role, name in told if role in ("searchbox", "combobox")] == [
-        "Search", "Rule", "Folder", "Confidence", "Repair",
+        "Search", "Severity", "Rule", "Folder", "Confidence", "Repair",
     ]  # fmt: skip
     levels = tab.ask("[...document.querySelectorAll('h1, h2, h3, h4')].map((each) => Number(each.tagName[1]))")
     assert levels[0] == 1
