@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
+import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
+from torchlint.config.options import PRESETS
+from torchlint.diagnostics.model import Confidence, Severity
+from torchlint.version import VERSION
+
+from . import nightly
 from .editor import ROOT, Editor
 
 pytest.importorskip("pygls", reason="pygls is not installed: pip install torchlint[lsp]")
@@ -24,12 +33,6 @@ def block(language: str) -> str:
 
 def quoted(text: str) -> list[str]:
     return re.findall(r'"([^"]+)"', text)
-
-
-def in_vs_code() -> list[str]:
-    settings = json.loads(block("json"))
-    assert settings["glspc.server.languageId"] == ["python"]
-    return [settings["glspc.server.command"], *settings["glspc.server.commandArguments"]]
 
 
 def in_neovim() -> list[str]:
@@ -58,7 +61,7 @@ def in_emacs() -> list[str]:
     return quoted(found[1])
 
 
-@pytest.mark.parametrize("command", [in_vs_code, in_neovim, in_helix, in_emacs])
+@pytest.mark.parametrize("command", [in_neovim, in_helix, in_emacs])
 def test_the_command_of_the_page_starts_the_server(command, tmp_path: Path) -> None:
     program, *arguments = command()
     scripts = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
@@ -72,6 +75,42 @@ def test_the_command_of_the_page_starts_the_server(command, tmp_path: Path) -> N
         assert editor.end() == 0
     finally:
         editor.kill()
+
+
+def words(levels: type[Severity] | type[Confidence]) -> list[str]:
+    return [each.name.lower() for each in sorted(levels, reverse=True)]
+
+
+EXTENSION = json.loads((ROOT / "editors" / "vscode" / "package.json").read_text(encoding="utf-8"))
+
+
+def test_the_settings_of_the_extension_are_what_the_server_takes() -> None:
+    settings = EXTENSION["contributes"]["configuration"]["properties"]
+    for key, flag in (("preset", PRESETS), ("minSeverity", words(Severity)), ("minConfidence", words(Confidence))):
+        assert settings[f"torchlint.{key}"]["enum"] == ["", *flag]
+    assert EXTENSION["version"] == VERSION
+    named = set(re.findall(r"`(torchlint\.\w+)`", PAGE))
+    assert named
+    assert named - {"torchlint.toml", "torchlint.vsix"} <= set(settings)
+    shown = (ROOT / "editors" / "vscode" / "README.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `([\w.]+)`", shown, re.MULTILINE)) == set(settings)
+    assert block("json").split() == shown.split("```json")[1].split("```")[0].split()
+
+
+@nightly.only("building the extension for VS Code")
+def test_the_extension_works_with_this_server(tmp_path: Path) -> None:
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("npm is not installed")
+    folder = tmp_path / "vscode"
+    shutil.copytree(ROOT / "editors" / "vscode", folder, ignore=shutil.ignore_patterns("node_modules", "dist"))
+    environment = {**os.environ, "TORCHLINT_COMMAND": json.dumps([sys.executable, "-m", "torchlint"])}
+    environment["PYTHONPATH"] = str(ROOT)
+    for command in (["ci"], ["test"], ["run", "package"]):
+        done = subprocess.run([npm, *command], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    with zipfile.ZipFile(folder / "torchlint.vsix") as packed:
+        assert {"extension/dist/extension.js", "extension/package.json"} <= set(packed.namelist())
 
 
 def test_the_kinds_and_flags_of_the_page_exist(tmp_path: Path) -> None:
