@@ -3,7 +3,8 @@
 Blocks of the rules' pages are held by ``tests/test_docs.py``, those of ``docs/adding-a-rule.md`` by
 ``tests/test_adding_a_rule.py``, those of ``docs/editors.md`` by ``tests/test_editors_page.py``, the programs of
 ``docs/fix-safety.md`` by ``tests/test_assumption_worlds.py``; the steps of docs/first-gate.md are
-followed by ``tests/test_newcomer.py``, those of docs/modernising.md by ``tests/test_modernising.py``.
+followed by ``tests/test_newcomer.py``, those of docs/modernising.md by ``tests/test_modernising.py``, and those of a
+release by ``tests/test_release.py``.
 """
 
 from __future__ import annotations
@@ -92,7 +93,11 @@ def own(block: Block) -> bool:
 PROMPTED = select(lambda each: each.language == "console" and each.text.startswith("$ "))
 BARE = select(
     lambda each: (
-        each.language == "console" and not each.text.startswith("$ ") and not own(each) and not each.marked("step")
+        each.language == "console"
+        and not each.text.startswith("$ ")
+        and not own(each)
+        and not each.marked("step")
+        and not each.marked("release")
     )
 )
 PYTHON = select(lambda each: each.language == "python")
@@ -106,6 +111,7 @@ def test_every_block_is_of_a_kind_that_is_checked() -> None:
     others = [(each.page, each.language) for each in EVERY if each not in checked]
     assert Counter(others) == Counter(
         {
+            ("CONTRIBUTING.md", "console"): 2,  # test_release.py: the dry run, and what publishes
             ("docs/first-gate.md", "console"): 4,  # test_newcomer.py: the way to a green gate
             ("docs/modernising.md", "console"): 4,  # test_modernising.py: the way out of the years before torch 0.4
             ("README.md", "text"): 1,  # test_docs.py: what is printed of the example project
