@@ -148,7 +148,7 @@ class Siblings:
         fix, config = finding.fix, self.config
         for holds, why in (
             (is_silenced, "is suppressed"),
-            (not is_new, "is on no changed row"),
+            (not is_new, "is on no changed line"),
             (finding.code not in self.codes, "is not selected"),
             (finding.confidence < config.min_confidence, "is below `min-confidence`"),
             (not config.shows(finding), "is left out by its severity"),

@@ -144,7 +144,7 @@ def _findings(source: Source, faults: _Faults) -> Iterator[Finding]:
 
 def _unused_message(directive: Directive, unused: tuple[Code, ...]) -> str:
     if not directive.placed:
-        return f"`{directive.scope.value}` counts only on a row of its own, so it silences nothing here"
+        return f"`{directive.scope.value}` counts only on a line of its own, so it silences nothing here"
     if directive.scope is Scope.CLOSE:
         return "`enable` ends nothing: no `disable` of these rules runs at this indentation"
     if directive.codes is None:
