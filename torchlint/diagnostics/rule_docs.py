@@ -22,8 +22,8 @@ A comment silences a rule that finds nothing there.
 
 ## What it does
 Reports codes in `# noqa: ...`, `# torchlint: ignore[...]`, `ignore-file[...]` and `disable[...]` whose rule finds
-nothing on the lines they reach, codes that are named twice, an `enable` that ends nothing, and comments that stand where
-they do not count.
+nothing on the lines they reach, codes that are named twice, an `enable` that ends nothing, and comments that stand
+where they do not count.
 
 Codes of other tools are never judged and never touched, and neither is a `# noqa` without codes. A code is judged only
 if its rule is on for the file; a prefix or a bare `# torchlint: ignore` is judged by all rules that it stands for.
