@@ -403,6 +403,51 @@ def test_a_test_for_none_keeps_the_fix_safe(body: str, annotation: str) -> None:
     assert "x.detach()" in _fixed(program, "TNS401")
 
 
+OWN_CLASS = """\
+class Box:
+    def __init__(self, data=None):
+        self.data = data
+
+    def detach(self):
+        print("detached")
+        return self
+
+    def cpu(self):
+        print("copied")
+        return self
+
+    def numpy(self):
+        return np.ones(2)
+
+
+"""
+CONVERTED = (
+    "value.numpy().tolist()", "value.detach().cpu().numpy().tolist()", "next(iter([value])).numpy().tolist()",
+    "value.cpu().detach() is value", "[each.numpy() for each in [value, x]]", "float(value.detach().numpy().sum())",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("given", ["value", "value: torch.Tensor", "value: 'torch.Tensor'", "value=net.weight"])
+@pytest.mark.parametrize("beside", [True, False], ids=["in the file", "in another file"])
+def test_no_conversion_takes_a_class_of_the_project_for_a_tensor(tmp_path: Path, given: str, beside: bool) -> None:
+    lines = "".join(f"    show({each})\n" for each in CONVERTED)
+    lib = f"{CALLED}{OWN_CLASS if beside else ''}def run({given}):\n{lines}"
+    main = f"{CALLED}{'from lib import Box' if beside else OWN_CLASS}\nfrom lib import run\n\nrun(Box())\n"
+    check_runs_alike(tmp_path, {"lib.py": lib, "main.py": main}, "lib.py")
+
+
+def test_no_conversion_takes_the_data_of_an_own_object_for_a_tensors(tmp_path: Path) -> None:
+    own = "class Kept:\n    def __init__(self, data):\n        self.data = data\n\n\n"
+    lib = f"{CALLED}def run(value: torch.Tensor):\n    show(value.data.cpu().numpy().tolist())\n"
+    main = f"{CALLED}{own}from lib import run\n\nrun(Kept(x))\n"
+    check_runs_alike(tmp_path, {"lib.py": lib, "main.py": main}, "lib.py")
+
+
+def test_what_is_made_in_sight_is_converted_beside_an_own_class() -> None:
+    program = f"{CALLED}{OWN_CLASS}def run():\n    return torch.ones(2).detach().cpu().numpy().tolist()\n"
+    assert "return torch.ones(2).tolist()\n" in _fixed(program, "TNS107")
+
+
 def test_another_class_says_nothing_of_the_attributes_of_a_tensor() -> None:
     own = "class Node:\n    def __init__(self):\n        self.data = None\n\n\n"
     program = f"{HEAD}{own}def run():\n    y = net(x)\n    return Variable(y.data)\n"

@@ -62,8 +62,9 @@ def difference(before: Seen, after: Seen) -> str | None:
         return None if kept else f"printed before the error: {before.printed!r} -> {after.printed!r}"
     if after.error:
         return f"raises {after.error}"
-    if before.printed != after.printed:
-        pairs = itertools.zip_longest(before.printed.splitlines(), after.printed.splitlines())
+    said = [_without_class(each.printed, before.printed + after.printed) for each in (before, after)]
+    if said[0] != said[1]:
+        pairs = itertools.zip_longest(*(each.splitlines() for each in said))
         old, new = next((each for each in pairs if each[0] != each[1]), ("", ""))
         return f"printed: {old} -> {new}"
     for name in dict.fromkeys([*before.facts, *after.facts]):
@@ -126,8 +127,16 @@ def _limited() -> Iterator[None]:
 
 
 def _plain(printed: str) -> str:
-    """Return a text in which a tensor of a class of its own, which is a rare world, looks like any other."""
-    return re.sub(r"\s+", " ", re.sub(r"\bTagged\(", "tensor(", printed))
+    """Return a text in which a tensor of a class of its own, which is a rare world, looks like any other.
+
+    Nor does it tell at which address an object lay.
+    """
+    return re.sub(r"\s+", " ", re.sub(r"\bTagged\(", "tensor(", re.sub(r" at 0x[0-9a-f]+", " at ...", printed)))
+
+
+def _without_class(printed: str, both: str) -> str:
+    """Return a text that names no step of a graph where one names an alias: printing an own class makes one."""
+    return re.sub(r"grad_fn=<\w+>", "grad_fn=<...>", printed) if "=<AliasBackward0>" in both else printed
 
 
 def _own(folder: Path, known: set[str]) -> Iterator[tuple[str, types.ModuleType]]:

@@ -41,23 +41,23 @@ from torchlint.inference.program import binders, bindings
 from torchlint.inference.program.bindings import SCOPES, Loop
 from torchlint.inference.program.callers import (
     Callee,
-    CallIndex,
     call_index,
     callee_of,
-    functions_handed_none,
     is_expected,
-    may_be_none,
     surroundings,
 )
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
 from torchlint.inference.program.imports import canonical, import_bindings
+from torchlint.inference.program.none_flow import NoneFlow
 from torchlint.inference.program.project_texts import (
     SETS_DEFAULT_DEVICE,
     SETS_DEFAULT_DTYPE,
     SETS_TENSOR_TYPE,
     ProjectView,
+    defines,
     traces_or_scripts,
 )
+from torchlint.inference.program.spelled_calls import asks_for_none
 from torchlint.inference.query import Analysis
 from torchlint.inference.sample import Bringing, Brought, SampledCall
 from torchlint.source.text import Source
@@ -352,21 +352,19 @@ class FileContext:
         if is_caught:
             return "the code around may expect the error"
         known = self.answer((call_index, None), lambda: call_index(self._index))
-
-        def own(_: str) -> Iterator[tuple[str, CallIndex]]:
-            yield "", known
-
         if known.expects_all:
             return "the tests of this file are expected to fail"
-        functions = [
-            each for each in self._index.ancestors(place) if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))
-        ]
-        start = [callee_of(each, self._index) for each in functions]
+        start = [callee_of(each, self._index) for each in self._index.ancestors(place) if isinstance(each, Function)]
         if runners:
             start.insert(0, Callee("", False, runners))
-        found = is_expected(start, own, "")
+        found = is_expected(start, lambda _: [("", known)], "")
         elsewhere = (self.other_texts.handles(each) for each in start)
         return found or next((each for each in elsewhere if each is not None), None)
+
+    @property
+    def none_flow(self) -> NoneFlow:
+        """Where `None` gets to in the file, as far as its text shows."""
+        return self.answer((NoneFlow, None), lambda: NoneFlow(self._index))
 
     @property
     def other_texts(self) -> ProjectView:
@@ -483,14 +481,14 @@ __all__ = [
     "Rule",
     "Triggers",
     "Value",
+    "asks_for_none",
     "canonical",
     "children",
-    "functions_handed_none",
+    "defines",
     "import_bindings",
     "last_word_of_name",
     "leaf",
     "load",
-    "may_be_none",
     "operations",
     "parameters",
     "remembered",

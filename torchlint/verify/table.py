@@ -123,7 +123,7 @@ _NUMPY = (
         "a = int((t != 0).sum().cpu().numpy())",
         "a = t.long().numpy().tolist(), t.bool().numpy().tolist()",
     ),
-    _case("TNS107", "a = t.data.numpy().item()"),
+    *_shown("TNS107", "a = t.data.numpy().item()"),
 )
 
 _DATA = (

@@ -1,4 +1,4 @@
-"""What callers do: who may expect an error of a function, at first or second hand, and who hands `None` to it."""
+"""What callers do: who may expect an error of a function, at first or second hand."""
 
 from __future__ import annotations
 
@@ -26,10 +26,6 @@ _EXPECTING = re.compile(r"raises|suppress|xfail|expected_?failure|catch|retry", 
 _IMPLICIT = re.compile(r"__\w+__|forward")
 """Methods that are called without being named: then what names the class is asked."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-ANYWHERE = "*"
-"""Among the parameters that are handed `None`: any of them may be."""
-SETTING = ("vars", "__dict__", "setattr", "__setattr__")
-"""Words of code that sets attributes without naming them as such."""
 _MOST = 60
 """So many functions on the way to a caller are followed."""
 
@@ -67,12 +63,6 @@ class CallIndex:
     """Other names that the text gives to a function."""
     taking: set[str] = field(default_factory=set)
     """Functions with a handler in them, and classes that end a ``with`` block without the error."""
-    nones: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    """Where functions are handed what may be `None`: keywords, and positions as numbers.
-
-    ``Net()`` stands for an object of a class that is called, ``.word`` for an attribute that is set, ``.*`` for any
-    attribute; :data:`ANYWHERE` stands for all parameters of a function.
-    """
     expects_all: bool = False
     """Whether the whole text is expected to fail: ``pytestmark = pytest.mark.xfail``."""
 
@@ -91,7 +81,6 @@ def call_index(index: AstIndex) -> CallIndex:
             of_module = isinstance(attribute.value, ast.Name) and attribute.value.id in modules
             found.uses[attribute.attr].append(around.use(attribute, True, of_module))
             _note_alias(found, attribute.attr, index.parents.get(attribute), attribute)
-    _note_nones(found, index)
     for text in index.nodes(ast.Constant):
         if isinstance(text.value, str) and text.value.isidentifier():
             found.uses[text.value].append(around.use(text, True, True))
@@ -107,74 +96,6 @@ def call_index(index: AstIndex) -> CallIndex:
         if any(isinstance(each, _FUNCTIONS) and _swallows(each) for each in kind.body):
             found.taking.add(kind.name)
     return found
-
-
-def _note_nones(found: CallIndex, index: AstIndex) -> None:
-    assigned = [(each.value, target) for each in index.nodes(ast.Assign) for target in each.targets]
-    bound = {_last_word(target) for value, target in assigned if may_be_none(value)}
-    made = {_last_word(target): f"{_last_word(value)}()" for value, target in assigned if isinstance(value, ast.Call)}
-
-    def is_none(node: ast.expr) -> bool:
-        is_name = isinstance(node, ast.Name | ast.Attribute)
-        return may_be_none(node) or (is_name and _last_word(node) in bound)
-
-    for value, target in assigned:
-        if isinstance(target, ast.Attribute) and is_none(value):
-            found.nones[f".{target.attr}"].add(ANYWHERE)
-        if isinstance(target, ast.Subscript) and _is_namespace(target.value):
-            found.nones[".*"].add(ANYWHERE)
-    for call in index.nodes(ast.Call):
-        word = _last_word(call.func)
-        words = (f"{word}()",) if isinstance(call.func, ast.Call) else (word, made.get(word))
-        named = [(str(at), each) for at, each in enumerate(call.args)]
-        given = [*named, *((each.arg, each.value) for each in call.keywords)]
-        for key in (key for key, value in given if key and is_none(value)):
-            for each in filter(None, words):
-                found.nones[each].add(key)
-        for each in functions_handed_none(call, is_none):
-            found.nones[each].add(ANYWHERE)
-        for attribute in _attributes_set(call, is_none):
-            found.nones[f".{attribute}"].add(ANYWHERE)
-
-
-def functions_handed_none(call: ast.Call, is_none: Callable[[ast.expr], bool]) -> Iterator[str]:
-    """Yield the names that a call is given together with what may be `None`: ``partial(f, None)``."""
-    given = [*call.args, *(each.value for each in call.keywords)]
-    if any(is_none(inner) for each in given for inner in ast.walk(each) if isinstance(inner, ast.expr)):
-        yield from filter(None, (_last_word(each) for each in given if isinstance(each, ast.Name | ast.Attribute)))
-
-
-def _attributes_set(call: ast.Call, is_none: Callable[[ast.expr], bool]) -> Iterator[str]:
-    """Yield the attributes that a call sets to what may be `None`; ``*`` stands for any."""
-    match call:
-        case ast.Call(func=ast.Attribute(value=inner)) if _is_namespace(inner):  # `vars(x).update(...)`
-            yield ANYWHERE
-        case ast.Call(func=function, args=[*_, name, value]) if _last_word(function) in SETTING and is_none(value):
-            yield str(name.value) if isinstance(name, ast.Constant) else ANYWHERE
-
-
-def _is_namespace(node: ast.expr) -> bool:
-    """Whether an expression is the dictionary of an object's attributes."""
-    match node:
-        case ast.Call(func=ast.Name(id="vars"), args=[_]) | ast.Attribute(attr="__dict__"):
-            return True
-    return False
-
-
-def may_be_none(node: ast.expr) -> bool:
-    """Whether an expression says that it may be `None`: by that word, as a gradient, or as what a call is given."""
-    match node:
-        case ast.Constant(value=None) | ast.Attribute(attr="grad"):
-            return True
-        case ast.IfExp(body=one, orelse=other):
-            return may_be_none(one) or may_be_none(other)
-        case ast.BoolOp(values=parts):
-            return any(map(may_be_none, parts))
-        case ast.Call(func=ast.Attribute(attr="get"), args=[_], keywords=[]):
-            return True
-        case ast.Call(args=given):  # `getattr(x, name, None)`, `found.pop(key, None)`, `partial(f, None)`
-            return any(isinstance(each, ast.Constant) and each.value is None for each in given)
-    return False
 
 
 def is_expected(

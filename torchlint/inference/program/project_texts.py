@@ -17,8 +17,10 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 
-from torchlint.inference.program.callers import ANYWHERE, SETTING, Callee, CallIndex, call_index, is_expected
+from torchlint.inference.program.callers import Callee, CallIndex, call_index, is_expected
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
+from torchlint.inference.program.none_flow import SETTING, NoneFlow
+from torchlint.inference.program.none_graph import ANY_ATTRIBUTE, NONE, Entry, NoneGraph
 from torchlint.inference.program.outside_uses import Taken, names_taken
 from torchlint.source import files
 from torchlint.source.notebook import SUFFIX
@@ -31,7 +33,7 @@ Question = tuple[str, ...]
 
 SETS_DEFAULT_DTYPE, SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE = "default dtype", "default device", "default tensor type"
 TRACES, TAKES, BINDS, CALLS, HANDLES, HANDS_NONE = "tracing", "name", "binding", "call", "handler", "none"
-SPELLS = "word"
+SPELLS, DEFINES = "word", "method"
 
 _KINDS = {SETS_DEFAULT_DTYPE: DTYPE, SETS_DEFAULT_DEVICE: DEVICE, SETS_TENSOR_TYPE: TENSOR_TYPE}
 _TRACING = (
@@ -41,10 +43,13 @@ _TRACING = (
 )  # fmt: skip
 _DIGEST = re.compile(r"[0-9a-f]{64} ")
 _WORD = re.compile(rb"[\w\x80-\xff]+")
+_METHOD = rb"(?m)\bdef\s+%(word)b\b|^[ \t]+(?:\w+\s*=\s*)*%(word)b\s*=[^=]"
 _NOT_IMPORTED = re.compile(r"(?:test_.*|.*_test|conftest|setup)\.py|.*\.ipynb")
 MOST_FILES = 20_000
 MOST_ENTRIES = 400_000
 """Of a project with more Python files, or more files and folders of any kind, nothing is told."""
+_FARTHEST, _MOST_ENTRIES = 3, 60
+"""What `None` may come through is followed over so many files, and so many places."""
 _MOST_BYTES = 64 * 1024 * 1024
 _SUFFIXES = (".py", ".pyi", SUFFIX)
 _NO_SOURCE = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-packages", "venv", "env", "virtualenv"})
@@ -82,13 +87,17 @@ def ask(question: Question) -> str | None:
     if what == CALLS:
         caller = look.caller(own, more[0])
         return f"`{caller}` may call `{more[0]}`" if caller else None
+    if what == DEFINES:
+        definer = look.definer(own, more[0])
+        return f"`{definer}` has a `{more[0]}` of its own" if definer else None
     if what == SPELLS:
         return look.spelling(more[0])
     if what == HANDLES:
         name, kind, *decorators = more
         return look.handler(own, Callee(name, kind == "method", frozenset(decorators)))
     if what == HANDS_NONE:
-        return look.hander(own, *more)
+        function, position, keyword, depth = more
+        return look.hander(own, (function, position, keyword, depth))
     if what == TRACES:
         return look.first(own, lambda each: each.traces, "traces or scripts code")
     return look.first(own, lambda each: _KINDS[what] in each.defaults, f"may set the {what}")
@@ -113,6 +122,7 @@ class _Look:
         self._taken: dict[tuple[str, str], Taken] = {}
         self._takers: dict[str, dict[str, Taken]] = {}
         self._callers: dict[str, CallIndex | None] = {}
+        self._graphs: dict[str, NoneGraph | None] = {}
         self._words: dict[str, frozenset[bytes]] = {}
 
     @property
@@ -162,18 +172,53 @@ class _Look:
         self._refresh()
         return is_expected((callee,), self._callers_with, self._shown(own))
 
-    def hander(self, own: str, function: str, position: str, keyword: str) -> str | None:
+    def hander(self, own: str, entry: Entry) -> str | None:
         """Return who may hand `None` to a parameter of a function of a file, or set an attribute to it.
 
-        The file itself is left out.
+        What the file itself says of the entry is left out; on the way from one file to another it counts.
         """
         self._refresh()
-        places = {position, keyword, ANYWHERE}
-        for word in SETTING if function == ".*" else (function.removesuffix("()").removeprefix("."),):
-            for shown, text in self._callers_with(word):
-                names = {function, *text.aliases.get(function, ())}
-                if shown != self._shown(own) and any(places & text.nones.get(name, set()) for name in names):
+        waiting, seen = [(entry, 0)], {entry}
+        while waiting:
+            asked, distance = waiting.pop(0)
+            for path, shown, graph in self._graphs_for(asked):
+                if path == own and not distance:
+                    continue
+                reached = graph.leads_to(node for nodes in graph.gives(asked) for node in nodes)
+                if NONE in reached:
                     return f"`{shown}` may hand over `None`"
+                fresh = graph.entries(reached) - seen if distance < _FARTHEST else set()
+                if len(seen) + len(fresh) <= _MOST_ENTRIES:
+                    seen |= fresh
+                    waiting += ((each, distance + 1) for each in sorted(fresh))
+        return None
+
+    def _graphs_for(self, entry: Entry) -> Iterator[tuple[str, str, NoneGraph]]:
+        """Yield the graphs of the texts that may give something to an entry, with their paths."""
+        function = entry[0]
+        word = function.removesuffix("=").removesuffix("()").removeprefix(".")
+        words = [each.encode() for each in (SETTING if word == ANY_ATTRIBUTE else (word,))]
+        definition = re.compile(rb"\b(?:def|class)\s+%s\b" % words[0]) if function.endswith("=") else None
+        for path, digest in self._digests.items():
+            if digest is None or self._words_of(path, digest).isdisjoint(words):
+                continue
+            if digest not in self._graphs:
+                raw = _read(path) or b""
+                if definition is not None and not definition.search(raw):
+                    continue
+                index = _tree(path, raw)
+                self._graphs[digest] = NoneFlow(index).graph if index is not None else None
+            known = self._graphs[digest]
+            if known is not None:
+                yield path, self._shown(path), known
+
+    def definer(self, own: str, word: str) -> str | None:
+        """Return the path, as it is shown, of the first file in which a class may have a method of a name."""
+        self._refresh()
+        for path, digest in self._digests.items():
+            is_spelled = path != own and digest is not None and word.encode() in self._words_of(path, digest)
+            if is_spelled and defines(_read(path) or b"", word):
+                return self._shown(path)
         return None
 
     def spelling(self, word: str) -> str:
@@ -248,6 +293,11 @@ _LOOKS: dict[str, _Look] = {}
 
 def _module(path: str) -> str:
     return os.path.splitext(os.path.basename(path))[0]
+
+
+def defines(text: bytes, method: str) -> bool:
+    """Whether a class of a text may have a method of a name: by ``def`` or by an assignment that is indented."""
+    return re.search(_METHOD % {b"word": method.encode()}, text) is not None
 
 
 def traces_or_scripts(text: bytes) -> bool:
@@ -388,17 +438,17 @@ class ProjectView:
         kind = "method" if callee.is_method else "function"
         return self._ask(HANDLES, callee.name, kind, *sorted(callee.decorators))
 
-    def hands_none(self, function: str, position: int, keyword: str) -> str | None:
-        """Return who may hand `None` to a parameter of a function."""
-        return self._ask(HANDS_NONE, function, str(position), keyword)
-
-    def sets_none(self, attribute: str) -> str | None:
-        """Return who may set an attribute to `None`."""
-        return self.hands_none(f".{attribute}", -1, ANYWHERE) or self.hands_none(".*", -1, ANYWHERE)
+    def hands_none(self, entry: Entry) -> str | None:
+        """Return who may hand `None` to a parameter of a function, set an attribute to it, or have it for a result."""
+        return self._ask(HANDS_NONE, *entry)
 
     def binds(self, name: str) -> str | None:
         """Return who may bind a name of this module anew, so that it means something else."""
         return self._ask(BINDS, name)
+
+    def defines(self, method: str) -> str | None:
+        """Return who defines a class that may have a method of a name."""
+        return self._ask(DEFINES, method)
 
     def calls(self, name: str) -> str | None:
         """Return who may call a function or a method of a name that is defined here."""

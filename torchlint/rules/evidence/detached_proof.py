@@ -145,8 +145,15 @@ class _Detached:
             return True
         if not bound or not is_proven(name, self._context) or not all(map(self._binds_such, bound)):
             return False
+        if any(self._is_shared(each) for each in places_of(name, self._context)):
+            return False
         counts = not self._context.value(name).dtype & Dtype.FLOATING
         return counts or self._is_only_read(name)  # into whole numbers no gradient can be written
+
+    def _is_shared(self, place: ast.Name | ast.arg) -> bool:
+        """Whether an assignment gives the same object to something else, which may write into it: ``a = b = ...``."""
+        above = self._context.parent(place)
+        return isinstance(above, ast.NamedExpr) or (isinstance(above, ast.Assign) and len(above.targets) > 1)
 
     def _binds_such(self, binding: NameBinding) -> bool:
         match binding.value:

@@ -15,6 +15,7 @@ _OPEN_BASES = frozenset({"torch.nn.Module", "torch.autograd.Function", "builtins
 """Classes that give their objects no attribute by an ordinary name."""
 
 
+@remembered
 def attribute_values(node: ast.Attribute, context: FileContext) -> list[ast.expr]:
     """Return all that ``self.word`` is bound to in a file; nothing where something else may bind it.
 
@@ -57,8 +58,7 @@ def _class_around(node: ast.Attribute, context: FileContext) -> ast.ClassDef | N
     if function is None or not isinstance(above, ast.ClassDef) or _changes_its_arguments(function, context):
         return None
     given = [*function.args.posonlyargs, *function.args.args]
-    stores = (each for each in context.names_by_word().get(node.value.id, ()))
-    if any(isinstance(each.ctx, ast.Store) for each in stores):
+    if node.value.id in _stored(context.tree, context):
         return None
     return above if given and given[0].arg == node.value.id else None
 
@@ -91,6 +91,12 @@ def _is_in_sight(own: ast.ClassDef, context: FileContext, seen: frozenset[str]) 
         if above is None or not _is_in_sight(above, context, seen | {own.name}):
             return False
     return True
+
+
+@remembered
+def _stored(_: ast.Module, context: FileContext) -> frozenset[str]:
+    """Return the names that the file binds by an assignment or the like, anywhere."""
+    return frozenset(each.id for each in context.nodes(ast.Name) if isinstance(each.ctx, ast.Store))
 
 
 @remembered

@@ -111,8 +111,8 @@ _OF_SEVERAL_SORTS = UNLIKE | frozenset(
     "unbind_copy unravel_index unsafe_chunk unsafe_split unsafe_split_with_sizes lstm gru rnn_tanh rnn_relu".split()
 )
 """Functions that may give a tuple where inference says no more than that tensors come out (measured on torch 2.13)."""
-_DEEPEST, _MOST = 60, 1000
-"""A proof that takes more levels or steps than this is not looked for."""
+_DEEPEST, _MOST, _FEW = 60, 1000, 40
+"""A proof that takes more levels or steps than this is not looked for; a short one takes no more than a few."""
 
 
 def is_tensor(node: cst.BaseExpression, context: FileContext) -> Decision:
@@ -126,6 +126,12 @@ def is_tensor(node: cst.BaseExpression, context: FileContext) -> Decision:
 def is_proven(node: ast.expr, context: FileContext) -> bool:
     """Whether an expression is a tensor, or `None`, beyond doubt."""
     return _Proof(context).holds(node)
+
+
+@remembered
+def is_proven_shortly(node: ast.expr, context: FileContext) -> bool:
+    """Whether a short proof shows that an expression is a tensor, or `None`, beyond doubt."""
+    return _Proof(context, _FEW).holds(node)
 
 
 def is_tensor_class(names: frozenset[str]) -> bool:
@@ -165,10 +171,11 @@ def _may_give_several(call: ast.Call) -> bool:
 class _Proof:
     """One question: names that lead back to themselves are what their other bindings are."""
 
-    def __init__(self, context: FileContext) -> None:
+    def __init__(self, context: FileContext, most: int = _MOST) -> None:
         self._context = context
         self._asked: list[tuple[ast.AST, int]] = []
         self._steps = 0
+        self._most = most
 
     def holds(self, node: ast.expr, depth: int = 0, is_held: bool = False) -> bool:
         """Whether an expression is a tensor, or what it holds ``depth`` levels down are tensors.
@@ -178,7 +185,7 @@ class _Proof:
         self._steps += 1
         if (node, depth) in self._asked:
             return True
-        if len(self._asked) > _DEEPEST or self._steps > _MOST or (depth == 0 and not self._is_taken_for_one(node)):
+        if len(self._asked) > _DEEPEST or self._steps > self._most or (depth == 0 and not self._is_taken_for_one(node)):
             return False
         self._asked.append((node, depth))
         answer = self._is_made(node, depth, is_held)

@@ -44,8 +44,9 @@ def read(x: torch.Tensor):
 ## Fix safety
 
 Safe on a tensor: both orders give the same values on the same device with the same memory sharing, and neither result
-has a graph. Unsafe where a file that imports another framework leaves open whose the value is. Over two statements
-the fix is made only where the same name takes both results and nothing stands between the two.
+has a graph. Unsafe where a file that imports another framework leaves open whose the value is, and where a class of
+the project has a `detach` of its own. Over two statements the fix is made only where the same name takes both results
+and nothing stands between the two.
 
 ## References
 
@@ -85,7 +86,7 @@ def _reported(copied: cst.Call, detached: cst.Call, name: str | None, context: F
         return
     shown = f".{context.code(method.attr)}({', '.join(context.code(each.value) for each in copied.args)})"
     message = f"`{shown}` before `.detach()` records a copy that nobody follows: detach first"
-    known = torch_tensor(method.value, detached, context)
+    known = torch_tensor(method.value, detached, "detach", context)
     edits = _swapped(copied, method, detached, last, context)
     fix = Fix(f"Swap them: `.detach(){shown}`", edits, (known,)) if edits else None
     if fix is not None and name is not None and _has_comment(copied, detached, context):

@@ -11,12 +11,12 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import IS_TENSOR, NO_GRADIENT_WANTED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import UNKNOWN, Device, Draft, FileContext, Grad, Kind, Mode, Reason, Value
+from torchlint.rules.api import UNKNOWN, Device, Draft, FileContext, Grad, Kind, Mode, Reason, Value, defines
 from torchlint.rules.data.data_use import detached, detaching_end
 from torchlint.rules.data.own_data import is_packed
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.expected_errors import error_not_expected
-from torchlint.rules.evidence.tensor_proof import is_tensor
+from torchlint.rules.evidence.tensor_proof import is_proven_shortly, is_tensor
 from torchlint.rules.host.provenance import Doubts, Grade, grade, nothing_known
 
 
@@ -30,18 +30,32 @@ def is_host_copy(call: cst.Call, context: FileContext) -> bool:
     return False
 
 
-def torch_tensor(node: cst.BaseExpression, used: cst.BaseExpression, context: FileContext) -> Decision:
+def torch_tensor(node: cst.BaseExpression, used: cst.BaseExpression, method: str, context: FileContext) -> Decision:
     """Decide whether a value is a torch tensor.
 
     By its facts, or by ``.detach()`` on it in a file that knows no other library. ``used`` is the call on the value, or
-    one further on in the chain.
+    one further on in the chain, ``method`` what the code calls.
     """
+    if (doubt := _other_with(method, node, context)) is not None:
+        return IS_TENSOR.open(brief(node, context), doubt)
     if context.value(node).is_tensor:
         return IS_TENSOR.proven(of=brief(node, context))
     if context.uses_other_frameworks:
         return IS_TENSOR.open(brief(node, context), "the file uses another framework, too")
     known = context.value(used).is_tensor
     return IS_TENSOR.decided(None if known else "", brief(node, context), "other objects have no `.detach()`")
+
+
+def _other_with(method: str, node: cst.BaseExpression, context: FileContext) -> str | None:
+    """Return who in the project has a class with a method, of which a value that is not made in sight may be.
+
+    Nothing holds a caller to an annotation or to the default of a parameter.
+    """
+    place = context.python(node)
+    if isinstance(place, ast.expr) and is_proven_shortly(place, context):
+        return None
+    own = context.answer((defines, method), lambda: defines(context.source.utf8, method))
+    return f"the file has a `{method}` of its own" if own else context.other_texts.defines(method)
 
 
 def is_host(argument: cst.Arg, context: FileContext) -> bool:
@@ -259,12 +273,14 @@ def repair(found: Conversion, context: FileContext) -> Fix:
 
 def _assumed(found: Conversion, context: FileContext) -> Iterator[Decision]:
     receiver = brief(found.attribute.value, context)
-    is_tensor = found.value.must(CONVERTS)
-    yield IS_TENSOR.decided(None if is_tensor else "", receiver, "nothing else that it may be has a `.numpy()`")
+    doubt = _other_with("numpy", found.attribute.value, context)
+    if doubt is None and not found.value.must(CONVERTS):
+        doubt = ""
+    yield IS_TENSOR.decided(doubt, receiver, "nothing else that it may be has a `.numpy()`")
     if found.detach:
         wanted = computes_loss(found.call, context)
-        doubt = "a loss is computed here: the error may be the only sign of a lost gradient"
-        yield NO_GRADIENT_WANTED.decided(doubt if wanted else None, receiver)
+        shown = "a loss is computed here: the error may be the only sign of a lost gradient"
+        yield NO_GRADIENT_WANTED.decided(shown if wanted else None, receiver)
 
 
 def _repair(found: Conversion, context: FileContext) -> Fix:

@@ -43,9 +43,10 @@ def to_list(t: torch.Tensor):
 ```
 
 ## Fix safety
-Safe where the receiver is a torch tensor beyond doubt (an annotation, a construction, an operation of torch): wherever
-the old call worked the new one gives the same array over the same memory. Unsafe where the receiver's kind is not
-known: a TensorFlow tensor, or an object of your own with a `numpy` method, has no `.detach()`.
+Safe where the receiver is a torch tensor (a construction, an operation of torch, an annotation): wherever the old call
+worked the new one gives the same array over the same memory. Unsafe where the receiver's kind is not known: a
+TensorFlow tensor has no `.detach()`. Unsafe where a class of the project has a `numpy` of its own and the receiver is
+not made in sight: nothing holds a caller to an annotation.
 
 Unsafe where an error may be expected: inside `try` with a handler that takes it, `pytest.raises` and the like, in a
 function that this file calls there, and in a test that is marked as failing.

@@ -52,8 +52,10 @@ def read(model: torch.nn.Linear, x: torch.Tensor):
 
 Safe on a tensor: the same Python numbers come out, bit for bit, for every dtype that NumPy has. Where the dtype is
 not known to fit, the conversion stays: `float(x.item())`, because the `.item()` of an integer tensor is an `int`.
-Unsafe where the value may be a tensor of another framework, and where an error of the old code may be expected: inside
-`try` with a handler that takes it, `pytest.raises` and the like, or in a function that this file calls there.
+Unsafe where the value may be a tensor of another framework, or an object of a class of the project that has a `numpy`
+of its own: nothing holds a caller to an annotation. A `.data` on the way needs a tensor that is made in sight or asked
+for by `isinstance`. Unsafe, too, where an error of the old code may be expected: inside `try` with a handler that takes
+it, `pytest.raises` and the like, or in a function that this file calls there.
 
 `.numpy()[0]` on a tensor of one element gives a NumPy scalar, which keeps float32 arithmetic:
 `torch.tensor(0.1).item() == 0.1` is `False`, `torch.tensor(0.1).numpy() == 0.1` is `True`. It is therefore reported
@@ -76,6 +78,7 @@ import libcst as cst
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, Dtype, FileContext, Grad, Kind, Rule, Triggers, Value
 from torchlint.rules.evidence.expected_errors import error_not_expected
+from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.host.host_conversions import is_host_copy, torch_tensor
 
 _NUMBERS = {"float": Dtype.FLOATING, "int": Dtype.INTEGRAL}
@@ -144,7 +147,9 @@ def _severity(used: cst.BaseExpression, value: Value) -> Severity:
 def _repair(node: cst.Call, used: cst.BaseExpression, word: str, around: str, context: FileContext) -> Fix | None:
     """Cut the chain behind its source, and the conversion around it where the number's type is known."""
     source, chain = _source(node, context), cst.ensure_type(node.func, cst.Attribute).value
-    known = torch_tensor(source, chain, context)
+    known = torch_tensor(source, chain, "numpy", context)
+    if _reads_data(chain):  # a class of one's own may keep a tensor under that name
+        known = is_tensor(source, context)
     start, end = context.outer_span(node) if around else context.span(used)
     first, last = context.outer_span(source)
     edits = [Edit(last, end, f".{word}()")]
@@ -171,6 +176,15 @@ def _is_step(node: cst.BaseExpression, context: FileContext) -> bool:
             return context.value(owner).is_tensor
         case cst.Call():
             return is_host_copy(node, context)
+    return False
+
+
+def _reads_data(chain: cst.BaseExpression) -> bool:
+    """Whether a conversion goes through `.data`."""
+    while isinstance(chain, cst.Call | cst.Attribute):
+        if isinstance(chain, cst.Attribute) and chain.attr.value == "data":
+            return True
+        chain = chain.func if isinstance(chain, cst.Call) else chain.value
     return False
 
 

@@ -84,8 +84,9 @@ Nothing is detached twice: `Variable(x).detach()` becomes `x.detach()`, and `Var
 latter is unsafe where the code does not show that `x` is a tensor: the `.data` of a packed sequence has a graph.
 
 A flag that may be no `bool` (`requires_grad=1` works, `requires_grad_(1)` is a `TypeError`) makes the fix unsafe, and
-so does an argument that the code shows may be `None`: by a default, an assignment, a call in the same file, `.grad` or
-`.get(...)`. `Variable(None)` is an empty tensor, and `None` has no `detach`.
+so does an argument that the project shows may be `None`: `Variable(None)` is an empty tensor, and `None` has no
+`detach`. Such a `None` is followed from where it stands (a default, `.grad`, `.get(...)`, a function that ends without
+a value) through names, containers, attributes, calls and results, in the file and from file to file.
 
 No fix where a comment would be lost, for `name=` and for `map(Variable, ...)`.
 

@@ -1,0 +1,497 @@
+"""How `None` gets from place to place in one text: by assignments, calls, attributes, containers and results."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from torchlint.inference.program import bindings
+from torchlint.inference.program.imports import import_bindings
+from torchlint.inference.program.none_graph import (
+    ANY_ATTRIBUTE,
+    ATTRIBUTE,
+    MODULE,
+    NONE,
+    NOTHING,
+    RESULT,
+    Entry,
+    Handed,
+    Node,
+    NoneGraph,
+    Place,
+    Sources,
+    everywhere,
+    holding,
+    joined,
+)
+from torchlint.inference.program.spelled_calls import (
+    asks_for_none,
+    ends_without_value,
+    fields_of,
+    is_namespace,
+    last_word,
+    names_function,
+    text_of,
+    words_of_parameters,
+)
+from torchlint.syntax.ast_index import AstIndex, Function
+
+SETTING = ("vars", "__dict__", "setattr", "__setattr__")
+"""Words of code that sets attributes without naming them as such."""
+_SETTERS = frozenset({"setattr", "__setattr__", "register_buffer", "register_parameter", "register_module"})
+_NO_FIELDS = frozenset({"NamedTuple", "object", "Protocol", "ABC"})
+"""Bases that bring no fields of their own, which would stand before those of a record."""
+_IMPLICIT = ("forward", "__call__")
+"""Methods that run where an object is called."""
+_LIBRARIES = frozenset({"torch", "numpy", "math", "torchvision", "scipy", "random", "os", "sys"})
+_GIVING_NUMBERS = frozenset(
+    "abs bool callable complex float format hasattr hash id int isinstance issubclass len ord print range repr round "
+    "str type super".split()
+)
+"""Built-in functions that never hand on what they are given."""
+_OF_TENSORS = frozenset(
+    "abs add all amax amin any argmax argmin backward bfloat16 bmm bool byte char chunk clamp clone contiguous cpu "
+    "cuda cumsum detach detach_ dim div double eq exp expand expand_as flatten float gather ge gt half index_select "
+    "int item le log log_softmax long lt masked_fill matmul max mean min mm mul narrow ndimension ne neg norm numel "
+    "numpy permute pow prod relu repeat requires_grad_ reshape resize_ round scatter select short sigmoid sign size "
+    "softmax split sqrt squeeze std storage sub sum t tanh to tolist topk transpose type type_as unbind unfold "
+    "unsqueeze var view view_as new new_zeros new_ones new_empty new_full new_tensor".split()
+)
+"""Methods of tensors: of `None` they fail, and what they are given is a size, a place or a number."""
+_DEEPEST = 60
+"""An expression that is nested deeper hands nothing on."""
+_PUTTING = frozenset("append appendleft add extend extendleft insert update setdefault put put_nowait push".split())
+"""Methods that put into a container what they are given."""
+_COPYING = frozenset({"list", "tuple", "iter", "reversed", "sorted", "set"})
+"""Built-in functions that give what holds the same."""
+_TENSORS = frozenset({"data", "T", "mT", "real", "imag"})
+"""Attributes of tensors that nobody sets without naming them."""
+_OWN_OF_TENSORS = frozenset("device dtype dim is_cuda is_leaf layout ndim requires_grad shape".split())
+
+
+@dataclass
+class NoneFlow:
+    """Builds the graph of one text."""
+
+    index: AstIndex
+    graph: NoneGraph = field(default_factory=NoneGraph)
+    _found: dict[ast.expr, Sources] = field(default_factory=dict)
+    _depth: int = 0
+    _functions: dict[str, list[Function | ast.Lambda]] = field(default_factory=lambda: defaultdict(list))
+    _classes: dict[str, ast.ClassDef] = field(default_factory=dict)
+    _made: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """The classes of which a name may be an object, by the word of each."""
+    _of_libraries: frozenset[str] = frozenset()
+    _takes_all: bool = False
+    """Whether any name of the module may be one of another: ``from lib import *``."""
+
+    def __post_init__(self) -> None:
+        index = self.index
+        imports: list[ast.Import | ast.ImportFrom] = [*index.nodes(ast.Import), *index.nodes(ast.ImportFrom)]
+        self._of_libraries = frozenset(
+            word
+            for each in imports
+            for word, value in import_bindings(each)
+            if value.names and all(name.partition(".")[0] in _LIBRARIES for name in value.names)
+        )
+        for statement in index.nodes(ast.ImportFrom):
+            self._takes_all |= statement.names[0].name == "*"
+            for name in statement.names:
+                taken = name.asname or name.name
+                if taken not in self._of_libraries and name.name != "*":
+                    self._give((MODULE, taken), self._nodes((ATTRIBUTE, name.name)), is_taken=True)
+                    if name.asname:
+                        self.graph.aliases[name.name].add(name.asname)
+        self._functions_and_classes()
+        for node in index.order:
+            self._statement(node)
+        for call in index.nodes(ast.Call):
+            self._note_call(call)
+
+    # ------------------------------------------------------------------ questions
+    def leads_to_none(self, expressions: Iterable[ast.expr]) -> bool:
+        """Whether the text shows a way on which one of some expressions becomes `None`."""
+        return NONE in self._reached(expressions)
+
+    def entries(self, expressions: Iterable[ast.expr]) -> list[Entry]:
+        """Return where other texts may give something to what some expressions come from."""
+        return sorted(self.graph.entries(self._reached(expressions)))
+
+    def _reached(self, expressions: Iterable[ast.expr]) -> set[Node]:
+        return self.graph.leads_to(node for each in expressions for node in self.sources(each).is_)
+
+    # ------------------------------------------------------------------ definitions
+    def _functions_and_classes(self) -> None:
+        index = self.index
+        functions: list[Function] = [*index.nodes(ast.FunctionDef), *index.nodes(ast.AsyncFunctionDef)]
+        for function in functions:
+            self._functions[function.name].append(function)
+            positional = self._positional(function)
+            for word in words_of_parameters(function):
+                at = positional.index(word) if word in positional else -1
+                place = self._place_of_parameter(function, word)
+                self.graph.parameters[place] += [(name, str(at), word) for name in self._called_as(function)]
+        for kind in index.nodes(ast.ClassDef):
+            self._classes[kind.name] = kind
+            for at, word in enumerate(fields_of(kind)):
+                self.graph.parameters[ATTRIBUTE, word].append((kind.name, str(at), word))
+        self.graph.defined |= {*self._functions, *self._classes}
+        for assigned in index.nodes(ast.Assign):
+            for word in filter(None, map(last_word, assigned.targets)):
+                match assigned.value:
+                    case ast.Lambda():
+                        self._functions[word].append(assigned.value)
+                    case ast.Call(func=maker) if (made := last_word(maker)) is not None:
+                        self._made[word].add(made)
+                other = last_word(assigned.value) if names_function(assigned.value) else None
+                if other is not None and other != word:
+                    self.graph.aliases[other].add(word)
+                    self._functions[word] += self._functions.get(other, ())
+
+    def _called_as(self, function: Function) -> Iterator[str]:
+        """Yield the words by which a function is called, its class's for a constructor, ``Net()`` for a ``forward``."""
+        above = self.index.parents.get(function)
+        if isinstance(above, ast.ClassDef) and function.name in _IMPLICIT:
+            yield f"{above.name}()"
+        yield above.name if isinstance(above, ast.ClassDef) and function.name == "__init__" else function.name
+
+    def _positional(self, function: Function | ast.Lambda) -> list[str]:
+        """Return the words of the parameters that a call gives by position: ``self`` is none of them."""
+        found = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+        is_method = isinstance(self.index.parents.get(function), ast.ClassDef)
+        if is_method and not isinstance(function, ast.Lambda):
+            static = any(last_word(each) == "staticmethod" for each in function.decorator_list)
+            return found if static else found[1:]
+        return found
+
+    def _place(self, node: ast.AST, word: str) -> Place:
+        return _owner(bindings.binder(self.index, self.index.owner(node), word)), word
+
+    def _place_of_parameter(self, function: Function | ast.Lambda, word: str) -> Place:
+        return (_owner(function), word) if isinstance(function, Function) else self._place(function, word)
+
+    # ------------------------------------------------------------------ what is given to what
+    def _give(self, place: Place, sources: Sources, is_taken: bool = False) -> None:
+        for depth, nodes in enumerate(sources):
+            if nodes:
+                self.graph.edges[place, depth] |= nodes
+        if place[0] == MODULE and any(sources) and not is_taken:  # other files take it as an attribute of the module
+            self._give((ATTRIBUTE, place[1]), self._nodes(place))
+
+    def _give_target(self, target: ast.expr, flow: Sources, value: ast.expr | None = None) -> None:
+        match target:
+            case ast.Name(id=word):
+                self._give(self._place(target, word), flow)
+            case ast.Attribute(attr=word):
+                self._give((ATTRIBUTE, word), flow)
+            case ast.Starred(value=inner):
+                self._give_target(inner, holding([flow]))
+            case ast.Tuple(elts=targets) | ast.List(elts=targets):
+                parts = (
+                    value.elts if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(targets) else []
+                )
+                if parts and not any(isinstance(each, ast.Starred) for each in (*targets, *parts)):
+                    for each, part in zip(targets, parts, strict=True):
+                        self._give_target(each, self.sources(part), part)
+                else:
+                    for each in targets:
+                        self._give_target(each, flow.element)
+            case ast.Subscript(value=inner, slice=key) if is_namespace(inner):
+                self._give((ATTRIBUTE, text_of(key) or ANY_ATTRIBUTE), flow)
+            case ast.Subscript(value=inner):
+                self._put_into(inner, holding([flow]))
+
+    def _put_into(self, container: ast.expr, contents: Sources) -> None:
+        """Note what an expression comes to hold."""
+        while isinstance(container, ast.Subscript | ast.Starred):
+            container, contents = container.value, holding([contents])
+        if any(contents) and isinstance(container, ast.Name | ast.Attribute):
+            self._give_target(container, contents)
+
+    def _statement(self, node: ast.AST) -> None:
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                flow = self.sources(value)
+                for each in targets:
+                    self._give_target(each, flow, value)
+            case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):
+                self._give_target(target, self.sources(value), value)
+                if isinstance(self.index.parents.get(node), ast.ClassDef) and isinstance(target, ast.Name):
+                    self._give((ATTRIBUTE, target.id), self.sources(value))
+            case ast.AugAssign(target=target, value=value):
+                self._put_into(target, self.sources(value).contents)
+            case ast.For() | ast.AsyncFor() | ast.comprehension():
+                self._give_target(node.target, self.sources(node.iter).element)
+            case ast.withitem(context_expr=given, optional_vars=ast.expr() as target):
+                self._give_target(target, self.sources(given))
+            case ast.Match(subject=subject, cases=cases):
+                flow = self.sources(subject)
+                for pattern in (inner for case in cases for inner in ast.walk(case.pattern)):
+                    if isinstance(pattern, ast.MatchAs | ast.MatchStar) and pattern.name:
+                        self._give(self._place(node, pattern.name), flow.anyhow)
+            case ast.Return(value=ast.expr() as value):
+                self._give_result(node, self.sources(value))
+            case ast.Yield(value=ast.expr() as value):
+                flow = self.sources(value)  # of a generator, or of what a `with` statement enters
+                self._give_result(node, joined([flow, holding([flow])]))
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+                self._defaults(node)
+
+    def _give_result(self, node: ast.AST, flow: Sources) -> None:
+        function = self.index.owner(node)
+        for word in self._called_as(function) if function is not None else ():
+            self._give((RESULT, word), flow)
+
+    def _defaults(self, function: Function | ast.Lambda) -> None:
+        given = function.args
+        positional = [*given.posonlyargs, *given.args]
+        for each, default in (
+            *zip(positional[::-1], given.defaults[::-1], strict=False),
+            *zip(given.kwonlyargs, given.kw_defaults, strict=True),
+        ):
+            if default is not None:
+                self._give(self._place_of_parameter(function, each.arg), self.sources(default))
+        if isinstance(function, Function) and ends_without_value(function, self.index):
+            self._give((RESULT, function.name), Sources(frozenset({NONE})))
+
+    # ------------------------------------------------------------------ calls
+    def _note_call(self, call: ast.Call) -> None:
+        word = last_word(call.func)
+        given = list(self._arguments(call))
+        everything = joined(each.sources for each in given)
+        if isinstance(call.func, ast.Call) and not names_function(call.func):
+            names = [f"{word}()"]
+        else:
+            names = [each for each in (word, *(f"{made}()" for made in self._made.get(word or "", ()))) if each]
+        self._set_attributes(call, word)
+        if not any(everything):
+            return
+        for name in names:
+            self.graph.given[name] += (each for each in given if any(each.sources))
+            for function in self._callees(name):
+                self._give_parameters(function, given)
+        self._give_functions_handed_on(call, everything.anyhow)
+        self._give_fields(call, word)
+        match call.func:
+            case ast.Attribute(value=receiver, attr=method) if method in _PUTTING:
+                self._put_into(receiver, joined([everything.contents, holding([everything])]))
+
+    def _arguments(self, call: ast.Call) -> Iterator[Handed]:
+        is_counted = True
+        for at, each in enumerate(call.args):
+            if isinstance(each, ast.Starred):
+                is_counted = False
+                yield Handed(None, self.sources(each.value).element)
+            else:
+                yield Handed(str(at) if is_counted else None, self.sources(each))
+        for keyword in call.keywords:
+            sources = self.sources(keyword.value)
+            yield Handed(keyword.arg, sources if keyword.arg else sources.element)
+
+    def _callees(self, name: str) -> Iterator[Function | ast.Lambda]:
+        """Yield the functions of the text that a call by some word may run."""
+        if name.endswith("()"):
+            for each in self._lineage(name[:-2]):
+                yield from (inner for inner in each.body if isinstance(inner, Function) and inner.name in _IMPLICIT)
+            return
+        yield from self._functions.get(name, ())
+        for each in self._lineage(name):
+            yield from (inner for inner in each.body if isinstance(inner, Function) and inner.name == "__init__")
+
+    def _lineage(self, word: str) -> list[ast.ClassDef]:
+        """Return a class and those that it inherits from, as far as the text defines them."""
+        found: list[ast.ClassDef] = []
+        waiting = [word]
+        while waiting:
+            kind = self._classes.get(waiting.pop())
+            if kind is not None and kind not in found:
+                found.append(kind)
+                waiting += filter(None, map(last_word, kind.bases))
+        return found
+
+    def _give_parameters(self, function: Function | ast.Lambda, given: list[Handed]) -> None:
+        positional = self._positional(function)
+        arguments = function.args
+        known = {*positional, *(each.arg for each in arguments.kwonlyargs)}
+        for each in given:
+            if each.key is None:
+                words = known
+            elif each.key.isdigit():
+                words = {*positional[int(each.key) : int(each.key) + 1]}
+            else:
+                words = {each.key} & known
+            for word in words:
+                self._give(self._place_of_parameter(function, word), each.sources)
+            for rest in (arguments.vararg, arguments.kwarg):
+                if rest is not None and (not words or each.key is None):
+                    self._give(self._place_of_parameter(function, rest.arg), holding([each.sources]))
+
+    def _give_functions_handed_on(self, call: ast.Call, given: Sources) -> None:
+        """Note that functions that are handed on beside something may be called with it: ``partial(f, None)``."""
+        for each in (*call.args, *(keyword.value for keyword in call.keywords)):
+            word = last_word(each) if names_function(each) else None
+            if word is not None:
+                self.graph.given[word].append(Handed(None, given))
+                for function in (*self._callees(word), *self._callees(f"{word}()")):
+                    self._give_parameters(function, [Handed(None, given)])
+            elif isinstance(each, ast.Lambda):
+                self._give_parameters(each, [Handed(None, given)])
+
+    def _give_fields(self, call: ast.Call, word: str | None) -> None:
+        """Note what a record is built with, a dataclass or a named tuple: its annotations say nothing of that."""
+        lineage = self._lineage(word or "")
+        if not lineage and word and word[0].isupper():
+            for keyword in call.keywords:
+                self._give((ATTRIBUTE, keyword.arg or ANY_ATTRIBUTE), self.sources(keyword.value))
+        if not lineage or any(isinstance(each, Function) and each.name == "__init__" for each in lineage[0].body):
+            return
+        fields = [word for each in lineage[::-1] for word in fields_of(each)]
+        is_known = len(lineage) == 1 and all(last_word(each) in _NO_FIELDS for each in lineage[0].bases)
+        for given in self._arguments(call):
+            if given.key is not None and given.key in fields:
+                words = [given.key]
+            elif given.key is not None and given.key.isdigit() and is_known:
+                words = fields[int(given.key) : int(given.key) + 1]
+            else:
+                words = fields
+            for each in words:
+                self._give((ATTRIBUTE, each), given.sources)
+
+    def _set_attributes(self, call: ast.Call, word: str | None) -> None:
+        match call:
+            case ast.Call(func=ast.Attribute(value=inner), args=given, keywords=keywords) if is_namespace(inner):
+                self._give((ATTRIBUTE, ANY_ATTRIBUTE), joined(self.sources(each).element for each in given))
+                for keyword in keywords:
+                    self._give((ATTRIBUTE, keyword.arg or ANY_ATTRIBUTE), self.sources(keyword.value))
+            case ast.Call(args=given, keywords=keywords) if word in _SETTERS:
+                named = next(filter(None, map(text_of, given)), ANY_ATTRIBUTE)
+                for value in (*given[-1:], *(each.value for each in keywords)):
+                    self._give((ATTRIBUTE, named), self.sources(value))
+
+    # ------------------------------------------------------------------ expressions
+    def sources(self, node: ast.expr) -> Sources:
+        """Return where an expression comes from."""
+        if node not in self._found:
+            self._depth += 1
+            self._found[node] = self._sources(node) if self._depth < _DEEPEST else NOTHING
+            self._depth -= 1
+        return self._found[node]
+
+    def _sources(self, node: ast.expr) -> Sources:
+        match node:
+            case ast.Constant(value=None):
+                return Sources(frozenset({NONE}))
+            case ast.Name(id=word):
+                place = self._place(node, word)
+                if place[0] == MODULE and self._takes_all:
+                    return joined([self._nodes(place), self._nodes((ATTRIBUTE, word))])
+                return self._nodes(place)
+            case ast.Attribute(attr="grad"):
+                return Sources(frozenset({NONE}))
+            case ast.Attribute(value=inner, attr=word):
+                if word in _OWN_OF_TENSORS or self._is_of_a_library(node):
+                    return NOTHING
+                if word in _TENSORS:
+                    return self._nodes((ATTRIBUTE, word))
+                return joined([self._nodes((ATTRIBUTE, word)), self._nodes((ATTRIBUTE, ANY_ATTRIBUTE))])
+            case ast.Subscript(value=inner, slice=ast.Slice()):
+                return self.sources(inner).contents
+            case ast.Subscript(value=inner):
+                return self.sources(inner).element
+            case ast.Starred(value=inner) | ast.NamedExpr(value=inner) | ast.Await(value=inner):
+                return self.sources(inner)
+            case ast.IfExp():
+                return self._conditional(node)
+            case ast.BoolOp(op=operator, values=parts):
+                *others, at_last = map(self.sources, parts)
+                if isinstance(operator, ast.Or):  # what is `None` is not taken
+                    others = [each.contents for each in others]
+                return joined([*others, at_last])
+            case ast.BinOp(left=left, right=right):
+                return joined([self.sources(left).contents, self.sources(right).contents])
+            case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
+                return holding(
+                    self.sources(each.value).element if isinstance(each, ast.Starred) else self.sources(each)
+                    for each in elements
+                )
+            case ast.Dict(values=values):
+                return holding(map(self.sources, values))
+            case ast.ListComp(elt=inner) | ast.SetComp(elt=inner) | ast.GeneratorExp(elt=inner):
+                return holding([self.sources(inner)])
+            case ast.DictComp(value=inner) | ast.Lambda(body=inner):
+                return holding([self.sources(inner)])
+            case ast.Call():
+                return self._call(node)
+        return NOTHING
+
+    def _nodes(self, place: Place) -> Sources:
+        return Sources(*(frozenset({(place, depth)}) for depth in range(3)))
+
+    def _conditional(self, node: ast.IfExp) -> Sources:
+        found = []
+        for branch, holds in ((node.body, True), (node.orelse, False)):
+            flow = self.sources(branch)
+            asked = asks_for_none(node.test, ast.unparse(branch))
+            found.append(flow.contents if asked is not None and asked is not holds else flow)
+        return joined(found)
+
+    def _call(self, call: ast.Call) -> Sources:
+        word = last_word(call.func)
+        if self._is_of_a_library(call.func):
+            return holding([Sources(frozenset({NONE}))]) if _gives_some_none(call, word or "") else NOTHING
+        if isinstance(call.func, ast.Name) and call.func.id in _GIVING_NUMBERS:
+            return NOTHING
+        given = joined(each.sources for each in self._arguments(call))
+        match call:
+            case ast.Call(func=ast.Name(id="getattr"), args=[inner, name, *default]):
+                named = ast.Attribute(value=inner, attr=text_of(name) or ANY_ATTRIBUTE, ctx=ast.Load())
+                return joined([self.sources(named), *map(self.sources, default)])
+            case ast.Call(func=ast.Attribute(value=receiver, attr="get"), args=[_], keywords=[]):
+                return joined([Sources(frozenset({NONE})), self.sources(receiver).element])
+            case ast.Call(func=ast.Attribute(value=receiver, attr=method)) if _is_of_tensors(method):
+                return NOTHING
+            case ast.Call(func=ast.Name(id=kind)) if kind in _COPYING:
+                return given.contents
+            case ast.Call(func=ast.Name(id="enumerate" | "zip")):
+                return Sources(deep=given.held)
+            case ast.Call(func=ast.Name(id="map"), args=[ast.Lambda() as function, *_]):
+                return self.sources(function)
+        if self._lineage(word or "") and word not in self._functions:
+            return holding([given])
+        results = joined(self._nodes((RESULT, each)) for each in self._result_words(call, word))
+        if all(isinstance(each, Function) for each in self._functions.get(word or "", [call])):
+            return results
+        if isinstance(call.func, ast.Name) and call.func.id[0].isupper():
+            return results  # an object, whose attributes are what it is given
+        source = call.func.value if isinstance(call.func, ast.Attribute) else call.func  # `ts.pop()`, `ts.values()`
+        return joined([results, everywhere(self.sources(source).held), given.anyhow])
+
+    def _result_words(self, call: ast.Call, word: str | None) -> Iterator[str]:
+        if isinstance(call.func, ast.Call) and not names_function(call.func):
+            yield f"{word}()"
+        elif word is not None:
+            yield word
+            yield from (f"{made}()" for made in self._made.get(word, ()))
+
+    def _is_of_a_library(self, node: ast.expr) -> bool:
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return isinstance(node, ast.Name) and node.id in self._of_libraries
+
+
+def _is_of_tensors(method: str) -> bool:
+    """Whether a method is one of tensors; those that write in place end in an underscore."""
+    return method in _OF_TENSORS or (method.endswith("_") and not method.startswith("_"))
+
+
+def _gives_some_none(call: ast.Call, word: str) -> bool:
+    """Whether a function of torch gives a tuple in which some may be `None`: indices without an order, gradients."""
+    if word == "grad":
+        return any(each.arg in ("allow_unused", "materialize_grads", None) for each in call.keywords)
+    return word.startswith("pack_") or word == "PackedSequence"
+
+
+def _owner(function: Function | None) -> str:
+    return MODULE if function is None else f"{function.lineno}:{function.col_offset}"
