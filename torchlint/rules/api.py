@@ -54,6 +54,7 @@ from torchlint.inference.program.project_texts import (
     SETS_DEFAULT_DTYPE,
     SETS_TENSOR_TYPE,
     ProjectView,
+    binds_initialisers,
     defines,
     traces_or_scripts,
 )
@@ -482,6 +483,7 @@ __all__ = [
     "Triggers",
     "Value",
     "asks_for_none",
+    "binds_initialisers",
     "canonical",
     "children",
     "defines",

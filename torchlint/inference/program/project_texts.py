@@ -33,7 +33,7 @@ Question = tuple[str, ...]
 
 SETS_DEFAULT_DTYPE, SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE = "default dtype", "default device", "default tensor type"
 TRACES, TAKES, BINDS, CALLS, HANDLES, HANDS_NONE = "tracing", "name", "binding", "call", "handler", "none"
-SPELLS, DEFINES = "word", "method"
+SPELLS, DEFINES, BINDS_INIT = "word", "method", "initialisers"
 
 _KINDS = {SETS_DEFAULT_DTYPE: DTYPE, SETS_DEFAULT_DEVICE: DEVICE, SETS_TENSOR_TYPE: TENSOR_TYPE}
 _TRACING = (
@@ -43,6 +43,10 @@ _TRACING = (
 )  # fmt: skip
 _DIGEST = re.compile(r"[0-9a-f]{64} ")
 _WORD = re.compile(rb"[\w\x80-\xff]+")
+_BINDING_INIT = re.compile(
+    rb"\binit\.(?:normal|uniform|zeros|constant)_\s*=[^=]|attr\(\s*[\w.]*\binit\s*,|init\.__dict__|vars\([\w.]*init\)"
+    rb"|patch(?:\.object)?\([^)]*\binit\b"
+)
 _METHOD = rb"(?m)\bdef\s+%(word)b\b|^[ \t]+(?:\w+\s*=\s*)*%(word)b\s*=[^=]"
 _NOT_IMPORTED = re.compile(r"(?:test_.*|.*_test|conftest|setup)\.py|.*\.ipynb")
 MOST_FILES = 20_000
@@ -62,9 +66,10 @@ class _Facts:
 
     defaults: frozenset[str]
     traces: bool
+    binds_init: bool
 
 
-_UNREADABLE = _Facts(frozenset({DTYPE, DEVICE, TENSOR_TYPE}), True)
+_UNREADABLE = _Facts(frozenset({DTYPE, DEVICE, TENSOR_TYPE}), True, True)
 
 
 def ask(question: Question) -> str | None:
@@ -98,6 +103,8 @@ def ask(question: Question) -> str | None:
     if what == HANDS_NONE:
         function, position, keyword, depth = more
         return look.hander(own, (function, position, keyword, depth))
+    if what == BINDS_INIT:
+        return look.first(own, lambda each: each.binds_init, "binds functions of `nn.init` anew")
     if what == TRACES:
         return look.first(own, lambda each: each.traces, "traces or scripts code")
     return look.first(own, lambda each: _KINDS[what] in each.defaults, f"may set the {what}")
@@ -295,6 +302,11 @@ def _module(path: str) -> str:
     return os.path.splitext(os.path.basename(path))[0]
 
 
+def binds_initialisers(text: bytes) -> bool:
+    """Whether a text may bind functions of ``nn.init`` anew: ``torch.nn.init.normal_ = skip``."""
+    return b"init" in text and _BINDING_INIT.search(text) is not None
+
+
 def defines(text: bytes, method: str) -> bool:
     """Whether a class of a text may have a method of a name: by ``def`` or by an assignment that is indented."""
     return re.search(_METHOD % {b"word": method.encode()}, text) is not None
@@ -309,11 +321,11 @@ def _facts(path: str, raw: bytes) -> _Facts:
     if path.endswith(SUFFIX):  # the text of a notebook is spelled as JSON
         found = _text_and_tree(path, raw) if b"torch" in raw else None
         if found is None:
-            return _Facts(frozenset(), False)
+            return _Facts(frozenset(), False, False)
         text, index = found
         raw = text.encode("utf-8", "replace")
-        return _Facts(defaults_set(raw, lambda: index), traces_or_scripts(raw))
-    return _Facts(defaults_set(raw, lambda: _tree(path, raw)), traces_or_scripts(raw))
+        return _Facts(defaults_set(raw, lambda: index), traces_or_scripts(raw), binds_initialisers(raw))
+    return _Facts(defaults_set(raw, lambda: _tree(path, raw)), traces_or_scripts(raw), binds_initialisers(raw))
 
 
 def tree_of(path: str) -> AstIndex | None:
@@ -432,6 +444,11 @@ class ProjectView:
     def traces(self) -> str | None:
         """Who traces or scripts modules elsewhere in the project, so that a function here may be among them."""
         return self._ask(TRACES)
+
+    @property
+    def binds_init(self) -> str | None:
+        """Who binds functions of ``nn.init`` anew elsewhere in the project."""
+        return self._ask(BINDS_INIT)
 
     def handles(self, callee: Callee) -> str | None:
         """Return who calls a function, at first or second hand, where an error is handled or expected."""

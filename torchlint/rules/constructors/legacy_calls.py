@@ -9,6 +9,7 @@ import libcst as cst
 from torchlint.diagnostics.model import Confidence, Severity
 from torchlint.rules.api import FileContext, Triggers
 from torchlint.rules.evidence.constructor_argument import EMPTY_STORAGE, ArgumentKind, Given, given
+from torchlint.rules.evidence.filled_at_once import Filling, filling
 from torchlint.rules.evidence.legacy_types import TensorType, name_node, type_of
 from torchlint.rules.evidence.torch_defaults import defaults
 
@@ -57,6 +58,8 @@ class Construction:
     """What it is given, also by the keywords ``data=`` and ``size=``."""
     keywords: tuple[tuple[str, cst.Arg], ...]
     code: str
+    filling: Filling | None = None
+    """What fills at once the memory that a size asks for."""
 
     @property
     def confidence(self) -> Confidence:
@@ -89,7 +92,9 @@ def construction(node: cst.Call, context: FileContext, code: str) -> Constructio
     owner = _owner(kind, found, keywords)
     if owner != code:
         return None
-    return Construction(node, at, kind, found, positional, keywords, code)
+    is_size = found.seems_size or found.kind in (ArgumentKind.SIZE, ArgumentKind.EMPTY)
+    filled = filling(node, context) if is_size and owner != KEYWORD else None
+    return Construction(node, at, kind, found, positional, keywords, code, filled)
 
 
 def _owner(kind: TensorType, found: Given, keywords: tuple[tuple[str, cst.Arg], ...]) -> str | None:
@@ -124,7 +129,8 @@ def message(call: Construction) -> str:
         case ArgumentKind.EMPTY:
             return f"{name} without arguments makes an empty tensor: use `torch.empty(0)`"
         case ArgumentKind.SIZE:
-            return f"{name} {_taken(call)}: use `torch.empty`"
+            function = call.filling.word if call.filling is not None else "empty"
+            return f"{name} {_taken(call)}: use `torch.{function}`"
         case ArgumentKind.DATA if "a tuple" in what:
             return f"{name} takes a tuple as data, not as a size: use `torch.tensor` or, for a size, `torch.empty`"
         case ArgumentKind.DATA:
@@ -148,11 +154,12 @@ def message(call: Construction) -> str:
 
 
 def _taken(call: Construction) -> str:
+    left = "to be filled" if call.filling is not None else "uninitialised"
     if "`" not in call.given.what:
-        return "given a size leaves its memory uninitialised"
+        return f"given a size leaves its memory {left}"
     if call.given.proven:
-        return f"takes {call.given.what} as a size and leaves its memory uninitialised"
-    return f"may take {call.given.what} as a size and leave its memory uninitialised"
+        return f"takes {call.given.what} as a size and leaves its memory {left}"
+    return f"may take {call.given.what} as a size and leave its memory {left}"
 
 
 def _made(call: Construction) -> str:

@@ -37,6 +37,9 @@ _FUNCTION = {
     ArgumentKind.UNKNOWN: "as_tensor",
 }
 
+_MAKING = frozenset({"empty", "zeros", "ones"})
+"""Functions that take a size."""
+
 
 def modern(call: Construction, context: FileContext) -> Fix | None:
     """Build the repair of a legacy constructor's call; None where none can be written."""
@@ -53,7 +56,8 @@ def modern(call: Construction, context: FileContext) -> Fix | None:
     if spelled is None or keywords is None:
         return None
     (callee, imports), (suffix, more) = spelled, keywords
-    edits = (context.replace(call.node.func, callee), *_insertions(call, suffix, context), *imports, *more)
+    filled = (call.filling.edit,) if call.filling is not None else ()
+    edits = (context.replace(call.node.func, callee), *_insertions(call, suffix, context), *imports, *more, *filled)
     action = f"Use `{callee}(...{suffix})`{_alternative(call, context)}"
     return Fix(action, tuple(dict.fromkeys(edits)), tuple(_assumed(call, context)))
 
@@ -72,6 +76,8 @@ def _may_raise(call: Construction) -> bool:
 def function_for(call: Construction) -> str:
     """Return the function of torch that stands in for the constructor."""
     function = "empty" if call.given.seems_size else _FUNCTION.get(call.given.kind, "as_tensor")
+    if function == "empty" and call.filling is not None:
+        return call.filling.word
     # as_tensor knows no requires_grad; where such a keyword was given the call never ran, so no memory was shared
     return "tensor" if function == "as_tensor" and call.words & MODERN_KEYWORDS else function
 
@@ -111,7 +117,7 @@ def _dtype(call: Construction, function: str, context: FileContext) -> str | Non
 
 def _follows_dtype(call: Construction, function: str) -> bool:
     """Whether the modern function takes the default dtype by itself, as the legacy one did."""
-    return function == "empty" or call.given.floats
+    return function in _MAKING or call.given.floats
 
 
 def _said(call: Construction, function: str, context: FileContext) -> Spoken:

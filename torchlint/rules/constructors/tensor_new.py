@@ -48,10 +48,11 @@ z = x.new(1.5)  # error
 ## Fix safety
 
 Safe where `x` is a tensor beyond doubt and the argument is proven to be a size or a sequence: same values, dtype and
-device, and neither requires grad (measured on torch 2.13, also for parameters). Unsafe where only an annotation says
-that `x` is one (nothing holds a caller to it), where the evidence is in names and in what is done with the result, for
-arrays (`new_tensor` always copies), and for `x.new(*sizes)`, which gives an empty tensor without elements where
-`new_empty()` raises.
+device, and neither requires grad (measured on torch 2.13, also for parameters). A size with `.zero_()`, `.fill_(0)` or
+`.fill_(1)` right behind it becomes `new_zeros` or `new_ones`. Unsafe where only an annotation says that `x` is one
+(nothing holds a caller to it), where the evidence is in names and in what is done with the result, for arrays
+(`new_tensor` always copies), and for `x.new(*sizes)`, which gives an empty tensor without elements where `new_empty()`
+raises.
 
 ## References
 
@@ -77,6 +78,7 @@ from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers
 from torchlint.rules.constructors.modern_constructors import in_fstring
 from torchlint.rules.evidence.constructor_argument import FILLS, ArgumentKind, Given, brief, given
+from torchlint.rules.evidence.filled_at_once import Filling, filling
 from torchlint.rules.evidence.tensor_proof import is_tensor
 
 _METHOD = {
@@ -107,9 +109,13 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     confidence = Confidence.CERTAIN if proven else Confidence.LIKELY
     if found.kind is ArgumentKind.UNKNOWN:
         confidence = Confidence.POSSIBLE
-    message = _message(brief(receiver, context), found)
+    is_size = found.kind in (ArgumentKind.SIZE, ArgumentKind.EMPTY)
+    filled = filling(node, context) if is_size else None
+    message = _message(brief(receiver, context), found, filled)
     severity = Severity.ERROR if found.kind is ArgumentKind.INVALID else Severity.LEGACY
-    yield Draft(node.func.attr, message, confidence, fix=_fix(node, node.func, found, context), severity=severity)
+    yield Draft(
+        node.func.attr, message, confidence, fix=_fix(node, node.func, found, filled, context), severity=severity
+    )
 
 
 def _reads_as_tensor(node: cst.Call, receiver: cst.BaseExpression, context: FileContext) -> bool:
@@ -137,8 +143,10 @@ def _takes_size(node: cst.BaseExpression) -> bool:
     return False
 
 
-def _message(receiver: str, found: Given) -> str:
+def _message(receiver: str, found: Given, filled: Filling | None) -> str:
     match found.kind:
+        case ArgumentKind.EMPTY | ArgumentKind.SIZE if filled is not None:
+            return f"`{receiver}.new` given a size leaves its memory to be filled: use `new_{filled.word}`"
         case ArgumentKind.EMPTY | ArgumentKind.SIZE:
             return f"`{receiver}.new` given a size leaves its memory uninitialised: use `new_empty`"
         case ArgumentKind.DATA:
@@ -152,11 +160,11 @@ def _message(receiver: str, found: Given) -> str:
     return f"`{receiver}.new` takes {found.what} as a size or as data: use `new_empty` or `new_tensor`"
 
 
-def _fix(node: cst.Call, func: cst.Attribute, found: Given, context: FileContext) -> Fix | None:
-    method = _METHOD.get(found.kind)
+def _fix(node: cst.Call, func: cst.Attribute, found: Given, filled: Filling | None, context: FileContext) -> Fix | None:
+    method = f"new_{filled.word}" if filled is not None else _METHOD.get(found.kind)
     if method is None or in_fstring(node, context):
         return None
-    edits: tuple[Edit, ...] = (context.replace(func.attr, method),)
+    edits: tuple[Edit, ...] = (context.replace(func.attr, method), *((filled.edit,) if filled is not None else ()))
     if found.kind is ArgumentKind.EMPTY:
         end = context.span(node)[1] - 1
         edits = (*edits, Edit(end, end, "0"))

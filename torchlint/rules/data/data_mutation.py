@@ -44,9 +44,8 @@ class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.fc = nn.Linear(3, 2)
-        with torch.no_grad():
-            self.fc.weight.normal_(0, 0.02)
-            self.fc.bias.zero_()
+        nn.init.normal_(self.fc.weight, 0, 0.02)
+        nn.init.zeros_(self.fc.bias)
 
 
 net = Net()
@@ -76,9 +75,11 @@ class Net(nn.Module):
 
 ## Fix safety
 
-Neighbouring statements share one block; where grad mode is off already, `.data` is only dropped, and so it is for the
-functions of `nn.init`, which turn grad mode off themselves. Where the statement cannot be moved into a block, or its
-result is used, `.data` becomes `.detach()`, through which writes are counted too.
+The first values of a module, written by `normal_`, `uniform_`, `zero_` or `fill_` where it is built, are written by
+`nn.init`, which calls the same methods without grad mode, unless a file of the project binds these functions anew.
+Other writes go into a block under `torch.no_grad()` that neighbouring statements share; where grad mode is off already,
+`.data` is only dropped, and so it is for the functions of `nn.init`. Where the statement cannot be moved into a block,
+or its result is used, `.data` becomes `.detach()`, through which writes are counted too.
 
 Safe where no graph can hold the tensor: a module initialises what it made itself, in `__init__`, in
 `reset_parameters` or another initialiser that only its constructor calls in this file, or in a function given to

@@ -22,6 +22,7 @@ from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
 from torchlint.rules.api import FileContext, Mode, remembered, semantic_children
 from torchlint.rules.data.data_evidence import tensor_evidence
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, detached, dropped, is_detaching
+from torchlint.rules.data.initial_values import initial_write
 from torchlint.rules.data.module_building import is_being_built, made_elsewhere
 from torchlint.rules.data.no_grad_block import Statement, neighbours, no_grad_edits, statement_of
 from torchlint.rules.evidence.constructor_argument import brief
@@ -141,6 +142,9 @@ def repair(node: cst.Attribute, use: DataUse, confidence: Confidence, context: F
         fix = _replaced(node, confidence, context)  # torch counts no such write in either spelling, but those behind it
         is_alone = isinstance(context.parent(use.top), cst.Expr)
         return fix.assuming(NOT_WRITTEN_LATER.decided(None if is_alone else "", brief(node, context)))
+    if not _grad_is_off(node, context) and (written := initial_write(node, context)) is not None:
+        name, calls = written
+        return Fix(f"Use `{name}`", calls, tuple(_of_a_new_tensor(node, confidence, context)))
     statement = statement_of(node, context)
     if statement is None or not _is_direct(node, use, statement, context):
         return _detaching(node, use, confidence, context)
@@ -244,6 +248,8 @@ def _find_sites(line: cst.SimpleStatementLine, context: FileContext) -> Iterator
         if use is None or use.use is not Use.MUTATION or use.way not in _UNITED or use.word in CALLING_BACK:
             continue
         if not _is_direct(node, use, line, context) or _grad_is_off(node, context):
+            continue
+        if initial_write(node, context) is not None:
             continue
         if use.word in RESIZING and context.value(node.value).may_require_grad:
             continue
