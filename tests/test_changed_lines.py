@@ -271,12 +271,12 @@ def test_a_repair_that_adds_rows_keeps_account_of_them(tmp_path: Path, git: Git,
     file = tmp_path / "a.py"
     file.write_text(old + "\n    def f(self):\n        return self.w.numpy()\n")
     commit(git)
-    new = "        self.w.data.normal_()\n        self.w.data.clamp_(min=0)\n"
+    new = "        self.w.data.mul_(2)\n        self.w.data.clamp_(min=0)\n"
     file.write_text(old + new + "\n    def f(self):\n        return self.w.numpy()\n\n    def g(self):\n"
                     "        return self.w.numpy()\n")  # fmt: skip
     done = torchlint("--isolated", "--output-format", "concise", "--diff-base", "HEAD", "--fix")
     assert file.read_text() == (
-        old + "        with torch.no_grad():\n            self.w.normal_()\n            self.w.clamp_(min=0)\n"
+        old + "        with torch.no_grad():\n            self.w.mul_(2)\n            self.w.clamp_(min=0)\n"
         "\n    def f(self):\n        return self.w.numpy()\n"
         "\n    def g(self):\n        return self.w.detach().cpu().numpy()\n"
     )

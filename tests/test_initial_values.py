@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from torch.nn import init
 
 from tests.before_and_after import check_runs_alike
 from torchlint.config import Config
@@ -54,6 +55,13 @@ BINDING = (
     "vars(nn.init).update(normal_=print)", "nn.init.__dict__['normal_'] = print",
     "from unittest import mock\n\nmock.patch('torch.nn.init.normal_')",
 )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _functions_of_init(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Undo what a program of a test binds."""
+    for name in ("normal_", "uniform_", "zeros_", "constant_"):
+        monkeypatch.setattr(init, name, getattr(init, name))
 
 
 def fixed(program: str) -> str:

@@ -108,23 +108,23 @@ class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.w = nn.Parameter(torch.ones(3))
-        self.w.data.uniform_(-1.0,
-                             1.0)
+        self.w.data.clamp_(-1.0,
+                           1.0)
 """
 
 
 def test_a_row_in_a_block_moves_with_the_block_and_with_its_bracket() -> None:
     done = fix_bytes("/alone/a.py", BUILT.encode(), Config()).raw.decode()
-    block = "        with torch.no_grad():\n            self.w.uniform_(-1.0,\n                            1.0)\n"
+    block = "        with torch.no_grad():\n            self.w.clamp_(-1.0,\n                          1.0)\n"
     assert done.endswith(block)
     tabs = (
         BUILT.replace("        self.w.data", "\t\tself.w.data")
         .replace("    def", "\tdef")
         .replace("        s", "\t\ts")
     )
-    tabs = tabs.replace(" " * 29 + "1.0", "\t\t" + " " * 21 + "1.0")
+    tabs = tabs.replace(" " * 27 + "1.0", "\t\t" + " " * 19 + "1.0")
     done = fix_bytes("/alone/a.py", tabs.encode(), Config()).raw.decode()
-    assert done.endswith("\t\t\tself.w.uniform_(-1.0,\n\t\t\t" + " " * 16 + "1.0)\n")
+    assert done.endswith("\t\t\tself.w.clamp_(-1.0,\n\t\t\t" + " " * 14 + "1.0)\n")
 
 
 BRACKETS = ["f(", "(", "[", "{", ")", "]", "}"]

@@ -196,11 +196,11 @@ def test_a_new_line_is_a_new_string_and_a_lost_line_is_none(torchlint: Program, 
 
 def test_a_block_does_not_reach_over_the_end_of_a_cell(torchlint: Program, tmp_path: Path) -> None:
     built = "import torch\nfrom torch import nn\nnet = nn.Linear(2, 2)"
-    path = write(tmp_path, code(built), code("net.weight.data.fill_(0);"), code("net.bias.data.fill_(0);\nx = 1"))
+    path = write(tmp_path, code(built), code("net.weight.data.mul_(0);"), code("net.bias.data.mul_(0);\nx = 1"))
     assert fixed(torchlint, path, "--unsafe-fixes") == [
         built,
-        "with torch.no_grad():\n    net.weight.fill_(0);",
-        "with torch.no_grad():\n    net.bias.fill_(0);\nx = 1",
+        "with torch.no_grad():\n    net.weight.mul_(0);",
+        "with torch.no_grad():\n    net.bias.mul_(0);\nx = 1",
     ]
 
 

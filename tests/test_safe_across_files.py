@@ -161,7 +161,7 @@ def test_a_default_set_by_a_test_counts(tmp_path: Path) -> None:
     conftest += "    torch.set_default_dtype(torch.float64)\n    yield\n    torch.set_default_dtype(torch.float32)\n"
     written(tmp_path, {"uses.py": USES, "tests/conftest.py": conftest})
     changed = fixed(tmp_path, "uses.py")
-    assert "torch.tensor([1, 2], dtype=torch.get_default_dtype()), torch.empty(2)" in changed["uses.py"]
+    assert "torch.tensor([1, 2], dtype=torch.get_default_dtype()), torch.ones(2)" in changed["uses.py"]
 
 
 def test_contexts_that_are_no_device_keep_no_constructor(tmp_path: Path) -> None:
@@ -299,7 +299,7 @@ def test_an_initialiser_that_another_file_calls_stays(tmp_path: Path, way: str) 
     (tmp_path / "main.py").write_text(
         "import nets\n\n\nclass Own(nets.Net):\n    def reset_parameters(self):\n        super().reset_parameters()\n"
     )
-    assert "torch.no_grad" in fixed(tmp_path, "nets.py")["nets.py"]
+    assert "nn.init.zeros_(" in fixed(tmp_path, "nets.py")["nets.py"]
 
 
 @pytest.mark.parametrize(
@@ -317,4 +317,4 @@ def test_an_initialiser_that_is_called_as_text_stays(tmp_path: Path, call: str) 
 
 def test_what_is_taken_as_text_from_an_imported_module_is_no_initialiser(tmp_path: Path) -> None:
     use = "n = Net()\nprint(n(torch.ones(2)), getattr(nn, 'Re' + 'LU')())\n"
-    assert "torch.no_grad" in check_runs_alike(tmp_path, {"main.py": f"{RESET}\n\n{use}"})["main.py"]
+    assert "nn.init.zeros_(" in check_runs_alike(tmp_path, {"main.py": f"{RESET}\n\n{use}"})["main.py"]

@@ -362,7 +362,7 @@ def test_a_function_is_applied_to_what_was_made_before(tmp_path: Path) -> None:
 def test_what_the_module_made_itself_is_repaired(tmp_path: Path) -> None:
     body = "    def __init__(self, width):\n        super().__init__()\n        self.fc = nn.Linear(width, 2)" + ALL
     changed = check_runs_alike(tmp_path, {"main.py": LIVE.format(base="nn.Module", body=body, given="2")})
-    assert "m.weight.zero_()" in changed["main.py"]
+    assert "nn.init.zeros_(m.weight)" in changed["main.py"]
 
 
 KEEPING = """

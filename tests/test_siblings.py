@@ -28,9 +28,9 @@ class Net(nn.Module):
         super().__init__()
         self.w = nn.Parameter(torch.ones(3))
         self.v = nn.Parameter(torch.ones(3))
-        self.w.data.normal_()
-        self.v.data.normal_()
-        self.w.data.zero_()
+        self.w.data.sin_()
+        self.v.data.sin_()
+        self.w.data.abs_()
 """
 
 
@@ -180,14 +180,14 @@ BLOCK = "        with torch.no_grad():\n            "
 
 @pytest.mark.parametrize("comment", ["  # noqa: TNS202", "  # noqa"])
 def test_a_suppressed_neighbour_stays_out_of_a_block(comment: str) -> None:
-    text = MODULE.replace("self.v.data.normal_()", f"self.v.data.normal_(){comment}")
+    text = MODULE.replace("self.v.data.sin_()", f"self.v.data.sin_(){comment}")
     apart = text.replace("        self.w.data.", f"{BLOCK}self.w.")
     assert fixed(text) == apart
     assert fixed(MODULE).count("no_grad") == 1
 
 
 def test_a_neighbour_whose_sibling_stays_stays_out_of_a_block() -> None:
-    text = MODULE.replace("self.v.data.normal_()", "self.v.data.copy_(self.w.data)  # noqa: TNS201")
+    text = MODULE.replace("self.v.data.sin_()", "self.v.data.copy_(self.w.data)  # noqa: TNS201")
     assert (
         fixed(text) == fixed(text, Config(unsafe_fixes=True)) == text.replace("        self.w.data.", f"{BLOCK}self.w.")
     )
@@ -196,15 +196,15 @@ def test_a_neighbour_whose_sibling_stays_stays_out_of_a_block() -> None:
 
 def test_a_neighbour_whose_sibling_is_unsafe_has_an_unsafe_block() -> None:
     text = MODULE.replace("__init__(self)", "__init__(self, u: torch.Tensor)")
-    text = text.replace("self.v.data.normal_()", "self.v.data.copy_(u.data)")
+    text = text.replace("self.v.data.sin_()", "self.v.data.copy_(u.data)")
     assert fixed(text) == text.replace("        self.w.data.", f"{BLOCK}self.w.")
     assert fixed(text, Config(unsafe_fixes=True)).count(".data") == 0
 
 
 def test_a_block_holds_changed_rows_only() -> None:
-    row = MODULE[: MODULE.index("self.w.data.normal_")].count("\n") + 1
+    row = MODULE[: MODULE.index("self.w.data.sin_")].count("\n") + 1
     outcome = fixed(MODULE, changed=Changed(((row, row),)))
-    assert outcome == MODULE.replace("        self.w.data.normal_", f"{BLOCK}self.w.normal_")
+    assert outcome == MODULE.replace("        self.w.data.sin_", f"{BLOCK}self.w.sin_")
 
 
 # ---------------------------------------------------------------------- in rounds and by hand

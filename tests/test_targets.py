@@ -19,7 +19,7 @@ HAD = frozenset(
     "cfloat dequantize float item resolve_conj resolve_neg to_dense "
     "Tensor as_tensor bfloat16 bool clone copy= detach device= dtype= empty float16 float32 float64 force= int16 int32 "
     "int64 int8 get_default_dtype new_empty new_tensor no_grad requires_grad_ set_default_dtype sparse_coo_tensor sub_ "
-    "tensor to uint8 device new_zeros tolist zeros zeros_like "
+    "tensor to uint8 device new_ones new_zeros tolist ones zeros zeros_like "
     "deepcopy".split()  # of the module copy
 )
 """What torch 1.13 has of what fixes write; each was looked up in it."""

@@ -191,9 +191,9 @@ def test_a_write_to_a_module_that_is_being_built_is_run_on_new_tensors(forked: P
     assert [(each["code"], each["applicability"], each["verdict"]) for each in found] == [
         ("TNS202", "safe", "proven")
     ] * 4
-    together = "no graph holds `self.scale`, `self.fc.weight`, `self.fc.bias` yet, as the rule found"
+    scale, bias = (f"no graph holds `self.{each}` yet, as the rule found" for each in ("scale", "fc.bias"))
     alone = "no graph holds `self.fc.weight` yet, as the rule found"
-    assert [each["reason"] for each in found] == [together, together, together, alone]
+    assert [each["reason"] for each in found] == [scale, alone, bias, alone]
 
 
 def test_the_base_of_what_was_just_made_counts_no_writes_either(forked: Program, tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ WRONG: dict[tuple[str, str], list[tuple[str, ...]]] = {
         ("a copy", "self.norm.bias[0] = 0.5", "self.norm.bias.clone()[0] = 0.5", "the result[norm.bias]: elements"),
         (
             "another numbers",
-            "m.weight.uniform_(-1, 1)",
+            "nn.init.uniform_(m.weight, -1, 1)",
             "nn.init.uniform_(m.weight)",
             "the result[fc.weight]: elements",
         ),

@@ -28,7 +28,7 @@ Use instead:
 import torch
 
 labels = torch.tensor([0, 2, 1], dtype=torch.int64)
-buffer = torch.empty(4, 3, dtype=torch.float32).zero_()
+buffer = torch.zeros(4, 3, dtype=torch.float32)
 ```
 
 ## Severity

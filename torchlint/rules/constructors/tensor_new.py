@@ -29,7 +29,7 @@ Use instead:
 import torch
 
 x = torch.ones(2, 3)
-mask = x.new_empty(2, 3).zero_()
+mask = x.new_zeros(2, 3)
 scale = x.new_tensor([0.5, 2])
 ```
 
