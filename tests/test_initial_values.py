@@ -54,6 +54,10 @@ BINDING = (
     "nn.init.zeros_ = lambda t: t", "torch.nn.init.constant_ = print", "setattr(nn.init, 'normal_', print)",
     "vars(nn.init).update(normal_=print)", "nn.init.__dict__['normal_'] = print",
     "from unittest import mock\n\nmock.patch('torch.nn.init.normal_')",
+    "import torch.nn.init as first\n\nfirst.zeros_ = lambda t: t", "mod = nn.init\nmod.zeros_ = abs",
+    "mod = nn.init\nfor name in ('_zeros', '_normal'):\n    setattr(mod, name[1:] + '_', abs)",
+    "mod = nn.init\nvars(mod)['_zeros'[1:] + '_'] = abs",
+    "from torch.overrides import TorchFunctionMode\n\n\nclass Mode(TorchFunctionMode):\n    pass",
 )  # fmt: skip
 
 

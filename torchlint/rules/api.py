@@ -48,13 +48,13 @@ from torchlint.inference.program.callers import (
 )
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
 from torchlint.inference.program.imports import canonical, import_bindings
+from torchlint.inference.program.initialisers import binds_initialisers
 from torchlint.inference.program.none_flow import NoneFlow
 from torchlint.inference.program.project_texts import (
     SETS_DEFAULT_DEVICE,
     SETS_DEFAULT_DTYPE,
     SETS_TENSOR_TYPE,
     ProjectView,
-    binds_initialisers,
     defines,
     traces_or_scripts,
 )

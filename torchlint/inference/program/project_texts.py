@@ -19,6 +19,7 @@ from hashlib import sha256
 
 from torchlint.inference.program.callers import Callee, CallIndex, call_index, is_expected
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
+from torchlint.inference.program.initialisers import binds_initialisers
 from torchlint.inference.program.none_flow import SETTING, NoneFlow
 from torchlint.inference.program.none_graph import ANY_ATTRIBUTE, NONE, Entry, NoneGraph
 from torchlint.inference.program.outside_uses import Taken, names_taken
@@ -43,10 +44,6 @@ _TRACING = (
 )  # fmt: skip
 _DIGEST = re.compile(r"[0-9a-f]{64} ")
 _WORD = re.compile(rb"[\w\x80-\xff]+")
-_BINDING_INIT = re.compile(
-    rb"\binit\.(?:normal|uniform|zeros|constant)_\s*=[^=]|attr\(\s*[\w.]*\binit\s*,|init\.__dict__|vars\([\w.]*init\)"
-    rb"|patch(?:\.object)?\([^)]*\binit\b"
-)
 _METHOD = rb"(?m)\bdef\s+%(word)b\b|^[ \t]+(?:\w+\s*=\s*)*%(word)b\s*=[^=]"
 _NOT_IMPORTED = re.compile(r"(?:test_.*|.*_test|conftest|setup)\.py|.*\.ipynb")
 MOST_FILES = 20_000
@@ -300,11 +297,6 @@ _LOOKS: dict[str, _Look] = {}
 
 def _module(path: str) -> str:
     return os.path.splitext(os.path.basename(path))[0]
-
-
-def binds_initialisers(text: bytes) -> bool:
-    """Whether a text may bind functions of ``nn.init`` anew: ``torch.nn.init.normal_ = skip``."""
-    return b"init" in text and _BINDING_INIT.search(text) is not None
 
 
 def defines(text: bytes, method: str) -> bool:
