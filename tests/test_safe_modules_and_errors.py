@@ -76,6 +76,21 @@ def test_writes_that_a_trace_misses_stay(tmp_path: Path) -> None:
 
 # ---------------------------------------------------------------------- errors that are expected
 EXPECTED = {
+    "a wrapper that refuses": """
+import torch
+from torch.autograd import Variable
+
+
+def wrapped(x):
+    return Variable(x)
+
+
+for each in ([1.0], torch.ones(2)):
+    try:
+        print(wrapped(each))
+    except TypeError:
+        print("no tensor")
+""",
     "a handler": """
 import torch
 

@@ -36,7 +36,7 @@ RULES: tuple[RuleMetadata, ...] = (
     RuleMetadata(code="TNS309", name="uninitialised-memory-read", triggers=Triggers(functions=("empty", "empty_like"), methods=("new_empty",)), family="constructors", assumes=("author-meant-this",), severity=Severity.WARNING),
     RuleMetadata(code="TNS310", name="legacy-default-tensor-type", triggers=Triggers(functions=("set_default_tensor_type",)), family="constructors", assumes=("default-device-unchanged", "no-legacy-constructor-follows")),
     RuleMetadata(code="TNS311", name="untrusted-load", triggers=Triggers(functions=("load",)), default=False, family="constructors", assumes=("author-meant-this",), severity=Severity.WARNING),
-    RuleMetadata(code="TNS401", name="variable-wrapper", triggers=Triggers(names=("Variable",)), family="variable", assumes=("is-not-none", "value-carries-no-gradient", "flag-is-bool", "name-keeps-its-meaning")),
+    RuleMetadata(code="TNS401", name="variable-wrapper", triggers=Triggers(names=("Variable",)), family="variable", assumes=("is-not-none", "error-not-expected", "value-carries-no-gradient", "flag-is-bool", "name-keeps-its-meaning")),
     RuleMetadata(code="TNS402", name="variable-volatile", triggers=Triggers(names=("volatile", "Variable")), family="variable", assumes=("author-meant-this", "no-graph-needed", "name-keeps-its-meaning"), severity=Severity.WARNING),
     RuleMetadata(code="TNS403", name="variable-type-check", triggers=Triggers(names=("Variable",)), family="variable", assumes=("annotation-not-read", "author-meant-this")),
     RuleMetadata(code="TNS404", name="variable-import", triggers=Triggers(names=("Variable",)), family="variable", follows=("TNS401", "TNS402", "TNS403"), assumes=("name-not-imported-elsewhere",)),

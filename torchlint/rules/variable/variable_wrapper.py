@@ -86,7 +86,8 @@ latter is unsafe where the code does not show that `x` is a tensor: the `.data` 
 A flag that may be no `bool` (`requires_grad=1` works, `requires_grad_(1)` is a `TypeError`) makes the fix unsafe, and
 so does an argument that the project shows may be `None`: `Variable(None)` is an empty tensor, and `None` has no
 `detach`. Such a `None` is followed from where it stands (a default, `.grad`, `.get(...)`, a function that ends without
-a value) through names, containers, attributes, calls and results, in the file and from file to file.
+a value) through names, containers, attributes, calls and results, in the file and from file to file. Where `x` is not
+shown to be a tensor and a handler may wait for the `TypeError` of what is none, the fix is unsafe, too.
 
 No fix where a comment would be lost, for `name=` and for `map(Variable, ...)`.
 
@@ -112,7 +113,9 @@ from torchlint.rules.data.data_use import is_detached_behind, is_detaching
 from torchlint.rules.evidence.aliasing import held_alone, never_changed
 from torchlint.rules.evidence.constructor_argument import brief as given_brief
 from torchlint.rules.evidence.detached_proof import never_requires_grad_here
+from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.spelling import keeps_its_meaning
+from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.variable_calls import VariableCall, brief, is_literal, last_name, names_variable, read
 from torchlint.rules.variable.none_values import is_not_none
 from torchlint.rules.variable.unwrapping import removal, unwrap
@@ -234,9 +237,11 @@ def _detaching(wrapper: VariableCall, data: cst.Arg, context: FileContext) -> Fi
 
 
 def _for_tensors(fix: Fix | None, data: cst.Arg, context: FileContext, needs_proof: bool = False) -> Fix | None:
-    """``Variable`` refuses all but tensors, save None: so whatever ran, ran on a tensor."""
+    """``Variable`` takes tensors and None, else it raises: what ran had a tensor, unless somebody took the error."""
     if fix is None:
         return None
+    if not is_tensor(data.value, context).is_proven:
+        fix = fix.assuming(error_not_expected(data, context))
     if needs_proof:
         fix = fix.assuming(NO_GRADIENT_CARRIED.open(given_brief(data.value, context)))
     return fix.assuming(is_not_none(data.value, context))
@@ -286,6 +291,7 @@ RULE = Rule(
     Triggers(names=("Variable",)),
     assumes=(
         "is-not-none",
+        "error-not-expected",
         "value-carries-no-gradient",
         "flag-is-bool",
         "name-keeps-its-meaning",
