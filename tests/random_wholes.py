@@ -212,6 +212,15 @@ WHOLES: tuple[Whole, ...] = (
     )),
     Whole("a traced module", "traced$ = torch.jit.trace(lib.Net$(), (x,))\nr$ = traced$(x + 2)",
           _module(_OWN, out="self.fc(t) * t.data.mean()"), ("TNS2",)),
+    *(Whole(f"functions of init that are bound anew: {way}", f"{way}\nn$ = lib.Net$()\nnn.init.zeros_ = before$",
+            _own("self.fc.bias.data.zero_()\n        self.scale.data.fill_(2)")) for way in (
+        "before$ = nn.init.zeros_\nnn.init.zeros_ = same",
+        "import torch.nn.init as start$\nbefore$ = nn.init.zeros_\nstart$.zeros_ = same",
+        "start$ = nn.init\nbefore$ = start$.zeros_\nsetattr(start$, 'zeros' + '_', same)",
+    )),
+    *(Whole(f"a refusal of Variable that is expected: {given}",
+            f"try:\n    r$ = lib.wrapped$({given})\nexcept TypeError:\n    r$ = 'refused'",
+            "def wrapped$(t):\n    return Variable(t)") for given in ("array", "[1.0]", "Box(x)", "x")),
     Whole("an error that is expected", "try:\n    r$ = lib.made$()\nexcept RuntimeError:\n    r$ = 'refused'",
           "def made$():\n    return w.numpy()"),
     Whole("an error that is expected of a method", "try:\n    r$ = lib.Maker$().made()\nexcept Exception:\n    "
