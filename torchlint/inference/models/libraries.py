@@ -36,7 +36,9 @@ lightning.Trainer                                                               
 _NUMPY = """
 shape ndim size                                                  -> sequence|integer
 array asarray zeros ones empty arange linspace stack concatenate -> array
-array_split split meshgrid where nonzero unique                  -> array|sequence
+array_split split meshgrid where nonzero                         -> array|sequence
+unique                                                           -> uniques
+load                                                             -> loaded
 """
 """NumPy's functions by their last word; others give an array or a number."""
 
@@ -54,6 +56,7 @@ _PASSING = words("""
 """Modules of the standard library that hand on what they are given."""
 
 _NUMBERS = constant("array|scalar")
+_OBJECTS = words("object builtins.object numpy.object_ numpy.object")
 _ANYTHING_ELSE = constant("other|array|scalar|string|sequence")
 _FOREIGN = OTHERS | _NO_TENSORS | (frozenset(sys.stdlib_module_names) - _PASSING)
 
@@ -81,6 +84,8 @@ def array_attribute(word: str) -> Value:
 
 def array_method(word: str) -> Value:
     """Return the result of a method of a NumPy array or number."""
+    if word == "item":  # an array of objects may hold anything
+        return of_kind(Kind.SCALAR | Kind.INTEGER | Kind.OTHER)
     return of_kind(Kind.SEQUENCE if word == "tolist" else Kind.ARRAY | Kind.SCALAR)
 
 
@@ -93,7 +98,27 @@ def _of_numpy(call: Call) -> Value | None:
     known = _NUMPY_TABLE.find(call.word)
     if call.name.startswith("numpy.random.") and not call.given.every():
         return of_kind(Kind.SCALAR)
-    return known(call) if known is not None else of_kind(Kind.ARRAY | Kind.SCALAR)
+    made = known(call) if known is not None else of_kind(Kind.ARRAY | Kind.SCALAR)
+    dtype = call.given.keywords.get("dtype")
+    holds_objects = dtype is not None and bool(dtype.names & _OBJECTS)
+    return made.having(member=UNKNOWN) if made is not None and holds_objects and made.may(Kind.ARRAY) else made
+
+
+def _uniques(call: Call) -> Value:
+    """Return what ``np.unique`` gives: one array, or several where it is told to."""
+    told = {word: each.const for word, each in call.given.keywords.items() if word.startswith("return_")}
+    several = [each for each in told.values() if each is not False]
+    if any(each is not True for each in several) or len(call.given.positional) > 1 or call.given.starred:
+        return of_kind(Kind.ARRAY | Kind.SEQUENCE)
+    array = of_kind(Kind.ARRAY)
+    return of_kind(Kind.SEQUENCE, items=(array,) * (1 + len(several))) if several else array
+
+
+def _loaded(call: Call) -> Value:
+    """Return what ``np.load`` gives, or a file of several; where pickles are allowed it may hold anything."""
+    allowed = call.given.find(2, "allow_pickle")
+    plain = allowed is None or allowed.const is False
+    return of_kind(Kind.ARRAY | Kind.SCALAR, member=None if plain and not call.given.starred else UNKNOWN)
 
 
 def _same_items(call: Call) -> Value:
@@ -175,7 +200,7 @@ def _trainer(_: Call) -> Value:
     return of_kind(Kind.OTHER, instance=frozenset((TRAINER,)))
 
 
-_NUMPY_TABLE = functions(_NUMPY, ())
+_NUMPY_TABLE = functions(_NUMPY, [_uniques, _loaded])
 _TABLE = functions(
     _FUNCTIONS,
     [

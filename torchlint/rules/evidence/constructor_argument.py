@@ -15,7 +15,6 @@ from torchlint.rules.evidence.accepted_sizes import is_accepted_size, refuses_in
 from torchlint.rules.evidence.argument_evidence import (
     Shape,
     bound_once,
-    has_dimensions,
     has_parts,
     is_checked,
     is_parameter,
@@ -25,6 +24,7 @@ from torchlint.rules.evidence.argument_evidence import (
     rests_on_annotation,
     shape_by_use,
 )
+from torchlint.rules.evidence.array_dimensions import has_dimensions
 from torchlint.rules.evidence.array_elements import holds_no_integers
 from torchlint.rules.evidence.legacy_types import tensor_type
 
