@@ -12,6 +12,9 @@ from torchlint.inference.program.frameworks import OTHERS
 from torchlint.inference.program.imports import named
 
 TRAINER = "lightning.Trainer"
+_GYMNASIUM, _GYM = "gymnasium.vector.VectorEnv", "gym.vector.VectorEnv"
+ENVIRONMENTS = frozenset({_GYMNASIUM, _GYM})
+"""Several environments at once, as instances: they give arrays, of which each row is of one."""
 
 _FUNCTIONS = """
 tqdm.tqdm tqdm.auto.tqdm tqdm.notebook.tqdm tqdm.autonotebook.tqdm tqdm.trange tqdm.tqdm_notebook  -> same_items
@@ -31,6 +34,8 @@ torchaudio.load                                                                 
 torchaudio.compliance.*                                                                            -> features
 torchaudio.functional.*                                                                            -> transformed
 lightning.Trainer                                                                                  -> trainer
+gymnasium.vector.SyncVectorEnv gymnasium.vector.AsyncVectorEnv                                     -> environments
+gym.vector.SyncVectorEnv gym.vector.AsyncVectorEnv                                                 -> old_environments
 """
 
 _NUMPY = """
@@ -92,6 +97,29 @@ def array_method(word: str) -> Value:
 def predicted() -> Value:
     """Return what Lightning's ``trainer.predict`` gives: what each step returned, without grad and on the host."""
     return of_kind(Kind.SEQUENCE, member=UNKNOWN.having(grad=Grad.DETACHED, device=Device.HOST))
+
+
+def of_environments(instance: frozenset[str], word: str) -> Value | None:
+    """Return what a method of several environments gives; None for methods that are not known.
+
+    What is seen is an array of what each environment gives, or a tuple or dict of such: the environments make these
+    arrays themselves. So are rewards and whether episodes ended. The old package has two forms of ``reset``.
+    """
+    seen, array, said = of_kind(Kind.ARRAY | Kind.SEQUENCE), of_kind(Kind.ARRAY), of_kind(Kind.SEQUENCE | Kind.OTHER)
+    if word == "step":
+        parts = (seen, array, array, array, said)
+        return of_kind(Kind.SEQUENCE, items=parts if instance == {_GYMNASIUM} else None, member=seen)
+    if word == "reset" and instance == {_GYMNASIUM}:
+        return of_kind(Kind.SEQUENCE, items=(seen, said))
+    return seen if word == "reset" else None
+
+
+def _environments(_: Call) -> Value:
+    return of_kind(Kind.OTHER, instance=frozenset((_GYMNASIUM,)))
+
+
+def _old_environments(_: Call) -> Value:
+    return of_kind(Kind.OTHER, instance=frozenset((_GYM,)))
 
 
 def _of_numpy(call: Call) -> Value | None:
@@ -205,6 +233,6 @@ _TABLE = functions(
     _FUNCTIONS,
     [
         *(_same_items, _awaited, _said_to_be, _gathered, _copied, _partial, _imported, _host_tensor, _host_image),
-        *(_drawn, _waveform, _features, _transformed, _trainer),
+        *(_drawn, _waveform, _features, _transformed, _trainer, _environments, _old_environments),
     ],
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.rules.api import FileContext, Kind
+from torchlint.rules.api import ENVIRONMENTS, FileContext, Kind
 from torchlint.rules.evidence.local_bindings import bindings_of, names_of
 
 DIMENSIONAL = frozenset(
@@ -95,9 +95,25 @@ def _is_bound_to_one(name: ast.Name, context: FileContext, depth: int) -> bool:
     return bool(bound) and all(
         not each.is_augmented and _has(each.value, context, depth)
         if not each.depth
-        else each.depth == 1 and _is_of_uniques(each.value, context, depth)
+        else each.depth == 1 and _is_part_with_dimensions(each.value, context, depth)
         for each in bound
     )
+
+
+def _is_part_with_dimensions(node: ast.expr, context: FileContext, depth: int) -> bool:
+    """Whether each part of what a call gives has dimensions, or is none that a tensor can be made of."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr="step")):
+            return _are_environments(owner, context)
+        case ast.Call(func=ast.Attribute(value=owner, attr="reset")):  # two of the old package's may be one row each
+            return _are_environments(owner, context) and context.value(node).items is not None
+    return _is_of_uniques(node, context, depth)
+
+
+def _are_environments(node: ast.expr, context: FileContext) -> bool:
+    """Whether an object is of a class that runs several environments at once: what it gives has a row for each."""
+    known = context.value(node)
+    return bool(known.kind and known.instance) and known.must(Kind.OTHER) and known.instance <= ENVIRONMENTS
 
 
 def _is_of_uniques(node: ast.expr, context: FileContext, depth: int) -> bool:
@@ -119,6 +135,8 @@ def _of_call(node: ast.Call, context: FileContext, depth: int) -> bool:
             return _has(inner, context, depth)
         case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in _FLATTENING:
             return is_numbers(inner, context)
+        case ast.Call(func=ast.Attribute(value=owner, attr="reset")):
+            return _are_environments(owner, context)
         case ast.Call(func=ast.Attribute(value=inner, attr="reshape")):
             return is_numbers(inner, context) and _is_shape(node.args, context)
     return False
@@ -180,12 +198,17 @@ def _is_made_of_numbers(node: ast.expr, context: FileContext, depth: int) -> boo
             if names:
                 given = (*arguments, *(each.value for each in words))
                 return _makes_arrays(names) or all(_is_no_tensor(each, context, depth) for each in given)
-            return not isinstance(function, ast.Attribute) or _is_no_tensor(function.value, context, depth)
+            return not isinstance(function, ast.Attribute) or _gives_numbers(function.value, context, depth)
         case ast.Subscript(value=inner) | ast.Attribute(value=inner) | ast.UnaryOp(operand=inner):
             return _is_made_of_numbers(inner, context, depth - 1) if depth else False
         case ast.BinOp(left=left, right=right) | ast.IfExp(body=left, orelse=right):
             return _is_no_tensor(left, context, depth) and _is_no_tensor(right, context, depth)
     return True
+
+
+def _gives_numbers(receiver: ast.expr, context: FileContext, depth: int) -> bool:
+    """Whether a method that gives numbers does so of a tensor, too, or there is none: ``t.numpy()``."""
+    return context.value(receiver).must(Kind.TENSOR) or _is_no_tensor(receiver, context, depth)
 
 
 def _is_no_tensor(node: ast.expr, context: FileContext, depth: int) -> bool:

@@ -264,7 +264,7 @@ def _by_facts(node: cst.BaseExpression, context: FileContext) -> Given | None:
     if facts.must(Kind.ARRAY | Kind.SCALAR) and facts.may(Kind.ARRAY):
         return Given(ArgumentKind.ARRAY, _is_data(node, context), f"{shown}, an array,")
     if facts.must(Kind.ARRAY | Kind.SCALAR | Kind.SEQUENCE) and facts.may(Kind.ARRAY):
-        return Given(ArgumentKind.MIXED, False, shown)
+        return Given(ArgumentKind.MIXED, _is_data(node, context), shown)
     if facts.must(Kind.TENSOR):
         return Given(ArgumentKind.TENSOR, True, f"{shown}, a tensor,")
     return None
