@@ -144,7 +144,9 @@ def _kind(finding: Finding) -> str:
         return "unknown"
     if "takes a tuple as data" in text:
         return "data"
-    if "uninitialised" in text or "without arguments" in text or "use `torch.empty`" in text:
+    if any(
+        each in text for each in ("its memory uninit", "its memory to be filled", "without arguments", "`torch.empty`")
+    ):
         return "size"
     return "tensor" if "an alias of" in text or "`torch.sparse_coo_tensor`" in text else "data"
 

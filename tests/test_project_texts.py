@@ -14,7 +14,7 @@ from torchlint.inference.program import project_texts
 from torchlint.inference.program.project_texts import SETS_DEFAULT_DTYPE, TAKES, TRACES, ask, look_again
 
 USES = "import torch\n\n\ndef make():\n    return torch.Tensor([1, 2])\n"
-SETS_TYPE = "import torch\n\ntorch.set_default_tensor_type(torch.DoubleTensor)\n"
+SETS_MORE = "import torch\n\ntorch.set_default_tensor_type(kind)\ntorch.set_default_device(device)\n"
 SETS = "import torch\n\ntorch.set_default_dtype(torch.float64)\n"
 
 
@@ -68,6 +68,8 @@ def test_a_link_to_a_folder_above_is_not_followed(project: Path) -> None:
         "import torch\n\n\ndef set_default_mininterval(x):\n    pass\n",
         "import torch\n\nkind = getattr(torch, 'float32')\n",
         "import torch\n\nx = torch.zeros(1, dtype=getattr(torch, name))\n",
+        "import torch\n\nsettings['torch_dtype'] = getattr(torch, name)\n",
+        "import torch\n\nwindow = getattr(torch, kind + '_window')\nother = getattr(torch, f'{kind}_window')\n",
     ],
 )
 def test_prose_and_other_words_set_nothing(project: Path, text: str) -> None:
@@ -155,7 +157,7 @@ def applicability(program: Program, *arguments: str) -> list[str]:
 
 def test_a_kept_result_ends_when_another_file_sets_a_default(project: Path, in_process: Program) -> None:
     assert [applicability(in_process) for _ in range(2)] == [["safe"], ["safe"]]
-    (project / "main.py").write_text(SETS_TYPE)
+    (project / "main.py").write_text(SETS_MORE)
     assert [applicability(in_process) for _ in range(2)] == [["unsafe"], ["unsafe"]]
     assert known(in_process("-v", "uses.py")) == 1
     (project / "main.py").unlink()
@@ -188,7 +190,7 @@ def test_a_folder_a_file_and_a_list_of_files_give_the_same(project: Path, in_pro
 def test_a_text_without_a_place_is_a_project_of_its_own(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from torchlint import check
 
-    (project / "main.py").write_text(SETS_TYPE)
+    (project / "main.py").write_text(SETS_MORE)
     monkeypatch.chdir(project)
     assert [str(each.fix and each.fix.applicability) for each in check(USES).findings] == ["safe"]
     assert [str(each.fix and each.fix.applicability) for each in check(USES, path="new.py").findings] == ["unsafe"]

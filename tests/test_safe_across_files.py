@@ -147,13 +147,18 @@ SETTERS = {
 def test_a_default_set_elsewhere_is_asked_for_or_written(tmp_path: Path, way: str, alone: bool) -> None:
     files = {"uses.py": USES, "main.py": SETTERS[way]}
     changed = check_runs_alike(tmp_path, files, *(["uses.py"] if alone else [])).get("uses.py", USES)
-    moved = way in MOVING and (alone or way != "tensor type")  # a type that is written out is repaired before
+    moved = way in MOVING
     assert ("torch.Tensor([1, 2])" in changed) is moved
     assert ("torch.FloatTensor" in changed) is moved  # it stands in the same statement
 
 
-MOVING = frozenset({"tensor type", "built name", "name from a list"})
-"""What may set a type on an accelerator, which moves `torch.Tensor` as a default device does not."""
+MOVING = frozenset({"built name", "name from a list"})
+"""What may set a default device or a type on an accelerator: only the latter moves `torch.Tensor`."""
+
+
+def test_a_tensor_type_and_a_device_leave_open_which_of_them_counts(tmp_path: Path) -> None:
+    files = {"uses.py": USES, "main.py": SETTERS["tensor type"], "other.py": SETTERS["device"]}
+    assert "torch.Tensor([1, 2])" in check_runs_alike(tmp_path, files, "uses.py").get("uses.py", USES)
 
 
 def test_a_default_set_by_a_test_counts(tmp_path: Path) -> None:

@@ -225,3 +225,32 @@ def test_a_sequence_of_python_and_a_tensor_make_no_tensor(
         except TypeError:
             continue
         assert isinstance(made, type(sequence))
+
+
+NO_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device: run `pytest -m cuda` where one is")
+SUCCESSORS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
+    "size": (lambda: torch.Tensor(2, 3).zero_(), lambda: torch.zeros(2, 3)),
+    "nothing": (torch.Tensor, lambda: torch.empty(0)),
+    "floats": (lambda: torch.Tensor([0.5]), lambda: torch.tensor([0.5])),
+    "integers": (lambda: torch.Tensor([1]), lambda: torch.tensor([1], dtype=torch.get_default_dtype())),
+    "array": (
+        lambda: torch.Tensor(np.ones(2)),
+        lambda: torch.as_tensor(np.ones(2), dtype=torch.get_default_dtype()),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    "kind", ["torch.DoubleTensor", pytest.param("torch.cuda.HalfTensor", marks=[pytest.mark.cuda, NO_CUDA])]
+)
+@pytest.mark.parametrize(("legacy", "modern"), SUCCESSORS.values(), ids=SUCCESSORS)
+def test_a_default_tensor_type_moves_both_calls(
+    kind: str, legacy: Callable[[], Any], modern: Callable[[], Any]
+) -> None:
+    torch.set_default_tensor_type(kind)
+    try:
+        old, new = legacy(), modern()
+        assert (old.dtype, old.device, old.tolist()) == (new.dtype, new.device, new.tolist())
+        assert old.is_cuda == ("cuda" in kind)
+    finally:
+        torch.set_default_tensor_type("torch.FloatTensor")

@@ -389,6 +389,8 @@ class Calls:
             return tensor(Grad.DETACHED, Device.HOST, Dtype.FLOATING)
         if libraries.TRAINER in receiver.instance and word == "predict":
             return libraries.predicted()
+        if receiver.instance <= libraries.ENVIRONMENTS and receiver.must(Kind.OTHER):
+            return libraries.of_environments(receiver.instance, word)
         return self._file.call_method(receiver, word, given, env.mode)
 
     def _of_tensor(self, receiver: Value, word: str, given: Arguments, env: Env) -> Value:

@@ -36,7 +36,7 @@ def part(value: Value) -> Value:
         return value.element() if value.items != () else UNKNOWN
     if value.must(Kind.TENSOR):
         return value.having(rank=None, names=frozenset(), instance=frozenset(), const=None)
-    if value.must(Kind.ARRAY):
+    if value.must(Kind.ARRAY | Kind.SCALAR) and value.may(Kind.ARRAY):  # numbers have no parts
         return of_kind(Kind.ARRAY | Kind.SCALAR)
     if value.must(Kind.SIZE):
         return of_kind(Kind.INTEGER)

@@ -12,6 +12,9 @@ from torchlint.inference.program.frameworks import OTHERS
 from torchlint.inference.program.imports import named
 
 TRAINER = "lightning.Trainer"
+_GYMNASIUM, _GYM = "gymnasium.vector.VectorEnv", "gym.vector.VectorEnv"
+ENVIRONMENTS = frozenset({_GYMNASIUM, _GYM})
+"""Several environments at once, as instances: they give arrays, of which each row is of one."""
 
 _FUNCTIONS = """
 tqdm.tqdm tqdm.auto.tqdm tqdm.notebook.tqdm tqdm.autonotebook.tqdm tqdm.trange tqdm.tqdm_notebook  -> same_items
@@ -31,12 +34,16 @@ torchaudio.load                                                                 
 torchaudio.compliance.*                                                                            -> features
 torchaudio.functional.*                                                                            -> transformed
 lightning.Trainer                                                                                  -> trainer
+gymnasium.vector.SyncVectorEnv gymnasium.vector.AsyncVectorEnv                                     -> environments
+gym.vector.SyncVectorEnv gym.vector.AsyncVectorEnv                                                 -> old_environments
 """
 
 _NUMPY = """
 shape ndim size                                                  -> sequence|integer
 array asarray zeros ones empty arange linspace stack concatenate -> array
-array_split split meshgrid where nonzero unique                  -> array|sequence
+array_split split meshgrid where nonzero                         -> array|sequence
+unique                                                           -> uniques
+load                                                             -> loaded
 """
 """NumPy's functions by their last word; others give an array or a number."""
 
@@ -54,6 +61,7 @@ _PASSING = words("""
 """Modules of the standard library that hand on what they are given."""
 
 _NUMBERS = constant("array|scalar")
+_OBJECTS = words("object builtins.object numpy.object_ numpy.object")
 _ANYTHING_ELSE = constant("other|array|scalar|string|sequence")
 _FOREIGN = OTHERS | _NO_TENSORS | (frozenset(sys.stdlib_module_names) - _PASSING)
 
@@ -81,6 +89,8 @@ def array_attribute(word: str) -> Value:
 
 def array_method(word: str) -> Value:
     """Return the result of a method of a NumPy array or number."""
+    if word == "item":  # an array of objects may hold anything
+        return of_kind(Kind.SCALAR | Kind.INTEGER | Kind.OTHER)
     return of_kind(Kind.SEQUENCE if word == "tolist" else Kind.ARRAY | Kind.SCALAR)
 
 
@@ -89,11 +99,54 @@ def predicted() -> Value:
     return of_kind(Kind.SEQUENCE, member=UNKNOWN.having(grad=Grad.DETACHED, device=Device.HOST))
 
 
+def of_environments(instance: frozenset[str], word: str) -> Value | None:
+    """Return what a method of several environments gives; None for methods that are not known.
+
+    What is seen is an array of what each environment gives, or a tuple or dict of such: the environments make these
+    arrays themselves. So are rewards and whether episodes ended. The old package has two forms of ``reset``.
+    """
+    seen, array, said = of_kind(Kind.ARRAY | Kind.SEQUENCE), of_kind(Kind.ARRAY), of_kind(Kind.SEQUENCE | Kind.OTHER)
+    if word == "step":
+        parts = (seen, array, array, array, said)
+        return of_kind(Kind.SEQUENCE, items=parts if instance == {_GYMNASIUM} else None, member=seen)
+    if word == "reset" and instance == {_GYMNASIUM}:
+        return of_kind(Kind.SEQUENCE, items=(seen, said))
+    return seen if word == "reset" else None
+
+
+def _environments(_: Call) -> Value:
+    return of_kind(Kind.OTHER, instance=frozenset((_GYMNASIUM,)))
+
+
+def _old_environments(_: Call) -> Value:
+    return of_kind(Kind.OTHER, instance=frozenset((_GYM,)))
+
+
 def _of_numpy(call: Call) -> Value | None:
     known = _NUMPY_TABLE.find(call.word)
     if call.name.startswith("numpy.random.") and not call.given.every():
         return of_kind(Kind.SCALAR)
-    return known(call) if known is not None else of_kind(Kind.ARRAY | Kind.SCALAR)
+    made = known(call) if known is not None else of_kind(Kind.ARRAY | Kind.SCALAR)
+    dtype = call.given.keywords.get("dtype")
+    holds_objects = dtype is not None and bool(dtype.names & _OBJECTS)
+    return made.having(member=UNKNOWN) if made is not None and holds_objects and made.may(Kind.ARRAY) else made
+
+
+def _uniques(call: Call) -> Value:
+    """Return what ``np.unique`` gives: one array, or several where it is told to."""
+    told = {word: each.const for word, each in call.given.keywords.items() if word.startswith("return_")}
+    several = [each for each in told.values() if each is not False]
+    if any(each is not True for each in several) or len(call.given.positional) > 1 or call.given.starred:
+        return of_kind(Kind.ARRAY | Kind.SEQUENCE)
+    array = of_kind(Kind.ARRAY)
+    return of_kind(Kind.SEQUENCE, items=(array,) * (1 + len(several))) if several else array
+
+
+def _loaded(call: Call) -> Value:
+    """Return what ``np.load`` gives, or a file of several; where pickles are allowed it may hold anything."""
+    allowed = call.given.find(2, "allow_pickle")
+    plain = allowed is None or allowed.const is False
+    return of_kind(Kind.ARRAY | Kind.SCALAR, member=None if plain and not call.given.starred else UNKNOWN)
 
 
 def _same_items(call: Call) -> Value:
@@ -175,11 +228,11 @@ def _trainer(_: Call) -> Value:
     return of_kind(Kind.OTHER, instance=frozenset((TRAINER,)))
 
 
-_NUMPY_TABLE = functions(_NUMPY, ())
+_NUMPY_TABLE = functions(_NUMPY, [_uniques, _loaded])
 _TABLE = functions(
     _FUNCTIONS,
     [
         *(_same_items, _awaited, _said_to_be, _gathered, _copied, _partial, _imported, _host_tensor, _host_image),
-        *(_drawn, _waveform, _features, _transformed, _trainer),
+        *(_drawn, _waveform, _features, _transformed, _trainer, _environments, _old_environments),
     ],
 )

@@ -94,7 +94,7 @@ def _reaches(place: ast.Name, node: ast.Name, between: list[ast.AST], index: Ast
     if any(isinstance(each, (Loop, *SCOPES)) for each in between):
         return True
     is_before = index.start(place) < index.start(node)
-    return is_before and index.parents[place] not in between  # `x = f(x)` binds after it asks
+    return is_before and _binding(place, index) not in between  # `x, y = f(x), 1` binds after it asks
 
 
 def _binding(place: ast.Name, index: AstIndex) -> ast.AST:

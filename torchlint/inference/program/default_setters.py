@@ -31,6 +31,7 @@ _BUILT = rb"getattr\(\s*(?:%b)\s*,\s*(?![\"'][^\"'{}]*[\"']\s*[,)])|\b(?:%b)\.__
 _ONE_DEVICE = frozenset({"cuda", "xpu", "npu", "mps", "hpu", "mtia", "musa"})
 """``torch.cuda.device(1)`` says which GPU is meant, and leaves the default device alone."""
 _SETTER = "set_default_"
+_SETTERS = tuple(f"{_SETTER}{each}" for each in _KINDS)
 
 
 def defaults_set(text: bytes, parse: Callable[[], AstIndex | None]) -> frozenset[str]:
@@ -147,7 +148,8 @@ class _File:
         """Whether an expression takes something from torch whose name is not written out and may be a setter's."""
         match node:
             case ast.Call(func=ast.Name(id="getattr"), args=[module, key, *_]) if self._is_torch(module):
-                return _may_begin_as_setter(key) and not self._is_taken_for_a_value(node)
+                may_name = _may_begin_as_setter(key) and _may_end_as_setter(key)
+                return may_name and not self._is_taken_for_a_value(node)
             case ast.Call(func=ast.Name(id="vars"), args=[module]) | ast.Attribute(value=module, attr="__dict__"):
                 return self._is_torch(module)
         return False
@@ -161,6 +163,8 @@ class _File:
             case ast.keyword(arg=str(word)):
                 return "dtype" in word
             case ast.Assign(targets=[ast.Name(id=word) | ast.Attribute(attr=word)]):
+                return "dtype" in word
+            case ast.Assign(targets=[ast.Subscript(slice=ast.Constant(value=str(word)))]):
                 return "dtype" in word
             case ast.Compare() | ast.FormattedValue() | ast.Attribute():
                 return True
@@ -185,6 +189,17 @@ def _may_begin_as_setter(key: ast.expr) -> bool:
             return _SETTER.startswith(start) or start.startswith(_SETTER)
         case ast.IfExp(body=one, orelse=other):
             return _may_begin_as_setter(one) or _may_begin_as_setter(other)
+    return True
+
+
+def _may_end_as_setter(key: ast.expr) -> bool:
+    """Whether a string that is built may be the name of a setter, by what it ends with."""
+    match key:
+        case (
+            ast.JoinedStr(values=[*_, ast.Constant(value=str(text))])
+            | ast.BinOp(op=ast.Add(), right=ast.Constant(value=str(text)))
+        ):
+            return any(each.endswith(text) or text.endswith(each) for each in _SETTERS)
     return True
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.rules.api import FileContext, Kind
+from torchlint.rules.api import FileContext
+from torchlint.rules.evidence.array_dimensions import is_numbers
 from torchlint.rules.evidence.local_bindings import bindings_of, names_of
 
 _DRAWING = frozenset(
@@ -31,6 +32,8 @@ _TELLING = frozenset(
     ).split()
 )
 """Functions that give truth values of arrays and numbers."""
+_FILLED = frozenset({"numpy.zeros", "numpy.ones", "numpy.empty"})
+"""Functions that give floats where no dtype is given."""
 _DTYPED = frozenset(f"numpy.{word}" for word in "zeros ones empty full array asarray ascontiguousarray".split())
 _TYPES = {
     **dict.fromkeys(("numpy.float16", "numpy.float32", "numpy.float64", "builtins.float"), "float"),
@@ -71,10 +74,10 @@ def _held(node: ast.expr, context: FileContext, depth: int) -> str | None:
         case ast.UnaryOp(op=ast.USub(), operand=inner):
             return "float" if _held(inner, context, depth - 1) == "float" else None
         case ast.BinOp(left=left, op=ast.Div(), right=right):
-            return "float" if _is_plain(left, context) and _is_plain(right, context) else None
+            return "float" if is_numbers(left, context) and is_numbers(right, context) else None
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult(), right=right):
             sides = ((left, right), (right, left))
-            floats = any(_held(one, context, depth - 1) == "float" and _is_plain(two, context) for one, two in sides)
+            floats = any(_held(one, context, depth - 1) == "float" and is_numbers(two, context) for one, two in sides)
             return "float" if floats else None
     return None
 
@@ -82,14 +85,6 @@ def _held(node: ast.expr, context: FileContext, depth: int) -> str | None:
 def _agreed(nodes: list[ast.expr], context: FileContext, depth: int) -> str | None:
     found = {_held(each, context, depth - 1) for each in nodes}
     return found.pop() if len(found) == 1 else None
-
-
-def _is_plain(node: ast.expr, context: FileContext) -> bool:
-    """Whether a term is a number or an array, and no tensor."""
-    if isinstance(node, ast.Constant):
-        return isinstance(node.value, int | float)
-    known = context.value(node)
-    return bool(known.kind) and known.must(Kind.ARRAY | Kind.SCALAR | Kind.INTEGER)
 
 
 def _of_call(call: ast.Call, context: FileContext, depth: int) -> str | None:
@@ -100,16 +95,16 @@ def _of_call(call: ast.Call, context: FileContext, depth: int) -> str | None:
             return _of_type(words["dtype"], context) if names <= _DTYPED else None
         if None in words or "out" in words:
             return None
-        if names <= _DRAWING:
+        if names <= _DRAWING or (names <= _FILLED and len(call.args) == 1):
             return "float"
         if names <= _KEEPING_FUNCTIONS:
             first = call.args[0] if call.args else None
             parts = first.elts if isinstance(first, ast.List | ast.Tuple) else call.args[:1]
             return _agreed(parts, context, depth)
         held = "float" if names <= _FLOATING else "bool" if names <= _TELLING else None
-        return held if all(_is_plain(each, context) for each in call.args) else None
+        return held if all(is_numbers(each, context) for each in call.args) else None
     match call.func:
-        case ast.Attribute(value=inner, attr="astype") if call.args and _is_plain(inner, context):
+        case ast.Attribute(value=inner, attr="astype") if call.args and is_numbers(inner, context):
             return _of_type(call.args[0], context)
         case ast.Attribute(value=inner, attr=word) if word in _KEEPING and not call.keywords:
             return _held(inner, context, depth - 1)

@@ -11,10 +11,10 @@ from enum import Enum
 import libcst as cst
 
 from torchlint.rules.api import FileContext, Kind
+from torchlint.rules.evidence.accepted_sizes import is_accepted_size, refuses_integer_tensors
 from torchlint.rules.evidence.argument_evidence import (
     Shape,
     bound_once,
-    has_dimensions,
     has_parts,
     is_checked,
     is_parameter,
@@ -24,7 +24,9 @@ from torchlint.rules.evidence.argument_evidence import (
     rests_on_annotation,
     shape_by_use,
 )
+from torchlint.rules.evidence.array_dimensions import has_dimensions
 from torchlint.rules.evidence.array_elements import holds_no_integers
+from torchlint.rules.evidence.legacy_types import tensor_type
 
 
 class ArgumentKind(Enum):
@@ -55,6 +57,8 @@ class Given:
     """Of unknown kind, but its name or its arithmetic speaks for a size."""
     may_be_empty: bool = False
     """Only ``*sizes``: without elements the legacy call gives an empty tensor where ``torch.empty()`` raises."""
+    may_raise: bool = False
+    """One integer, and where it is a tensor, the legacy call or what is done with its result raises."""
 
 
 EMPTY_STORAGE = "an empty storage"
@@ -141,7 +145,12 @@ def _starred(node: cst.BaseExpression, context: FileContext) -> Given:
 
 
 def _one(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> Given:
-    return _by_shape(argument, context) or _by_facts(argument, context) or _by_words(node, argument, context)
+    return (
+        _by_shape(argument, context)
+        or _by_facts(argument, context)
+        or _by_acceptance(node, argument, context)
+        or _by_words(node, argument, context)
+    )
 
 
 def _by_shape(node: cst.BaseExpression, context: FileContext) -> Given | None:
@@ -255,10 +264,21 @@ def _by_facts(node: cst.BaseExpression, context: FileContext) -> Given | None:
     if facts.must(Kind.ARRAY | Kind.SCALAR) and facts.may(Kind.ARRAY):
         return Given(ArgumentKind.ARRAY, _is_data(node, context), f"{shown}, an array,")
     if facts.must(Kind.ARRAY | Kind.SCALAR | Kind.SEQUENCE) and facts.may(Kind.ARRAY):
-        return Given(ArgumentKind.MIXED, False, shown)
+        return Given(ArgumentKind.MIXED, _is_data(node, context), shown)
     if facts.must(Kind.TENSOR):
         return Given(ArgumentKind.TENSOR, True, f"{shown}, a tensor,")
     return None
+
+
+def _by_acceptance(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> Given | None:
+    """Ask what took the value before: one integer is a size, but for a tensor, of which the call gives an alias."""
+    place = context.python(argument)
+    if not isinstance(place, ast.expr) or not is_accepted_size(place, context):
+        return None
+    kind = tensor_type(context.names(node.func))
+    refused = refuses_integer_tensors(node, kind.dtype if kind is not None else None, context)
+    is_proven = refused or not context.value(argument).may(Kind.TENSOR)
+    return Given(ArgumentKind.SIZE, is_proven, f"`{brief(argument, context)}`", may_raise=refused)
 
 
 def _sequence(node: cst.BaseExpression, shown: str, context: FileContext) -> Given:

@@ -93,10 +93,15 @@ _WRITTEN = "the device is written"
 
 
 def _spoken_device(context: FileContext, plain: bool) -> tuple[bool, Decision]:
-    """Say whether the CPU has to be written: ``torch.Tensor`` follows a default tensor type and no default device."""
+    """Say whether the CPU has to be written: ``torch.Tensor`` follows a default tensor type and no default device.
+
+    The modern constructors follow both, so where only the tensor type is set there is nothing to write.
+    """
     known, others = defaults(context), context.other_texts
     device = _HERE if known.device else others.sets(SETS_DEFAULT_DEVICE)
     kind = _HERE if known.tensor_type else others.sets(SETS_TENSOR_TYPE)
+    if kind and plain and not device:
+        return False, DEFAULT_DEVICE.proven("both calls follow the default tensor type")
     if kind and plain:
         return known.device and not known.tensor_type, DEFAULT_DEVICE.open(doubt=kind)
     return bool(device or kind), DEFAULT_DEVICE.proven(_WRITTEN if device or kind else "")
