@@ -11,6 +11,7 @@ from collections import defaultdict
 
 from torchlint.rules.api import FileContext, Kind, Mode, Value, children, operations, remembered
 from torchlint.rules.data.data_use import FORM_ATTRIBUTES, FORM_FUNCTIONS, FORM_METHODS, VIEW_ATTRIBUTES
+from torchlint.rules.evidence.reached_by_text import is_reached_by_text
 
 _READERS = frozenset("print float int bool len str repr isinstance type id hash range round all any complex".split())
 _NUMBERS = frozenset("item tolist numpy __array__ storage untyped_storage type".split())
@@ -220,7 +221,7 @@ class _Reader:
         )
         if isinstance(scope, ast.Module):
             others = self._context.other_texts
-            if others.exports or others.takes(word, by_star=True) or _reached_by_text(scope, self._context):
+            if others.exports or others.takes(word, by_star=True) or is_reached_by_text(scope, self._context):
                 return False
         elif not isinstance(scope, _SCOPES):
             return False
@@ -272,15 +273,6 @@ def _is_inplace(name: str, call: ast.Call) -> bool:
     if at is not None:
         said += [*call.args[at : at + 1], *(each for each in call.args[: at + 1] if isinstance(each, ast.Starred))]
     return any(not (isinstance(each, ast.Constant) and each.value is False) for each in said)
-
-
-_BY_TEXT = frozenset({"globals", "locals", "vars", "eval", "exec", "__dict__", "__all__"})
-
-
-@remembered
-def _reached_by_text(_: ast.Module, context: FileContext) -> bool:
-    """Whether a file may reach its names by their text."""
-    return bool(_BY_TEXT & (context.names_by_word().keys() | context.attributes_by_word().keys()))
 
 
 @remembered
