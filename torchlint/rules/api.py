@@ -49,17 +49,15 @@ from torchlint.inference.program.callers import (
 )
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
 from torchlint.inference.program.imports import canonical, import_bindings
-from torchlint.inference.program.initialisers import binds_initialisers
 from torchlint.inference.program.none_flow import NoneFlow
 from torchlint.inference.program.project_texts import (
     SETS_DEFAULT_DEVICE,
     SETS_DEFAULT_DTYPE,
     SETS_TENSOR_TYPE,
     ProjectView,
-    defines,
-    traces_or_scripts,
 )
 from torchlint.inference.program.spelled_calls import asks_for_none
+from torchlint.inference.program.spelled_doings import binds_initialisers, defines, traces_or_scripts
 from torchlint.inference.query import Analysis
 from torchlint.inference.sample import Bringing, Brought, SampledCall
 from torchlint.source.text import Source

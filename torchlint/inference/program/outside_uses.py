@@ -43,6 +43,10 @@ class Taken:
     """In these it binds the name anew."""
     is_called: bool = False
     """It may call something of that name that is defined elsewhere."""
+    is_asked: bool = False
+    """It asks something that an import brings for an attribute of that name."""
+    is_built: bool = False
+    """It may call something by a name that is put together, and that may be this one."""
 
 
 def names_taken(raw: bytes, name: str, read: Callable[[], tuple[str, AstIndex | None] | None]) -> Taken:
@@ -67,8 +71,12 @@ def names_taken(raw: bytes, name: str, read: Callable[[], tuple[str, AstIndex | 
     file = _File(index, name)
     run = frozenset(file.words_of_strings()) if runs else frozenset[str]()
     from_any = file.takes_from_any()
-    may_call = from_any or file.may_call(bool(found_stars))
-    return Taken(frozenset(file.modules()), stars | run, from_any, frozenset(file.binds()), may_call)
+    is_built = file.may_build()
+    is_asked = from_any or is_built or file.asks()
+    may_call = is_asked or file.may_call(bool(found_stars))
+    return Taken(
+        frozenset(file.modules()), stars | run, from_any, frozenset(file.binds()), may_call, is_asked, is_built
+    )
 
 
 def _hands_a_module_on(raw: bytes) -> bool:
@@ -151,9 +159,25 @@ class _File:
                 return any(each.name == self._name for each in names) and not f"{module}.".startswith(_TORCHS_OWN)
             case ast.Name(id=word, ctx=ast.Load()):
                 return has_stars and word == self._name
+        return False
+
+    def asks(self) -> bool:
+        """Whether a method of the name may be called on something that an import brings: ``nets.Net.reset(net)``."""
+        return any(self._asks(each) for each in self._nodes)
+
+    def _asks(self, node: ast.AST) -> bool:
+        match node:
             case ast.Attribute(value=owner, attr=word) if word == self._name:
                 full = self._meaning(owner)
                 return full is not None and not f"{full}.".startswith(_TORCHS_OWN)
+        return False
+
+    def may_build(self) -> bool:
+        """Whether what is called may go by the name though it is not written: ``getattr(nets, "init_" + kind)(m)``."""
+        return any(self._builds(each) for each in self._nodes)
+
+    def _builds(self, node: ast.AST) -> bool:
+        match node:
             case ast.Call(func=ast.Call(func=ast.Name(id="getattr"), args=[owner, name, *_])):
                 return self._meaning(owner) is None and self._may_be_built(name)
         return False

@@ -19,10 +19,10 @@ from hashlib import sha256
 
 from torchlint.inference.program.callers import Callee, CallIndex, call_index, is_expected
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
-from torchlint.inference.program.initialisers import binds_initialisers
 from torchlint.inference.program.none_flow import SETTING, NoneFlow
 from torchlint.inference.program.none_graph import ANY_ATTRIBUTE, NONE, Entry, NoneGraph
 from torchlint.inference.program.outside_uses import Taken, names_taken
+from torchlint.inference.program.spelled_doings import binds_initialisers, defines, traces_or_scripts
 from torchlint.source import files
 from torchlint.source.notebook import SUFFIX
 from torchlint.source.text import Source, SourceError, decode
@@ -37,14 +37,8 @@ TRACES, TAKES, BINDS, CALLS, HANDLES, HANDS_NONE = "tracing", "name", "binding",
 SPELLS, DEFINES, BINDS_INIT = "word", "method", "initialisers"
 
 _KINDS = {SETS_DEFAULT_DTYPE: DTYPE, SETS_DEFAULT_DEVICE: DEVICE, SETS_TENSOR_TYPE: TENSOR_TYPE}
-_TRACING = (
-    b"jit.script", b"jit.trace", b"from torch.jit", b"from torch.onnx", b"from torch.fx", b"onnx.export",
-    b"onnx.dynamo_export", b"symbolic_trace", b"make_fx", b"ScriptModule", b"script_method", b"trace_module",
-    b"to_torchscript",
-)  # fmt: skip
 _DIGEST = re.compile(r"[0-9a-f]{64} ")
 _WORD = re.compile(rb"[\w\x80-\xff]+")
-_METHOD = rb"(?m)\bdef\s+%(word)b\b|^[ \t]+(?:\w+\s*=\s*)*%(word)b\s*=[^=]"
 _NOT_IMPORTED = re.compile(r"(?:test_.*|.*_test|conftest|setup)\.py|.*\.ipynb")
 MOST_FILES = 20_000
 MOST_ENTRIES = 400_000
@@ -87,7 +81,7 @@ def ask(question: Question) -> str | None:
         binder = look.binder(own, more[0])
         return f"`{binder}` may bind `{more[0]}` anew" if binder else None
     if what == CALLS:
-        caller = look.caller(own, more[0])
+        caller = look.caller(own, *more)
         return f"`{caller}` may call `{more[0]}`" if caller else None
     if what == DEFINES:
         definer = look.definer(own, more[0])
@@ -153,10 +147,19 @@ class _Look:
         module = _module(own)
         return self._first_that(own, name, lambda each: module in each.binds)
 
-    def caller(self, own: str, name: str) -> str | None:
-        """Return the path, as it is shown, of the first file that may call a function or method of this name."""
+    def caller(self, own: str, name: str, kind: str) -> str | None:
+        """Return the path, as it is shown, of the first file that may call a function or method of this name.
+
+        A function of a module is called where it is taken from there: another file may have one of the same name.
+        """
         module = _module(own)
-        return self._first_that(own, name, lambda each: each.is_called or module in each.by_name)
+        if kind == "method":
+            return self._first_that(own, name, lambda each: each.is_asked or module in each.by_name)
+        if module.startswith("__"):
+            return self._first_that(own, name, lambda each: each.is_called or module in each.by_name)
+        return self._first_that(
+            own, name, lambda each: each.from_any or each.is_built or module in each.by_name | each.by_star
+        )
 
     def star(self, own: str, name: str) -> str | None:
         """Return the path, as it is shown, of the first file that imports all names from a module."""
@@ -297,16 +300,6 @@ _LOOKS: dict[str, _Look] = {}
 
 def _module(path: str) -> str:
     return os.path.splitext(os.path.basename(path))[0]
-
-
-def defines(text: bytes, method: str) -> bool:
-    """Whether a class of a text may have a method of a name: by ``def`` or by an assignment that is indented."""
-    return re.search(_METHOD % {b"word": method.encode()}, text) is not None
-
-
-def traces_or_scripts(text: bytes) -> bool:
-    """Whether a text has torch record a function while it runs, or read its source."""
-    return any(each in text for each in _TRACING)
 
 
 def _facts(path: str, raw: bytes) -> _Facts:
@@ -459,9 +452,9 @@ class ProjectView:
         """Return who defines a class that may have a method of a name."""
         return self._ask(DEFINES, method)
 
-    def calls(self, name: str) -> str | None:
+    def calls(self, name: str, is_method: bool) -> str | None:
         """Return who may call a function or a method of a name that is defined here."""
-        return self._ask(CALLS, name)
+        return self._ask(CALLS, name, "method" if is_method else "function")
 
     def takes(self, name: str, by_star: bool) -> str | None:
         """Return who may take a name from this module; ``by_star``: an import of all names takes it, too."""

@@ -16,6 +16,7 @@ from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, is_loss_n
 from torchlint.rules.data.own_data import PACKED, RECORDS, has_own_data, is_annotated_otherwise, is_packed
 from torchlint.rules.data.possible_tensor import may_well_be_tensor
 from torchlint.rules.evidence.constructor_argument import brief
+from torchlint.rules.evidence.given_to_torch import was_given_to_torch
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.tensor_uses import PARAMETER, TENSOR_ONLY, is_asked_for_shape, is_used
 
@@ -163,6 +164,9 @@ def tensor_evidence(node: cst.Attribute, context: FileContext) -> Confidence | N
     known, use = context.value(node.value), data_use(node, context)
     if use is None or is_packed(node.value, known, context):
         return None
+    place = context.python(node.value)
+    if isinstance(place, ast.Name) and was_given_to_torch(place, context):
+        return Confidence.CERTAIN
     found = _evidence(node, use, known, context)
     if found is None and _speaks_of_tensors(context) and may_well_be_tensor(node, use, context):
         return Confidence.POSSIBLE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.rules.api import FileContext
-from torchlint.rules.evidence.tensor_proof import is_layer
+from torchlint.rules.evidence.torch_layers import is_layer
 
 _MOVING = frozenset("cuda cpu xpu to float double half bfloat16 train eval requires_grad_ zero_grad".split())
 """Methods of a module that compute nothing with it and give the module itself, or nothing."""

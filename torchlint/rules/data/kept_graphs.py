@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 from torchlint.rules.api import FileContext, Function, Grad, Mode, operations, remembered
 from torchlint.rules.evidence.local_bindings import bindings_of
 
-_KEEPING = frozenset("append add insert setdefault register_buffer setattr".split())
-"""Calls that keep what they are given."""
+_FORGETTING = ("torch.", "builtins.", "math.", "numpy.")
+"""Libraries whose functions keep nothing that they are given; what the project's own ones do is not followed."""
+_GOING_BACK = frozenset({"torch.autograd.grad", "torch.autograd.backward"})
 _LEAVES = frozenset({"torch.nn.Parameter", "torch.autograd.Variable"})
 _DEEPEST = 5
 """Names and containers are followed to what they hold this far."""
@@ -18,7 +19,16 @@ _DEEPEST = 5
 @remembered
 def keeps_a_graph(function: Function, context: FileContext) -> bool:
     """Whether the class of a method keeps, while it is built, what was computed with tensors that require grad."""
-    return any(_is_of_a_graph(kept, context) for each in _building(function, context) for kept in _kept(each, context))
+    methods = _building(function, context)
+    if any(_goes_back(each, context) for method in methods for each in context.inside(method, ast.Call)):
+        return True
+    return any(_is_of_a_graph(kept, context) for each in methods for kept in _kept(each, context))
+
+
+def _goes_back(call: ast.Call, context: FileContext) -> bool:
+    """Whether a call asks a graph for gradients at once."""
+    is_method = isinstance(call.func, ast.Attribute) and call.func.attr == "backward"
+    return is_method or bool(context.names(call.func) & _GOING_BACK)
 
 
 def _building(function: Function, context: FileContext) -> list[Function]:
@@ -45,9 +55,9 @@ def _kept(method: Function, context: FileContext) -> Iterator[ast.expr]:
         if declared.value is not None and isinstance(declared.target, ast.Attribute | ast.Subscript):
             yield declared.value
     for call in context.inside(method, ast.Call):
-        match call.func:
-            case ast.Attribute(attr=word) | ast.Name(id=word) if word in _KEEPING:
-                yield from call.args
+        names = context.qualified_names(call.func)
+        if not names or not all(each.startswith(_FORGETTING) for each in names) or "builtins.setattr" in names:
+            yield from (*call.args, *(each.value for each in call.keywords))
 
 
 def _is_of_a_graph(node: ast.expr, context: FileContext, depth: int = _DEEPEST) -> bool:

@@ -10,11 +10,13 @@ from contextlib import closing
 from functools import cached_property
 
 from torchlint.rules.api import FileContext, Kind, Value, remembered
+from torchlint.rules.data.given_modules import computes_with_its_argument
 from torchlint.rules.data.just_made import is_of_new_layer, made_before
 from torchlint.rules.data.kept_graphs import keeps_a_graph
 from torchlint.rules.evidence.called_definitions import Frame
 from torchlint.rules.evidence.made_here import Judge, Made
 from torchlint.rules.evidence.object_attributes import path_word
+from torchlint.rules.evidence.reached_by_text import is_reached_by_text
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -111,7 +113,7 @@ class _Building:
             if self._is_new(node, None) or self._is_new(node, node):
                 return True
         given = _parameters(self._function)[1 if self._owner is not None else 0 :]
-        if not given or not self._is_applied:
+        if not given or not self._is_applied or computes_with_its_argument(self._function, self._context):
             return False
         frame = Frame(self._function, trusted=frozenset({given[0].arg}))
         return self._asked(lambda judge: judge.is_new(node, frame))
@@ -145,7 +147,8 @@ class _Building:
         """Who may call an initialiser from another file, when a graph may hold what it writes; nobody a constructor."""
         if self._function.name == "__init__" or not (self.initialises or self._is_applied):
             return None
-        return self._context.other_texts.calls(self._function.name)
+        is_method = not isinstance(self._context.parent(self._function), ast.Module)
+        return self._context.other_texts.calls(self._function.name, is_method)
 
     def brief(self, node: ast.expr) -> str:
         """Return the part of a module that a path goes through, for a message.
@@ -158,7 +161,7 @@ class _Building:
     # ------------------------------------------------------------------ a module's own methods
     def _initialises(self, owner: ast.ClassDef) -> bool:
         name = self._function.name
-        if self._is_called_on or keeps_a_graph(self._function, self._context):
+        if self.is_called_on or keeps_a_graph(self._function, self._context):
             return False
         if name == "__init__":
             return True
@@ -166,7 +169,7 @@ class _Building:
         return named and self._is_called_by_constructor_alone(name, owner)
 
     @cached_property
-    def _is_called_on(self) -> bool:
+    def is_called_on(self) -> bool:
         """Whether the function itself runs the module: ``self(x)``, ``self.forward(x)``, ``self.net(x)``."""
         return any(self._runs(each.func) for each in self._context.inside(self._function, ast.Call))
 
@@ -194,23 +197,51 @@ class _Building:
     def _is_applied(self) -> bool:
         """Whether all that the file does with the function is to apply it to modules that were just made."""
         uses = _mentions(self._context.tree, self._context).get(self._function.name, [])
-        return bool(uses) and all(self._applies_to_new(use) for use in uses)
+        uses = [each for each in uses if not (isinstance(each, ast.Attribute) and self._is_of_torch(each))]
+        if not uses or self._may_be_reached_by_text:
+            return False
+        return all(self._applies_to_new(use) for use in uses)
+
+    def _is_of_torch(self, node: ast.Attribute) -> bool:
+        """Whether an attribute is one of torch's modules or functions: ``nn.init``."""
+        names = self._context.qualified_names(node)
+        return bool(names) and all(each.startswith("torch.") for each in names)
+
+    @property
+    def _may_be_reached_by_text(self) -> bool:
+        """Whether the file may call the function without writing its name as one."""
+        context = self._context
+        if self._owner is not None:
+            return bool(_reached_as_text(context.tree, context) & {self._function.name, _ANY_NAME})
+        return is_reached_by_text(context.tree, context)
 
     def _applies_to_new(self, use: ast.AST) -> bool:
+        """Whether a function is applied to a module that was just made, or called with one: ``init(self)``."""
         match call := self._context.parent(use):
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=word), attr="apply"), args=[argument]) if (
+            case ast.Call(func=ast.Attribute(value=ast.Name() as module, attr="apply"), args=[argument]) if (
                 argument is use
             ):
-                around = next(
-                    (up for up in self._context.ancestors(call) if isinstance(up, (*_FUNCTIONS, ast.Module))), None
-                )
-                if isinstance(around, _FUNCTIONS) and around.name == "__init__" and word == "self":
-                    owner = self._context.parent(around)
-                    if not isinstance(owner, ast.ClassDef) or not self._is_module(owner):
-                        return False
-                    return self._is_all_new(owner, None) or self._is_all_new(owner, call)
-                return around is not None and self._was_just_made(word, call, around)
+                return self._is_just_made(module, call)
+            case ast.Call(func=function, args=[ast.Name() as module, *_]) if function is use and self._owner is None:
+                return self._is_just_made(module, call)
+            case ast.Call(func=function, args=[ast.Call() as made, *_]) if function is use and self._owner is None:
+                around = self._scope_around(call)
+                return around is not None and self._value(made).must(Kind.MODULE) and self._is_new_in(made, around)
         return False
+
+    def _is_just_made(self, module: ast.Name, call: ast.Call) -> bool:
+        around = self._scope_around(call)
+        if isinstance(around, _FUNCTIONS) and around.name == "__init__" and module.id == "self":
+            owner = self._context.parent(around)
+            if not isinstance(owner, ast.ClassDef) or not self._is_module(owner):
+                return False
+            if _building(around, self._context).is_called_on or keeps_a_graph(around, self._context):
+                return False
+            return self._is_all_new(owner, None) or self._is_all_new(owner, call)
+        return around is not None and self._was_just_made(module.id, call, around)
+
+    def _scope_around(self, node: ast.AST) -> ast.AST | None:
+        return next((up for up in self._context.ancestors(node) if isinstance(up, (*_FUNCTIONS, ast.Module))), None)
 
     def _was_just_made(self, word: str, call: ast.Call, around: ast.AST) -> bool:
         """Whether ``net = Net(...)`` stands before and nothing ran the module in between."""

@@ -372,6 +372,7 @@ class Made:
             assert isinstance(frame.function, _FUNCTIONS)
             every = settings(frame.function, self.judge.context)
             found = [each for each in every if word is None or each.word in (None, word)]
+            found = [each for each in found if each.at is not self.until]  # what is asked about puts nothing there
             if self.until is not None and frame.function is self.judge.context.function_around(self.until):
                 found = in_force(found, word, self.until, self.judge.context)
             yield from ((each, frame) for each in found)

@@ -8,8 +8,9 @@ from torchlint.rules.api import FULL_REDUCTIONS, LOSSES, FileContext, leaf
 from torchlint.rules.evidence.aliasing import SAME_OR_NEW_METHODS
 from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.object_attributes import attribute_values
-from torchlint.rules.evidence.tensor_proof import is_layer, is_proven
+from torchlint.rules.evidence.tensor_proof import is_proven
 from torchlint.rules.evidence.tensor_uses import PARAMETER
+from torchlint.rules.evidence.torch_layers import is_layer
 
 _SIZED = frozenset("zeros ones empty rand randn Tensor FloatTensor DoubleTensor LongTensor IntTensor".split())
 """Functions of ``torch`` whose arguments are sizes, or data in a list."""

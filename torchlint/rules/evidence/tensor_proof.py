@@ -9,37 +9,12 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import IS_TENSOR, Decision
 from torchlint.rules.api import UNLIKE, FileContext, Kind, Value, leaf, operations, remembered
 from torchlint.rules.evidence.constructor_argument import brief
+from torchlint.rules.evidence.given_to_torch import was_given_to_torch
 from torchlint.rules.evidence.local_bindings import bindings_of, is_instance, names_of
 from torchlint.rules.evidence.object_attributes import attribute_values, is_own_groups
 from torchlint.rules.evidence.own_results import forwarded, returned
 from torchlint.rules.evidence.tensor_uses import PARAMETER
-
-_COMPUTING = frozenset(
-    f"torch.nn.{word}"
-    for word in (
-        "Linear Bilinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d BatchNorm1d BatchNorm2d "
-        "BatchNorm3d SyncBatchNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d LayerNorm GroupNorm Embedding "
-        "EmbeddingBag PReLU ReLU ReLU6 LeakyReLU ELU SELU CELU GELU SiLU Mish Hardtanh Hardswish Hardsigmoid Sigmoid "
-        "Tanh Softplus LogSigmoid Softmax LogSoftmax Dropout Dropout1d Dropout2d Dropout3d AvgPool1d AvgPool2d "
-        "AvgPool3d AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d CrossEntropyLoss NLLLoss MSELoss L1Loss "
-        "SmoothL1Loss HuberLoss BCELoss BCEWithLogitsLoss KLDivLoss CTCLoss PixelShuffle Upsample"
-    ).split()
-)
-"""Layers that give a tensor or fail, and whose parameters and buffers are tensors or left out."""
-_RECURRENT = frozenset(f"torch.nn.{word}" for word in ("RNN LSTM GRU RNNCell LSTMCell GRUCell".split()))
-_GIVING_ITSELF = frozenset("requires_grad_ to cuda cpu float double half eval train apply".split())
-"""Methods of a module that give the module itself."""
-_LAYERS = _COMPUTING | _RECURRENT
-
-
-def is_layer(node: ast.expr, context: FileContext) -> bool:
-    """Whether an expression is one of torch's layers with parameters beyond doubt."""
-    return bool(_made_as(node, context)) and _made_as(node, context) <= _LAYERS
-
-
-def layer_gives_a_tensor(node: ast.expr, context: FileContext) -> bool:
-    """Whether calling an expression gives a tensor because it is a layer of torch that gives nothing else."""
-    return bool(_made_as(node, context)) and _made_as(node, context) <= _COMPUTING
+from torchlint.rules.evidence.torch_layers import COMPUTING, GIVING_ITSELF, is_layer, layer_gives_a_tensor
 
 
 def is_module(node: ast.expr, context: FileContext) -> bool:
@@ -55,6 +30,8 @@ def is_module(node: ast.expr, context: FileContext) -> bool:
 def _is_constructed(node: ast.expr, context: FileContext) -> bool:
     """Whether all that an expression may be is made by calling a class of modules, as far as its text shows."""
     match node:
+        case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in GIVING_ITSELF:
+            return context.value(node).must(Kind.MODULE) and _is_constructed(inner, context)
         case ast.Call(func=function):
             names, made = context.value(function).names, context.value(node)
             return made.must(Kind.MODULE) and bool(names) and names == made.instance
@@ -69,31 +46,6 @@ def _is_constructed(node: ast.expr, context: FileContext) -> bool:
             calls = [each for each in values if isinstance(each, ast.Call) and _is_constructed(each, context)]
             return bool(values) and len(calls) == len(values)
     return False
-
-
-@remembered
-def _made_as(node: ast.expr, context: FileContext) -> frozenset[str]:
-    """Return the classes of torch that an expression may be an object of; nothing where another may be meant."""
-    match node:
-        case ast.Call(func=ast.Attribute(value=ast.Call() as inner, attr=word)) if word in _GIVING_ITSELF:
-            return _made_as(inner, context)
-        case ast.Call(func=function):
-            names = names_of(function, context)
-            return names if names <= _LAYERS else frozenset()
-        case ast.Name() if is_instance(node, lambda names: names <= _LAYERS, context):
-            return context.value(node).instance & _LAYERS or _LAYERS
-        case ast.Name():
-            bound = bindings_of(node, context)
-            values = [each.value for each in bound if not each.depth and not each.is_augmented]
-            return _joined(values, context) if len(values) == len(bound) else frozenset()
-        case ast.Attribute():
-            return _joined(attribute_values(node, context), context)
-    return frozenset()
-
-
-def _joined(values: list[ast.expr], context: FileContext) -> frozenset[str]:
-    found = [_made_as(each, context) if isinstance(each, ast.Call) else frozenset[str]() for each in values]
-    return frozenset().union(*found) if found and all(found) else frozenset()
 
 
 _CLASSES = frozenset({"torch.Tensor", "torch.nn.Parameter", "torch.autograd.Variable"})
@@ -185,7 +137,11 @@ class _Proof:
         self._steps += 1
         if (node, depth) in self._asked:
             return True
-        if len(self._asked) > _DEEPEST or self._steps > self._most or (depth == 0 and not self._is_taken_for_one(node)):
+        if len(self._asked) > _DEEPEST or self._steps > self._most:
+            return False
+        if depth == 0 and isinstance(node, ast.Name) and was_given_to_torch(node, self._context):
+            return True
+        if depth == 0 and not self._is_taken_for_one(node):
             return False
         self._asked.append((node, depth))
         answer = self._is_made(node, depth, is_held)
@@ -256,6 +212,9 @@ class _Proof:
             return self.holds(node.args[0], depth + 1)
         if names and names <= operations().factories:
             return not depth or self._gives_tensors_within(node, depth)
+        match node.func:
+            case ast.Attribute(value=receiver, attr=word) if word in _WALKED and depth == 1 and not names:
+                return is_module(receiver, self._context)
         if depth and not self._gives_tensors_within(node, depth):
             return False
         if _may_give_several(node):
@@ -263,8 +222,6 @@ class _Proof:
         if names:
             return is_torch_maker(names) and not any(leaf(name) in _OF_SEVERAL_SORTS for name in names)
         match node.func:
-            case ast.Attribute(value=receiver, attr=word) if word in _WALKED and depth == 1:
-                return is_module(receiver, self._context)
             case ast.Attribute(value=receiver, attr=word):
                 if word not in _OF_SEVERAL_SORTS and self.holds(receiver):
                     return True
@@ -293,13 +250,13 @@ class _Proof:
         if not isinstance(made, ast.Call):
             return False
         match made.func:
-            case ast.Attribute(value=inner, attr=word) if word in _GIVING_ITSELF:
+            case ast.Attribute(value=inner, attr=word) if word in GIVING_ITSELF:
                 return self._gives(inner, depth) if isinstance(inner, ast.Call) else self._network(inner, depth)
         names = names_of(made.func, self._context)
         if names == {"torch.nn.Sequential"}:  # its last member gives what it gives
             return bool(made.args) and not isinstance(made.args[-1], ast.Starred) and self._gives(made.args[-1], depth)
         if names:
-            return depth == 0 and names <= _COMPUTING
+            return depth == 0 and names <= COMPUTING
         results = forwarded(made.func, self._context)
         return results is not None and self._all_hold(results, depth)
 

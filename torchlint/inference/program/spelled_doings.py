@@ -1,9 +1,14 @@
-"""Whether a text binds functions of ``nn.init`` anew, as code does that loads weights and needs no first values."""
+"""What a text may do by the words in it: trace code, bind functions of `nn.init` anew, define a method."""
 
 from __future__ import annotations
 
 import re
 
+_TRACING = (
+    b"jit.script", b"jit.trace", b"from torch.jit", b"from torch.onnx", b"from torch.fx", b"onnx.export",
+    b"onnx.dynamo_export", b"symbolic_trace", b"make_fx", b"ScriptModule", b"script_method", b"trace_module",
+    b"to_torchscript",
+)  # fmt: skip
 _INITIALISER = rb"(?:normal|uniform|zeros|constant)_"
 _BINDING_INIT = re.compile(
     rb"\.%(name)s\s*(?::[^=\n]*)?=[^=]|[\"']%(name)s[\"']|TorchFunctionMode|init\.__dict__|vars\([\w.]*init\)"
@@ -13,6 +18,7 @@ _NAMING_INIT = re.compile(rb"\bnn\.init\b|\bimport\b[^\n;]*\binit\b")
 _BINDING_ANY = re.compile(
     rb"setattr\(\s*(?!self\s*,)[^,\n]+,\s*(?![\"'])|(?:vars\(|(?<!self)\.__dict__)[\w.]*\)?\s*(?:\[|\.update)"
 )
+_METHOD = rb"(?m)\bdef\s+%(word)b\b|^[ \t]+(?:\w+\s*=\s*)*%(word)b\s*=[^=]"
 
 
 def binds_initialisers(text: bytes) -> bool:
@@ -26,3 +32,13 @@ def binds_initialisers(text: bytes) -> bool:
     return _BINDING_INIT.search(text) is not None or (
         _NAMING_INIT.search(text) is not None and _BINDING_ANY.search(text) is not None
     )
+
+
+def defines(text: bytes, method: str) -> bool:
+    """Whether a class of a text may have a method of a name: by ``def`` or by an assignment that is indented."""
+    return re.search(_METHOD % {b"word": method.encode()}, text) is not None
+
+
+def traces_or_scripts(text: bytes) -> bool:
+    """Whether a text has torch record a function while it runs, or read its source."""
+    return any(each in text for each in _TRACING)
