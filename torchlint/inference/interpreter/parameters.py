@@ -18,7 +18,7 @@ from torchlint.inference.models import grad_mode
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.models.operations import leaf
-from torchlint.inference.program.bindings import spelled
+from torchlint.inference.program.bindings import declared, spelled
 from torchlint.syntax.ast_index import AstIndex, Function
 
 if TYPE_CHECKING:
@@ -243,9 +243,13 @@ class Callers:
         method = isinstance(index.parents.get(function), ast.ClassDef)
         if not all(_is_plain(each) for each in function.decorator_list):
             return None
-        references = self._references(function.name, method)
-        found = [call for each in references if (call := _call_of(each, index.parents.get(each))) is not None]
-        if len(found) != len(references) or not 0 < len(found) <= _MOST_CALLS:
+        found: list[ast.Call] = []
+        for each in self._references(function.name, method):
+            calls = self._calls_by(each)
+            if calls is None:
+                return None
+            found.extend(calls)
+        if not 0 < len(found) <= _MOST_CALLS:
             return None
         if any(self._file.owner(call) is function for call in found):
             return None
@@ -253,6 +257,36 @@ class Callers:
         if starred or any(keyword.arg is None for call in found for keyword in call.keywords):
             return None
         return Called(tuple(found))
+
+    def _calls_by(self, reference: ast.expr) -> list[ast.Call] | None:
+        """Return the calls of a function where it is named; None where it is handed around.
+
+        It may be kept under a local name or in a private attribute of ``self`` first, by itself or as one of two.
+        """
+        parents = self._file.index.parents
+        if (call := _call_of(reference, parents.get(reference))) is not None:
+            return [call]
+        kept = [_call_of(each, parents.get(each)) for each in self._kept_as(reference)]
+        calls = [each for each in kept if each is not None]
+        return calls if calls and len(calls) == len(kept) else None
+
+    def _kept_as(self, reference: ast.expr) -> list[ast.expr]:
+        """Return where it is loaded what a statement binds a function to; nothing for other uses of one."""
+        index = self._file.index
+        node: ast.expr = reference
+        while isinstance(above := index.parents.get(node), ast.IfExp) and node is not above.test:
+            node = above
+        owner = index.owner(node)
+        if not isinstance(above, ast.Assign) or above.value is not node or owner is None:
+            return []
+        match above.targets:
+            case [ast.Name(id=word)] if word not in index.told(declared, index.tree):
+                named = [each for each in index.inside(owner, ast.Name) if each.id == word]
+                return [each for each in named if isinstance(each.ctx, ast.Load)]
+            case [ast.Attribute(value=ast.Name(id=root), attr=word)] if word.startswith("_"):
+                held = index.told(spelled, index.tree)[0].get(word, ()) if root == self._file.self_name(owner) else ()
+                return [each for each in held if isinstance(each.ctx, ast.Load)]
+        return []
 
     def _references(self, word: str, method: bool) -> list[ast.expr]:
         index = self._file.index
