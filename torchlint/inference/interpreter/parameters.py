@@ -91,7 +91,7 @@ class Binding:
         if known is not None and (value.vague or not known.vague):
             return known
         if known is not None:
-            value = _placed_as(value, known)
+            value = _with_grad_of(value, known)
         if self.file.project.presuming and argument.arg in without_graph(self.file, self.function):
             value = _detached(value)
         value = self._explained(value, argument)
@@ -138,15 +138,13 @@ class Binding:
         return Reason(text, argument, weak=True)
 
 
-def _placed_as(said: Value, known: Value) -> Value:
-    """Return what an annotation says of a value's kind, with the grad and place of what is given, of unknown kind."""
+def _with_grad_of(said: Value, known: Value) -> Value:
+    """Return what an annotation says, with the grad of what is given, which is of unknown kind."""
     member = said.member
     return said.having(
         grad=known.grad if said.grad else said.grad,
-        device=known.device if said.device else said.device,
         why_grad=known.why_grad,
-        why_device=known.why_device,
-        member=member if member is None else _placed_as(member, known),
+        member=member if member is None else _with_grad_of(member, known),
     )
 
 
