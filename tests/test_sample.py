@@ -153,3 +153,13 @@ def test_what_may_be_a_number_is_written_beside_what_is_known(
     helpers = HEAD + f"def shown({argument}):\n    out = torch.zeros(2)\n    {write}\n    return out.cpu().numpy()\n"
     (found,) = check(helpers=helpers).values()
     assert found.confidence is confidence
+
+
+def test_what_runs_without_grad_only_is_not_certain(check: Check) -> None:
+    runner = HEAD + (
+        "class Runner:\n    def __init__(self):\n        self.net = nn.Linear(2, 2)\n\n    {}\n    def run(self):\n"
+        "        return self.step()\n\n    def step(self):\n        return self.net(torch.zeros(2)).cpu().numpy()\n"
+    )
+    (without,) = check(helpers=runner.format("@torch.no_grad()")).values()
+    (on,) = check(helpers=runner.format("# as it is")).values()
+    assert (without.confidence, on.confidence) == (Confidence.UNPROVEN, Confidence.CERTAIN)

@@ -342,6 +342,8 @@ class Calls:
         word = function.attr
         if word == "enter_context" and given.positional:
             env.mode = self._file.entered(given.positional[0], None, env.mode)
+        if word in ("__enter__", "__exit__") and grad_mode.switches(receiver):
+            env.mode = self._file.entered(receiver, None, env.mode) if word == "__enter__" else Mode.ON
         if word in _REGISTERING:
             self._register(function.value, word, given)
         self._change(function.value, receiver, word, given, env)
