@@ -47,7 +47,7 @@ from torchlint.inference.program.callers import (
     surroundings,
 )
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
-from torchlint.inference.program.imports import canonical, import_bindings, path_of
+from torchlint.inference.program.imports import canonical, import_bindings
 from torchlint.inference.program.none_flow import NoneFlow
 from torchlint.inference.program.project_texts import (
     SETS_DEFAULT_DEVICE,
@@ -493,7 +493,6 @@ __all__ = [
     "load",
     "operations",
     "parameters",
-    "path_of",
     "remembered",
     "semantic_children",
     "traces_or_scripts",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torchlint.diagnostics.model import Confidence
-from torchlint.rules.api import Bringing, Brought, FileContext, Reason, path_of
+from torchlint.rules.api import Bringing, Brought, FileContext, Reason
 
 
 @dataclass(frozen=True)
@@ -91,18 +91,18 @@ _OF_MODULES = frozenset(
 
 def _asks_module(call: ast.Call, context: FileContext) -> bool:
     """Whether a call is one of a module's methods, by what the function around does with the module."""
-    owner = path_of(call.func.value) if isinstance(call.func, ast.Attribute) else None
     scope = context.function_around(call)
-    if owner is None or scope is None:
+    if not isinstance(call.func, ast.Attribute) or scope is None:
         return False
+    owner = ast.dump(call.func.value)
     return any(_shows_module(each.func, owner) for each in context.inside(scope, ast.Call))
 
 
 def _shows_module(function: ast.expr, owner: str) -> bool:
     """Whether a call shows that an object is a module: it is called itself, or asked for what modules have."""
     if isinstance(function, ast.Attribute) and function.attr in _OF_MODULES:
-        return path_of(function.value) == owner
-    return path_of(function) == owner
+        function = function.value
+    return ast.dump(function) == owner
 
 
 def _start(reason: Reason) -> ast.AST | None:
