@@ -114,3 +114,52 @@ def test_a_changed_caller_is_noticed(tmp_path: Path, torchlint: Callable[..., ob
     use.write_text(HEAD + "from helpers import show\n\nshow(nn.Linear(2, 2)(torch.ones(2)))\n")
     line = next(each for each in torchlint(*run).stdout.splitlines() if ":6:20:" in each)  # type: ignore[attr-defined]
     assert "likely" in line
+
+
+@pytest.mark.parametrize(
+    ("body", "confidence"),
+    [
+        ("paste(x, 1).cpu().numpy()", Confidence.UNPROVEN),
+        ("kit.crop(x).cpu().numpy()", Confidence.UNPROVEN),
+        ("kit.crop(x).numpy()", Confidence.UNPROVEN),
+        ("x.numpy()", Confidence.POSSIBLE),
+        ("agent.eval()\n    return agent.act(x).cpu().numpy()", Confidence.POSSIBLE),
+        ("agent(x)\n    return agent.act(x).cpu().numpy()", Confidence.POSSIBLE),
+        ("agent.reset()\n    return agent.act(x).cpu().numpy()", Confidence.UNPROVEN),
+    ],
+)
+def test_what_an_unknown_function_gives_is_unproven_unless_it_is_of_a_module(
+    check: Check, body: str, confidence: Confidence
+) -> None:
+    body = body if "return" in body else f"return {body}"
+    helpers = HEAD + f"import kit\nfrom kit import paste\n\n\ndef shown(x, agent):\n    {body}\n"
+    (found,) = check(helpers=helpers).values()
+    assert found.confidence is confidence
+
+
+def test_an_unknown_function_may_give_what_is_on_an_accelerator(check: Check) -> None:
+    helpers = HEAD + "import kit\n\n\n@torch.no_grad()\ndef shown(x):\n    x.cuda()\n    return kit.crop(x).numpy()\n"
+    (found,) = check(helpers=helpers).values()
+    assert found.confidence is Confidence.POSSIBLE
+
+
+@pytest.mark.parametrize(
+    ("argument", "confidence"), [("x", Confidence.UNPROVEN), ("x: torch.Tensor", Confidence.POSSIBLE)]
+)
+@pytest.mark.parametrize("write", ["out[0] = x", "out.add_(x)", "out[0] += x\n    out[1] += x", "out += x"])
+def test_what_may_be_a_number_is_written_beside_what_is_known(
+    check: Check, argument: str, confidence: Confidence, write: str
+) -> None:
+    helpers = HEAD + f"def shown({argument}):\n    out = torch.zeros(2)\n    {write}\n    return out.cpu().numpy()\n"
+    (found,) = check(helpers=helpers).values()
+    assert found.confidence is confidence
+
+
+def test_what_runs_without_grad_only_is_not_certain(check: Check) -> None:
+    runner = HEAD + (
+        "class Runner:\n    def __init__(self):\n        self.net = nn.Linear(2, 2)\n\n    {}\n    def run(self):\n"
+        "        return self.step()\n\n    def step(self):\n        return self.net(torch.zeros(2)).cpu().numpy()\n"
+    )
+    (without,) = check(helpers=runner.format("@torch.no_grad()")).values()
+    (on,) = check(helpers=runner.format("# as it is")).values()
+    assert (without.confidence, on.confidence) == (Confidence.UNPROVEN, Confidence.CERTAIN)

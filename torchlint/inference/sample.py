@@ -22,7 +22,7 @@ _MOST_CALLS = 20
 """Of a function that is called more often nothing is told."""
 _MOST_LOOKS = 60
 """So many calls are looked at for the sake of one file."""
-_DEEPEST = 3
+_DEEPEST = 6
 """Callers of callers are asked this far up."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CALLED_AS_OBJECT = frozenset({"forward", "__call__"})
@@ -107,6 +107,7 @@ class Sample:
         self._own = analysis
         self._analyses: dict[str, Knowledge | None] = {analysis.path or "": analysis}
         self._sites: dict[ast.AST, tuple[SampledCall, ...] | None] = {}
+        self._without_grad: dict[tuple[ast.AST, int], bool] = {}
         self._left = _MOST_LOOKS
 
     def brought(self, argument: ast.arg, is_grad: bool) -> Brought:
@@ -185,8 +186,11 @@ class Sample:
         function = analysis.index.owner(node)
         if depth >= _DEEPEST or not isinstance(function, _FUNCTIONS):
             return False
-        sites = self._calls_of(analysis, function)
-        return bool(sites) and all(self._is_without_grad(each.analysis, each.call, depth + 1) for each in sites or ())
+        if (function, depth) not in self._without_grad:
+            sites = self._calls_of(analysis, function) or ()
+            inner = (self._is_without_grad(each.analysis, each.call, depth + 1) for each in sites)
+            self._without_grad[function, depth] = bool(sites) and all(inner)
+        return self._without_grad[function, depth]
 
     # ------------------------------------------------------------------ who calls
     def _calls_of(self, analysis: Knowledge, function: Function) -> tuple[SampledCall, ...] | None:

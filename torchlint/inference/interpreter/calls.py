@@ -342,6 +342,8 @@ class Calls:
         word = function.attr
         if word == "enter_context" and given.positional:
             env.mode = self._file.entered(given.positional[0], None, env.mode)
+        if word in ("__enter__", "__exit__") and grad_mode.switches(receiver):
+            env.mode = self._file.entered(receiver, None, env.mode) if word == "__enter__" else Mode.ON
         if word in _REGISTERING:
             self._register(function.value, word, given)
         self._change(function.value, receiver, word, given, env)
@@ -430,13 +432,24 @@ class Calls:
             if receiver.must(Kind.MODULE) or (by_name and self._is_statement(given.node)):
                 kind = Kind.MODULE | (Kind.TENSOR if word == "requires_grad_" else Kind(0))
                 module = receiver if receiver.must(Kind.MODULE) else receiver.having(kind=kind, grad=Grad.ATTACHED)
-                self.set(target, nn.method(module, word, given, env.mode) or module, env)
+                changed = nn.method(module, word, given, env.mode) or module
+                self.set(target, changed, env)
+                self.thaw(target, changed, env)
         elif receiver.may(Kind.SEQUENCE) and (after := containers.grown(receiver, word, given)) is not None:
             self.set(target, after, env)
         elif receiver.is_tensor and tensors.changes_in_place(word):
-            changed = tensors.method(receiver, word, given, env.mode)
-            if changed is not None:
-                self.set(target, changed, env)
+            of_tensor = tensors.method(receiver, word, given, env.mode)
+            if of_tensor is not None:
+                self.set(target, of_tensor, env)
+                self.thaw(target, of_tensor, env)
+
+    def thaw(self, part: ast.expr, value: Value, env: Env) -> None:
+        """Take notice that something may require grad now: what holds it is no longer frozen as a whole."""
+        while isinstance(part, ast.Attribute | ast.Subscript) and value.grad & (Grad.ATTACHED | Grad.UNKNOWN):
+            part = part.value
+            owner = self._of.evaluate(part, env)
+            if owner.must(Kind.MODULE) and not owner.grad & Grad.ATTACHED:
+                self.set(part, owner.having(grad=owner.grad | Grad.ATTACHED), env)
 
     def set(self, target: ast.expr, value: Value, env: Env) -> None:
         """Say what the thing that an expression names has become, and what holds it with it."""
@@ -449,6 +462,8 @@ class Calls:
             base = self._of.evaluate(target.value, env)
             if base.may(Kind.SEQUENCE) and (base.member is not None or base.items is not None):
                 self.set(target.value, containers.holding(base, value), env)
+            elif base.must(Kind.MODULE) and (items := containers.replaced(base, target.slice, value)) is not None:
+                self.set(target.value, base.having(items=items), env)
 
 
 _MOST_MAPPED = 16

@@ -328,6 +328,8 @@ def moved_along(value: Value, base: Value, word: str) -> Value:
     if value.must(Kind.MODULE) or "torch.nn.Parameter" in value.instance or "buffer" in value.instance:
         place = base.device if value.device == Device.HOST else value.device | base.device
         value = value.having(device=place, why_device=base.why_device or value.why_device)
+        if base.grad == Grad.DETACHED:  # frozen as a whole
+            value = value.having(grad=Grad.DETACHED, why_grad=None)
     return _from_class(value, word)
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.inference.lattice import Mode, Value
+from torchlint.inference.lattice import Kind, Mode, Value, of_kind
 from torchlint.inference.models import grad_mode
 from torchlint.syntax.ast_index import Function
 
@@ -17,6 +17,8 @@ _CONTEXT_MANAGERS = frozenset({"contextlib.contextmanager", "contextlib.asynccon
 
 _DEEPEST = 3
 """Decorators made of other decorators are followed this deep."""
+
+_ENTER = "__enter__"
 
 
 class Wrappers:
@@ -73,6 +75,8 @@ class Wrappers:
         """Return the grad mode below one decorator; ``callee`` is what was called to make it."""
         if callee is not None and self.is_context_manager(callee):
             return self.entered(callee, mode)
+        if decorator.instance:
+            return grad_mode.entered(decorator, mode, self.of_classes(decorator, mode))
         return self.decorated(decorator, grad_mode.decorated(decorator, mode))
 
     def decorator(self, function: Function, at: int) -> Value:
@@ -97,6 +101,24 @@ class Wrappers:
                 inside |= home.summaries.modes(node, mode).get(each, mode)
         return inside or mode
 
+    def of_classes(self, context: Value, mode: Mode) -> dict[str, Mode]:
+        """Return the grad mode inside the blocks of a context, by those of its classes that are the project's own.
+
+        It is the one that ``__enter__`` leaves behind, or that of a context of torch from which the class derives.
+        """
+        inside = {}
+        for name in context.instance:
+            home, node = self._file.project.definitions.get(name, (self._file, None))
+            if not isinstance(node, ast.ClassDef):
+                continue
+            known = home.classes.of(node)
+            found = known.method(_ENTER)
+            left = found[0].wrappers.left_behind(found[1]) if found is not None else None
+            bases = frozenset(base for each in known.line() for base in each.bases) & grad_mode.NAMES
+            inherited = grad_mode.entered(of_kind(Kind.OTHER, instance=bases), mode) if found is None else mode
+            inside[name] = inherited if left is None else left
+        return inside
+
     def is_context_manager(self, callee: Value) -> bool:
         """Whether a function of the project makes contexts from what it yields."""
         found = [_is_manager(home, node) for home, node in self._functions(callee)]
@@ -105,10 +127,11 @@ class Wrappers:
     def left_behind(self, function: Function) -> Mode | None:
         """Return the grad mode that calling a function leaves behind; None where it leaves it as it was."""
         index = self._file.index
-        if not any(each.attr in grad_mode.AT_ONCE for each in index.inside(function, ast.Attribute)):
+        words = grad_mode.AT_ONCE | {_ENTER}
+        if not any(each.attr in words for each in index.inside(function, ast.Attribute)):
             return None
         calls = [each.value for each in index.inside(function, ast.Expr) if isinstance(each.value, ast.Call)]
-        switched = any(getattr(call.func, "attr", None) in grad_mode.AT_ONCE for call in calls)
+        switched = any(getattr(call.func, "attr", None) in words for call in calls)
         return self._file.general(function).env.mode if switched else None
 
     def _functions(self, value: Value) -> Iterator[tuple[File, Function]]:

@@ -378,7 +378,7 @@ class File:
         """Return the grad mode inside ``with context:``; ``callee`` is what was called to make the context."""
         if callee is not None and callee.names and not context.instance:
             return self.wrappers.entered(callee, mode)
-        return grad_mode.entered(context, mode)
+        return grad_mode.entered(context, mode, self.wrappers.of_classes(context, mode))
 
     def set_so_far(self, method: Function, word: str) -> Value:
         """Return what a method that is being walked sets an attribute of ``self`` to, as far as that is known."""

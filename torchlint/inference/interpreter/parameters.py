@@ -18,7 +18,7 @@ from torchlint.inference.models import grad_mode
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.models.operations import leaf
-from torchlint.inference.program.bindings import spelled
+from torchlint.inference.program.bindings import bound, declared, spelled, written
 from torchlint.syntax.ast_index import AstIndex, Function
 
 if TYPE_CHECKING:
@@ -90,6 +90,8 @@ class Binding:
         known = self._called_with(argument, default, index) if self.given is None else None
         if known is not None and (value.vague or not known.vague):
             return known
+        if known is not None:
+            value = _with_grad_of(value, known)
         if self.file.project.presuming and argument.arg in without_graph(self.file, self.function):
             value = _detached(value)
         value = self._explained(value, argument)
@@ -136,6 +138,16 @@ class Binding:
         return Reason(text, argument, weak=True)
 
 
+def _with_grad_of(said: Value, known: Value) -> Value:
+    """Return what an annotation says, with the grad of what is given, which is of unknown kind."""
+    member = said.member
+    return said.having(
+        grad=known.grad if said.grad else said.grad,
+        why_grad=known.why_grad,
+        member=member if member is None else _with_grad_of(member, known),
+    )
+
+
 def _detached(value: Value) -> Value:
     """Return a value that has no graph, and neither has any of its members."""
     member = value.member
@@ -176,6 +188,8 @@ class Called:
     """The calls of one function, as its callers' own walks see them."""
 
     calls: tuple[ast.Call, ...]
+    own: tuple[ast.Call, ...] = ()
+    """Those in its own body, apart from the others."""
 
 
 class Callers:
@@ -197,7 +211,7 @@ class Callers:
         None where it is not known.
         """
         called = self.of(function)
-        if called is None:
+        if called is None or not all(self._hands_on(each, function, index, word) for each in called.own):
             return None
         values = []
         for call in called.calls:
@@ -211,7 +225,7 @@ class Callers:
     def mode(self, function: Function) -> Mode | None:
         """Return the join of the grad modes at the calls; None where they are not known."""
         called = self.of(function)
-        if called is None:
+        if called is None or called.own:
             return hook_mode(self._file, function) if self._file.project.presuming else None
         joined = Mode(0)
         for call in called.calls:
@@ -243,16 +257,58 @@ class Callers:
         method = isinstance(index.parents.get(function), ast.ClassDef)
         if not all(_is_plain(each) for each in function.decorator_list):
             return None
-        references = self._references(function.name, method)
-        found = [call for each in references if (call := _call_of(each, index.parents.get(each))) is not None]
-        if len(found) != len(references) or not 0 < len(found) <= _MOST_CALLS:
-            return None
-        if any(self._file.owner(call) is function for call in found):
+        found: list[ast.Call] = []
+        for each in self._references(function.name, method):
+            calls = self._calls_by(each)
+            if calls is None:
+                return None
+            found.extend(calls)
+        if not 0 < len(found) <= _MOST_CALLS:
             return None
         starred = any(isinstance(each, ast.Starred) for call in found for each in call.args)
         if starred or any(keyword.arg is None for call in found for keyword in call.keywords):
             return None
-        return Called(tuple(found))
+        own = tuple(call for call in found if self._file.owner(call) is function)
+        return Called(tuple(call for call in found if call not in own), own) if len(own) < len(found) else None
+
+    def _hands_on(self, call: ast.Call, function: Function, index: int, word: str) -> bool:
+        """Whether a function hands an argument that it never changes on to itself: that call says nothing new of it."""
+        given, known = _given(call, index, word), self._file.index
+        if not isinstance(given, ast.Name) or given.id != word or word in known.told(bound, function):
+            return False
+        return word not in known.told(declared, known.tree) and word not in {
+            each.id for each in known.told(written, function)
+        }
+
+    def _calls_by(self, reference: ast.expr) -> list[ast.Call] | None:
+        """Return the calls of a function where it is named; None where it is handed around.
+
+        It may be kept under a local name or in a private attribute of ``self`` first, by itself or as one of two.
+        """
+        parents = self._file.index.parents
+        if (call := _call_of(reference, parents.get(reference))) is not None:
+            return [call]
+        kept = [_call_of(each, parents.get(each)) for each in self._kept_as(reference)]
+        calls = [each for each in kept if each is not None]
+        return calls if calls and len(calls) == len(kept) else None
+
+    def _kept_as(self, reference: ast.expr) -> list[ast.expr]:
+        """Return where it is loaded what a statement binds a function to; nothing for other uses of one."""
+        index = self._file.index
+        node: ast.expr = reference
+        while isinstance(above := index.parents.get(node), ast.IfExp) and node is not above.test:
+            node = above
+        owner = index.owner(node)
+        if not isinstance(above, ast.Assign) or above.value is not node or owner is None:
+            return []
+        match above.targets:
+            case [ast.Name(id=word)] if word not in index.told(declared, index.tree):
+                named = [each for each in index.inside(owner, ast.Name) if each.id == word]
+                return [each for each in named if isinstance(each.ctx, ast.Load)]
+            case [ast.Attribute(value=ast.Name(id=root), attr=word)] if word.startswith("_"):
+                held = index.told(spelled, index.tree)[0].get(word, ()) if root == self._file.self_name(owner) else ()
+                return [each for each in held if isinstance(each.ctx, ast.Load)]
+        return []
 
     def _references(self, word: str, method: bool) -> list[ast.expr]:
         index = self._file.index

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from torchlint.inference.interpreter.environment import Env, lifted
 from torchlint.inference.interpreter.expressions import Expressions
+from torchlint.inference.interpreter.freezing import Asked, asked_of_all
 from torchlint.inference.lattice import NOTHING, UNKNOWN, Grad, Kind, Reason, Value, join, of_kind
-from torchlint.inference.models import tensors
+from torchlint.inference.models import nn, tensors
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.containers import holding, part
 from torchlint.inference.models.devices import string
@@ -138,7 +139,9 @@ class Flow(Expressions):
             return
         why = Reason("{code} is made to require grad", target)
         grad = Grad.ATTACHED if value.const is True else base.grad | Grad.UNKNOWN
-        env.refine(root, base.having(grad=grad, why_grad=why))
+        asked = base.having(grad=grad, why_grad=why)
+        env.refine(root, asked)
+        self.calls.thaw(target.value, asked, env)
 
     def _assign_part(self, target: ast.Subscript, value: Value, env: Env) -> None:
         base = self.evaluate(target.value, env)
@@ -255,6 +258,29 @@ class Flow(Expressions):
     def loop(self, node: ast.For | ast.AsyncFor, env: Env) -> None:
         values = self.evaluate(node.iter, env)
         self._repeat(node, env, lambda inner: self.assign(node.target, part(values), inner), endless=False)
+        if (asked := asked_of_all(self.file.index, node)) is not None:
+            self._ask_all(asked, env)
+            if isinstance(self.file.index.parents.get(node), ast.FunctionDef):
+                self._note_again(asked.module, env)
+
+    def _note_again(self, part: ast.expr, env: Env) -> None:
+        """Remember what an attribute of ``self`` that was set before has become, whichever way the function goes."""
+        path = path_of(part)
+        root, _, word = (path or "").partition(".")
+        if root == self.self_name and word in self.attributes and (value := env.find(f"{root}.{word}")) is not None:
+            self.attributes[word] = value
+
+    def _ask_all(self, asked: Asked, env: Env) -> None:
+        """Carry out what a loop asks of all parameters of a module."""
+        module = self.values.get(asked.module)
+        if module is None or not module.may(Kind.MODULE) or not self.file.works_with_torch:
+            return
+        if asked.wanted is None:
+            after = nn.asked_for_grad(module, module.grad | Grad.ATTACHED)
+        else:
+            after = nn.asked_for_grad(module, Grad.ATTACHED if asked.wanted else Grad.DETACHED)
+        self.calls.set(asked.module, after.having(kind=Kind.MODULE), env)
+        self.calls.thaw(asked.module, after, env)
 
     def repeat_while(self, node: ast.While, env: Env) -> None:
         def enter(inner: Env) -> None:

@@ -84,13 +84,13 @@ def joined_operands(values: list[Value]) -> Value:
     if len(others) == len(values) or not all(value.vague for value in others):
         return joined
     if joined.may_require_grad and not any(value.is_tensor and value.may_require_grad for value in values):
-        joined = joined.having(why_grad=_aside("carries no gradient", joined.why_grad))
+        joined = joined.having(why_grad=beside("carries no gradient", joined.why_grad))
     if joined.may_be_on_accelerator and not any(value.is_tensor and value.may_be_on_accelerator for value in values):
-        joined = joined.having(why_device=_aside("is on the host", joined.why_device))
+        joined = joined.having(why_device=beside("is on the host", joined.why_device))
     return joined
 
 
-def _aside(known: str, reason: Reason | None) -> Reason:
+def beside(known: str, reason: Reason | None) -> Reason:
     """Say that what nothing is known of, perhaps a number, is only computed with."""
     return Reason(f"it is computed with beside a tensor that {known}", None, reason, weak=True, aside=True)
 

@@ -140,6 +140,14 @@ def holding(base: Value, new: Value) -> Value:
     return base.having(items=None, member=join(held, new))
 
 
+def replaced(base: Value, where: ast.expr, new: Value) -> tuple[Value, ...] | None:
+    """Return the items of a container after ``base[where] = new``; None where they are not known one by one."""
+    match where:
+        case ast.Constant(value=int() as at) if base.items is not None and 0 <= at < len(base.items):
+            return (*base.items[:at], new, *base.items[at + 1 :])
+    return None
+
+
 def unpacked(value: Value, targets: list[ast.expr]) -> list[Value]:
     """Return the values that unpacking hands to each of some targets."""
     starred = any(isinstance(each, ast.Starred) for each in targets)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from torchlint.inference.lattice import Kind, Mode, Value, of_kind
 from torchlint.inference.models.operations import leaf
@@ -121,14 +122,17 @@ def after(call: Call) -> Mode:
     return switch.inside(tuple(call.given.every()), call.mode) if switch and switch.at_once else call.mode
 
 
-def entered(context: Value, mode: Mode) -> Mode:
-    """Return the mode inside ``with context:``; other contexts change nothing."""
+def entered(context: Value, mode: Mode, own: Mapping[str, Mode] = MappingProxyType({})) -> Mode:
+    """Return the mode inside ``with context:``; other contexts change nothing.
+
+    ``own`` holds what the project's own classes of contexts make of it, by their names.
+    """
     if not context.instance:
         return mode
     inside = Mode(0) if context.must(Kind.OTHER) else mode  # something else may have been made instead
     for name in context.instance:
         switch = _TABLE.get(name)
-        inside |= switch.inside(context.items or (), mode) if switch else mode
+        inside |= own.get(name, mode) if switch is None else switch.inside(context.items or (), mode)
     return inside
 
 

@@ -255,8 +255,22 @@ def _moved(call: Call) -> Value:
 def _asked_for_grad(call: Call) -> Value:
     wanted = call.given.find(0, "requires_grad")
     if wanted is None or wanted.const is True:
-        return call.receiver.having(grad=Grad.ATTACHED)
-    return call.receiver.having(grad=Grad.DETACHED if wanted.const is False else Grad.DETACHED | Grad.UNKNOWN)
+        return asked_for_grad(call.receiver, Grad.ATTACHED)
+    return asked_for_grad(call.receiver, Grad.DETACHED if wanted.const is False else Grad.DETACHED | Grad.UNKNOWN)
+
+
+def asked_for_grad(module: Value, grad: Grad) -> Value:
+    """Return a module after all of its parameters, and those of what it holds, were asked to require grad or not to."""
+
+    def asked(held: Value) -> Value:
+        return asked_for_grad(held, grad) if held.must(Kind.MODULE) else held
+
+    items, member = module.items, module.member
+    return module.having(
+        grad=grad,
+        items=items if items is None else tuple(map(asked, items)),
+        member=member if member is None else asked(member),
+    )
 
 
 # ---------------------------------------------------------------------- calling

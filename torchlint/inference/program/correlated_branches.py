@@ -115,12 +115,14 @@ def assumed_at(index: AstIndex, node: ast.AST) -> Assumed:
 
 def outcome(index: AstIndex, node: _Test, assumed: Assumed) -> bool | None:
     """Return whether a test holds under assumptions; None where they say nothing of it."""
-    word, holds = asked(node.test)
-    value = dict(assumed).get(word)
     function = index.owner(node)
-    if value is None or function is None or node not in index.told(settled, function).get(word, ()):
+    if function is None:
         return None
-    return value is holds
+    for word, holds in (asked(node.test), index.told(flags, function).get(node, ("", True))):
+        value = dict(assumed).get(word)
+        if value is not None and node in index.told(settled, function).get(word, ()):
+            return value is holds
+    return None
 
 
 def asked(test: ast.expr) -> tuple[str, bool]:
@@ -182,11 +184,41 @@ def settled(index: AstIndex, function: Function) -> dict[str, frozenset[_Test]]:
         and given not in stores
     }
     unclear |= parameters(function) - _truth_values_given(function)
+    setting = {word: (test,) for test, (word, _) in index.told(flags, function).items()}
     return places | {
-        word: frozenset(_behind(index, tests[word], stores.get(word, [])))
+        word: frozenset((*_behind(index, tests[word], stores.get(word, [])), *setting.get(word, ())))
         for word in (tests.keys() & (stores.keys() | parameters(function))) - unclear
         if all(_is_truth_value(index, each) for each in stores.get(word, ()))
     }
+
+
+def flags(index: AstIndex, function: Function) -> dict[_Test, tuple[str, bool]]:
+    """Return the blocks that say of themselves whether they were entered, each with its flag and what that is then.
+
+    ``was_array = False``, and in the block ``was_array = True``: each is bound there and nowhere else, not in a loop,
+    whose next round would see the flag of the round before, nor in a ``try``, which may leave a block halfway.
+    """
+    found: dict[_Test, tuple[str, bool]] = {}
+    for word, names in index.told(bound, function).items():
+        if len(names) != 2 or word in parameters(function):
+            continue
+        before, inside = (index.parents[each] for each in names)
+        block = index.parents.get(inside)
+        values = [_constant(before), _constant(inside)]
+        if not isinstance(block, ast.If) or set(values) != {True, False} or not _is_in(inside, block.body):
+            continue
+        outer = index.parents.get(block) is index.parents.get(before) is function
+        if outer and names[0].lineno < block.lineno:
+            found.setdefault(block, (word, values[1] is True))
+    return found
+
+
+def _constant(node: ast.AST) -> bool | None:
+    """Return the truth value that a statement binds one name to; None for others."""
+    match node:
+        case ast.Assign(targets=[ast.Name()], value=ast.Constant(value=bool() as value)):
+            return value
+    return None
 
 
 def _truth_values_given(function: Function) -> set[str]:

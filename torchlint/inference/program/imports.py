@@ -23,7 +23,6 @@ _CANONICAL = {
     "torch.tensor.Tensor": "torch.Tensor",
     "torch._tensor.Tensor": "torch.Tensor",
     "torch.autograd.no_grad": "torch.no_grad",
-    "torch.autograd.grad_mode.no_grad": "torch.no_grad",
     "torch.autograd.enable_grad": "torch.enable_grad",
     "torch.autograd.set_grad_enabled": "torch.set_grad_enabled",
     "torch.autograd.inference_mode": "torch.inference_mode",
@@ -33,6 +32,7 @@ _CANONICAL = {
 _PREFIXES = (
     ("torch.nn.modules.", "torch.nn."),
     ("torch.nn.utils.clip_grad.", "torch.nn.utils."),
+    ("torch.autograd.grad_mode.", "torch."),
     ("pytorch_lightning.", "lightning."),
     ("lightning.pytorch.", "lightning."),
 )

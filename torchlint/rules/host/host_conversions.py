@@ -238,12 +238,12 @@ def graded(found: Conversion, context: FileContext) -> Grade:
         return grade(Doubts(found.detach, found.cpu, value.why_grad, value.why_device), found.call, context)
     if mixed and not value.is_tensor:
         return Grade(Confidence.POSSIBLE)
+    if found.code == "TNS101" and not context.settings.strict and context.is_called_without_grad(found.call):
+        return Grade(Confidence.UNPROVEN)
     only = value.grad == Grad.ATTACHED if found.code == "TNS101" else value.device == Device.ACCELERATOR
     reason = value.why_grad if found.code == "TNS101" else value.why_device
     if only and value.is_tensor and reason is not None and not _rests_on_others(reason):
         return Grade(Confidence.CERTAIN)
-    if found.code == "TNS101" and not context.settings.strict and context.is_called_without_grad(found.call):
-        return Grade(Confidence.UNPROVEN)
     if reason is not None and any(step.named for step in reason.chain()):
         return Grade(Confidence.POSSIBLE)
     return Grade(Confidence.LIKELY)

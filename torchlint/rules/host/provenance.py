@@ -39,7 +39,8 @@ def grade(doubts: Doubts, call: cst.Call, context: FileContext) -> Grade:
     `LIKELY` is what a call in the project hands over. `POSSIBLE` is what an argument of the function, or a call in it,
     brings to the place directly: whoever calls it with a live tensor, or one on an accelerator, meets the error. All
     else is `UNPROVEN`: a value that was not followed further, an operand beside a tensor that is known, what another
-    method left in an attribute, and a gradient where all calls in the project are made without grad mode.
+    method left in an attribute, a gradient where all calls in the project are made without grad mode, and one that
+    only a function could bring of which nothing is known: a gradient takes a module, a parameter or a request.
 
     That all calls hand over what is harmless is told and changes no grade: others may call the function.
     """
@@ -49,7 +50,9 @@ def grade(doubts: Doubts, call: cst.Call, context: FileContext) -> Grade:
     if not isinstance(place, ast.expr):
         return Grade(Confidence.UNPROVEN)
     direct = [
-        (each, is_grad) for each, is_grad in doubts.reasons() if each is not None and _is_direct(each, place, context)
+        (each, is_grad)
+        for each, is_grad in doubts.reasons()
+        if each is not None and _is_direct(each, place, context) and not _is_given_up(each, is_grad, doubts, context)
     ]
     if all(is_grad and context.is_called_without_grad(place) for _, is_grad in direct):
         return Grade(Confidence.UNPROVEN)
@@ -65,8 +68,46 @@ def grade(doubts: Doubts, call: cst.Call, context: FileContext) -> Grade:
 
 
 def _brought(reason: Reason, is_grad: bool, context: FileContext) -> Brought | None:
-    start = next((step.node for step in reason.chain() if step.node is not None), None)
+    start = _start(reason)
     return context.brought_by_calls(start, is_grad) if isinstance(start, ast.arg) and context.holds(start) else None
+
+
+def _is_given_up(reason: Reason, is_grad: bool, doubts: Doubts, context: FileContext) -> bool:
+    """Whether a doubt begins at the result of a function of which nothing is known.
+
+    What such a function gives may be on an accelerator as its arguments may, where it is known to be detached.
+    """
+    start = _start(reason)
+    if not isinstance(start, ast.Call) or _asks_module(start, context):
+        return False
+    return is_grad or (doubts.grad and doubts.why_grad is not None and _start(doubts.why_grad) is start)
+
+
+_OF_MODULES = frozenset(
+    ["eval", "train", "parameters", "named_parameters", "state_dict", "load_state_dict", "zero_grad"]
+)
+"""Methods that modules have, and little else."""
+
+
+def _asks_module(call: ast.Call, context: FileContext) -> bool:
+    """Whether a call is one of a module's methods, by what the function around does with the module."""
+    scope = context.function_around(call)
+    if not isinstance(call.func, ast.Attribute) or scope is None:
+        return False
+    owner = ast.dump(call.func.value)
+    return any(_shows_module(each.func, owner) for each in context.inside(scope, ast.Call))
+
+
+def _shows_module(function: ast.expr, owner: str) -> bool:
+    """Whether a call shows that an object is a module: it is called itself, or asked for what modules have."""
+    if isinstance(function, ast.Attribute) and function.attr in _OF_MODULES:
+        function = function.value
+    return ast.dump(function) == owner
+
+
+def _start(reason: Reason) -> ast.AST | None:
+    """Return where a doubt begins."""
+    return next((step.node for step in reason.chain() if step.node is not None), None)
 
 
 def _is_direct(reason: Reason, place: ast.AST, context: FileContext) -> bool:
@@ -74,7 +115,7 @@ def _is_direct(reason: Reason, place: ast.AST, context: FileContext) -> bool:
     steps = list(reason.chain())
     if any(step.aside or _is_held(step) for step in steps):
         return False
-    start = next((step.node for step in steps if step.node is not None), None)
+    start = _start(reason)
     if start is None or not context.holds(start):
         return False
     around = {None, *(each for each in context.ancestors(place))}
