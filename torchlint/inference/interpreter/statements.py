@@ -127,10 +127,14 @@ class Flow(Expressions):
                 root, base.having(device=base.device | value.device, why_device=value.why_device or base.why_device)
             )
         path = path_of(target)
-        if path is not None:
-            env.assign(path, value)
-            self.note_attribute(path, value)
-            self.changes[path] = join(self.changes.get(path, NOTHING), value)
+        if path is None:
+            return
+        if target.attr == "grad" and base.may(Kind.TENSOR) and value.must(Kind.NONE):
+            env.remove(path)  # `backward` fills it again
+            return
+        env.assign(path, value)
+        self.note_attribute(path, value)
+        self.changes[path] = join(self.changes.get(path, NOTHING), value)
 
     def _ask_for_grad(self, target: ast.Attribute, base: Value, value: Value, root: str, env: Env) -> None:
         if value.const is False:
@@ -283,8 +287,7 @@ class Flow(Expressions):
         """Walk a loop once, from what is known of its head so far; give the environments in which it is left."""
         head = env.layer()
         for path, value in self._heads.get(node, {}).items():
-            before = head.find(path)
-            head.refine(path, value if before is None else join(before, value))
+            head.refine(path, join(self._before(path, head, node), value))
         body = head.layer()
         enter(body)
         self._breaks.append([])
@@ -301,6 +304,15 @@ class Flow(Expressions):
             self.block(node.orelse, finished)
             left.append(finished)
         return left
+
+    def _before(self, path: str, env: Env, node: Loop) -> Value:
+        """Return what a path is before a loop's first round: an attribute may have been set elsewhere."""
+        known = env.find(path)
+        root, dot, word = path.rpartition(".")
+        if known is not None or not dot or "[" in word:
+            return known if known is not None else NOTHING
+        base = self._before(root, env, node)
+        return self.attribute_of(base, word, node.target if isinstance(node, ast.For | ast.AsyncFor) else node.test)
 
     def _carry(self, node: Loop, head: Env, ends: list[Env]) -> None:
         """Take to the loop's head what the body changed and the next round may see, for the next walk."""

@@ -18,13 +18,14 @@ from torchlint.inference.lattice import (
     Mode,
     Reason,
     Value,
+    join_all,
     of_kind,
     tensor,
 )
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import place_of
 from torchlint.inference.models.operations import leaf
-from torchlint.inference.models.tables import Call, functions, words
+from torchlint.inference.models.tables import Call, Effect, functions, words
 from torchlint.inference.models.tensors import computed, detached, to
 
 _CLASSES = """
@@ -268,9 +269,13 @@ def called(module: Value, given: Arguments, mode: Mode) -> Value:
         return _through(call)
     if module.instance and all(each.startswith(WITHOUT_PARAMETERS) for each in module.instance):
         return _pure(call)
-    effects = {_FORWARD_TABLE.find(kind) for kind in kinds}
-    effect = effects.pop() if len(effects) == 1 else None
-    return (effect or _with_parameters)(call) or UNKNOWN
+    if not kinds:
+        return _with_parameters(call)
+    alike: dict[Effect, set[str]] = {}
+    for each in sorted(module.instance):
+        alike.setdefault(_FORWARD_TABLE.find(leaf(each)) or _with_parameters, set()).add(each)
+    some = ((effect, module.having(instance=frozenset(names))) for effect, names in alike.items())
+    return join_all(effect(replace(call, receiver=each)) or UNKNOWN for effect, each in some)
 
 
 def _kinds(module: Value) -> set[str]:
