@@ -437,7 +437,13 @@ class Calls:
                 self.set(target, changed, env)
 
     def set(self, target: ast.expr, value: Value, env: Env) -> None:
-        """Say what the thing that an expression names has become, and what holds it with it."""
+        """Say what the thing that an expression names has become, what holds it and what shares its memory."""
+        self.become(target, value, env)
+        if value.may(Kind.TENSOR) and (path := path_of(target)) is not None:
+            self._of.wrote(path, value, env)
+
+    def become(self, target: ast.expr, value: Value, env: Env) -> None:
+        """Say what the thing that an expression names has become, and what holds it."""
         path = path_of(target)
         if path is not None:
             env.refine(path, value)
@@ -446,7 +452,8 @@ class Calls:
         if isinstance(target, ast.Subscript):
             base = self._of.evaluate(target.value, env)
             if base.may(Kind.SEQUENCE) and (base.member is not None or base.items is not None):
-                self.set(target.value, containers.holding(base, value), env)
+                index = self._of.values.get(target.slice)
+                self.become(target.value, containers.holding(base, value, index), env)
 
 
 _MOST_MAPPED = 16

@@ -79,6 +79,9 @@ class Expressions:
     def note_attribute(self, path: str, value: Value) -> None:
         """Remember what an attribute of ``self`` is set to; a flow does."""
 
+    def wrote(self, path: str, value: Value, env: Env) -> None:
+        """Take notice that a path was written into; a flow does."""
+
     def is_open(self, word: str, env: Env) -> bool:
         """Whether something else than this walk may decide what a name is; a flow knows."""
         return False

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from torchlint.inference.interpreter.aliases import LINKS, Aliases
 from torchlint.inference.interpreter.environment import Env, lifted
 from torchlint.inference.interpreter.expressions import Expressions
 from torchlint.inference.lattice import NOTHING, UNKNOWN, Grad, Kind, Reason, Value, join, of_kind
@@ -44,6 +45,7 @@ class Flow(Expressions):
         self.presumed: list[Value] = []
         """What arguments are taken to be that no call gives."""
         self._heads: dict[Loop, dict[str, Value]] = {}
+        self._aliases = Aliases(self)
         self._is_module = body is file.index.tree.body
         self.running = False
         """Whether the walk is under way."""
@@ -65,7 +67,7 @@ class Flow(Expressions):
 
     def close(self) -> None:
         """Let go of what evaluates: it and the walk hold each other, and all that was found, until they are parted."""
-        del self.guard, self.calls, self.truth
+        del self.guard, self.calls, self.truth, self._aliases
 
     def block(self, body: list[ast.stmt], env: Env) -> None:
         """Walk statements in order; code behind a ``return`` is walked too, but changes nothing that is joined."""
@@ -92,6 +94,10 @@ class Flow(Expressions):
         self.returned, self.returns, self.attributes = returned, returns, attributes
         for each, before in pending:
             del each[before:]
+
+    def wrote(self, path: str, value: Value, env: Env) -> None:
+        """Let other names for the memory that was written into know of it."""
+        self._aliases.write(path, value, env)
 
     def is_open(self, word: str, env: Env) -> bool:
         """Whether something else than this walk may decide what a name is.
@@ -146,14 +152,14 @@ class Flow(Expressions):
 
     def _assign_part(self, target: ast.Subscript, value: Value, env: Env) -> None:
         base = self.evaluate(target.value, env)
-        self.evaluate(target.slice, env)
+        index = self.evaluate(target.slice, env)
         path = path_of(target)
         if path is not None and not base.may(Kind.TENSOR):
             env.assign(path, value)
         if base.is_tensor:
             self.calls.set(target.value, tensors.in_place(base, Arguments(target, (value,)), env.mode), env)
         elif base.may(Kind.SEQUENCE) and (base.items is not None or base.member is not None):
-            self.calls.set(target.value, holding(base, value), env)
+            self.calls.set(target.value, holding(base, value, index), env)
 
     def note_attribute(self, path: str, value: Value) -> None:
         """Remember what an attribute of ``self`` is set to: other methods will ask."""
@@ -166,6 +172,7 @@ class Flow(Expressions):
         value = self.evaluate(node.value, env)
         for target in node.targets:
             self.assign(target, value, env)
+        self._aliases.link(node, env)
 
     def annotated(self, node: ast.AnnAssign, env: Env) -> None:
         said = self.file.annotated(node.annotation, env, self)
@@ -175,6 +182,7 @@ class Flow(Expressions):
             return
         value = self.evaluate(node.value, env)
         self.assign(node.target, said if said is not None and value.unknown else value, env)
+        self._aliases.link(node, env)
 
     def augmented(self, node: ast.AugAssign, env: Env) -> None:
         before = self.evaluate(node.target, env)
@@ -186,10 +194,12 @@ class Flow(Expressions):
             after = holding(before, part(added))
         path = path_of(node.target)
         if path is not None:
-            env.assign(path, after)
+            (env.refine if before.is_tensor else env.assign)(path, after)
             self.note_attribute(path, after)
             if before.may(Kind.TENSOR | Kind.SEQUENCE):
                 self.changes[path] = join(self.changes.get(path, NOTHING), after)
+            if before.is_tensor:
+                self.wrote(path, after, env)
         if isinstance(node.target, ast.Subscript):
             self._assign_part(node.target, after, env)
 
@@ -258,7 +268,12 @@ class Flow(Expressions):
     # ------------------------------------------------------------------ loops
     def loop(self, node: ast.For | ast.AsyncFor, env: Env) -> None:
         values = self.evaluate(node.iter, env)
-        self._repeat(node, env, lambda inner: self.assign(node.target, part(values), inner), endless=False)
+
+        def enter(inner: Env) -> None:
+            self.assign(node.target, part(values), inner)
+            self._aliases.link(node, inner)
+
+        self._repeat(node, env, enter, endless=False)
 
     def repeat_while(self, node: ast.While, env: Env) -> None:
         def enter(inner: Env) -> None:
@@ -309,7 +324,7 @@ class Flow(Expressions):
         """Return what a path is before a loop's first round: an attribute may have been set elsewhere."""
         known = env.find(path)
         root, dot, word = path.rpartition(".")
-        if known is not None or not dot or "[" in word:
+        if known is not None or not dot or "[" in word or path.endswith(LINKS):
             return known if known is not None else NOTHING
         base = self._before(root, env, node)
         return self.attribute_of(base, word, node.target if isinstance(node, ast.For | ast.AsyncFor) else node.test)
@@ -361,6 +376,7 @@ class Flow(Expressions):
 
     def expression(self, node: ast.Expr, env: Env) -> None:
         self.evaluate(node.value, env)
+        self._aliases.link(node, env)
 
     def check(self, node: ast.Assert, env: Env) -> None:
         self.evaluate(node.test, env)
