@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchlint.inference.interpreter import heuristics
@@ -49,6 +50,12 @@ _FOLDS = 4
 
 _SAMPLING = words("sample sample_n")
 """What draws from a distribution: nothing drawn so requires grad."""
+
+_GOING_THROUGH = frozenset(
+    f"builtins.{word}"
+    for word in words("enumerate zip list tuple iter next sorted reversed set frozenset map filter sum max min")
+)
+"""Functions of Python that go through what they are given."""
 
 _MAKING = words("from_pretrained create_model load_from_checkpoint from_config")
 
@@ -127,6 +134,9 @@ class Calls:
     def _named(self, name: str, callee: Value, given: Arguments, env: Env) -> Value:
         if name == "builtins.super":
             return self._super(given.node, env)
+        if name in _GOING_THROUGH and any(each.instance for each in given.positional):
+            each_one = tuple(self._of.iterated(each, given.node) for each in given.positional)
+            given = replace(given, positional=each_one)
         if (handed := self._handing(name, given, env)) is not None:
             return handed
         if self._is_statement(given.node):
@@ -219,6 +229,8 @@ class Calls:
             case "builtins.sorted" | "builtins.max" | "builtins.min" if (key := given.keywords.get("key")) is not None:
                 held = given.positional if len(given.positional) > 1 else map(containers.part, given.positional)
                 self._handed(key, (join_all(held),), given, env)
+            case "torch.utils.data.DataLoader":
+                return self._loader(given, env)
             case "torch.load" | "torch.jit.load" if (where := given.find(1, "map_location")) is not None:
                 return self._loaded(name, where, given, env)
         return None
@@ -257,6 +269,17 @@ class Calls:
             if total.same(before):
                 return total
         return UNKNOWN
+
+    def _loader(self, given: Arguments, env: Env) -> Value | None:
+        """Return a loader of what a data set, or the function that makes batches of its samples, shows of them."""
+        dataset, collate = given.find(0, "dataset"), given.find(6, "collate_fn")
+        node = given.node.func if isinstance(given.node, ast.Call) else given.node
+        held = self._of.iterated(dataset, node) if dataset is not None else UNKNOWN
+        batch = nn.batch_of(containers.part(held))
+        if collate is not None and not collate.must(Kind.NONE):
+            batch = nn.batch_of(self._handed(collate, (of_kind(Kind.SEQUENCE, member=batch),), given, env))
+        made = functions.call("torch.utils.data.DataLoader", given, env.mode)
+        return made.having(member=batch) if made is not None else None
 
     def _loaded(self, name: str, where: Value, given: Arguments, env: Env) -> Value | None:
         """Return what is loaded to where a function puts each storage; None where no function says that."""

@@ -267,7 +267,7 @@ class Flow(Expressions):
 
     # ------------------------------------------------------------------ loops
     def loop(self, node: ast.For | ast.AsyncFor, env: Env) -> None:
-        values = self.evaluate(node.iter, env)
+        values = self.iterated(self.evaluate(node.iter, env), node.iter)
 
         def enter(inner: Env) -> None:
             self.assign(node.target, part(values), inner)

@@ -145,14 +145,41 @@ def _source_of_rows(call: Call) -> Value:
     return _plain_object(call).having(member=of_kind(Kind.SEQUENCE, items=call.given.positional))
 
 
+_OF_BATCHES = Kind.TENSOR | Kind.SEQUENCE | Kind.STRING | Kind.OTHER | Kind.ARRAY
+
+
 def host_batch() -> Value:
     """Return what a DataLoader yields: tensors on the host, or containers of them."""
-    return Value(
-        Kind.TENSOR | Kind.SEQUENCE | Kind.STRING | Kind.OTHER | Kind.ARRAY,
-        Grad.DETACHED,
-        Device.HOST,
-        member=Value(Kind.TENSOR | Kind.SEQUENCE | Kind.OTHER | Kind.ARRAY | Kind.STRING, Grad.DETACHED, Device.HOST),
+    return Value(_OF_BATCHES, Grad.DETACHED, Device.HOST, member=Value(_OF_BATCHES, Grad.DETACHED, Device.HOST))
+
+
+def batch_of(value: Value, depth: int = 4) -> Value:
+    """Return what a DataLoader yields of what its data set, or the function that makes batches, gives.
+
+    Nothing is presumed to be on an accelerator or to require grad, but what is shown to be so.
+    """
+    if not depth or (value.unknown and value.items is None and value.member is None):
+        plain = host_batch()
+        return plain.having(**_shown(value)) if value.kind else plain
+    return value.having(
+        kind=value.kind | _OF_BATCHES,
+        **_shown(value),
+        rank=None,
+        const=None,
+        items=tuple(batch_of(each, depth - 1) for each in value.items) if value.items is not None else None,
+        member=batch_of(value.member, depth - 1) if value.member is not None else None,
+        keys=tuple((key, batch_of(each, depth - 1)) for key, each in value.keys),
     )
+
+
+def _shown(value: Value) -> dict[str, object]:
+    grad, device = value.grad & Grad.ATTACHED, value.device & Device.ACCELERATOR
+    sure = value.is_tensor and value.device == Device.ACCELERATOR
+    return {
+        "grad": grad | (value.grad & Grad.DETACHED) or Grad.DETACHED,
+        "device": device if sure else device | Device.HOST,
+        "dtype": value.dtype or ANY_DTYPE,
+    }
 
 
 # ---------------------------------------------------------------------- what a module has
