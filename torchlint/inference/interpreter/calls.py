@@ -42,7 +42,7 @@ _CHAINING = words("cuda cpu to float half double long int")
 
 _LOSS_WORD = words("criterion loss_fn loss_func loss_function lossfn criterion_fn")
 
-_MOVING = re.compile(r"(gpu|cuda|(to|move|put|send|copy|push|transfer|upload)_\w+)\d*$", re.IGNORECASE)
+_MOVING = re.compile(r"(gpu|cuda|rank|(to|move|put|send|copy|push|transfer|upload)_\w+)\d*$", re.IGNORECASE)
 """Names of functions that put a tensor on a device, and give none: ``move_to_cuda(batch)``, ``gpu(x)``."""
 
 _FOLDS = 4
