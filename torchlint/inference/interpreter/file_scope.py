@@ -280,7 +280,7 @@ class File:
             if len(known) == _MOST_ASSUMED:
                 return self.general(function)
             flow = self._flow(function)
-            flow.assumed = assumed
+            flow.assumed, flow.reports = assumed, False
             with self.project.general(self, function):
                 self.project.spend(self, lines_of(function), function)
                 known[assumed] = self.project.rounds.settle(flow.run)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from torchlint.inference.interpreter.aliases import LINKS, Aliases
 from torchlint.inference.interpreter.environment import Env, lifted
 from torchlint.inference.interpreter.expressions import Expressions
-from torchlint.inference.lattice import NOTHING, UNKNOWN, Grad, Kind, Reason, Value, join, of_kind
+from torchlint.inference.lattice import NOTHING, UNKNOWN, Device, Grad, Kind, Reason, Value, join, of_kind
 from torchlint.inference.models import tensors
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.containers import holding, part
@@ -27,6 +27,10 @@ _PASSES = 6
 """A loop is walked at most this often; from the fourth time on what still changes in it is unknown."""
 
 _WIDEN = 3
+
+
+_HOST = of_kind(Kind.DEVICE | Kind.STRING, device=Device.HOST)
+"""The host by its device or by its name."""
 
 
 class Flow(Expressions):
@@ -46,6 +50,7 @@ class Flow(Expressions):
         """What arguments are taken to be that no call gives."""
         self._heads: dict[Loop, dict[str, Value]] = {}
         self._aliases = Aliases(self)
+        self._on_host: dict[str, Value] = {}
         self._is_module = body is file.index.tree.body
         self.running = False
         """Whether the walk is under way."""
@@ -59,8 +64,9 @@ class Flow(Expressions):
         """Walk the body."""
         self.running = True
         self.env = self._start(self)
-        for word in on_host(self.assumed):
-            self.env.assign(word, string("cpu"))
+        self._on_host = {place: string("cpu") if named else _HOST for place, named in on_host(self.assumed).items()}
+        for place, value in self._on_host.items():
+            self.env.assign(place, value)
         self.block(self.body, self.env)
         self.running = False
         return self
@@ -117,6 +123,8 @@ class Flow(Expressions):
         match target:
             case ast.Name(id=word) if self._is_module:
                 self.file.rebound(word)
+            case ast.Name(id=word) if word in self._on_host:
+                env.assign(word, self._on_host[word])
             case ast.Attribute():
                 self._assign_attribute(target, value, env)
             case ast.Subscript():
