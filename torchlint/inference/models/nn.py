@@ -32,6 +32,7 @@ _CLASSES = """
 torch.nn.* torchvision.models.* torchaudio.transforms.*                -> module
 torch.nn.Sequential                                                    -> sequential
 torch.nn.ModuleList torch.nn.ModuleDict                                -> module_holder
+torch.nn.ParameterList torch.nn.ParameterDict                          -> parameter_holder
 torch.optim.* torch.quasirandom.* torch.utils.tensorboard.*            -> plain_object
 torch.cuda.* torch.multiprocessing.* torchvision.transforms.*          -> plain_object
 torch.distributions.*                                                  -> distribution_object
@@ -107,7 +108,7 @@ def names_a_loader(word: str) -> bool:
 def made(name: str, given: Arguments) -> Value | None:
     """Return the object that calling one of torch's classes makes; None for other names."""
     is_class = leaf(name)[:1].isupper() or name.startswith("torchvision.models.")
-    if not is_class or name.endswith("Tensor") or name.startswith(("torch.nn.Parameter", "torch.nn.functional.")):
+    if not is_class or name.endswith(("Tensor", "Parameter")) or name.startswith("torch.nn.functional."):
         return None
     effect = _CLASS_TABLE.find(name)
     return effect(Call(name, given, Mode.ON)) if effect is not None else None
@@ -127,6 +128,27 @@ def _sequential(call: Call) -> Value:
 def _module_holder(call: Call) -> Value:
     held = call.given.positional[:1]
     return _module(call).having(member=held[0].element() if held else None)
+
+
+def _parameter_holder(call: Call) -> Value:
+    """Return a list of parameters; plain tensors become parameters that require grad."""
+    held = call.given.find(0, "values", "parameters")
+    if held is None or not held.must(Kind.SEQUENCE):
+        return _module(call)
+    items = tuple(map(_as_parameter, held.items)) if held.items is not None else None
+    member = _as_parameter(held.element()) if items is None else None
+    placed = join_all(items) if items is not None else member or UNKNOWN
+    place, why = (placed.device, placed.why_device) if placed.is_tensor else (Device.HOST, None)
+    return _module(call).having(items=items, member=member, device=place, why_device=why)
+
+
+def _as_parameter(value: Value) -> Value:
+    if not value.is_tensor:
+        return value
+    made = value.having(instance=frozenset({"torch.nn.Parameter"}), rank=None, names=frozenset())
+    if "torch.nn.Parameter" in value.instance:
+        return made
+    return made.having(grad=Grad.ATTACHED, why_grad=Reason("it is a parameter of a module"))
 
 
 def _plain_object(call: Call) -> Value:
@@ -399,7 +421,7 @@ def _of_some_parameters(call: Call) -> Value:
 _CLASS_TABLE = functions(
     _CLASSES,
     [
-        *(_module, _sequential, _module_holder, _plain_object, _distribution_object),
+        *(_module, _sequential, _module_holder, _parameter_holder, _plain_object, _distribution_object),
         *(_source_of_batches, _source_of_rows),
     ],
 )
