@@ -199,6 +199,22 @@ def test_little_is_presumed_of_a_library(call: str) -> None:
     assert [each.code for each in found(LIBRARY, f"return {call}.cpu().numpy()")] == ["TNS103"]
 
 
+@pytest.mark.parametrize(
+    ("given", "codes"),
+    [
+        ("array", []),
+        ("torch.nn.Linear(2, 2).requires_grad_(False)", []),
+        ("torch.nn.Linear(2, 2)", ["TNS103"]),
+        ("lambda each: each * 2", ["TNS103"]),
+        ("shown", ["TNS103"]),
+    ],
+)
+def test_a_module_or_a_function_may_bring_a_graph_to_a_library(given: str, codes: list[str]) -> None:
+    assert [
+        each.code for each in found(LIBRARY, f"return kornia.to_gray({given}, torch.ones(2)).cpu().numpy()")
+    ] == codes
+
+
 @pytest.mark.parametrize("line", ["return args.weight.numpy()", "return x.to(args.device).detach().numpy()"])
 def test_settings_say_nothing_of_a_tensor_among_them_nor_of_a_device(line: str) -> None:
     assert [each.code[:5] for each in found(SETTINGS, line)] == ["TNS10"]

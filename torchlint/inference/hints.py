@@ -22,6 +22,7 @@ from torchlint.inference.lattice import (
     of_kind,
     tensor,
 )
+from torchlint.inference.models.libraries import TRAINER
 from torchlint.inference.models.operations import LEGACY_DTYPES, leaf
 from torchlint.inference.models.tables import words
 from torchlint.inference.models.tensors import dtype_bits
@@ -178,6 +179,8 @@ def _plain(names: frozenset[str], node: ast.expr) -> Value | None:
         if name.startswith("torch.nn.") and word[:1].isupper():
             own = frozenset({name}) if word != "Module" else frozenset[str]()
             return Value(Kind.MODULE, Grad.ATTACHED, ANY_DEVICE, instance=own)
+        if name == TRAINER:
+            return of_kind(Kind.OTHER, instance=frozenset({name}))
         if name.startswith("lightning.LightningModule"):
             return Value(Kind.MODULE, Grad.ATTACHED, ANY_DEVICE)
         if name == "torch.utils.data.DataLoader":

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchlint.inference.interpreter import heuristics
+from torchlint.inference.interpreter.changes import Changes
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.lattice import (
     ANY,
     ANY_DEVICE,
-    NOTHING,
     UNKNOWN,
     Device,
     Dtype,
@@ -41,7 +42,7 @@ _CHAINING = words("cuda cpu to float half double long int")
 
 _LOSS_WORD = words("criterion loss_fn loss_func loss_function lossfn criterion_fn")
 
-_MOVING = re.compile(r"(gpu|cuda|(to|move|put|send|copy|push|transfer|upload)_\w+)\d*$", re.IGNORECASE)
+_MOVING = re.compile(r"(gpu|cuda|rank|(to|move|put|send|copy|push|transfer|upload)_\w+)\d*$", re.IGNORECASE)
 """Names of functions that put a tensor on a device, and give none: ``move_to_cuda(batch)``, ``gpu(x)``."""
 
 _FOLDS = 4
@@ -50,14 +51,20 @@ _FOLDS = 4
 _SAMPLING = words("sample sample_n")
 """What draws from a distribution: nothing drawn so requires grad."""
 
+_GOING_THROUGH = frozenset(
+    f"builtins.{word}"
+    for word in words("enumerate zip list tuple iter next sorted reversed set frozenset map filter sum max min")
+)
+"""Functions of Python that go through what they are given."""
+
 _MAKING = words("from_pretrained create_model load_from_checkpoint from_config")
 
 
-class Calls:
+class Calls(Changes):
     """Evaluates calls for one scope."""
 
     def __init__(self, expressions: Expressions) -> None:
-        self._of = expressions
+        super().__init__(expressions)
         self._file = expressions.file
         self._lambdas: set[ast.Lambda] = set()
         """The lambdas that are being called at this moment."""
@@ -127,6 +134,9 @@ class Calls:
     def _named(self, name: str, callee: Value, given: Arguments, env: Env) -> Value:
         if name == "builtins.super":
             return self._super(given.node, env)
+        if name in _GOING_THROUGH and any(each.instance for each in given.positional):
+            each_one = tuple(self._of.iterated(each, given.node) for each in given.positional)
+            given = replace(given, positional=each_one)
         if (handed := self._handing(name, given, env)) is not None:
             return handed
         if self._is_statement(given.node):
@@ -219,6 +229,8 @@ class Calls:
             case "builtins.sorted" | "builtins.max" | "builtins.min" if (key := given.keywords.get("key")) is not None:
                 held = given.positional if len(given.positional) > 1 else map(containers.part, given.positional)
                 self._handed(key, (join_all(held),), given, env)
+            case "torch.utils.data.DataLoader":
+                return self._loader(given, env)
             case "torch.load" | "torch.jit.load" if (where := given.find(1, "map_location")) is not None:
                 return self._loaded(name, where, given, env)
         return None
@@ -257,6 +269,17 @@ class Calls:
             if total.same(before):
                 return total
         return UNKNOWN
+
+    def _loader(self, given: Arguments, env: Env) -> Value | None:
+        """Return a loader of what a data set, or the function that makes batches of its samples, shows of them."""
+        dataset, collate = given.find(0, "dataset"), given.find(6, "collate_fn")
+        node = given.node.func if isinstance(given.node, ast.Call) else given.node
+        held = self._of.iterated(dataset, node) if dataset is not None else UNKNOWN
+        batch = nn.batch_of(containers.part(held))
+        if collate is not None and not collate.must(Kind.NONE):
+            batch = nn.batch_of(self._handed(collate, (of_kind(Kind.SEQUENCE, member=batch),), given, env))
+        made = functions.call("torch.utils.data.DataLoader", given, env.mode)
+        return made.having(member=batch) if made is not None else None
 
     def _loaded(self, name: str, where: Value, given: Arguments, env: Env) -> Value | None:
         """Return what is loaded to where a function puts each storage; None where no function says that."""
@@ -442,28 +465,6 @@ class Calls:
             if of_tensor is not None:
                 self.set(target, of_tensor, env)
                 self.thaw(target, of_tensor, env)
-
-    def thaw(self, part: ast.expr, value: Value, env: Env) -> None:
-        """Take notice that something may require grad now: what holds it is no longer frozen as a whole."""
-        while isinstance(part, ast.Attribute | ast.Subscript) and value.grad & (Grad.ATTACHED | Grad.UNKNOWN):
-            part = part.value
-            owner = self._of.evaluate(part, env)
-            if owner.must(Kind.MODULE) and not owner.grad & Grad.ATTACHED:
-                self.set(part, owner.having(grad=owner.grad | Grad.ATTACHED), env)
-
-    def set(self, target: ast.expr, value: Value, env: Env) -> None:
-        """Say what the thing that an expression names has become, and what holds it with it."""
-        path = path_of(target)
-        if path is not None:
-            env.refine(path, value)
-            self._of.note_attribute(path, value)
-            self._of.changes[path] = join(self._of.changes.get(path, NOTHING), value)
-        if isinstance(target, ast.Subscript):
-            base = self._of.evaluate(target.value, env)
-            if base.may(Kind.SEQUENCE) and (base.member is not None or base.items is not None):
-                self.set(target.value, containers.holding(base, value), env)
-            elif base.must(Kind.MODULE) and (items := containers.replaced(base, target.slice, value)) is not None:
-                self.set(target.value, base.having(items=items), env)
 
 
 _MOST_MAPPED = 16

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from torchlint.inference.interpreter.shared_memory import linked_roots
 from torchlint.inference.models.operations import leaf
 from torchlint.inference.program.bindings import set_words
 from torchlint.inference.program.frameworks import OTHERS
@@ -206,5 +207,14 @@ def _read_setters(known: Class, method: Function) -> None:
     found = known.home.index.told(set_words, method)
     known.loose.update(found.loose)
     known.sets.update((word, method) for word in found.own)
-    for word in found.words:
+    by_another_name = _linked_attributes(method, known.home.index.told(linked_roots, method))
+    known.sets.update((word, method) for word in by_another_name)
+    for word in dict.fromkeys((*found.words, *by_another_name)):
         known.setters.setdefault(word, []).append(method)
+
+
+def _linked_attributes(method: Function, roots: frozenset[str]) -> list[str]:
+    """Return the attributes of ``self`` that a method may write into by another name: ``v = self.buffer[0]``."""
+    first = [*method.args.posonlyargs, *method.args.args][:1]
+    prefix = f"{first[0].arg}." if first else "."
+    return sorted(root.removeprefix(prefix) for root in roots if root.startswith(prefix))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from torchlint.inference.interpreter.calls import Calls
@@ -78,6 +79,9 @@ class Expressions:
 
     def note_attribute(self, path: str, value: Value) -> None:
         """Remember what an attribute of ``self`` is set to; a flow does."""
+
+    def wrote(self, path: str, value: Value, env: Env) -> None:
+        """Take notice that a path was written into; a flow does."""
 
     def is_open(self, word: str, env: Env) -> bool:
         """Whether something else than this walk may decide what a name is; a flow knows."""
@@ -244,11 +248,26 @@ class Expressions:
     def _generators(self, generators: list[ast.comprehension], env: Env) -> Env:
         inner = env.layer()
         for each in generators:
-            self.assign(each.target, part(self.evaluate(each.iter, inner)), inner)
+            values = self.iterated(self.evaluate(each.iter, inner), each.iter)
+            self.assign(each.target, part(values), inner)
             for test in each.ifs:
                 self.evaluate(test, inner)
                 self.guard.narrow(test, True, inner)
         return inner
+
+    def iterated(self, value: Value, node: ast.AST) -> Value:
+        """Return what is gone through: of an object of the project what its own methods give one by one."""
+        if not value.instance or not value.must(Kind.OTHER) or value.items is not None or value.member is not None:
+            return value
+        given = Arguments(getattr(node, "func", node))
+        found = self.file.call_method(value, "__iter__", given, Mode.ON)
+        if found is not None and found.instance:
+            each = self.file.call_method(found, "__next__", given, Mode.ON)
+        elif found is None:
+            each = self.file.call_method(value, "__getitem__", replace(given, positional=(_ANY_INDEX,)), Mode.ON)
+        else:
+            return found
+        return value if each is None else of_kind(Kind.SEQUENCE, member=each)
 
     def assign(self, target: ast.expr, value: Value, env: Env) -> None:
         """Bind names and what unpacks into names; a flow also assigns attributes and parts."""
@@ -385,6 +404,9 @@ class Expressions:
         for word in parameters(node):
             inner.assign(word, UNKNOWN)
         return of_kind(Kind.OTHER, node=node, member=self.evaluate(node.body, inner))
+
+
+_ANY_INDEX = of_kind(Kind.INTEGER)
 
 
 def _zero_dim(value: Value) -> bool:

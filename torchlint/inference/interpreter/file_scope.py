@@ -19,11 +19,11 @@ from torchlint.inference.interpreter.parameters import Binding, Callers, is_prog
 from torchlint.inference.interpreter.project import MARK, Effort, Project
 from torchlint.inference.interpreter.statements import Flow
 from torchlint.inference.interpreter.summaries import Summaries, place_of
-from torchlint.inference.lattice import NOTHING, UNKNOWN, Kind, Mode, Value, join_all, of_kind
+from torchlint.inference.lattice import NOTHING, UNKNOWN, Kind, Mode, Value, join, join_all, of_kind
 from torchlint.inference.models import grad_mode
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import last_word_of_name, says_accelerator
-from torchlint.inference.program.bindings import imported_only, lines_of
+from torchlint.inference.program.bindings import imported_only, lines_of, setting_inside
 from torchlint.inference.program.correlated_branches import Assumed, named_tests
 from torchlint.inference.program.frameworks import imports_torch
 from torchlint.inference.program.imports import BUILTINS, named, path_of
@@ -247,7 +247,7 @@ class File:
             self.project.rounds.used(self._flows, function)
             return self._flows[function]
         project = self.project
-        flow = Flow(self, function.body, lambda flow: self.start(function, flow, None, None), self.self_name(function))
+        flow = self._flow(function)
         self._flows[function] = flow
         project.rounds.keep(self._flows, function)
         with project.general(self, function) as effort:
@@ -255,9 +255,23 @@ class File:
             flow.run()
         self.efforts[function] = effort
         self.closures.finished(function, flow)
+        self.take_in(function, flow.attributes)
         for word in project.rounds.words(function):
             project.rounds.found((function, word), flow.attributes.get(word, NOTHING))
         return flow
+
+    def _flow(self, function: Function) -> Flow:
+        return Flow(
+            self, function.body, lambda flow: self.start(function, flow, None, None), self.object_name(function)
+        )
+
+    def take_in(self, function: Function, attributes: dict[str, Value]) -> None:
+        """Add what functions inside a method set attributes of its object to, whenever they are called."""
+        if self.self_name(function) is None:
+            return
+        for inner in self.index.told(setting_inside, function):
+            for word, value in self.general(inner).attributes.items():
+                attributes[word] = join(attributes.get(word, NOTHING), value)
 
     def assuming(self, function: Function, assumed: Assumed) -> Flow:
         """Walk a function as :meth:`general` does, with some tests known to come out one way; so for few such ways."""
@@ -265,10 +279,8 @@ class File:
         if assumed not in known:
             if len(known) == _MOST_ASSUMED:
                 return self.general(function)
-            flow = Flow(
-                self, function.body, lambda flow: self.start(function, flow, None, None), self.self_name(function)
-            )
-            flow.assumed = assumed
+            flow = self._flow(function)
+            flow.assumed, flow.reports = assumed, False
             with self.project.general(self, function):
                 self.project.spend(self, lines_of(function), function)
                 known[assumed] = self.project.rounds.settle(flow.run)
@@ -281,6 +293,15 @@ class File:
         if not isinstance(owner, ast.ClassDef) or not first or is_static(function):
             return None
         return first[0].arg
+
+    def object_name(self, function: Function) -> str | None:
+        """Return the name of the object of the method that a function is or stands in; None outside of methods."""
+        outer: Function | None = function
+        while outer is not None:
+            if (word := self.self_name(outer)) is not None:
+                return word if self.closures.binder(function, word) is outer else None
+            outer = self.owner(outer)
+        return None
 
     def takes_object(self, function: Function) -> bool:
         """Whether a method, taken from its class, is given the object first."""

@@ -37,11 +37,14 @@ _ACTIONS = frozenset(["action", "actions"])
 def of_library(name: str, given: Arguments) -> Value | None:
     """Return what a library's function makes of tensors without a graph, or of arrays; None for other calls.
 
-    What is given nothing of the kind may make a module, and a class does.
+    What is given nothing of the kind may make a module, and a class does. A module or a function that it is given may
+    bring a graph: ``gradient_penalty(critic, images)``.
     """
     if name.startswith((MARK, "builtins.")) or not leaf(name).islower():
         return None
     every, operands = given.every(), given.operands()
+    if any(map(_may_bring_a_graph, every)):
+        return None
     if operands.is_tensor and not operands.may_require_grad:
         return UNKNOWN.having(grad=Grad.DETACHED, device=operands.device)
     if (
@@ -51,6 +54,13 @@ def of_library(name: str, given: Arguments) -> Value | None:
     ):
         return None
     return UNKNOWN.having(grad=Grad.DETACHED, device=Device.HOST)
+
+
+def _may_bring_a_graph(value: Value) -> bool:
+    """Whether a value is a module with parameters that require grad, or a function of the project."""
+    if value.must(Kind.MODULE):
+        return value.grad != Grad.DETACHED
+    return isinstance(value.node, ast.Lambda) or any(name.startswith(MARK) for name in value.names)
 
 
 def of_constructor(name: str, given: Arguments, mode: Mode) -> Value | None:

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from torchlint.inference.interpreter.aliases import LINKS, Aliases
 from torchlint.inference.interpreter.environment import Env, lifted
 from torchlint.inference.interpreter.expressions import Expressions
 from torchlint.inference.interpreter.freezing import Asked, asked_of_all
-from torchlint.inference.lattice import NOTHING, UNKNOWN, Grad, Kind, Reason, Value, join, of_kind
+from torchlint.inference.lattice import NOTHING, UNKNOWN, Device, Grad, Kind, Reason, Value, join, of_kind
 from torchlint.inference.models import nn, tensors
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.containers import holding, part
@@ -29,6 +30,10 @@ _PASSES = 6
 _WIDEN = 3
 
 
+_HOST = of_kind(Kind.DEVICE | Kind.STRING, device=Device.HOST)
+"""The host by its device or by its name."""
+
+
 class Flow(Expressions):
     """One walk of a body in an environment: the value of every expression in it, and what it returns."""
 
@@ -45,6 +50,8 @@ class Flow(Expressions):
         self.presumed: list[Value] = []
         """What arguments are taken to be that no call gives."""
         self._heads: dict[Loop, dict[str, Value]] = {}
+        self._aliases = Aliases(self)
+        self._on_host: dict[str, Value] = {}
         self._is_module = body is file.index.tree.body
         self.running = False
         """Whether the walk is under way."""
@@ -58,15 +65,16 @@ class Flow(Expressions):
         """Walk the body."""
         self.running = True
         self.env = self._start(self)
-        for word in on_host(self.assumed):
-            self.env.assign(word, string("cpu"))
+        self._on_host = {place: string("cpu") if named else _HOST for place, named in on_host(self.assumed).items()}
+        for place, value in self._on_host.items():
+            self.env.assign(place, value)
         self.block(self.body, self.env)
         self.running = False
         return self
 
     def close(self) -> None:
         """Let go of what evaluates: it and the walk hold each other, and all that was found, until they are parted."""
-        del self.guard, self.calls, self.truth
+        del self.guard, self.calls, self.truth, self._aliases
 
     def block(self, body: list[ast.stmt], env: Env) -> None:
         """Walk statements in order; code behind a ``return`` is walked too, but changes nothing that is joined."""
@@ -94,6 +102,10 @@ class Flow(Expressions):
         for each, before in pending:
             del each[before:]
 
+    def wrote(self, path: str, value: Value, env: Env) -> None:
+        """Let other names for the memory that was written into know of it."""
+        self._aliases.write(path, value, env)
+
     def is_open(self, word: str, env: Env) -> bool:
         """Whether something else than this walk may decide what a name is.
 
@@ -112,6 +124,8 @@ class Flow(Expressions):
         match target:
             case ast.Name(id=word) if self._is_module:
                 self.file.rebound(word)
+            case ast.Name(id=word) if word in self._on_host:
+                env.assign(word, self._on_host[word])
             case ast.Attribute():
                 self._assign_attribute(target, value, env)
             case ast.Subscript():
@@ -128,10 +142,14 @@ class Flow(Expressions):
                 root, base.having(device=base.device | value.device, why_device=value.why_device or base.why_device)
             )
         path = path_of(target)
-        if path is not None:
-            env.assign(path, value)
-            self.note_attribute(path, value)
-            self.changes[path] = join(self.changes.get(path, NOTHING), value)
+        if path is None:
+            return
+        if target.attr == "grad" and base.may(Kind.TENSOR) and value.must(Kind.NONE):
+            env.remove(path)  # `backward` fills it again
+            return
+        env.assign(path, value)
+        self.note_attribute(path, value)
+        self.changes[path] = join(self.changes.get(path, NOTHING), value)
 
     def _ask_for_grad(self, target: ast.Attribute, base: Value, value: Value, root: str, env: Env) -> None:
         if value.const is False:
@@ -145,14 +163,14 @@ class Flow(Expressions):
 
     def _assign_part(self, target: ast.Subscript, value: Value, env: Env) -> None:
         base = self.evaluate(target.value, env)
-        self.evaluate(target.slice, env)
+        index = self.evaluate(target.slice, env)
         path = path_of(target)
         if path is not None and not base.may(Kind.TENSOR):
             env.assign(path, value)
         if base.is_tensor:
             self.calls.set(target.value, tensors.in_place(base, Arguments(target, (value,)), env.mode), env)
         elif base.may(Kind.SEQUENCE) and (base.items is not None or base.member is not None):
-            self.calls.set(target.value, holding(base, value), env)
+            self.calls.set(target.value, holding(base, value, index), env)
 
     def note_attribute(self, path: str, value: Value) -> None:
         """Remember what an attribute of ``self`` is set to: other methods will ask."""
@@ -165,6 +183,7 @@ class Flow(Expressions):
         value = self.evaluate(node.value, env)
         for target in node.targets:
             self.assign(target, value, env)
+        self._aliases.link(node, env)
 
     def annotated(self, node: ast.AnnAssign, env: Env) -> None:
         said = self.file.annotated(node.annotation, env, self)
@@ -174,6 +193,7 @@ class Flow(Expressions):
             return
         value = self.evaluate(node.value, env)
         self.assign(node.target, said if said is not None and value.unknown else value, env)
+        self._aliases.link(node, env)
 
     def augmented(self, node: ast.AugAssign, env: Env) -> None:
         before = self.evaluate(node.target, env)
@@ -185,10 +205,12 @@ class Flow(Expressions):
             after = holding(before, part(added))
         path = path_of(node.target)
         if path is not None:
-            env.assign(path, after)
+            (env.refine if before.is_tensor else env.assign)(path, after)
             self.note_attribute(path, after)
             if before.may(Kind.TENSOR | Kind.SEQUENCE):
                 self.changes[path] = join(self.changes.get(path, NOTHING), after)
+            if before.is_tensor:
+                self.wrote(path, after, env)
         if isinstance(node.target, ast.Subscript):
             self._assign_part(node.target, after, env)
 
@@ -256,8 +278,13 @@ class Flow(Expressions):
 
     # ------------------------------------------------------------------ loops
     def loop(self, node: ast.For | ast.AsyncFor, env: Env) -> None:
-        values = self.evaluate(node.iter, env)
-        self._repeat(node, env, lambda inner: self.assign(node.target, part(values), inner), endless=False)
+        values = self.iterated(self.evaluate(node.iter, env), node.iter)
+
+        def enter(inner: Env) -> None:
+            self.assign(node.target, part(values), inner)
+            self._aliases.link(node, inner)
+
+        self._repeat(node, env, enter, endless=False)
         if (asked := asked_of_all(self.file.index, node)) is not None:
             self._ask_all(asked, env)
             if isinstance(self.file.index.parents.get(node), ast.FunctionDef):
@@ -309,8 +336,7 @@ class Flow(Expressions):
         """Walk a loop once, from what is known of its head so far; give the environments in which it is left."""
         head = env.layer()
         for path, value in self._heads.get(node, {}).items():
-            before = head.find(path)
-            head.refine(path, value if before is None else join(before, value))
+            head.refine(path, join(self._before(path, head, node), value))
         body = head.layer()
         enter(body)
         self._breaks.append([])
@@ -327,6 +353,15 @@ class Flow(Expressions):
             self.block(node.orelse, finished)
             left.append(finished)
         return left
+
+    def _before(self, path: str, env: Env, node: Loop) -> Value:
+        """Return what a path is before a loop's first round: an attribute may have been set elsewhere."""
+        known = env.find(path)
+        root, dot, word = path.rpartition(".")
+        if known is not None or not dot or "[" in word or path.endswith(LINKS):
+            return known if known is not None else NOTHING
+        base = self._before(root, env, node)
+        return self.attribute_of(base, word, node.target if isinstance(node, ast.For | ast.AsyncFor) else node.test)
 
     def _carry(self, node: Loop, head: Env, ends: list[Env]) -> None:
         """Take to the loop's head what the body changed and the next round may see, for the next walk."""
@@ -375,6 +410,7 @@ class Flow(Expressions):
 
     def expression(self, node: ast.Expr, env: Env) -> None:
         self.evaluate(node.value, env)
+        self._aliases.link(node, env)
 
     def check(self, node: ast.Assert, env: Env) -> None:
         self.evaluate(node.test, env)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from torchlint.inference.interpreter.project import MOST_DEPTH, Effort
+from torchlint.inference.interpreter.shared_memory import linked_roots
 from torchlint.inference.interpreter.statements import Flow
 from torchlint.inference.lattice import NOTHING, UNKNOWN, Grad, Kind, Mode, Reason, Value, join, join_all, of_kind
 from torchlint.inference.models.call_arguments import Arguments
@@ -97,7 +98,7 @@ class Summaries:
         if given.dropped and self._changes_nothing(call):
             return UNKNOWN
         found = self._summary(call)
-        if found.attributes and (target := _object(given.node, receiver is not None)) is not None:
+        if found.attributes and (target := self._owner_of(function, given.node, receiver is not None)) is not None:
             fresh = function.name == "__init__"
             for word, value in found.attributes.items():
                 given.attributes.append((target, word, _through(value, given, "sets it"), fresh))
@@ -111,6 +112,16 @@ class Summaries:
         if given.node in self._file.index.parents:
             given.shared.extend((function, word, _through(value, given, "changes it")) for word, value in found.shared)
         return _through(found.value, given)
+
+    def _owner_of(self, function: Function, node: ast.AST, bound: bool) -> ast.expr | None:
+        """Return the expression for the object whose attributes a call sets; None where it is not written out."""
+        file = self._file
+        if file.self_name(function) is not None:
+            return _object(node, bound)
+        word = file.object_name(function)
+        if word is None or node not in file.index.parents or not file.shares(node, function, word):
+            return None
+        return ast.copy_location(ast.Name(word, ast.Load()), node)
 
     def attributes(self, start: Function, given: Arguments, made: Value) -> dict[str, Value]:
         """Return what a constructor sets the attributes of ``self`` to for some arguments."""
@@ -161,7 +172,7 @@ class Summaries:
         function, given, index = call.function, call.given, self._file.index
         if given.node in index.parents or function.name == "__init__":
             return False
-        changed = index.told(may_change, function)
+        changed = index.told(may_change, function) | index.told(linked_roots, function)
         words = [each.arg for each in (*function.args.posonlyargs, *function.args.args)][call.receiver is not None :]
         mine = dict(zip(words, given.positional, strict=False)) | given.keywords
         others = given.positional[len(words) :]
@@ -226,7 +237,7 @@ class Summaries:
             file,
             function.body,
             lambda flow: file.start(function, flow, call.given, call.receiver, call.mode, around, call.under),
-            file.self_name(function),
+            file.object_name(function),
         )
         flow.reports = False
         file.project.spend(file, lines_of(function), key)
@@ -234,6 +245,7 @@ class Summaries:
             with file.project.call(function):
                 flow.run()
             file.closures.finished(function, flow)
+            file.take_in(function, flow.attributes)
             return _Summary(self._returned(function, flow, call.mode), *_changed(function, flow), flow.attributes)
 
     def _returned(self, function: Function, flow: Flow, mode: Mode) -> Value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from torchlint.inference.lattice import UNKNOWN, Kind, Value, join_all, of_kind
+from torchlint.inference.lattice import NOTHING, UNKNOWN, Kind, Value, join, join_all, of_kind
 from torchlint.inference.models.call_arguments import Arguments, joined_operands
 from torchlint.inference.models.containers import part
 from torchlint.inference.models.devices import string
@@ -73,8 +73,43 @@ def _some_of(source: Value | None) -> Value:
 
 
 def _dictionary(call: Call) -> Value:
-    keys = tuple(call.given.keywords.items())
-    return of_kind(Kind.SEQUENCE, keys=keys, member=join_all(value for _, value in keys) if keys else None)
+    """Return the dictionary of another one, or of pairs, and of keywords."""
+    given = call.given
+    keys = tuple(given.keywords.items())
+    if given.starred or len(given.positional) > 1:
+        return of_kind(Kind.SEQUENCE, keys=keys)
+    source = given.find(0)
+    if source is None:
+        return of_kind(Kind.SEQUENCE, keys=keys, member=join_all(value for _, value in keys)) if keys else _EMPTY
+    if source.items == () and not keys:
+        return _EMPTY
+    known = dict(source.keys or _constant_keys(source)) | dict(keys)
+    held = NOTHING if source.items == () else _values_of(source)
+    return of_kind(Kind.SEQUENCE, keys=tuple(known.items()), member=join(held, join_all(value for _, value in keys)))
+
+
+_EMPTY = of_kind(Kind.SEQUENCE, items=())
+
+
+def _values_of(source: Value) -> Value:
+    """Return the join of what a dictionary holds that is made of a dictionary or of pairs: a pair may be either."""
+    held = part(source)
+    if source.keys or not held.may(Kind.SEQUENCE) or (held.items is not None and len(held.items) != 2):
+        return held
+    if held.items is not None and (source.items is not None or held.items[0].must(Kind.STRING)):
+        return held.items[1]
+    return join(held, part(held) if held.items is None else held.items[1])
+
+
+def _constant_keys(source: Value) -> tuple[tuple[str, Value], ...]:
+    """Return the members of a dictionary made of pairs, where all are known with their keys."""
+    pairs = [each.items for each in source.items or ()]
+    known = tuple(
+        (pair[0].const, pair[1])
+        for pair in pairs
+        if pair is not None and len(pair) == 2 and isinstance(pair[0].const, str)
+    )
+    return known if len(known) == len(pairs) else ()
 
 
 def _defaultdict(call: Call) -> Value:

@@ -124,20 +124,25 @@ def grown(base: Value, name: str, given: Arguments) -> Value | None:
     if name not in _GROWING or not given.positional[_GROWING[name] :]:
         return None
     new = given.positional[_GROWING[name]]
+    if name == "update" and base.keys and (new.keys or part(new).vague):
+        keys = dict(base.keys) | {key: join(value, dict(base.keys).get(key, value)) for key, value in new.keys}
+        return holding(base, part(new)).having(keys=tuple(keys.items()))
     if name in ("extend", "update"):
         new = part(new)
-    return holding(base, new)
+    return holding(base, new, given.find(0, "key") if name == "setdefault" else None)
 
 
-def holding(base: Value, new: Value) -> Value:
-    """Return a container after something was put into it."""
+def holding(base: Value, new: Value, index: Value | None = None) -> Value:
+    """Return a container after something was put into it, at an index where that is given."""
     if base.items is not None:
         held: Value | None = join_all(base.items)
     else:
         held = base.member
     if held is None:
         return base  # nothing is known of what else it holds
-    return base.having(items=None, member=join(held, new))
+    at = index.const if index is not None else None
+    keys = tuple((key, join(value, new) if at in (None, key) else value) for key, value in base.keys)
+    return base.having(items=None, member=join(held, new), keys=keys)
 
 
 def replaced(base: Value, where: ast.expr, new: Value) -> tuple[Value, ...] | None:

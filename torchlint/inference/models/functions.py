@@ -58,6 +58,7 @@ torch.cuda.get_rng_state torch.random.get_rng_state                       -> rng
 torch.cuda.get_rng_state_all                                              -> rng_states
 
 torch.vmap torch.func.vmap functorch.vmap                                 -> mapped
+torch.func.functional_call torch.nn.utils.stateless.functional_call       -> called_with
 torch.serialization.default_restore_location                              -> restored
 torch.compile torch.jit.script torch.jit.trace torch.jit.freeze           -> same_module
 torch.load torch.jit.load torch.hub.load                                  -> loaded
@@ -147,6 +148,22 @@ MAPPED = "torch.vmap"
 
 def _mapped(call: Call) -> Value:
     return of_kind(Kind.OTHER, instance=frozenset((MAPPED,)), items=call.given.positional[:1])
+
+
+def _called_with(call: Call) -> Value | None:
+    """Return the output of a module that is lent other parameters, or some of them."""
+    module, lent, inputs = (call.given.find(at, name) for at, name in enumerate(_LENDING))
+    if module is None or lent is None or not module.must(Kind.MODULE):
+        return None
+    held = lent.element() if lent.may(Kind.SEQUENCE) else UNKNOWN
+    grad = held.grad | (module.grad & Grad.ATTACHED)
+    module = module.having(grad=grad, device=held.device or module.device, why_device=held.why_device)
+    given = UNKNOWN if inputs is None else inputs
+    one_by_one = given.items if given.items is not None else (given,)
+    return nn.called(module, Arguments(call.given.node, one_by_one), call.mode)
+
+
+_LENDING = ("module", "parameter_and_buffer_dicts", "args")
 
 
 def _restored(call: Call) -> Value:
@@ -287,7 +304,7 @@ _TABLE = functions(
     _FUNCTIONS,
     [
         *(_device, _same_module, _cut_off, _total_norm, _rng_state, _rng_states, _loaded, _restored, _mapped, _packed),
-        *(_padded, _gradients),
+        *(_padded, _gradients, _called_with),
         *(factories.legacy_constructor, factories.variable, factories.parameter, factories.from_array),
         *(factories.alias, factories.of_data, factories.of_number, factories.of_bounds, factories.filled),
         *(factories.integers, factories.factory_like),

@@ -18,19 +18,21 @@ from torchlint.inference.lattice import (
     Mode,
     Reason,
     Value,
+    join_all,
     of_kind,
     tensor,
 )
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import place_of
 from torchlint.inference.models.operations import leaf
-from torchlint.inference.models.tables import Call, functions, words
+from torchlint.inference.models.tables import Call, Effect, functions, words
 from torchlint.inference.models.tensors import computed, detached, to
 
 _CLASSES = """
 torch.nn.* torchvision.models.* torchaudio.transforms.*                -> module
 torch.nn.Sequential                                                    -> sequential
 torch.nn.ModuleList torch.nn.ModuleDict                                -> module_holder
+torch.nn.ParameterList torch.nn.ParameterDict                          -> parameter_holder
 torch.optim.* torch.quasirandom.* torch.utils.tensorboard.*            -> plain_object
 torch.cuda.* torch.multiprocessing.* torchvision.transforms.*          -> plain_object
 torch.distributions.*                                                  -> distribution_object
@@ -106,7 +108,7 @@ def names_a_loader(word: str) -> bool:
 def made(name: str, given: Arguments) -> Value | None:
     """Return the object that calling one of torch's classes makes; None for other names."""
     is_class = leaf(name)[:1].isupper() or name.startswith("torchvision.models.")
-    if not is_class or name.endswith("Tensor") or name.startswith(("torch.nn.Parameter", "torch.nn.functional.")):
+    if not is_class or name.endswith(("Tensor", "Parameter")) or name.startswith("torch.nn.functional."):
         return None
     effect = _CLASS_TABLE.find(name)
     return effect(Call(name, given, Mode.ON)) if effect is not None else None
@@ -128,6 +130,27 @@ def _module_holder(call: Call) -> Value:
     return _module(call).having(member=held[0].element() if held else None)
 
 
+def _parameter_holder(call: Call) -> Value:
+    """Return a list of parameters; plain tensors become parameters that require grad."""
+    held = call.given.find(0, "values", "parameters")
+    if held is None or not held.must(Kind.SEQUENCE):
+        return _module(call)
+    items = tuple(map(_as_parameter, held.items)) if held.items is not None else None
+    member = _as_parameter(held.element()) if items is None else None
+    placed = join_all(items) if items is not None else member or UNKNOWN
+    place, why = (placed.device, placed.why_device) if placed.is_tensor else (Device.HOST, None)
+    return _module(call).having(items=items, member=member, device=place, why_device=why)
+
+
+def _as_parameter(value: Value) -> Value:
+    if not value.is_tensor:
+        return value
+    made = value.having(instance=frozenset({"torch.nn.Parameter"}), rank=None, names=frozenset())
+    if "torch.nn.Parameter" in value.instance:
+        return made
+    return made.having(grad=Grad.ATTACHED, why_grad=Reason("it is a parameter of a module"))
+
+
 def _plain_object(call: Call) -> Value:
     return of_kind(Kind.OTHER, instance=frozenset((call.name,)))
 
@@ -144,14 +167,41 @@ def _source_of_rows(call: Call) -> Value:
     return _plain_object(call).having(member=of_kind(Kind.SEQUENCE, items=call.given.positional))
 
 
+_OF_BATCHES = Kind.TENSOR | Kind.SEQUENCE | Kind.STRING | Kind.OTHER | Kind.ARRAY
+
+
 def host_batch() -> Value:
     """Return what a DataLoader yields: tensors on the host, or containers of them."""
-    return Value(
-        Kind.TENSOR | Kind.SEQUENCE | Kind.STRING | Kind.OTHER | Kind.ARRAY,
-        Grad.DETACHED,
-        Device.HOST,
-        member=Value(Kind.TENSOR | Kind.SEQUENCE | Kind.OTHER | Kind.ARRAY | Kind.STRING, Grad.DETACHED, Device.HOST),
+    return Value(_OF_BATCHES, Grad.DETACHED, Device.HOST, member=Value(_OF_BATCHES, Grad.DETACHED, Device.HOST))
+
+
+def batch_of(value: Value, depth: int = 4) -> Value:
+    """Return what a DataLoader yields of what its data set, or the function that makes batches, gives.
+
+    Nothing is presumed to be on an accelerator or to require grad, but what is shown to be so.
+    """
+    if not depth or (value.unknown and value.items is None and value.member is None):
+        plain = host_batch()
+        return plain.having(**_shown(value)) if value.kind else plain
+    return value.having(
+        kind=value.kind | _OF_BATCHES,
+        **_shown(value),
+        rank=None,
+        const=None,
+        items=tuple(batch_of(each, depth - 1) for each in value.items) if value.items is not None else None,
+        member=batch_of(value.member, depth - 1) if value.member is not None else None,
+        keys=tuple((key, batch_of(each, depth - 1)) for key, each in value.keys),
     )
+
+
+def _shown(value: Value) -> dict[str, object]:
+    grad, device = value.grad & Grad.ATTACHED, value.device & Device.ACCELERATOR
+    sure = value.is_tensor and value.device == Device.ACCELERATOR
+    return {
+        "grad": grad | (value.grad & Grad.DETACHED) or Grad.DETACHED,
+        "device": device if sure else device | Device.HOST,
+        "dtype": value.dtype or ANY_DTYPE,
+    }
 
 
 # ---------------------------------------------------------------------- what a module has
@@ -282,9 +332,13 @@ def called(module: Value, given: Arguments, mode: Mode) -> Value:
         return _through(call)
     if module.instance and all(each.startswith(WITHOUT_PARAMETERS) for each in module.instance):
         return _pure(call)
-    effects = {_FORWARD_TABLE.find(kind) for kind in kinds}
-    effect = effects.pop() if len(effects) == 1 else None
-    return (effect or _with_parameters)(call) or UNKNOWN
+    if not kinds:
+        return _with_parameters(call)
+    alike: dict[Effect, set[str]] = {}
+    for each in sorted(module.instance):
+        alike.setdefault(_FORWARD_TABLE.find(leaf(each)) or _with_parameters, set()).add(each)
+    some = ((effect, module.having(instance=frozenset(names))) for effect, names in alike.items())
+    return join_all(effect(replace(call, receiver=each)) or UNKNOWN for effect, each in some)
 
 
 def _kinds(module: Value) -> set[str]:
@@ -381,7 +435,7 @@ def _of_some_parameters(call: Call) -> Value:
 _CLASS_TABLE = functions(
     _CLASSES,
     [
-        *(_module, _sequential, _module_holder, _plain_object, _distribution_object),
+        *(_module, _sequential, _module_holder, _parameter_holder, _plain_object, _distribution_object),
         *(_source_of_batches, _source_of_rows),
     ],
 )

@@ -271,11 +271,19 @@ def set_words(index: AstIndex, method: Function) -> Set:
                     loose.append(word)
             case ast.Call(func=ast.Attribute(value=ast.Attribute() | ast.Subscript() as holder, attr=attr)):
                 own.add(_whole(holder, owner))  # `self.net.cuda()` counts where the method changes `self.net` otherwise
-                if isinstance(holder, ast.Attribute) and (
-                    attr in CHANGING or (attr.endswith("_") and not attr.endswith("__"))
-                ):
+                if attr in CHANGING or (attr.endswith("_") and not attr.endswith("__")):
                     words += _parts_of(holder, owner)
     return Set((*words, *loose), frozenset({*words, *loose} & {*own, *loose}), tuple(loose))
+
+
+def setting_inside(index: AstIndex, method: Function) -> tuple[Function, ...]:
+    """Return the functions inside a method that may set attributes of its ``self`` or change what these hold."""
+    first = [*method.args.posonlyargs, *method.args.args][:1]
+    if not first:
+        return ()
+    word = first[0].arg
+    mine = (each for each in inner(index, method) if binder(index, each, word) is method)
+    return tuple(each for each in mine if word in {name.id for name in written(index, each)})
 
 
 def _whole(node: ast.expr, owner: str) -> str | None:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from torchlint.inference.program.bindings import BINDING, Loop, bound, declared, naming, own
-from torchlint.inference.program.imports import CHANGES, changed_in_place
+from torchlint.inference.program.imports import CHANGES, changed_in_place, path_of
 from torchlint.syntax.ast_index import AstIndex, Function, children, parameters
 
 
@@ -105,9 +105,10 @@ def assumed_at(index: AstIndex, node: ast.AST) -> Assumed:
         if above is function:
             break
         if isinstance(above, _Test) and below is not above.test:
-            word, holds = asked(above.test)
+            word, holds = asked(index, above.test)
             tests = index.told(settled, function).get(word, frozenset()) if word else frozenset()
-            if above in tests and len(tests) > 1:
+            flags = {flag for flag, _ in index.told(deciding, function).values()}
+            if above in tests and (len(tests) > 1 or word in flags or _HOST in word):
                 found.setdefault(word, holds is (below is above.body or _is_in(below, above.body)))
         below = above
     return frozenset(found.items())
@@ -118,15 +119,19 @@ def outcome(index: AstIndex, node: _Test, assumed: Assumed) -> bool | None:
     function = index.owner(node)
     if function is None:
         return None
-    for word, holds in (asked(node.test), index.told(flags, function).get(node, ("", True))):
-        value = dict(assumed).get(word)
-        if value is not None and node in index.told(settled, function).get(word, ()):
-            return value is holds
-    return None
+    known = dict(assumed)
+    flag, set_to = index.told(deciding, function).get(node, ("", True))
+    if flag in known:
+        return known[flag] is set_to
+    word, holds = asked(index, node.test)
+    value = known.get(word)
+    if value is None or node not in index.told(settled, function).get(word, ()):
+        return None
+    return value is holds
 
 
-def asked(test: ast.expr) -> tuple[str, bool]:
-    """Return what a test asks for, a name or a comparison with ``cpu``, and the value at which it holds.
+def asked(index: AstIndex, test: ast.expr) -> tuple[str, bool]:
+    """Return what a test asks for, a name or whether a place is the host, and the value at which it holds.
 
     Nothing for other tests.
     """
@@ -135,21 +140,56 @@ def asked(test: ast.expr) -> tuple[str, bool]:
             return word, True
         case ast.UnaryOp(op=ast.Not(), operand=ast.Name(id=word)):
             return word, False
-        case ast.Compare(
-            left=ast.Name(id=word), ops=[ast.Eq() | ast.NotEq() as how], comparators=[ast.Constant("cpu")]
-        ):
-            return word + _ON_HOST, isinstance(how, ast.Eq)
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() as how], comparators=[right]):
+            if (place := _place(left)) is not None and names_the_host(index, right):
+                return f"{place}{_HOST}{ast.unparse(left)} == {ast.unparse(right)}", isinstance(how, ast.Eq)
     return "", True
 
 
-_ON_HOST = " == 'cpu'"
+_HOST = " on the host: "
+"""What parts the path of a place from the test that asks whether it is the host."""
 
 
-def on_host(assumed: Assumed) -> Iterator[str]:
-    """Yield the arguments that are taken to be the text ``cpu``."""
-    for word, holds in assumed:
-        if holds and word.endswith(_ON_HOST):
-            yield word.removesuffix(_ON_HOST)
+def _place(node: ast.expr) -> str | None:
+    """Return the path of the place that is compared: ``device`` in ``device``, ``device.type`` and ``str(device)``."""
+    match node:
+        case ast.Attribute(value=inner, attr="type"):
+            return path_of(inner)
+        case ast.Call(func=ast.Name(id="str"), args=[inner]):
+            return path_of(inner)
+    return path_of(node)
+
+
+def names_the_host(index: AstIndex, node: ast.expr) -> bool:
+    """Whether an expression is the host's name or device, or a constant of the module that is bound to one of them."""
+    match node:
+        case ast.Constant(value="cpu"):
+            return True
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr="device"), args=[ast.Constant(value="cpu")]):
+            return True
+        case ast.Name(id=word):
+            return word in index.told(_hosts, index.tree) and index.owner(node) is not None
+    return False
+
+
+def _hosts(index: AstIndex, tree: ast.Module) -> frozenset[str]:
+    """Return the names of a module that are bound once in the file, to the host."""
+    stores = Counter(each.id for each in index.nodes(ast.Name) if isinstance(each.ctx, ast.Store))
+    arguments = {each.arg for each in index.nodes(ast.arg)}
+    found = set()
+    for statement in tree.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=word)], value=value) if stores[word] == 1 and word not in arguments:
+                if not isinstance(value, ast.Name) and names_the_host(index, value):
+                    found.add(word)
+    return frozenset(found)
+
+
+def on_host(assumed: Assumed) -> dict[str, bool]:
+    """Return the places that are taken to be the host; True for those that are its name, ``"cpu"``."""
+    words = [word for word, holds in assumed if holds and _HOST in word]
+    parts = ((word.partition(_HOST)[0], word) for word in words)
+    return {place: word == f"{place}{_HOST}{place} == 'cpu'" for place, word in parts}
 
 
 def cases(index: AstIndex, node: ast.AST, assumed: Assumed) -> tuple[Assumed, ...]:
@@ -161,7 +201,7 @@ def cases(index: AstIndex, node: ast.AST, assumed: Assumed) -> tuple[Assumed, ..
     if function is None:
         return ()
     known = {word for word, _ in assumed}
-    words = sorted(each for each in index.told(settled, function) if each.endswith(_ON_HOST) and each not in known)
+    words = sorted(each for each in index.told(settled, function) if _HOST in each and each not in known)
     return tuple(assumed | {(words[0], holds)} for holds in (True, False)) if words else ()
 
 
@@ -172,51 +212,72 @@ def settled(index: AstIndex, function: Function) -> dict[str, frozenset[_Test]]:
     unclear: set[str] = set()
     branches: list[_Test] = [*own(index, function, ast.If), *own(index, function, ast.IfExp)]
     for test in branches:
-        tests.setdefault(asked(test.test)[0], []).append(test)
+        tests.setdefault(asked(index, test.test)[0], []).append(test)
     unclear.update(each.id for each in map(changed_in_place, own(index, function, *CHANGES)) if each is not None)
     unclear.update(word for each in own(index, function, *BINDING) for word in naming(each))
     unclear |= declared(index, function)
     places = {
         word: frozenset(found)
         for word, found in tests.items()
-        if word.endswith(_ON_HOST)
-        and (given := word.removesuffix(_ON_HOST)) in parameters(function) - unclear
-        and given not in stores
+        if _HOST in word and _stays(index, function, word.partition(_HOST)[0], unclear)
     }
     unclear |= parameters(function) - _truth_values_given(function)
-    setting = {word: (test,) for test, (word, _) in index.told(flags, function).items()}
     return places | {
-        word: frozenset((*_behind(index, tests[word], stores.get(word, [])), *setting.get(word, ())))
+        word: frozenset(_behind(index, tests[word], stores.get(word, [])))
         for word in (tests.keys() & (stores.keys() | parameters(function))) - unclear
         if all(_is_truth_value(index, each) for each in stores.get(word, ()))
     }
 
 
-def flags(index: AstIndex, function: Function) -> dict[_Test, tuple[str, bool]]:
-    """Return the blocks that say of themselves whether they were entered, each with its flag and what that is then.
+def _stays(index: AstIndex, function: Function, place: str, unclear: set[str]) -> bool:
+    """Whether a place is the same all through a function: an argument, an attribute, or a name that is bound once."""
+    root, dot, _ = place.partition(".")
+    stores = index.told(bound, function).get(root, [])
+    if "[" in place or not (root in parameters(function) or stores) or root in declared(index, function):
+        return False
+    if dot:
+        attributes = (each for each in own(index, function, ast.Attribute) if isinstance(each.ctx, ast.Store))
+        return not stores and not any(path_of(each) in (place, root) for each in attributes)
+    if root in unclear:
+        return False
+    if root in parameters(function):
+        return not stores
+    return len(stores) == 1 and _is_bound_plainly(index, function, stores[0])
 
-    ``was_array = False``, and in the block ``was_array = True``: each is bound there and nowhere else, not in a loop,
-    whose next round would see the flag of the round before, nor in a ``try``, which may leave a block halfway.
+
+def _is_bound_plainly(index: AstIndex, function: Function, name: ast.Name) -> bool:
+    """Whether a name is bound by a statement of a function's own body, outside of loops and branches."""
+    statement = index.parents.get(name)
+    return isinstance(statement, ast.Assign | ast.AnnAssign) and index.parents.get(statement) is function
+
+
+def deciding(index: AstIndex, function: Function) -> dict[ast.AST, tuple[str, bool]]:
+    """Return the tests that decide a flag, with the value that it has where they hold.
+
+    ``was_array = False``, and in the branch of ``if isinstance(x, np.ndarray):`` alone ``was_array = True``.
     """
-    found: dict[_Test, tuple[str, bool]] = {}
-    for word, names in index.told(bound, function).items():
-        if len(names) != 2 or word in parameters(function):
+    found: dict[ast.AST, tuple[str, bool]] = {}
+    for word, stores in index.told(bound, function).items():
+        if len(stores) != 2 or word in parameters(function):
             continue
-        before, inside = (index.parents[each] for each in names)
-        block = index.parents.get(inside)
-        values = [_constant(before), _constant(inside)]
-        if not isinstance(block, ast.If) or set(values) != {True, False} or not _is_in(inside, block.body):
+        values = [_flag_of(index, each) for each in stores]
+        first, second = (index.parents[each] for each in stores)
+        test = index.parents.get(second)
+        if None in values or values[0] == values[1] or not isinstance(test, ast.If):
             continue
-        outer = index.parents.get(block) is index.parents.get(before) is function
-        if outer and names[0].lineno < block.lineno:
-            found.setdefault(block, (word, values[1] is True))
+        before = index.parents.get(first) is function or _is_in(first, test.body)
+        if before and index.parents.get(test) is function:
+            found[test] = (word, bool(values[1]) is _is_in(second, test.body))
     return found
 
 
-def _constant(node: ast.AST) -> bool | None:
-    """Return the truth value that a statement binds one name to; None for others."""
-    match node:
-        case ast.Assign(targets=[ast.Name()], value=ast.Constant(value=bool() as value)):
+def _flag_of(index: AstIndex, name: ast.Name) -> bool | None:
+    """Return the constant that a name is bound to; None where it is bound otherwise."""
+    match index.parents.get(name):
+        case (
+            ast.Assign(value=ast.Constant(value=bool() as value))
+            | ast.AnnAssign(value=ast.Constant(value=bool() as value))
+        ):
             return value
     return None
 
