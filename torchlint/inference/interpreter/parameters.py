@@ -301,6 +301,8 @@ class Callers:
         owner = index.owner(node)
         if not isinstance(above, ast.Assign) or above.value is not node or owner is None:
             return []
+        if isinstance(index.parents.get(above), ast.ClassDef):
+            return []  # a method under another name
         match above.targets:
             case [ast.Name(id=word)] if word not in index.told(declared, index.tree):
                 named = [each for each in index.inside(owner, ast.Name) if each.id == word]
