@@ -20,7 +20,7 @@ from torchlint.syntax.ast_index import AST_CACHE, AstIndex, index_of
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
 
-MOST_FILES = 40
+MOST_FILES = 200
 """Other files read for one that is checked; what more it imports is not followed."""
 
 MOST_LINES = 15_000
