@@ -67,16 +67,19 @@ def _is_in_clause(place: ast.Name, index: AstIndex) -> bool:
     return any(isinstance(above, ast.comprehension) and place in index.within(above.target) for above in inner)
 
 
-def _last_assignment(around: list[ast.AST], binding: set[ast.AST]) -> tuple[ast.Assign, ast.stmt] | None:
+def _last_assignment(around: list[ast.AST], binding: set[ast.AST]) -> tuple[ast.stmt, ast.stmt] | None:
     """Return the assignment that a node has behind it in any case, and the statement of its block that holds the node.
 
-    It stands in the node's own block or in one around it; where there is none, nothing is known.
+    It stands in the node's own block or in one around it, or is the loop of that block, which binds its target anew
+    in each round; where there is none, nothing is known.
     """
     for below, above in pairwise(around):
         if isinstance(below, ast.stmt):
             for each in _before(below, above):
                 if isinstance(each, ast.Assign) and each in binding:
                     return each, below
+            if isinstance(above, ast.For | ast.AsyncFor) and above in binding and below in above.body:
+                return above, below
         if isinstance(above, SCOPES):
             break  # who knows when it is called
     return None

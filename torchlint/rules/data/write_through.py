@@ -11,6 +11,8 @@ from collections import defaultdict
 
 from torchlint.rules.api import FileContext, Kind, Mode, Value, children, operations, remembered
 from torchlint.rules.data.data_use import FORM_ATTRIBUTES, FORM_FUNCTIONS, FORM_METHODS, VIEW_ATTRIBUTES
+from torchlint.rules.evidence.called_definitions import bind
+from torchlint.rules.evidence.own_results import called_function
 from torchlint.rules.evidence.reached_by_text import is_reached_by_text
 
 _READERS = frozenset("print float int bool len str repr isinstance type id hash range round all any complex".split())
@@ -148,6 +150,9 @@ class _Reader:
         return isinstance(above.op, ast.Add | ast.Sub) or self._is_quiet(other)
 
     def _argument(self, node: ast.expr, call: ast.Call) -> bool:
+        own = called_function(call.func, self._context)
+        if own is not None:
+            return self._parameter(node, call, own)
         names = self._value(call.func).names
         if (
             isinstance(call.func, ast.Name)
@@ -167,6 +172,14 @@ class _Reader:
                     return False
                 return word in _SAVING_NOTHING or (self._is_quiet(receiver) and self._are_quiet(call, node))
         return False
+
+    def _parameter(self, node: ast.expr, call: ast.Call, function: ast.FunctionDef) -> bool:
+        """Whether a function of the file only reads what it is given here."""
+        others = self._context.other_texts
+        if others.binds(function.name) or is_reached_by_text(self._context.tree, self._context):
+            return False
+        given = [word for word, each in bind(call, function, method=False).items() if each is node]
+        return len(given) == 1 and self._name(given[0], function.body[0])
 
     def _torch_or_numpy(self, name: str, node: ast.expr, call: ast.Call) -> bool:
         if name == _SAVING:

@@ -23,6 +23,12 @@ def returned(function: ast.expr, context: FileContext) -> list[ast.expr] | None:
     return _results(found, context) if isinstance(found, ast.FunctionDef) else None
 
 
+def called_function(function: ast.expr, context: FileContext) -> ast.FunctionDef | None:
+    """Return the function of the file that a name means beyond doubt, if none of its decorators may change it."""
+    found = _defined(function, context) if isinstance(function, ast.Name) else None
+    return found if isinstance(found, ast.FunctionDef) and _results(found, context) is not None else None
+
+
 def forwarded(owner: ast.expr, context: FileContext) -> list[ast.expr] | None:
     """Return what an object of a module's class may give when it is called; None where that is not all in sight."""
     found = _defined(owner, context) if isinstance(owner, ast.Name) else None

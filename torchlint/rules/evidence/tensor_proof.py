@@ -30,6 +30,8 @@ def is_module(node: ast.expr, context: FileContext) -> bool:
 def _is_constructed(node: ast.expr, context: FileContext) -> bool:
     """Whether all that an expression may be is made by calling a class of modules, as far as its text shows."""
     match node:
+        case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in GIVING_ITSELF:
+            return context.value(node).must(Kind.MODULE) and _is_constructed(inner, context)
         case ast.Call(func=function):
             names, made = context.value(function).names, context.value(node)
             return made.must(Kind.MODULE) and bool(names) and names == made.instance
@@ -210,6 +212,9 @@ class _Proof:
             return self.holds(node.args[0], depth + 1)
         if names and names <= operations().factories:
             return not depth or self._gives_tensors_within(node, depth)
+        match node.func:
+            case ast.Attribute(value=receiver, attr=word) if word in _WALKED and depth == 1 and not names:
+                return is_module(receiver, self._context)
         if depth and not self._gives_tensors_within(node, depth):
             return False
         if _may_give_several(node):
@@ -217,8 +222,6 @@ class _Proof:
         if names:
             return is_torch_maker(names) and not any(leaf(name) in _OF_SEVERAL_SORTS for name in names)
         match node.func:
-            case ast.Attribute(value=receiver, attr=word) if word in _WALKED and depth == 1:
-                return is_module(receiver, self._context)
             case ast.Attribute(value=receiver, attr=word):
                 if word not in _OF_SEVERAL_SORTS and self.holds(receiver):
                     return True

@@ -1,0 +1,112 @@
+"""What a function of the file does with a `.data` that it is given: small projects before and after `--fix`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.before_and_after import check_runs_alike
+
+HEAD = "import torch\n\nw = torch.ones(2, requires_grad=True)\nv = torch.ones(2, requires_grad=True)\nkept = []\n\n"
+
+
+def _program(body: str, call: str = "look(x.data)", given: str = "t", first: str = "") -> str:
+    return (
+        f"{HEAD}{first}def look({given}):\n{body}\n\ndef run(x):\n    x = torch.exp(x)\n    loss = (x * x).sum()\n"
+        f"    a = {call}\n    loss.backward()\n    return w.grad, a\n\n\n"
+    )
+
+
+PRINTED = "print(run(w))\n"
+READ = "    return t.sum().item()\n"
+SAFE = {
+    "it reads": _program(READ),
+    "it reads what a keyword gives": _program("    return t.sum().item() * k\n", "look(k=2, t=x.data)", "t, k"),
+    "it reads by another name": _program("    s = t.view(-1)\n    return s.sum().item()\n"),
+    "it hands it on to a reader": _program("    return deep(t)\n", first="def deep(t):\n" + READ + "\n\n"),
+}
+OPEN = {
+    "it writes": _program("    t.zero_()\n"),
+    "it writes by another name": _program("    s = t.view(-1)\n    s.zero_()\n"),
+    "it writes an element": _program("    t[0] = 0\n"),
+    "it adds in place": _program("    t += 1\n"),
+    "it returns it": _program("    return t\n", "look(x.data).zero_()"),
+    "it keeps it": _program("    kept.append(t)\n", "look(x.data) or kept[0].zero_()"),
+    "it keeps it in a global name": _program("    global z\n    z = t\n", "look(x.data) or z.zero_()"),
+    "it hands it on": _program("    deep(t)\n", first="def deep(t):\n    t.zero_()\n\n\n"),
+    "a function inside writes": _program("    def inner():\n        t.zero_()\n\n    inner()\n"),
+    "by a star": _program("    t[0].zero_()\n", given="*t"),
+    "as the second argument": _program("    s.zero_()\n", "look(1, x.data)", "t, s=None"),
+    "it writes when it calls itself": _program(
+        "    if n:\n        return look(t, n - 1)\n    t.zero_()\n", "look(x.data, 1)", "t, n"
+    ),
+    "a decorator writes": _program(READ, first="def wrap(f):\n    return lambda t: t.zero_()\n\n\n@wrap\n"),
+    "the name is bound anew": _program(READ) + "def zero(t):\n    t.zero_()\n\n\nlook = zero\n",
+    "the name is bound by text": _program(READ) + "globals()['look'] = lambda t: t.zero_()\n",
+    "it yields it": _program("    yield t\n", "next(look(x.data)).zero_()"),
+    "a graph saves it": _program("    return (t * v).sum()\n").replace(
+        "    return w.grad, a\n",
+        "    with torch.no_grad():\n        x.zero_()\n    a.backward()\n    return v.grad\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAFE)
+def test_what_a_function_only_reads_is_repaired(name: str, tmp_path: Path) -> None:
+    assert "x.detach()" in check_runs_alike(tmp_path, {"main.py": SAFE[name] + PRINTED})["main.py"]
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_what_a_function_may_write_into_is_left(name: str, tmp_path: Path) -> None:
+    assert not check_runs_alike(tmp_path, {"main.py": OPEN[name] + PRINTED})
+
+
+def test_a_function_that_another_file_binds_anew_is_not_followed(tmp_path: Path) -> None:
+    main = "import lib\n\n\ndef zero(t):\n    t.zero_()\n\n\nlib.look = zero\nprint(lib.run(lib.w))\n"
+    assert not check_runs_alike(tmp_path, {"main.py": main, "lib.py": _program(READ)})
+
+
+MODULE = "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
+MODULE += "        super().__init__()\n        self.layer = nn.Linear(2, 2)\n\n"
+MODULE += "    def forward(self, x):\n        return self.layer(x)\n\n\n"
+PARAMETERS = "torch.manual_seed(0)\n{0}net = Net().to('cpu')\nfor name, value in net.named_parameters():\n"
+PARAMETERS += "    print(name, value.data.cpu().numpy().shape)\n"
+
+
+def test_parameters_of_a_module_that_was_moved_are_tensors(tmp_path: Path) -> None:
+    main = MODULE + PARAMETERS.format("for name, value in {'a': 1}.items():\n    print(name, value)\n")
+    assert "value.detach().cpu()" in check_runs_alike(tmp_path, {"main.py": main})["main.py"]
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "    def to(self, device):\n        return Other()\n",
+        "    def named_parameters(self):\n        return [('a', Own())]\n",
+        "    def parameters(self):\n        return [Own()]\n\n    named_parameters = lambda self: [('a', Own())]\n",
+    ],
+)
+def test_a_module_with_such_a_method_of_its_own_may_give_anything(method: str, tmp_path: Path) -> None:
+    own = "class Own:\n    data = torch.ones(2)\n\n\nclass Other:\n    def named_parameters(self):\n"
+    own += "        return [('a', Own())]\n\n\n"
+    main = MODULE.replace("    def forward", f"{method}\n    def forward").replace("class Net", f"{own}class Net")
+    assert not check_runs_alike(tmp_path, {"main.py": main + PARAMETERS.format("")})
+
+
+OWN = "class Own:\n    data = torch.ones(2)\n\n\n"
+WALKS = {
+    "named_parameters": ("name, value", "    def named_parameters(self):\n        return [('a', Own())]\n\n"),
+    "parameters": ("value", "    def parameters(self):\n        return [Own()]\n\n"),
+}
+
+
+@pytest.mark.parametrize("word", WALKS)
+@pytest.mark.parametrize("moved", ["", ".to('cpu')", ".to('cpu').eval()"])
+def test_parameters_of_a_module_of_another_file(word: str, moved: str, tmp_path: Path) -> None:
+    target, method = WALKS[word]
+    main = f"import torch\n\nfrom lib import Net\n\ntorch.manual_seed(0)\nnet = Net(){moved}\n"
+    main += f"for {target} in net.{word}():\n    print(value.data.sum())\n"
+    assert "value.detach().sum()" in check_runs_alike(tmp_path, {"main.py": main, "lib.py": MODULE})["main.py"]
+    lib = MODULE.replace("class Net", f"{OWN}class Net").replace("    def forward", f"{method}    def forward")
+    assert not check_runs_alike(tmp_path, {"main.py": main, "lib.py": lib}, "main.py")
