@@ -24,7 +24,6 @@ from torchlint.inference.lattice import UNKNOWN, Device, Dtype, Grad, Kind, Mode
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.models.grad_mode import DECORATING as GRAD_MODE_DECORATORS
 from torchlint.inference.models.grad_mode import NAMES as GRAD_MODES
-from torchlint.inference.models.libraries import ENVIRONMENTS
 from torchlint.inference.models.nn import MODEL_WORD
 from torchlint.inference.models.operations import (
     CASTS,
@@ -450,7 +449,6 @@ __all__ = [
     "DEVICE",
     "DISTINCTIVE",
     "DTYPE",
-    "ENVIRONMENTS",
     "FULL_REDUCTIONS",
     "GRAD_MODES",
     "GRAD_MODE_DECORATORS",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.rules.api import ENVIRONMENTS, FileContext, Kind
+from torchlint.rules.api import FileContext, Kind
 from torchlint.rules.evidence.local_bindings import bindings_of, names_of
 
 DIMENSIONAL = frozenset(
@@ -61,6 +61,8 @@ _ELEMENTWISE = frozenset(
 """Functions whose result has the dimensions of their first argument, or more."""
 _KEEPING = frozenset({"astype", "copy", "clip", "round", "view", "cumsum", "cumprod"})
 _FLATTENING = frozenset({"flatten", "ravel", "repeat"})
+_ENVIRONMENTS = frozenset({"gymnasium.vector.VectorEnv", "gym.vector.VectorEnv"})
+"""The classes as which the inference knows several environments at once."""
 _NUMBERS = Kind.ARRAY | Kind.SCALAR | Kind.INTEGER
 _DEEPEST = 8
 
@@ -113,7 +115,7 @@ def _is_part_with_dimensions(node: ast.expr, context: FileContext, depth: int) -
 def _are_environments(node: ast.expr, context: FileContext) -> bool:
     """Whether an object is of a class that runs several environments at once: what it gives has a row for each."""
     known = context.value(node)
-    return bool(known.kind and known.instance) and known.must(Kind.OTHER) and known.instance <= ENVIRONMENTS
+    return bool(known.kind and known.instance) and known.must(Kind.OTHER) and known.instance <= _ENVIRONMENTS
 
 
 def _is_of_uniques(node: ast.expr, context: FileContext, depth: int) -> bool:
