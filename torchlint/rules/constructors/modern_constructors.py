@@ -178,7 +178,8 @@ def _kind_decided(call: Construction, never_ran: bool) -> Decision:
         return assumption.proven(of=given.what)
     if given.kind is ArgumentKind.ARRAY:  # its kind is known, its dimensions are not
         return assumption.proven("it is an array", given.what)
-    return assumption.open(given.what, is_likely=never_ran or given.kind is not ArgumentKind.UNKNOWN)
+    is_likely = given.kind is not ArgumentKind.UNKNOWN and not given.by_name
+    return assumption.open(given.what, is_likely=never_ran or is_likely)
 
 
 def _device_is_open(call: Construction, context: FileContext) -> bool:
@@ -192,7 +193,7 @@ def _alternative(call: Construction, context: FileContext) -> str:
     """Return what else may be meant, for the title."""
     if _device_is_open(call, context):
         return " and say on which device"
-    if call.given.seems_size:
+    if call.given.seems_size or call.given.by_name:
         return f" if {call.given.what} is a size, `torch.as_tensor` if it holds values"
     if call.given.kind is ArgumentKind.UNKNOWN:
         return f" if {call.given.what} holds values, `torch.empty` if it is a size"

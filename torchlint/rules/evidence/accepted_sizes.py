@@ -64,11 +64,11 @@ def refuses_integer_tensors(node: cst.Call, dtype: str | None, context: FileCont
             made = context.parent(argument)
             if not isinstance(made, cst.Call) or len(made.args) != 1:
                 return False
-            return bool(found := context.names(made.func)) and found <= _PARAMETERS
+            return bool(found := context.names(made.func)) and found <= PARAMETERS
     return False
 
 
-_PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
+PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 
 
 def _was_taken(name: ast.Name, context: FileContext) -> bool:

@@ -11,7 +11,7 @@ from enum import Enum
 import libcst as cst
 
 from torchlint.rules.api import FileContext, Kind
-from torchlint.rules.evidence.accepted_sizes import is_accepted_size, refuses_integer_tensors
+from torchlint.rules.evidence.accepted_sizes import PARAMETERS, is_accepted_size, refuses_integer_tensors
 from torchlint.rules.evidence.argument_evidence import (
     Shape,
     bound_once,
@@ -59,6 +59,8 @@ class Given:
     """Only ``*sizes``: without elements the legacy call gives an empty tensor where ``torch.empty()`` raises."""
     may_raise: bool = False
     """One integer, and where it is a tensor, the legacy call or what is done with its result raises."""
+    by_name: bool = False
+    """Nothing but its name speaks for a size: a list called ``length`` would become uninitialised memory."""
 
 
 EMPTY_STORAGE = "an empty storage"
@@ -322,8 +324,10 @@ def _by_words(node: cst.Call, argument: cst.BaseExpression, context: FileContext
     place = context.python(argument)
     plain = not isinstance(place, ast.expr) or not has_parts(place, context)
     plain = plain and context.value(argument).may(Kind.INTEGER)
+    fresh = _is_filled_at_once(node, context) or _is_parameter(node, context)
     if plain and (reads_as_size(argument) or _is_filled_at_once(node, context)):
-        return Given(ArgumentKind.SIZE, False, f"`{brief(argument, context)}`")
+        by_name = names_size(argument) and not fresh
+        return Given(ArgumentKind.SIZE, False, f"`{brief(argument, context)}`", by_name=by_name)
     by_use = _by_use(argument, context)
     if by_use is not None:
         return by_use
@@ -371,6 +375,13 @@ def _calls_size(node: cst.BaseExpression) -> bool:
         case cst.Call(func=cst.Attribute(attr=cst.Name(value="size")), args=[]):
             return True
     return False
+
+
+def _is_parameter(node: cst.Call, context: FileContext) -> bool:
+    """``nn.Parameter(torch.Tensor(size))``: values are given to a parameter by other ways."""
+    above = context.parent(node)
+    made = context.parent(above) if isinstance(above, cst.Arg) else None
+    return isinstance(made, cst.Call) and context.names(made.func) <= PARAMETERS and bool(context.names(made.func))
 
 
 def _is_filled_at_once(node: cst.Call, context: FileContext) -> bool:
