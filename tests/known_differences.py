@@ -46,14 +46,13 @@ class Known:
         return {"main.py": self.main, **({"lib.py": self.lib} if self.lib else {})}
 
 
-KNOWN: tuple[Known, ...] = (
-    Known("TNS301", r"a trace of return t \+ torch\.Tensor",
-          "a trace warns of `torch.tensor`, and of `torch.Tensor` it does not",
-          "import torch\n\nimport lib\n\ntraced = torch.jit.trace(lib.traced, (torch.ones(2),))\n",
-          "import torch\n\n\ndef traced(t):\n    return t + torch.Tensor([1.0])\n"),
-)  # fmt: skip
+KNOWN: tuple[Known, ...] = ()
 
 MENDED: tuple[Known, ...] = (
+    Known("TNS304", r"a trace of return t \+ torch\.FloatTensor",
+          "a trace warns of `torch.tensor`, and of `torch.FloatTensor` it does not",
+          "import torch\n\nimport lib\n\ntraced = torch.jit.trace(lib.traced, (torch.ones(2),))\n",
+          "import torch\n\n\ndef traced(t):\n    return t + torch.FloatTensor([1.0])\n"),
     Known("TNS401", "None by way of vars", "an attribute may be set to None by way of `vars`",
           "import torch\nfrom torch.autograd import Variable\n\n\nclass Store:\n    def __init__(self):\n"
           "        self.t = torch.ones(2)\n\n\nstore = Store()\nvars(store).update(t={}.get('t'))\n"

@@ -110,6 +110,11 @@ def watched(folder: Path, program: str = "main.py") -> Seen:
         _reset(modes)
 
 
+def _without_function(message: str) -> str:
+    """Take the function's name out of what a trace says of every call that makes a constant."""
+    return re.sub(r"^torch\.\w+ results", "results", message)
+
+
 @contextlib.contextmanager
 def _limited() -> Iterator[None]:
     """Raise TimeoutError where a program goes on and on: a smaller one may have lost what ends its loop."""
@@ -177,7 +182,7 @@ class Looker:
                 if not name.startswith("__"):
                     self._value(module + name, names[name], _DEPTH)
         gradients = [*self._gradients()]
-        heard = frozenset(f"{each.category.__name__}: {str(each.message)[:70]}" for each in said)
+        heard = frozenset(f"{each.category.__name__}: {_without_function(str(each.message))[:70]}" for each in said)
         return Seen(printed, "", self.facts, gradients, heard)
 
     def _value(self, name: str, value: Any, depth: int) -> None:

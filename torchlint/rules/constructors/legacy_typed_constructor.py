@@ -50,7 +50,8 @@ the CPU. Where a name stands for several types (`torch.cuda.FloatTensor if use_c
 writes `device="cuda" if use_cuda else "cpu"`, provided the test is made of `torch.cuda.is_available()` and of flags
 that are bound once and mean the same there; else the device is for the author to say: the fix is only shown. It is so,
 too, where an argument may be a size or data. `torch.cuda.*` inside `try` is unsafe: without an accelerator torch raises
-another error for `device="cuda"`, which the handler may not take.
+another error for `device="cuda"`, which the handler may not take. Unsafe in a function where a file of the project
+traces: a trace warns of `torch.tensor`, and of a typed constructor it does not.
 
 A sparse type, `torch.sparse.FloatTensor(indices, values, size)`, does what `torch.sparse_coo_tensor` does with the
 same arguments, the dtype of the values included; unsafe, because torch then warns once for each process that it does
@@ -96,6 +97,7 @@ RULE = Rule(
         "device-is-known",
         "default-dtype-unchanged",
         "default-device-unchanged",
+        "not-traced",
         "error-not-expected",
         "warnings-may-differ",
         "author-meant-this",

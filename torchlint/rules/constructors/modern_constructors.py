@@ -25,7 +25,7 @@ from torchlint.rules.evidence.constructor_argument import EMPTY_STORAGE, Argumen
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.legacy_types import DTYPES, name_node, spelled_like, type_aliases
 from torchlint.rules.evidence.spelling import Spelled, keeps_its_meaning, torch_name
-from torchlint.rules.evidence.torch_defaults import Spoken, defaults, defaults_unchanged, spoken
+from torchlint.rules.evidence.torch_defaults import Spoken, defaults, defaults_unchanged, not_traced_quietly, spoken
 
 _FUNCTION = {
     ArgumentKind.EMPTY: "empty",
@@ -164,6 +164,8 @@ def _assumed(call: Construction, context: FileContext) -> Iterator[Decision]:
     if call.given.kind is ArgumentKind.ARRAY and not call.given.proven:
         yield ARRAY_HAS_DIMENSIONS.open(call.given.what)
     yield from _said(call, function_for(call), context).decisions
+    if not call.type.plain and function_for(call) in ("tensor", "as_tensor"):
+        yield not_traced_quietly(call.node, context)
     if _may_raise(call):
         yield error_not_expected(call.node, context)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import libcst as cst
+
 from torchlint.diagnostics.assumptions import DEFAULT_DEVICE, DEFAULT_DTYPE, NOT_TRACED, Decision
 from torchlint.rules.api import (
     DEVICE,
@@ -118,6 +120,24 @@ def not_traced(context: FileContext) -> Decision:
         return NOT_TRACED.open(doubt=f"this file traces or scripts code, and {_DOUBT}")
     elsewhere = context.other_texts.traces
     return NOT_TRACED.decided(f"{elsewhere}, and {_DOUBT}" if elsewhere else None)
+
+
+def not_traced_quietly(node: cst.CSTNode, context: FileContext) -> Decision:
+    """Decide whether no trace runs a call that makes a constant: of typed constructors it says nothing.
+
+    Of ``torch.tensor``, ``torch.as_tensor`` and ``torch.Tensor`` it warns (measured on torch 2.13). What stands outside
+    of functions, or builds an object, is run before something is traced.
+    """
+    function = next((each for each in context.ancestors(node) if isinstance(each, cst.FunctionDef | cst.Lambda)), None)
+    if function is None or (isinstance(function, cst.FunctionDef) and function.name.value == "__init__"):
+        return NOT_TRACED.proven("it runs before something is traced")
+    if traces_or_scripts(context.source.utf8):
+        return NOT_TRACED.open(doubt=f"this file traces or scripts code, {_WARNS}")
+    elsewhere = context.other_texts.traces
+    return NOT_TRACED.decided(f"{elsewhere}, {_WARNS}" if elsewhere else None)
+
+
+_WARNS = "and a trace warns of the new call"
 
 
 def not_traced_here(context: FileContext) -> Decision:
