@@ -102,7 +102,17 @@ def shown(other):
     {line}
 """
 
+INDEX = """\
+import torch
+
+
+def picked(x: torch.Tensor, at, other: torch.Tensor):
+    y = x.detach().cpu()[:, at] + x.detach().cpu()[other]
+    {line}
+"""
+
 WITHOUT = {
+    INDEX: ("[:, at] + x.detach().cpu()[other]", "[:, 0] + at + other"),
     LIBRARY: ("x, array = torch.ones(2), np.ones(2)", "x = array = other"),
     SETTINGS: ("args", "others"),
     COMMAND: ('@click.command()\n@click.option("--by")', '@click.wrapped("--by")'),
@@ -125,6 +135,9 @@ PRESUMED = [
     (FROZEN, "return net.mapping(torch.ones(2), None)[:, :1].cpu().numpy()"),
     (LIBRARY, "return kornia.color.to_gray(x, 3).numpy()"),
     (LIBRARY, "return kornia.to_tensor(array, flag=True).numpy()"),
+    (INDEX, "return at.cpu().numpy()"),
+    (INDEX, "return (at + 1).cpu().numpy(), (other * 2).cpu().numpy()"),
+    (INDEX, "return other.cpu().view(-1).numpy()"),
     (DEFAULT, "return (x.detach().cpu() * by).numpy()"),
     (DEFAULT, "return x.detach().cpu().clamp_(*limits).numpy()"),
     (DEFAULT, "return ((x.detach().cpu() - limits[0]) / limits[1]).numpy()"),
@@ -154,6 +167,10 @@ LINES = [
     *((SETTINGS, line) for line in (
         "return torch.Tensor(args.by), torch.tensor(args.by).data",
         "made = torch.zeros(2) * args.by; return made.data, torch.tensor(made)",
+    )),
+    *((INDEX, line) for line in (
+        "return Variable(at), torch.tensor(other), other.data",
+        "made = other * 2; made.data.zero_(); return torch.tensor(made)",
     )),
     *((LIBRARY, line) for line in (
         "made = kornia.to_gray(torch.tensor(other)); return torch.tensor(made.detach()), made.detach().data",
@@ -246,3 +263,15 @@ def test_no_fix_is_chosen_by_what_is_presumed(text: str, line: str) -> None:
 
     assert told(presuming=True)
     assert told(presuming=True) == told(presuming=False)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "return (at * x).cpu().numpy()",
+        "at = x\n    return at.cpu().numpy()",
+        "if isinstance(at, str):\n        return y\n    return at.cpu().numpy()",
+    ],
+)
+def test_an_index_that_may_be_something_else_may_require_grad(line: str) -> None:
+    assert [each.code for each in found(INDEX, line)] == ["TNS103"]

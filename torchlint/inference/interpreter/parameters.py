@@ -11,9 +11,16 @@ from typing import TYPE_CHECKING
 
 from torchlint.inference.hints import argument_types
 from torchlint.inference.interpreter.environment import Env
-from torchlint.inference.interpreter.heuristics import NO_TENSOR, hook_mode, is_command, is_plain, without_graph
+from torchlint.inference.interpreter.heuristics import (
+    NO_TENSOR,
+    hook_mode,
+    indices,
+    is_command,
+    is_plain,
+    without_graph,
+)
 from torchlint.inference.interpreter.pytest_fixtures import handed
-from torchlint.inference.lattice import UNKNOWN, Grad, Kind, Mode, Reason, Value, join_all, of_kind
+from torchlint.inference.lattice import UNKNOWN, Dtype, Grad, Kind, Mode, Reason, Value, join_all, of_kind
 from torchlint.inference.models import grad_mode
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import last_word_of_name
@@ -94,6 +101,8 @@ class Binding:
             value = _with_grad_of(value, known)
         if self.file.project.presuming and argument.arg in without_graph(self.file, self.function):
             value = _detached(value)
+        if self.file.project.presuming and argument.arg in self.file.index.told(indices, self.function):
+            value = value.having(dtype=value.dtype & (Dtype.INTEGRAL | Dtype.BOOL))
         value = self._explained(value, argument)
         self.flow.presumed.append(value)
         return value
