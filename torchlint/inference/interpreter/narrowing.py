@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.lattice import ANY, Device, Dtype, Grad, Kind, Mode, Reason, Value, join_all
-from torchlint.inference.models.operations import LEGACY_DTYPES, leaf
+from torchlint.inference.models.operations import CASTS, LEGACY_DTYPES, leaf
+from torchlint.inference.models.tensors import dtype_bits, dtype_name
 from torchlint.inference.program.imports import path_of
 
 _ASKED = "the test found that {code} requires grad"
@@ -197,8 +198,21 @@ class Guard:
                 self._keep(left.args[0], kind, env)
         elif isinstance(right, ast.Constant) and isinstance(right.value, bool):
             self.narrow(left, holds == right.value, env)
+        elif isinstance(left, ast.Attribute) and left.attr == "dtype":
+            self._dtype(left.value, self.evaluate(right, env), holds, env)
         else:
             self._device(left, right, holds, env)
+
+    def _dtype(self, subject: ast.expr, wanted: Value, holds: bool, env: Env) -> None:
+        """``x.dtype == torch.uint8``: a tensor of that dtype, or of any other."""
+        value, name = self.evaluate(subject, env), dtype_name(wanted)
+        if name is None or not value.may(Kind.TENSOR):
+            return
+        bits = dtype_bits(name)
+        if holds and bits & value.dtype:
+            self._refine(subject, env, value, dtype=bits, exact=CASTS.get(name, name))
+        elif not holds and bits == Dtype.BOOL and value.dtype & ~bits:
+            self._refine(subject, env, value, dtype=value.dtype & ~bits)
 
     def _device(self, left: ast.expr, right: ast.expr, holds: bool, env: Env) -> None:
         """``x.device.type == "cpu"``, ``str(x.device) == "cpu"``, ``x.device == torch.device("cpu")``."""
