@@ -194,9 +194,7 @@ def surroundings(node: ast.AST, index: AstIndex) -> tuple[bool, frozenset[str]]:
             case ast.Lambda():
                 is_value = True
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                classes = (each for each in index.ancestors(above) if isinstance(each, ast.ClassDef))
-                marks = (mark for each in (above, *classes) for mark in each.decorator_list)
-                return any(_EXPECTING.search(ast.unparse(each)) for each in marks), frozenset(runners) - {""}
+                return index.told(_is_marked, above), frozenset(runners) - {""}
             case ast.Try(body=body, handlers=handlers) if below in body:
                 if any(map(_takes, handlers)):
                     return True, frozenset()
@@ -204,6 +202,13 @@ def surroundings(node: ast.AST, index: AstIndex) -> tuple[bool, frozenset[str]]:
             is_value = False
         below = above
     return False, frozenset(runners) - {""}
+
+
+def _is_marked(index: AstIndex, function: Function) -> bool:
+    """Whether a decorator of a function, or of a class around it, says that an error is expected."""
+    classes = (each for each in index.ancestors(function) if isinstance(each, ast.ClassDef))
+    marks = (mark for each in (function, *classes) for mark in each.decorator_list)
+    return any(_EXPECTING.search(ast.unparse(each)) for each in marks)
 
 
 def _is_called(node: ast.AST, index: AstIndex) -> bool:
