@@ -56,6 +56,15 @@ def _up_to(handle: int, most: int, size: int) -> bytes:
     return b"".join(parts)
 
 
+def stamp(path: str) -> tuple[int, ...]:
+    """Return what is another whenever a file was written: its size, its times and its place; nothing without one."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ()
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+
+
 # ---------------------------------------------------------------------- writing
 class NotWritten(Exception):
     """The file is as it was; the text says why."""

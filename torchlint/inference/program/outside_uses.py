@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -25,6 +26,8 @@ _BUILT = re.compile(rb"getattr\([^\n]*\)\s*\(")
 """What is called may go by a name that is put together."""
 _RUNS = (b"exec(", b"execfile(", b"run_path(", b"run_module(", b"%run")
 _WORD = re.compile(r"\w+")
+_LONGEST_PATH = 500
+"""Longer strings are no paths."""
 _TORCHS_OWN = ("torch.", "tensorflow.", "paddle.", "chainer.", "mxnet.", "jax.", "keras.", "sympy.")
 """Libraries with modules of their own from which the name is taken: that leads to no file of the project."""
 
@@ -45,11 +48,128 @@ class Taken:
     """It may call something of that name that is defined elsewhere."""
 
 
-def names_taken(raw: bytes, name: str, read: Callable[[], tuple[str, AstIndex | None] | None]) -> Taken:
+class Uses:
+    """What one text does with names of other modules, for whatever name is asked: read off its tree once."""
+
+    def __init__(self, index: AstIndex) -> None:
+        """Read a text's tree, and keep none of it."""
+        self._bound = dict(imported(index))
+        self._imports: list[tuple[str | None, frozenset[str]]] = []
+        self._attributes: dict[str, set[str | None]] = defaultdict(set)
+        """What the objects stand for of which an attribute is asked, by its word; None where no import says."""
+        self._stores: dict[str, set[str]] = defaultdict(set)
+        """The last words of what an attribute is bound in."""
+        self._setters: set[tuple[str | None, str]] = set()
+        """What ``setattr`` and the like bind, None for what is not told, and in what."""
+        self._loaded: set[str] = set()
+        self._handed: set[str] = set()
+        """The last words of modules that are used as objects by their names."""
+        self._handed_parts: set[str] = set()
+        """Likewise of what is taken from a module."""
+        self._built: list[ast.expr] = []
+        """The names of what is called by ``getattr(owner, name)()``, where no import says what the owner is."""
+        self._strings: set[str] = set()
+        self._told: set[str] = set()
+        """Those of them that are no prose."""
+        for node in index.order:
+            self._read(node, index)
+
+    def _read(self, node: ast.AST, index: AstIndex) -> None:
+        match node:
+            case ast.ImportFrom(module=module, names=names):
+                self._imports.append((module, frozenset(each.name for each in names)))
+            case ast.Attribute():
+                self._read_attribute(node, index)
+            case ast.Name(id=word, ctx=ast.Load()):
+                self._loaded.add(word)
+                if word in self._bound and _is_handed_on(node, index):
+                    self._handed.add(_last(self._bound[word]))
+            case ast.Constant(value=str(text)):
+                self._strings.add(text)
+                if not _is_prose(node, index):
+                    self._told.add(text)
+            case ast.Call(func=function, args=[owner, key, *_]) if _is_setter(function):
+                if not isinstance(key, ast.Constant) or isinstance(key.value, str):
+                    self._setters.add((key.value if isinstance(key, ast.Constant) else None, self._last_word(owner)))  # type: ignore[arg-type]
+            case ast.Call(func=ast.Call(func=ast.Name(id="getattr"), args=[owner, name, *_])):
+                if self._meaning(owner) is None:
+                    self._built.append(name)
+
+    def _read_attribute(self, node: ast.Attribute, index: AstIndex) -> None:
+        full = self._meaning(node.value)
+        if full is not None or not _is_own(node.value):
+            self._attributes[node.attr].add(full)
+        if not isinstance(node.ctx, ast.Load):
+            self._stores[node.attr].add(self._last_word(node.value))
+        elif full is not None and _is_handed_on(node, index):
+            self._handed_parts.add(node.attr)
+
+    # ------------------------------------------------------------------ of one name
+    def taken(self, name: str, stars: frozenset[str], runs: bool) -> Taken:
+        """Return from which modules a name is taken; ``runs``: files are run whose paths stand in strings."""
+        run = frozenset(self._words_of_strings()) if runs else frozenset[str]()
+        from_any = None in self._attributes.get(name, ()) or any(each.strip() == name for each in self._strings)
+        return Taken(
+            frozenset(self._modules(name)),
+            stars | run,
+            from_any,
+            frozenset(self._binds(name)),
+            from_any or self._may_call(name, bool(stars)),
+        )
+
+    def _modules(self, name: str) -> Iterator[str]:
+        """Yield the last words of the modules from which a name is taken, or may be."""
+        yield from (_last(module) for module, names in self._imports if module and name in names and _is_near(module))
+        for word in (name, "__dict__"):
+            yield from (_last(full) for full in self._attributes.get(word, ()) if full is not None and _is_near(full))
+        yield from self._handed
+        yield from self._handed_parts - {name, "__dict__"}
+        for text in self._told:
+            words = _WORD.findall(text) if name in text else []
+            if name in words:  # `eval("part.Variable")`, after `import nets as part`
+                yield from words
+                yield from (_last(self._bound.get(word, "")) for word in words)
+
+    def _binds(self, name: str) -> Iterator[str]:
+        """Yield the last words of the modules in which a name is bound anew, or may be."""
+        yield from self._stores.get(name, ())
+        yield from (owner for key, owner in self._setters if key is None or key == name)
+        yield from (each.split(".")[-2] for each in self._strings if each.endswith(f".{name}"))  # `patch("nets.Name")`
+
+    def _may_call(self, name: str, has_stars: bool) -> bool:
+        """Whether something of a name that is defined in another file may be called, at once or later."""
+        return (
+            any(name in names and _is_near(str(module)) for module, names in self._imports)
+            or (has_stars and name in self._loaded)
+            or any(full is not None and _is_near(full) for full in self._attributes.get(name, ()))
+            or any(_may_be_built(each, name) for each in self._built)
+        )
+
+    def _words_of_strings(self) -> Iterator[str]:
+        """Yield the words of strings, among which the path of a file that is run may be."""
+        for text in self._strings:
+            if len(text) < _LONGEST_PATH:
+                yield from _WORD.findall(text)
+
+    def _last_word(self, node: ast.expr) -> str:
+        return _last(self._meaning(node) or "")
+
+    def _meaning(self, node: ast.expr) -> str | None:
+        """Return the dotted name of what an expression stands for by an import; None where none says."""
+        match node:
+            case ast.Name(id=word):
+                return self._bound.get(word)
+            case ast.Attribute(value=owner, attr=attribute):
+                above = self._meaning(owner)
+                return f"{above}.{attribute}" if above is not None else None
+        return None
+
+
+def names_taken(raw: bytes, name: str, read: Callable[[], Uses | frozenset[str] | None]) -> Taken:
     """Return from which modules a file's bytes take ``name``.
 
-    ``read`` gives the text and its tree (None where it does not parse), or None for what is no Python; it is called
-    only where the bytes hold something that needs it.
+    ``read`` gives what the text does with names, or all its words where it does not parse (Python 2, or not yet
+    finished), or None for what is no Python; it is called only where the bytes hold something that needs it.
     """
     found_stars = _STAR.findall(raw) if _ANY_STAR.search(raw) else []
     stars = frozenset(each.decode().rpartition(".")[2] for each in found_stars)
@@ -60,15 +180,17 @@ def names_taken(raw: bytes, name: str, read: Callable[[], tuple[str, AstIndex | 
     found = read()
     if found is None:
         return Taken(by_star=stars)
+    if isinstance(found, Uses):
+        return found.taken(name, stars, runs)
+    return Taken(found if name in found else frozenset(), stars, is_called=name in found)
+
+
+def uses_of(found: tuple[str, AstIndex | None] | None) -> Uses | frozenset[str] | None:
+    """Return what :func:`names_taken` reads of a text and its tree, which is None where it does not parse."""
+    if found is None:
+        return None
     text, index = found
-    if index is None:  # Python 2, or not yet finished: all words count
-        words = frozenset(_WORD.findall(text))
-        return Taken(words if name in words else frozenset(), stars, is_called=name in words)
-    file = _File(index, name)
-    run = frozenset(file.words_of_strings()) if runs else frozenset[str]()
-    from_any = file.takes_from_any()
-    may_call = from_any or file.may_call(bool(found_stars))
-    return Taken(frozenset(file.modules()), stars | run, from_any, frozenset(file.binds()), may_call)
+    return Uses(index) if index is not None else frozenset(_WORD.findall(text))
 
 
 def _hands_a_module_on(raw: bytes) -> bool:
@@ -88,118 +210,44 @@ def _is_setter(function: ast.expr) -> bool:
     return False
 
 
-class _File:
-    """One file's imports and what is done with them."""
+def _is_handed_on(node: ast.AST, index: AstIndex) -> bool:
+    """Whether what stands for a module is used as an object: what is then taken from it is not told."""
+    match index.parents.get(node):
+        case ast.Attribute():
+            return False
+        case ast.Call(func=ast.Name(id="getattr" | "hasattr"), args=[_, ast.Constant(), *_]):
+            return False  # a name that is written out is found as a string
+    return True
 
-    def __init__(self, index: AstIndex, name: str) -> None:
-        self._nodes = index.order
-        self._name = name
-        self._parents = index.parents
-        self._bound = dict(imported(index))
 
-    def modules(self) -> Iterator[str]:
-        """Yield the last words of the modules from which the name is taken, or may be."""
-        for node in self._nodes:
-            match node:
-                case ast.ImportFrom(module=str(module), names=names):
-                    if any(each.name == self._name for each in names) and not f"{module}.".startswith(_TORCHS_OWN):
-                        yield module.rpartition(".")[2]
-                case ast.Attribute(value=owner, attr=attribute) if attribute in (self._name, "__dict__"):
-                    full = self._meaning(owner)
-                    if full is not None and not f"{full}.".startswith(_TORCHS_OWN):
-                        yield full.rpartition(".")[2]
-                case ast.Name(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()):
-                    yield from self._handed_on(node)
-                case ast.Constant(value=str(text)) if self._name in text and not self._is_prose(node):
-                    words = _WORD.findall(text)
-                    if self._name in words:  # `eval("part.Variable")`, after `import nets as part`
-                        yield from words
-                        yield from (self._bound.get(word, "").rpartition(".")[2] for word in words)
+def _is_own(node: ast.expr) -> bool:
+    """Whether an object is the one whose method this is."""
+    match node:
+        case ast.Name(id="self" | "cls") | ast.Call(func=ast.Name(id="super")):
+            return True
+    return False
 
-    def binds(self) -> Iterator[str]:
-        """Yield the last words of the modules in which the name is bound anew, or may be."""
-        for node in self._nodes:
-            match node:
-                case ast.Attribute(value=owner, attr=word, ctx=ast.Store() | ast.Del()) if word == self._name:
-                    yield self._last_word(owner)
-                case ast.Call(func=function, args=[owner, key, *_]) if _is_setter(function):
-                    if not isinstance(key, ast.Constant) or key.value == self._name:
-                        yield self._last_word(owner)
-                case ast.Constant(value=str(text)) if text.endswith(f".{self._name}"):  # `patch("nets.Variable")`
-                    yield text.split(".")[-2]
 
-    def _last_word(self, node: ast.expr) -> str:
-        return (self._meaning(node) or "").rpartition(".")[2]
+def _is_near(module: str) -> bool:
+    return not f"{module}.".startswith(_TORCHS_OWN)
 
-    def _handed_on(self, node: ast.Name | ast.Attribute) -> Iterator[str]:
-        """Yield the last word of a module that is used as an object: what is then taken from it is not told."""
-        match self._parents.get(node):
-            case ast.Attribute():
-                return
-            case ast.Call(func=ast.Name(id="getattr" | "hasattr"), args=[_, ast.Constant(), *_]):
-                return  # a name that is written out is found as a string
-        if (full := self._meaning(node)) is not None:
-            yield full.rpartition(".")[2]
 
-    def may_call(self, has_stars: bool) -> bool:
-        """Whether something of the name that is defined in another file may be called, at once or later."""
-        return any(self._names_a_function(each, has_stars) for each in self._nodes)
+def _last(dotted: str) -> str:
+    return dotted.rpartition(".")[2]
 
-    def _names_a_function(self, node: ast.AST, has_stars: bool) -> bool:
-        match node:
-            case ast.ImportFrom(module=module, names=names):
-                return any(each.name == self._name for each in names) and not f"{module}.".startswith(_TORCHS_OWN)
-            case ast.Name(id=word, ctx=ast.Load()):
-                return has_stars and word == self._name
-            case ast.Attribute(value=owner, attr=word) if word == self._name:
-                full = self._meaning(owner)
-                return full is not None and not f"{full}.".startswith(_TORCHS_OWN)
-            case ast.Call(func=ast.Call(func=ast.Name(id="getattr"), args=[owner, name, *_])):
-                return self._meaning(owner) is None and self._may_be_built(name)
-        return False
 
-    def _may_be_built(self, node: ast.expr) -> bool:
-        """Whether an expression may give the name: what is written of it must stand in the name."""
-        match node:
-            case ast.JoinedStr(values=parts):
-                return all(self._may_be_built(each) for each in parts)
-            case ast.BinOp(op=ast.Add(), left=left, right=right):
-                return self._may_be_built(left) and self._may_be_built(right)
-            case ast.Constant(value=part):
-                return isinstance(part, str) and part in self._name
-        return True
+def _may_be_built(node: ast.expr, name: str) -> bool:
+    """Whether an expression may give a name: what is written of it must stand in the name."""
+    match node:
+        case ast.JoinedStr(values=parts):
+            return all(_may_be_built(each, name) for each in parts)
+        case ast.BinOp(op=ast.Add(), left=left, right=right):
+            return _may_be_built(left, name) and _may_be_built(right, name)
+        case ast.Constant(value=part):
+            return isinstance(part, str) and part in name
+    return True
 
-    def takes_from_any(self) -> bool:
-        """Whether the name is taken from an object that may be a module: by an attribute, or as text."""
-        return any(self._is_open(node) for node in self._nodes)
 
-    def _is_open(self, node: ast.AST) -> bool:
-        match node:
-            case ast.Attribute(value=ast.Name(id="self" | "cls") | ast.Call(func=ast.Name(id="super"))):
-                return False
-            case ast.Attribute(value=owner, attr=attribute) if attribute == self._name:
-                return self._meaning(owner) is None
-            case ast.Constant(value=str(text)):
-                return text.strip() == self._name
-        return False
-
-    def words_of_strings(self) -> Iterator[str]:
-        """Yield the words of strings, among which the path of a file that is run may be."""
-        for node in self._nodes:
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 500:
-                yield from _WORD.findall(node.value)
-
-    def _meaning(self, node: ast.expr) -> str | None:
-        """Return the dotted name of what an expression stands for by an import; None where none says."""
-        match node:
-            case ast.Name(id=word):
-                return self._bound.get(word)
-            case ast.Attribute(value=owner, attr=attribute):
-                above = self._meaning(owner)
-                return f"{above}.{attribute}" if above is not None else None
-        return None
-
-    def _is_prose(self, node: ast.AST) -> bool:
-        """Whether a string stands alone, as docstrings do, and holds no doctest."""
-        alone = isinstance(self._parents.get(node), ast.Expr)
-        return alone and ">>>" not in str(getattr(node, "value", ""))
+def _is_prose(node: ast.Constant, index: AstIndex) -> bool:
+    """Whether a string stands alone, as docstrings do, and holds no doctest."""
+    return isinstance(index.parents.get(node), ast.Expr) and ">>>" not in str(node.value)

@@ -21,7 +21,7 @@ from torchlint.inference.program.callers import Callee, CallIndex, call_index, i
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
 from torchlint.inference.program.none_flow import SETTING, NoneFlow
 from torchlint.inference.program.none_graph import ANY_ATTRIBUTE, NONE, Entry, NoneGraph
-from torchlint.inference.program.outside_uses import Taken, names_taken
+from torchlint.inference.program.outside_uses import Taken, Uses, names_taken, uses_of
 from torchlint.source import files
 from torchlint.source.notebook import SUFFIX
 from torchlint.source.text import Source, SourceError, decode
@@ -128,6 +128,7 @@ class _Look:
         self._facts: dict[str, _Facts] = {}
         self._taken: dict[tuple[str, str], Taken] = {}
         self._takers: dict[str, dict[str, Taken]] = {}
+        self._uses: dict[str, Uses | frozenset[str] | None] = {}
         self._callers: dict[str, CallIndex | None] = {}
         self._graphs: dict[str, NoneGraph | None] = {}
         self._words: dict[str, frozenset[bytes]] = {}
@@ -266,7 +267,7 @@ class _Look:
         paths = python_files(self._root)
         self._too_large = paths is None
         for path in sorted(paths or ()):
-            stamp = _stamp(path)
+            stamp = files.stamp(path)
             unchanged = path in known and self._stamps.get(path) == stamp
             self._digests[path] = known[path] if unchanged else self._look_at(path)
             self._stamps[path] = stamp
@@ -287,9 +288,15 @@ class _Look:
             raw = _read(path)
             if raw is None:
                 return Taken(from_any=True)
-            known = names_taken(raw, name, partial(_text_and_tree, path, raw))
+            known = names_taken(raw, name, partial(self._uses_of, path, raw, digest or ""))
             self._taken[digest or "", name] = known
         return known
+
+    def _uses_of(self, path: str, raw: bytes, digest: str) -> Uses | frozenset[str] | None:
+        """Return what a text does with names, read once for all names that are asked of it."""
+        if digest not in self._uses:
+            self._uses[digest] = uses_of(_text_and_tree(path, raw))
+        return self._uses[digest]
 
     def _shown(self, path: str) -> str:
         return os.path.relpath(path, self._root).replace(os.sep, "/")
@@ -356,14 +363,6 @@ def _parsed(source: Source) -> AstIndex | None:
         return index_of(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-
-
-def _stamp(path: str) -> tuple[int, ...]:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return ()
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
 
 def _read(path: str) -> bytes | None:
