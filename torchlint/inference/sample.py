@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
@@ -16,6 +17,8 @@ from torchlint.inference.interpreter.parameters import is_static, is_test
 from torchlint.inference.lattice import Device, Grad, Mode, Reason, Value
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.program.project_texts import ProjectView
+from torchlint.source import files
+from torchlint.source.notebook import SUFFIX
 from torchlint.syntax.ast_index import AstIndex, Function
 
 _MOST_CALLS = 20
@@ -26,6 +29,14 @@ _DEEPEST = 3
 """Callers of callers are asked this far up."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CALLED_AS_OBJECT = frozenset({"forward", "__call__"})
+_BY_ATTRIBUTE = rb"\.(?:[\s\\]|#[^\r\n]*[\r\n])*%(word)b\b"
+"""A word behind a dot, and what may stand between."""
+_BY_IMPORT = (
+    rb"\bimport\b(?:[^\r\n;()#\\]|\\\r?\n)*\b%(word)b\b"
+    rb"|\bimport[\s\\]*\((?:[^)#]|#[^\r\n]*)*\b%(word)b\b"
+    rb"|\b(?:%(stems)b)\b"
+)
+"""A word among those of an import, or the name of the module that it stands in."""
 
 
 class Knowledge(Protocol):
@@ -213,7 +224,11 @@ class Sample:
         if paths is None:
             return None
         found: list[SampledCall] = []
-        for other in (analysis, *self._others(analysis, paths)):
+        is_method = own_class is not None and word == function.name
+        pattern = _BY_ATTRIBUTE if is_method else _BY_IMPORT
+        stems = b"|".join(re.escape(each.encode()) for each in sorted(_stems(analysis)))
+        call = re.compile(pattern % {b"word": word.encode(), b"stems": stems})
+        for other in (analysis, *self._others(analysis, paths, call)):
             calls = list(_calls(other, analysis, function, own_class))
             if None in calls:
                 return None
@@ -222,16 +237,27 @@ class Sample:
                 return None
         return tuple(found)
 
-    def _others(self, analysis: Knowledge, paths: list[str]) -> Iterator[Knowledge]:
-        """Yield what is known of other files than the one of a function, tests left out."""
+    def _others(self, analysis: Knowledge, paths: list[str], call: re.Pattern[bytes]) -> Iterator[Knowledge]:
+        """Yield what is known of other files than the one of a function, tests left out.
+
+        Before a file is parsed, its text is asked whether it may call the function at all.
+        """
         for path in paths:
-            if is_test(path) or "tests" in path.split(os.sep):
+            if is_test(path) or "tests" in path.split(os.sep) or not _may_hold(path, call):
                 continue
             if path not in self._analyses:
                 self._analyses[path] = self._own.of_file(path)
             found = self._analyses[path]
             if found is not None and found.path != analysis.path:
                 yield found
+
+
+def _may_hold(path: str, call: re.Pattern[bytes]) -> bool:
+    """Whether a file may hold a call by its text; that of a notebook is spelled as JSON."""
+    try:
+        return path.endswith(SUFFIX) or call.search(files.read(path)) is not None
+    except OSError:
+        return True
 
 
 def _start(reason: Reason | None) -> ast.AST | None:
