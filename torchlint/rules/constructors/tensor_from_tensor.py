@@ -77,12 +77,15 @@ from torchlint.rules.data.data_use import detaching_end, is_detached_behind
 from torchlint.rules.evidence.argument_evidence import rests_on_annotation
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.legacy_types import name_node
+from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.spelling import keeps_its_meaning
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.torch_defaults import default_device_unchanged
 
 _PRIMARY = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
 """What a method can be called on without parentheses."""
+_OTHERWISE = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp, ast.Constant, ast.JoinedStr)
+"""Expressions that give no tensor."""
 _KNOWN = frozenset({"data", "dtype", "device", "requires_grad"})
 
 
@@ -94,7 +97,9 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     source = _source(node)
     if source is None or isinstance(source.value, cst.List | cst.Tuple | cst.ListComp | cst.Integer | cst.Float):
         return
-    if context.names(node.func) != {"torch.tensor"} or not context.value(source.value).is_tensor:
+    if context.names(node.func) != {"torch.tensor"} or _is_made_otherwise(source.value, context):
+        return
+    if not context.value(source.value).is_tensor:
         return
     known = is_tensor(source.value, context)
     annotated = not known.is_proven and rests_on_annotation(source.value, context)
@@ -111,6 +116,15 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     confidence = Confidence.CERTAIN if known.is_proven else Confidence.LIKELY
     cuts = context.value(source.value).grad & Grad.ATTACHED and context.mode(source.value) & Mode.ON
     yield Draft(at, message, confidence, fix=fix, severity=Severity.WARNING if cuts else Severity.LEGACY)
+
+
+def _is_made_otherwise(node: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether a name stands for nothing but what is spelled as something else than a tensor: asked before its value."""
+    name = context.python(node)
+    bound = bindings_of(name, context) if isinstance(name, ast.Name) else []
+    return bool(bound) and all(
+        not each.depth and not each.is_augmented and isinstance(each.value, _OTHERWISE) for each in bound
+    )
 
 
 def _source(node: cst.Call) -> cst.Arg | None:

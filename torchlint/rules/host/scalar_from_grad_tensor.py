@@ -117,14 +117,16 @@ def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
 
 def check_format(node: cst.BinaryOperation, context: FileContext) -> Iterator[Draft]:
     """Report ``"%.2f" % t`` in a function that differentiates something."""
-    if not isinstance(node.operator, cst.Modulo):
-        return
-    text = context.value(node.left).const
-    if not isinstance(text, str) or not _differentiates(node, context):
+    if not isinstance(node.operator, cst.Modulo) or isinstance(node.left, cst.BaseNumber):
         return
     given = [each.value for each in node.right.elements] if isinstance(node.right, cst.Tuple) else [node.right]
-    words = _conversions(text)
-    if len(words) == len(given):
+    if not any(map(_asks_for_grad, given)) or not _differentiates(node, context):
+        return
+    if not any(_may_be_live(each, context) for each in given):
+        return
+    text = context.value(node.left).const
+    words = _conversions(text) if isinstance(text, str) else []
+    if words and len(words) == len(given):
         floats = [each for each, word in zip(given, words, strict=True) if word in "eEfFgG"]
         for each in floats:
             yield from _converted(node, each, [each], context)
@@ -248,15 +250,20 @@ def _may_have_source(node: ast.expr, context: FileContext) -> bool:
         case ast.Call(func=ast.Attribute(value=inner)):
             called = context.qualified_names(node.func)
             return all(each.startswith("torch") for each in called) if called else _may_have_source(inner, context)
-        case ast.Constant():
+        case ast.Constant() | ast.Attribute(attr="shape" | "ndim"):
             return False
     return True
 
 
+def _may_be_live(node: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether an expression may require grad by what is written of it and of its names."""
+    asked = context.python(node) if _asks_for_grad(node) else None
+    return isinstance(asked, ast.expr) and _may_have_source(asked, context)
+
+
 def _requires_grad(node: cst.BaseExpression, context: FileContext) -> Confidence | None:
     """Return how sure it is that a value requires grad where it stands; None where there is no source of that."""
-    asked = context.python(node) if _asks_for_grad(node) else None
-    if not isinstance(asked, ast.expr) or not _may_have_source(asked, context):
+    if not _may_be_live(node, context):
         return None
     value = context.value(node)
     if not value.may(Kind.TENSOR) or not value.may_require_grad or not context.mode(node) & Mode.ON:
@@ -265,10 +272,9 @@ def _requires_grad(node: cst.BaseExpression, context: FileContext) -> Confidence
     if isinstance(place, ast.Name) and context.works_with_torch and _is_differentiated(place, context):
         is_sure = value.is_tensor and context.mode(node) == Mode.ON
         return Confidence.CERTAIN if is_sure else Confidence.LIKELY
-    presumed = context.presumed_value(node)
-    if not value.is_tensor or not value.grad & Grad.ATTACHED or not presumed.may_require_grad:
+    if not value.is_tensor or not value.grad & Grad.ATTACHED or (context.is_test and not shows_grad(value)):
         return None
-    if not context.presumed_mode(node) & Mode.ON or (context.is_test and not shows_grad(value)):
+    if not context.presumed_value(node).may_require_grad or not context.presumed_mode(node) & Mode.ON:
         return None
     is_sure = value.grad == Grad.ATTACHED and shows_grad(value) and context.mode(node) == Mode.ON
     return Confidence.CERTAIN if is_sure else Confidence.LIKELY

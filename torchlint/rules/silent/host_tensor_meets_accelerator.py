@@ -196,6 +196,8 @@ def _meetings(node: ast.expr, context: FileContext, depth: int, trail: Trail) ->
         if above.value is node and len(above.targets) == 1 and isinstance(name := above.targets[0], ast.Name):
             yield from _through(name, context, depth - 1, trail)
         return
+    if not _leads_on(above, node, context):
+        return
     value = context.value(node)
     if not value.is_tensor or value.device != Device.HOST or has_no_dimension(node, context):
         return
@@ -232,6 +234,31 @@ def _meetings(node: ast.expr, context: FileContext, depth: int, trail: Trail) ->
             yield from _taken(call, node, context, trail)
         case ast.Call(func=function) if function is not node:
             yield from _taken(above, node, context, trail)
+
+
+def _leads_on(above: ast.AST, node: ast.expr, context: FileContext) -> bool:
+    """Whether what stands around a tensor may be a place where it meets another, by its words."""
+    match above:
+        case ast.Attribute(attr=word):
+            return word in _JOINING or word in _KEEPING or word in ("T", "mT")
+        case ast.Subscript(value=host, ctx=ast.Load()):
+            return host is node
+        case ast.Subscript():
+            return False
+        case ast.AugAssign(target=target):
+            return not isinstance(target, ast.Subscript)
+        case ast.Call():
+            return _may_take(above, context)
+        case ast.keyword() | ast.List() | ast.Tuple():
+            call = context.parent(above)
+            return isinstance(call, ast.Call) and _may_take(call, context)
+    return True
+
+
+def _may_take(call: ast.Call, context: FileContext) -> bool:
+    """Whether a call may let a tensor that it is given meet another, by the name of what is called."""
+    names = context.qualified_names(call.func)
+    return not names or all(each.startswith("torch.") and leaf(each) in _JOINING for each in names)
 
 
 def _gives_dimensions(call: ast.Call, word: str) -> bool:

@@ -121,9 +121,12 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if not isinstance(node.func, cst.Attribute) or node.func.attr.value != "state_dict" or node.args:
         return
     call = context.python(node)
-    if not isinstance(call, ast.Call) or not _is_of_a_model(call, context) or _copies_itself(context.tree, context):
+    all_kept = list(_all_kept(call, context)) if isinstance(call, ast.Call) else []
+    if not isinstance(call, ast.Call) or not all_kept or _copies_itself(context.tree, context):
         return
-    for kept in _all_kept(call, context):
+    if not _is_of_a_model(call, context):
+        return
+    for kept in all_kept:
         found = _harm(kept, context)
         if found is None:
             continue
