@@ -31,6 +31,10 @@ _BUILT = rb"getattr\(\s*(?:%b)\s*,\s*(?![\"'][^\"'{}]*[\"']\s*[,)])|\b(?:%b)\.__
 _ONE_DEVICE = frozenset({"cuda", "xpu", "npu", "mps", "hpu", "mtia", "musa"})
 """``torch.cuda.device(1)`` says which GPU is meant, and leaves the default device alone."""
 _SETTER = "set_default_"
+_BINDING: tuple[type[ast.AST], ...] = (
+    *(ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.withitem, ast.arg, ast.alias, ast.For, ast.comprehension),
+)
+"""What binds a name to something."""
 
 
 def defaults_set(text: bytes, parse: Callable[[], AstIndex | None]) -> frozenset[str]:
@@ -127,7 +131,7 @@ class _File:
 
     def _bound_to(self, word: str) -> Iterator[ast.expr | None]:
         """Yield what a name or an attribute of that name is bound to in the file; None for what is not told."""
-        for node in self._index.order:
+        for node in self._index.inside(self._index.tree, *_BINDING):
             match node:
                 case ast.Assign(targets=targets, value=value):
                     yield from (value if _names(each, word) else None for each in targets if _holds(each, word))
