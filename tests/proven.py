@@ -1,8 +1,9 @@
-"""Which proofs the gate runs: those whose texts or whose proof has changed, and a sixteenth of the others in turn.
+"""Which proofs the gate runs: those whose texts have changed, and a sixteenth of the others in turn.
 
 ``tests/fixtures/proven.txt`` lists digests of what held when all of it was run last: the texts before and after a fix,
-the kind of device, the release of torch and the code that proves. ``python -m tests.proven`` runs all and writes the
-list anew; ``NIGHTLY=1`` in the environment runs all and writes nothing.
+the kind of device and the release of torch; and, as a line of its own, the code that proves. Where that has changed
+since, a quarter of the others is run and not a sixteenth. ``python -m tests.proven`` runs all and writes the list anew;
+``NIGHTLY=1`` in the environment runs all and writes nothing.
 """
 
 from __future__ import annotations
@@ -19,21 +20,23 @@ from tests.nightly import ROOT
 LIST = ROOT / "tests" / "fixtures" / "proven.txt"
 PROVING = ("tests/test_proof_cases.py", "tests/test_fixture_fixes.py")
 SHARES = 16
+SHARES_OF_ANOTHER_PROVER = 4
 PROVEN = f"{nightly.LEFT}proven before, with these texts, this proof and this torch"
 
 
 def is_due(name: str, *texts: str) -> bool:
-    """Whether a proof is to be run now: ``texts`` are all that it rests on beside the code that proves."""
+    """Whether a proof is to be run now: ``texts`` are all that it rests on beside torch and the code that proves."""
     known = digest(name, *texts)
     if "PROOFS_RECORD" in os.environ:  # by all processes that run tests: one short line is written at once
         with Path(os.environ["PROOFS_RECORD"]).open("a", encoding="utf-8") as stream:
             stream.write(f"{known}\n")
-    return known not in _recorded() or nightly.is_turn_of(known, SHARES)
+    shares = SHARES if _prover() in _recorded() else SHARES_OF_ANOTHER_PROVER
+    return known not in _recorded() or nightly.is_turn_of(f"{_prover()}{known}", shares)
 
 
 def digest(name: str, *texts: str) -> str:
     """Return a short name for one proof."""
-    return nightly.short("\0".join((name, _prover(), *texts)))
+    return nightly.short("\0".join((name, *_releases(), *texts)))
 
 
 @cache
@@ -42,13 +45,18 @@ def _recorded() -> frozenset[str]:
 
 
 @cache
-def _prover() -> str:
-    """Return a digest of the code that proves and of torch."""
+def _releases() -> tuple[str, ...]:
     from importlib.metadata import version
 
+    return version("torch"), version("numpy")
+
+
+@cache
+def _prover() -> str:
+    """Return a digest of the code that proves."""
     names = ["tests/fixture_runs.py", *PROVING]
     files = [*sorted((ROOT / "torchlint" / "verify").rglob("*.py")), *(ROOT / name for name in names)]
-    return f"{version('torch')} {version('numpy')} {nightly.of_files(files)}"
+    return nightly.of_files(files)
 
 
 def main() -> int:
@@ -61,7 +69,7 @@ def main() -> int:
         environment = {**os.environ, "NIGHTLY": "1", "PROOFS_RECORD": str(seen)}
         done = subprocess.run(command, cwd=ROOT, env=environment, check=False)
         if done.returncode == 0:
-            lines = sorted(set(seen.read_text(encoding="utf-8").split()))
+            lines = [_prover(), *sorted(set(seen.read_text(encoding="utf-8").split()))]
             LIST.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return done.returncode
 

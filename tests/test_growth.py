@@ -66,6 +66,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
         "def f(x, z):\n" + each(n, "    for y{0} in z:\n        x = x + y{0}\n") + "    return x.numpy()\n"
     ),
     "tests": lambda n: "D = 'cuda'\n" + each(n, "def test_{0}(x):\n    assert torch.relu(x).numpy() is D\n"),
+    "decorators": lambda n: each(n, "@x.data\n") + "def f():\n    return x.data.numpy()\n",
     "dictionaries": lambda n: "T = {\n" + each(n, "    'k{0}': torch.zeros(1),\n") + "}\nprint(T['k0'].numpy())\n",
 }
 

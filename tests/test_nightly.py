@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests import nightly
+from tests import nightly, proven
 
 
 def left(parameters: list[object]) -> list[object]:
@@ -28,6 +28,24 @@ def test_another_program_brings_another_share(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(nightly, "tree", lambda digest=digest: digest)
         shares.append([each for each in nightly.in_turn(range(100), 4, "numbers") if isinstance(each, int)])
     assert shares[0] != shares[1]
+
+
+def test_what_was_never_proven_is_due_and_a_share_of_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    def due(*recorded: str) -> int:
+        monkeypatch.setattr(proven, "_recorded", lambda: frozenset(recorded))
+        return sum(proven.is_due("proof", str(each)) for each in range(400))
+
+    monkeypatch.delenv("PROOFS_RECORD", raising=False)
+    monkeypatch.setattr(nightly, "RUNS", False)
+    monkeypatch.setattr(proven, "_prover", lambda: "prover")
+    monkeypatch.setattr(proven, "_releases", lambda: ("2.13", "2.0"))
+    all_of_them = [proven.digest("proof", str(each)) for each in range(400)]
+    assert due() == due("prover") == 400
+    assert 5 < due("prover", *all_of_them) < 60, "a sixteenth, and each time another"
+    assert 60 < due("another prover", *all_of_them) < 150, "a quarter: the code that proves has changed"
+    assert due("prover", *all_of_them[:300]) >= 100
+    monkeypatch.setattr(nightly, "RUNS", True)
+    assert due("prover", *all_of_them) == 400
 
 
 def test_what_was_left_out_is_counted_by_reason() -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from torchlint.config import Config
 from torchlint.diagnostics.model import Confidence, Finding
-from torchlint.inference.program.project_texts import look_again
+from torchlint.inference import query
+from torchlint.inference.program.project_texts import look_again, tree_of
 from torchlint.linter.engine import check_bytes
 
 HEAD = "import torch\nfrom torch import nn\n\n\n"
@@ -55,7 +56,10 @@ def test_nobody_calls(check: Check) -> None:
         ("show", "import helpers as h\n\nh.show(torch.zeros(2))\n"),
         ("show", "from helpers import show as s\n\ns(x=torch.zeros(2))\n"),
         ("__init__", "from helpers import Writer\n\nWriter(torch.zeros(2))\n"),
+        ("show", "from kit import Layer, \\\n    show\n\nshow(torch.zeros(2))\n"),
+        ("show", "from kit import (\n    Layer,  # :)\n    show as s,\n)\n\ns(torch.zeros(2))\n"),
         ("write", "def f(writer):\n    writer.write(torch.zeros(2))\n"),
+        ("write", "def f(writer):\n    (writer\n    .  # as it is\n    write(torch.zeros(2)))\n"),
         ("forward", "from helpers import Layer\n\nlayer = Layer()\nlayer(torch.tensor([1, 2]))\n"),
         ("show", "from helpers import show\n\n\ndef middle(t):\n    show(t)\n\n\nmiddle(torch.ones(2))\n"),
     ],
@@ -65,6 +69,14 @@ def test_a_call_elsewhere_brings_nothing_and_that_is_told(check: Check, function
     told = [line for line, each in found.items() if BRINGS_NOTHING in each.why[-1]]
     assert told == [LINES[function]]
     assert found[LINES[function]].confidence is Confidence.POSSIBLE
+
+
+def test_texts_that_hold_the_word_and_no_call_are_not_parsed(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(query, "tree_of", lambda path: read.append(Path(path).stem) or tree_of(path))
+    said = "import torch\n\nshow = 1\nprint(f'{show} {torch}', 'write')\n"
+    check(said=said, calling="from kit import show\n\nshow(1)\n", writing="def f(w):\n    w.write(1)\n")
+    assert sorted(set(read)) == ["calling", "writing"]
 
 
 @pytest.mark.parametrize(
