@@ -67,6 +67,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
     ),
     "tests": lambda n: "D = 'cuda'\n" + each(n, "def test_{0}(x):\n    assert torch.relu(x).numpy() is D\n"),
     "decorators": lambda n: each(n, "@x.data\n") + "def f():\n    return x.data.numpy()\n",
+    "findings in a row": lambda n: "w = torch.ones(3, requires_grad=True)\n" + "; ".join(["w.numpy()"] * n) + "\n",
     "dictionaries": lambda n: "T = {\n" + each(n, "    'k{0}': torch.zeros(1),\n") + "}\nprint(T['k0'].numpy())\n",
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from unittest import mock
@@ -13,7 +13,7 @@ from unittest import mock
 import pytest
 
 from tests.conftest import ROOT
-from tests.nightly import in_turn
+from tests.nightly import LEFT, RUNS, in_turn, is_turn_of
 from torchlint.config import Config
 from torchlint.diagnostics.model import FileResult
 from torchlint.linter import engine
@@ -82,16 +82,20 @@ def of_torch() -> Iterator[Path]:
             yield path
 
 
-def test_regions_of_an_installed_package_give_what_its_whole_files_give() -> None:
-    paths = list(islice(of_torch(), 60))
-    if not paths:
+def test_regions_of_an_installed_package_give_what_its_whole_files_give(
+    record_property: Callable[[str, object], None],
+) -> None:
+    every = list(islice(of_torch(), 60))
+    if not every:
         pytest.skip("torch is not installed")
+    paths = [each for each in every if is_turn_of("/".join(each.parts[-3:]), 3)]
+    record_property(f"{LEFT}files of torch parsed whole", len(every) - len(paths))
     findings = 0
     for path in paths:
         found, full = both_ways(path)
         assert found.findings == full.findings, path
         findings += len(full.findings)
-    assert findings
+    assert findings or not RUNS, "a share may have none"
 
 
 @pytest.mark.parametrize("text", SOUND)

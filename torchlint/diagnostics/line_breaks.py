@@ -75,6 +75,8 @@ def with_breaks(source: Source, edits: Sequence[Edit], rows: range, limit: int, 
     others = [each for each in edits if each not in inner]
     if not inner or any(each.start < end and each.end > start for each in others):
         return tuple(edits)
+    if all(len(source.line(source.position(each.start)[0])) > limit for each in inner):
+        return tuple(edits)  # the rows were too long before: nothing is broken there
     pieces = list(_pieces(source, inner, start, end))
     text = "".join(each.text for each in pieces)
     tokens = _tokens(text)
