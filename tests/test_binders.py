@@ -22,7 +22,7 @@ CASES = [
     ("X = [1]\nX = f(X)\nX = g()\n", [1]),
     ("X = [1]; X = f(X)\n", [1]),
     ("X = f(X)\n", []),
-    ("X = [1]\nX, y = f(X), g()\n", [1, 2]),
+    ("X = [1]\nX, y = f(X), g()\n", [1]),
     ("X = [1]\nwhile a:\n    f(X)\n    X = g()\n", [1, 4]),
     ("X = [1]\n\n\ndef h():\n    f(X)\n\n\nX = g()\n", [1, 8]),
     ("def h():\n    X = [1]\n    k = lambda: f(X)\n    X = g()\n    return k\n", [2, 4]),

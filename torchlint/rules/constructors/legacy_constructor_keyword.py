@@ -103,6 +103,7 @@ RULE = Rule(
         "device-is-known",
         "default-dtype-unchanged",
         "default-device-unchanged",
+        "not-traced",
         "error-not-expected",
         "name-keeps-its-meaning",
     ),
