@@ -178,7 +178,7 @@ def test_a_write_through_what_a_fix_makes_is_not_overlooked() -> None:
 
 
 def test_every_kind_that_an_argument_may_have_is_tried() -> None:
-    (verdict,) = judged("def f(n):\n    return torch.Tensor(n)\n")
+    (verdict,) = judged("def f(n):\n    return nn.Parameter(torch.Tensor(n))\n")
     assert verdict.outcome == DIFFERS_AS_ANNOUNCED
     assert verdict.given == (("n", "n", "tensor or int 3 or list [2, 3] or array", True),)
     assert verdict.differences[0].announced_by == "argument-is-size"

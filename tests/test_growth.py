@@ -30,6 +30,8 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "data of data": lambda n: each(n, "x{1} = x{0}.data\n"),
     "arrays": lambda n: "def f(x):\n" + each(n, "    y{0} = torch.relu(x).numpy()\n"),
     "constructors": lambda n: "def f(x):\n" + each(n, "    y{0} = torch.Tensor([x])\n"),
+    "given to torch": lambda n: "def f(x):\n" + each(n, "    torch.relu(x)\n    y{0} = x.data\n"),
+    "sizes": lambda n: "def f(x):\n" + each(n, "    torch.ones(x, 2)\n    y{0} = torch.Tensor(x)\n"),
     "wrappers": lambda n: "from torch.autograd import Variable\ndef f(x):\n" + each(n, "    y{0} = Variable(x)\n"),
     "functions": lambda n: each(n, "def f{0}(x):\n    return torch.relu(x).numpy()\n"),
     "functions inside": lambda n: (

@@ -174,7 +174,8 @@ NO_FILES = ("pipe", "endless device", "folder", "loop", "broken link", "socket")
 def test_what_is_no_file_where_one_is_looked_for_keeps_no_run_waiting(
     name: str, kind: str, tmp_path: Path, good: Path
 ) -> None:
-    good.write_text("from nets import thing\nfrom sub import other\n" + HIT + "print(thing().numpy(), other.numpy())\n")
+    used = "print(thing().numpy(), other.numpy())\n\n\ndef told(t):\n    return t.numpy()\n"
+    good.write_text("from nets import thing\nfrom sub import other\n" + HIT + used)
     place = tmp_path / name
     place.parent.mkdir(parents=True, exist_ok=True)
     if kind == "pipe":

@@ -140,7 +140,18 @@ def reported(folder: Path, row: str, module: str = "grad_mode", table: str = "_S
     path.write_text(text.replace(start, start + row), encoding="utf-8")
     (folder / "checked.py").write_text(PROGRAM, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "torchlint", "check", "checked.py", "--isolated", "--no-cache", "--output-format=json"],
+        [
+            sys.executable,
+            "-m",
+            "torchlint",
+            "check",
+            "checked.py",
+            "--isolated",
+            "--no-cache",
+            "--output-format=json",
+            "--min-confidence",
+            "unproven",
+        ],
         cwd=folder,
         capture_output=True,
         text=True,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import libcst as cst
 
@@ -71,6 +72,10 @@ def refuses_integer_tensors(node: cst.Call, dtype: str | None, context: FileCont
 PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 
 
+_FARTHEST = 200
+"""Expressions before a place that are looked at."""
+
+
 def _was_taken(name: ast.Name, context: FileContext) -> bool:
     """Whether a name was taken for a number before, on every way to its place and without being bound anew."""
     places = context.reaching(name)
@@ -78,7 +83,7 @@ def _was_taken(name: ast.Name, context: FileContext) -> bool:
         return False
     (place,) = places
     row = (place.lineno, place.col_offset)
-    for before in _before(name, context):
+    for before in islice(_before(name, context), _FARTHEST):
         for each in _numbers_taken(before, context):
             if each.id == name.id and (each.lineno, each.col_offset) > row and context.reaching(each) == places:
                 return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 
 import libcst as cst
@@ -84,13 +84,12 @@ def may_hold_storage(name: ast.Name, context: FileContext) -> bool:
 def _values(name: ast.Name, context: FileContext) -> list[ast.expr]:
     """Return what assignments in a name's scope bind it to."""
     scope = scope_of(name, context)
-    if scope is None:
-        return []
-    return [
-        each.value
-        for each in context.own(scope, ast.Assign)
-        if any(isinstance(target, ast.Name) and target.id == name.id for target in each.targets)
-    ]
+    if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
+        stores: Iterable[ast.Name] = context.stores(scope).get(name.id, ())
+    else:
+        stores = [each for each in context.own(scope, ast.Name) if _binds(each, name.id)] if scope else []
+    bound = (context.parent(each) for each in stores)
+    return [each.value for each in bound if isinstance(each, ast.Assign)]
 
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

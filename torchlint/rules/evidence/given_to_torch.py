@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 
 from torchlint.rules.api import GRAD_MODES, FileContext, Function, Loop, defines, remembered
 from torchlint.rules.evidence.local_bindings import names_of, places_of
@@ -68,12 +69,21 @@ _STRICT = (
 @remembered
 def was_given_to_torch(name: ast.Name, context: FileContext) -> bool:
     """Whether what a name stands for has gone through an operation that refuses all but tensors."""
-    uses = [
-        each for each in context.names_by_word().get(name.id, ()) if each is not name and _is_refused(each, context)
-    ]
+    named = context.names_by_word().get(name.id)
+    uses = [each for each in _refused(named[0], context) if each is not name] if named else []
     if not uses or not places_of(name, context) or _is_open_to_others(context):
         return False
     return any(_comes_before(each, name, context) for each in uses)
+
+
+@remembered
+def _refused(first: ast.Name, context: FileContext) -> tuple[ast.Name, ...]:
+    """Return the first uses of a file's name as an argument that must be a tensor, by the first one of the name."""
+    uses = (each for each in context.names_by_word().get(first.id, ()) if _is_refused(each, context))
+    return tuple(islice(uses, _MOST_USES))
+
+
+_MOST_USES = 50
 
 
 def _is_open_to_others(context: FileContext) -> bool:
