@@ -55,6 +55,17 @@ WRITE = "        t.data.copy_(rate * p.data + (1 - rate) * t.data)\n"
 BLOCK = "        with torch.no_grad():\n            t.copy_(rate * p.detach() + (1 - rate) * t.detach())\n"
 ON = "loss = (out - wanted) ** 2\n"
 
+INNER = """class Inner(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.fc = nn.Linear(size, size)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+"""
+
 
 def _with(old: str, new: str, text: str = NET + RUN + CALL) -> str:
     assert old in text
@@ -73,6 +84,11 @@ SAFE = {
     ),
     "with names": _with("zip(trained.parameters(), target.parameters())", "zip(trained.parameters(), "
                         "target.parameters(), strict=True)"),
+    "a network is part of it": _with("class Net(", INNER + "class Net(").replace(
+        "        nn.init.", "        self.inner = Inner(2)\n        nn.init.", 1).replace(
+        "return self.net(torch.tanh(self.fc(x)))", "return self.net(self.inner(self.fc(x)))"),
+    "it is given a number": _with("        nn.init.", "        self.size = size\n        nn.init.").replace(
+        "* self.scale", "* self.scale * self.size").replace('Net().to("cpu")', "Net(2)"),
 }  # fmt: skip
 
 
@@ -184,6 +200,41 @@ OPEN = {
         "        nn.init.normal_",
         "        if other is not None:\n            self.fc.weight = other\n        nn.init.normal_"
     ).replace('Net().to("cpu")', "Net(trained.fc.weight)"),
+    "a network that is part of it gives a weight": _with(
+        "class Net(", INNER.replace("return self.fc(x)", "return self.fc.weight") + "class Net("
+    ).replace("        nn.init.", "        self.inner = Inner(2)\n        nn.init.", 1).replace(
+        "return self(x).max(1)[0]", "return self.inner(x)").replace(
+        "        wanted =", "        w = target.best(x)\n        wanted =").replace(
+        ON, "loss = (out - wanted) ** 2 + (w ** 2).sum()\n"),
+    "a network that is part of it is another's": _with("class Net(", INNER + "class Net(").replace(
+        "size=2", "size").replace("nn.Linear(size, 2)", "nn.Linear(2, 2)").replace(
+        "        nn.init.", "        self.inner = size\n        nn.init.", 1).replace(
+        "    trained = Net()\n", "    inner = Inner(2)\n    trained = Net(inner)\n").replace(
+        'Net().to("cpu")', "Net(inner)").replace(
+        ON, "loss = (out - wanted) ** 2 + inner(inner(x)).sum()\n"),
+    "it is given a parameter": _with("size=2", "size=2, w=1").replace(
+        "        nn.init.", "        self.w = w\n        nn.init.", 1).replace(
+        "    trained = Net()\n", "    w = nn.Parameter(torch.ones(2))\n    trained = Net(2, w)\n").replace(
+        'Net().to("cpu")', "Net(w=w)").replace(ON, "loss = (out - wanted) ** 2 + (w ** 2).sum()\n"),
+    "it is given a parameter in place of a number": _with("size=2", "size=2, w=1").replace(
+        "        nn.init.", "        w = kept[0]\n        self.w = w\n        nn.init.", 1).replace(
+        "    trained = Net()\n", "    kept.append(nn.Parameter(torch.ones(2)))\n    trained = Net(2, 2)\n").replace(
+        'Net().to("cpu")', "Net(w=3)").replace(ON, "loss = (out - wanted) ** 2 + (kept[0] ** 2).sum()\n"),
+    "it registers what it is given": _with("size=2", "size=2, w=None").replace(
+        "        nn.init.", "        for one in 'w':\n            self.register_parameter(one, w)\n        nn.init.", 1
+    ).replace("    trained = Net()\n", "    w = nn.Parameter(torch.ones(2))\n    trained = Net(2, w)\n").replace(
+        'Net().to("cpu")', "Net(2, w)").replace(ON, "loss = (out - wanted) ** 2 + (w ** 2).sum()\n"),
+    "it turns grad mode on by another name": _outside(
+        "        return self.net(", "        with on():\n            return self.net("
+    ).replace("from torch import nn", "from torch import enable_grad as on, nn"),
+    "it has parameters of its own": _with(
+        "    def best", "    def parameters(self):\n        return kept\n\n    def best").replace(
+        "    trained = Net()\n", "    kept.append(nn.Parameter(torch.ones(2)))\n    trained = Net()\n").replace(
+        ON, "loss = (out - wanted) ** 2 + (kept[0] ** 2).sum()\n"),
+    "its module is asked for its names": _with(
+        ON, "this = inspect.getmodule(run)\n    loss = (out - wanted) ** 2 + vars(this)['ask']()\n"
+    ).replace("    out = trained", "    global ask\n    ask = lambda: target(x).sum()\n    out = trained").replace(
+        "import copy", "import inspect"),
 }  # fmt: skip
 
 

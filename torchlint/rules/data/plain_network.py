@@ -10,7 +10,7 @@ from functools import cached_property
 
 from torchlint.rules.api import FileContext, binds_initialisers, operations, remembered
 from torchlint.rules.data.just_made import makes_its_own
-from torchlint.rules.evidence.called_definitions import PLAIN, Definitions, constructor, names_layer
+from torchlint.rules.evidence.called_definitions import PLAIN, Definitions, bind, constructor, names_layer
 from torchlint.rules.evidence.local_bindings import names_of
 from torchlint.rules.evidence.own_results import forwarded
 
@@ -18,6 +18,12 @@ _REGISTERING = frozenset({"register_buffer", "register_parameter"})
 _COMPUTING = ("torch.", "builtins.", "math.", "numpy.")
 _GOING_BACK = ("torch.autograd", "torch.func", "torch.utils", "torch.nn.utils", "torch.vmap", "torch.jit")
 """Where torch keeps what goes backward, or runs what it is given in its own way."""
+_OF_MODULES = frozenset(
+    "parameters named_parameters buffers named_buffers modules named_modules children named_children apply to cuda cpu "
+    "float double half bfloat16 eval train requires_grad_ zero_grad load_state_dict state_dict register_buffer "
+    "register_parameter register_module add_module get_parameter get_submodule type to_empty set_extra_state".split()
+)
+"""Methods of torch's modules; a class with one of its own is no plain network."""
 _UNTOLD = frozenset(f"builtins.{word}" for word in ("super", "eval", "exec", "getattr", "setattr", "vars"))
 
 _FIRST_VALUES = frozenset(f"torch.nn.init.{word}_" for word in ("normal", "uniform", "zeros", "constant"))
@@ -48,10 +54,13 @@ def plain_network(name: ast.Name, context: FileContext) -> PlainNetwork | None:
         return None
     if _is_changed(owner.name, context) or _is_hooked(context.tree, context):
         return None
-    network = _Network(first, context)
+    call = context.parent(name)
+    network = _Network(owner, first, bind(call, first, method=True) if isinstance(call, ast.Call) else {}, context)
     others = [each for each in owner.body if each is not first and not isinstance(each, ast.Expr)]
     methods = [each for each in others if isinstance(each, ast.FunctionDef) and not each.decorator_list]
     words = frozenset(each.name for each in methods)
+    if words & _OF_MODULES or any(each.startswith("_") for each in words):
+        return None
     if (
         len(methods) < len(others)
         or not network.is_built
@@ -87,8 +96,10 @@ def _initialisers_may_be_other_ones(context: FileContext) -> bool:
 class _Network:
     """What a constructor keeps in its object, and what is done with it."""
 
-    def __init__(self, first: ast.FunctionDef, context: FileContext) -> None:
-        self._context = context
+    def __init__(
+        self, owner: ast.ClassDef, first: ast.FunctionDef, given: dict[str, ast.expr], context: FileContext
+    ) -> None:
+        self._owner, self._given, self._context = owner, given, context
         self._own = _own_names(first, context)
         self._values: dict[str, list[ast.expr | None]] = defaultdict(list)
         is_set = bool(self._own) and all(self._is_set(each) for each in self._own)
@@ -110,7 +121,7 @@ class _Network:
                 self._values[word].append(value)
                 return isinstance(self._context.parent(outer), ast.Expr)
             case _:
-                return isinstance(above.ctx, ast.Load)
+                return isinstance(above.ctx, ast.Load) and above.attr not in _REGISTERING
         return True
 
     def _is_filled(self, use: ast.Name) -> bool:
@@ -165,7 +176,7 @@ class _Network:
     # ------------------------------------------------------------------ what attributes hold
     def _is_layer(self, word: str) -> bool:
         values = self._values.get(word, [])
-        return bool(values) and all(_makes_a_layer(each, self._context) for each in values)
+        return bool(values) and all(map(self._makes_a_layer, values))
 
     def _is_kept(self, word: str) -> bool:
         return word in self.constants or self._is_layer(word)
@@ -174,32 +185,38 @@ class _Network:
     def constants(self) -> frozenset[str]:
         """The attributes that hold neither a module nor a parameter."""
         given = self._values.items()
-        return frozenset(
-            word for word, values in given if all(_makes_a_constant(each, self._context) for each in values)
-        )
+        return frozenset(word for word, values in given if all(map(self._makes_a_constant, values)))
+
+    def _makes_a_layer(self, node: ast.expr | None) -> bool:
+        """Whether an expression makes a layer with weights of its own: of torch, several in a row, or of the file."""
+        if not isinstance(node, ast.Call):
+            return False
+        names = names_of(node.func, self._context)
+        if names == {"torch.nn.Sequential"}:
+            return not node.keywords and all(map(self._makes_a_layer, node.args))
+        if names:
+            plain = names_layer(names) and not any(_NOT_ALONE.search(each) for each in names)
+            return plain and makes_its_own(node, self._context)
+        inner = Definitions(self._context).class_here(node.func)
+        is_above = inner is not None and inner.lineno < self._owner.lineno  # so that none is made of itself
+        return is_above and isinstance(node.func, ast.Name) and plain_network(node.func, self._context) is not None
+
+    def _is_given(self, name: ast.Name) -> bool:
+        places = self._context.reaching(name)
+        return bool(places) and all(isinstance(each, ast.arg) for each in places)
+
+    def _makes_a_constant(self, node: ast.expr | None) -> bool:
+        """Whether an expression gives a number or the like, or a tensor that is made of such."""
+        if isinstance(node, ast.Name) and self._is_given(node):
+            node = self._given.get(node.id, node)
+        known = self._context.value(node)
+        if isinstance(node, ast.Constant) or (known.kind and known.must(PLAIN)):
+            return True
+        names = names_of(node.func, self._context) if isinstance(node, ast.Call) else frozenset[str]()
+        return bool(names) and names <= operations().factories
 
 
 def _own_names(method: ast.FunctionDef, context: FileContext) -> list[ast.Name]:
     """Return where a method names its object."""
     given = [*method.args.posonlyargs, *method.args.args]
     return [each for each in context.inside(method, ast.Name) if given and each.id == given[0].arg]
-
-
-def _makes_a_layer(node: ast.expr | None, context: FileContext) -> bool:
-    """Whether an expression makes one of torch's layers with weights of its own, or several of them in a row."""
-    if not isinstance(node, ast.Call):
-        return False
-    names = names_of(node.func, context)
-    if names == {"torch.nn.Sequential"}:
-        return not node.keywords and all(_makes_a_layer(each, context) for each in node.args)
-    plain = names_layer(names) and not any(_NOT_ALONE.search(each) for each in names)
-    return plain and makes_its_own(node, context)
-
-
-def _makes_a_constant(node: ast.expr | None, context: FileContext) -> bool:
-    """Whether an expression gives a number or the like, or a tensor that is made of such."""
-    known = context.value(node)
-    if isinstance(node, ast.Constant) or (known.kind and known.must(PLAIN)):
-        return True
-    names = names_of(node.func, context) if isinstance(node, ast.Call) else frozenset[str]()
-    return bool(names) and names <= operations().factories

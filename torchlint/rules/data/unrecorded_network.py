@@ -8,6 +8,7 @@ share memory with a parameter, or a graph outside might save it.
 from __future__ import annotations
 
 import ast
+import re
 
 from torchlint.rules.api import FileContext, Mode, remembered
 from torchlint.rules.data.plain_network import PlainNetwork, plain_network
@@ -21,7 +22,7 @@ _GIVING_ITSELF = frozenset("to cuda cpu float double half bfloat16 eval train re
 _ALONE = _GIVING_ITSELF | {"zero_grad"}
 """Methods of a module after which no graph holds its parameters, if nobody takes their result."""
 _PASSING_ON = frozenset({"builtins.zip", "builtins.enumerate"})
-_TURNING_ON = frozenset({"enable_grad", "set_grad_enabled", "inference_mode"})
+_TURNING_ON = re.compile(rb"enable_grad|set_grad|inference_mode|EnableGrad")
 """Words with which a file may turn grad mode on inside `no_grad`; `inference_mode(False)` does."""
 
 
@@ -29,7 +30,7 @@ _TURNING_ON = frozenset({"enable_grad", "set_grad_enabled", "inference_mode"})
 def is_of_unrecorded_network(node: ast.expr, context: FileContext) -> bool:
     """Whether an expression is a loop's name for the parameters of networks that no graph is recorded of."""
     bound = bindings_of(node, context) if isinstance(node, ast.Name) else []
-    if not bound or (context.names_by_word().keys() | context.attributes_by_word().keys()) & _TURNING_ON:
+    if not bound or context.matches(_TURNING_ON):
         return False
     return all(each.depth == 1 and _is_walk(each.value, context) for each in bound)
 

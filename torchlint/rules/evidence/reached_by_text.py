@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from torchlint.rules.api import FileContext, remembered
 from torchlint.rules.evidence.local_bindings import bindings_of
@@ -10,6 +11,9 @@ from torchlint.rules.evidence.local_bindings import bindings_of
 _FUNCTIONS = frozenset({"globals", "locals", "eval", "exec", "__import__", "import_module"})
 _ATTRIBUTES = frozenset({"__dict__", "import_module", "__globals__"})
 """Among attributes `eval` is not: most are a network's ``net.eval()``."""
+
+_OF_MODULES = re.compile("(?i)module|import|reload")
+"""What is spelled so may give a module itself, as `inspect.getmodule(f)` does."""
 
 
 @remembered
@@ -27,5 +31,9 @@ def _is_of_an_object(use: ast.Name, context: FileContext) -> bool:
     match context.parent(use):
         case ast.Call(func=function, args=[ast.Name() as asked]) if function is use:
             bound = bindings_of(asked, context)
-            return bool(bound) and all(isinstance(each.value, ast.Call) and not each.depth for each in bound)
+            return bool(bound) and all(_makes_an_object(each.value) and not each.depth for each in bound)
     return False
+
+
+def _makes_an_object(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and not _OF_MODULES.search(ast.unparse(node.func))
