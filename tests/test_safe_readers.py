@@ -110,3 +110,59 @@ def test_parameters_of_a_module_of_another_file(word: str, moved: str, tmp_path:
     assert "value.detach().sum()" in check_runs_alike(tmp_path, {"main.py": main, "lib.py": MODULE})["main.py"]
     lib = MODULE.replace("class Net", f"{OWN}class Net").replace("    def forward", f"{method}    def forward")
     assert not check_runs_alike(tmp_path, {"main.py": main, "lib.py": lib}, "main.py")
+
+
+def _forgetting(write: str, after: str = "", first: str = "") -> str:
+    """A program in which a rate that requires grad is multiplied with a value, which then is overwritten."""
+    return (
+        f"{HEAD}from torch import nn\n\n\nclass Box:\n    def __init__(self):\n        self.kept = torch.zeros(1, 2)\n"
+        "        self.weight = self\n\n    def __repr__(self):\n        return str(self.kept)\n\n"
+        "    @property\n    def data(self):\n        return self.kept\n\n"
+        "    @data.setter\n    def data(self, value):\n        self.kept = value\n\n\n"
+        f"def run(x, rate):\n    x = torch.exp(x)\n{first}    m = nn.Linear(2, 1)\n    {write}\n    a = m.weight\n"
+        f"    with torch.no_grad():\n        x.zero_()\n{after}    return w.grad, v.grad, a\n\n\nprint(run(w, v))\n"
+    )
+
+
+FORGOTTEN = {
+    "it is copied": _forgetting("m.weight.data.copy_(rate * x.data)"),
+    "it is added up and copied": _forgetting("m.weight.data.copy_(2 + -(rate * x.data) / (rate - 0.5))"),
+    "it is added in place": _forgetting("m.weight.data.add_(rate * x.data)"),
+}
+REMEMBERED = {
+    "the result has a name": _forgetting("b = m.weight.data.copy_(rate * x.data)", "    b.sum().backward()\n"),
+    "the result is kept": _forgetting(
+        "kept.append(m.weight.data.copy_(rate * x.data))", "    kept[0].sum().backward()\n"
+    ),
+    "the values have a name": _forgetting(
+        "m.weight.data.copy_(b)", "    b.sum().backward()\n", "    b = rate * x.data\n"
+    ),
+    "the values are named on the way": _forgetting(
+        "m.weight.data.copy_((b := rate * x.data) + 1)", "    b.sum().backward()\n"
+    ),
+    "a function keeps them": _forgetting(
+        "m.weight.data.copy_(kept.append(rate * x.data) or rate)", "    kept[0].sum().backward()\n"
+    ),
+    "its `data` is no tensor's": _forgetting(
+        "m = Box(); m.weight.data.copy_(rate * x.data)", "    m.kept.sum().backward()\n"
+    ),
+    "its `data` keeps what it is given": _forgetting(
+        "m = Box()\n    m.weight.data = rate * x.data", "    m.kept.sum().backward()\n"
+    ),
+    "a sum of the module keeps it": _forgetting(
+        "m.weight.copy_(rate * x.data)", "    m.weight.sum().backward()\n", "    nn.Linear = Made\n"
+    ).replace(
+        "def run", "class Made:\n    def __init__(self, *_):\n        self.weight = torch.zeros(1, 2)\n\n\ndef run"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORGOTTEN)
+def test_a_value_in_a_graph_that_ends_with_its_statement_is_repaired(name: str, tmp_path: Path) -> None:
+    assert "x.detach()" in check_runs_alike(tmp_path, {"main.py": FORGOTTEN[name]})["main.py"]
+
+
+@pytest.mark.parametrize("name", REMEMBERED)
+def test_a_value_in_a_graph_that_is_kept_is_left_alone(name: str, tmp_path: Path) -> None:
+    text = check_runs_alike(tmp_path, {"main.py": REMEMBERED[name]}).get("main.py", REMEMBERED[name])
+    assert "x.data" in text

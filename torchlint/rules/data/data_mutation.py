@@ -91,6 +91,11 @@ or a parameter that was passed in, kept at class level, found in a global or in 
 that may hand out the same one twice. What the title then names is `self.net`; for `self.modules()` and
 `self.parameters()` this must hold of all attributes.
 
+Safe as well for the parameters of a target network, which a loop writes: `for p, t in zip(net.parameters(),
+target.parameters()): t.data.copy_(...)`. All that the file does with `target` must be in sight: it is made of torch's
+layers by a class of the file, loaded, moved, and run in blocks or functions under `torch.no_grad()` alone, no method
+hands out a parameter, and the loops only take `.data`.
+
 Unsafe where the constructor, or a method that it mentions, keeps what it computed with tensors that require grad, as in
 `self.penalty = self.weight.norm()`.
 

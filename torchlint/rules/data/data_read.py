@@ -51,7 +51,8 @@ first = (x * 2).sum().data[0].sqrt()  # error
 ## Fix safety
 
 Safe where the value is only read: it goes into operations that keep no graph, into a number, a list, an array or a
-text, or is copied. What is written through a NumPy array of the value is hidden in both spellings.
+text, or is copied. What is written through a NumPy array of the value is hidden in both spellings. A graph that ends
+with its statement saves nothing: that of `w.data.copy_(rate * v.data)`, whatever `rate` is.
 
 Unsafe where something may be written through the value later, or where a graph may save it: when the value is
 returned, stored, given to another function, or multiplied with a tensor that may require grad. Then a write that

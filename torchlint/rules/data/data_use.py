@@ -293,10 +293,20 @@ def detaching_end(node: cst.BaseExpression) -> cst.BaseExpression | None:
                 return None
 
 
+def _cloned(node: cst.CSTNode, context: FileContext) -> tuple[cst.Call, str] | None:
+    """Return the call and the word of ``torch.clone(node)``."""
+    argument = context.parent(node)
+    call = context.parent(argument) if isinstance(argument, cst.Arg) and argument.value is node else None
+    match call:
+        case cst.Call(func=function, args=[cst.Arg(keyword=None, star="")]):
+            return (call, "clone") if context.names(function) == {"torch.clone"} else None
+    return None
+
+
 def is_detached_behind(node: cst.BaseExpression, context: FileContext, with_data: bool = False) -> bool:
     """Whether `.detach()`, or `.data` where that counts too, comes behind an expression, copies between them or not."""
     at: cst.CSTNode = node
-    while (called := method_call(at, context)) is not None:
+    while (called := method_call(at, context) or _cloned(at, context)) is not None:
         at, word = called
         if word == "detach" and not at.args:
             return True

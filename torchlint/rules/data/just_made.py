@@ -22,13 +22,13 @@ def is_of_new_layer(node: ast.expr, context: FileContext) -> bool:
     for above in context.ancestors(root):
         if isinstance(above, ast.stmt):
             made = made_before(root.id, above, context)
-            return made is not None and is_layer(made, context) and _makes_its_own(made, context)
+            return made is not None and is_layer(made, context) and makes_its_own(made, context)
         if isinstance(above, _SCOPES):
             return False
     return False
 
 
-def _makes_its_own(layer: ast.Call, context: FileContext) -> bool:
+def makes_its_own(layer: ast.Call, context: FileContext) -> bool:
     """Whether a layer is given no tensor that it keeps: ``nn.Embedding(3, 2, _weight=w)`` and ``nn.NLLLoss(w)`` are."""
     if any(each.endswith("Loss") for each in context.names(layer.func)):
         return False

@@ -25,6 +25,7 @@ from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, detached,
 from torchlint.rules.data.initial_values import initial_write
 from torchlint.rules.data.module_building import is_being_built, made_elsewhere
 from torchlint.rules.data.no_grad_block import Statement, neighbours, no_grad_edits, statement_of
+from torchlint.rules.data.unrecorded_network import is_of_unrecorded_network
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.tensor_uses import ALIKE, CALLING_BACK, PARAMETER, REFORMING, RESIZING
@@ -53,7 +54,8 @@ def _of_a_new_tensor(node: cst.Attribute, confidence: Confidence, context: FileC
         return
     doubt = made_elsewhere(place, context) if isinstance(place, ast.expr) else None
     yield is_tensor(node.value, context)
-    yield NO_LIVE_GRAPH.open(code, doubt or "")
+    is_free = isinstance(place, ast.expr) and is_of_unrecorded_network(place, context)
+    yield NO_LIVE_GRAPH.decided(None if is_free else doubt or "", code)
 
 
 def _is_of_torch(place: ast.Attribute, context: FileContext) -> bool:

@@ -11,6 +11,7 @@ from collections import defaultdict
 
 from torchlint.rules.api import FileContext, Kind, Mode, Value, children, operations, remembered
 from torchlint.rules.data.data_use import FORM_ATTRIBUTES, FORM_FUNCTIONS, FORM_METHODS, VIEW_ATTRIBUTES
+from torchlint.rules.data.forgotten_graph import is_forgotten
 from torchlint.rules.evidence.called_definitions import bind
 from torchlint.rules.evidence.own_results import called_function
 from torchlint.rules.evidence.reached_by_text import is_reached_by_text
@@ -147,7 +148,7 @@ class _Reader:
         other = above.right if above.left is node else above.left
         if isinstance(above.op, ast.Mod) and isinstance(above.left, ast.Constant):  # "%f" % x
             return True
-        return isinstance(above.op, ast.Add | ast.Sub) or self._is_quiet(other)
+        return isinstance(above.op, ast.Add | ast.Sub) or self._is_quiet(other) or is_forgotten(above, self._context)
 
     def _argument(self, node: ast.expr, call: ast.Call) -> bool:
         own = called_function(call.func, self._context)

@@ -49,14 +49,15 @@ def bindings_of(name: ast.Name, context: FileContext) -> list[NameBinding]:
     """Return all that a name may stand for; nothing where a parameter, an import or the like may bind it."""
     found: list[NameBinding] = []
     for place in places_of(name, context):
-        bound = _bound(place, context) if isinstance(place, ast.Name) else []
+        bound = bound_at(place, context) if isinstance(place, ast.Name) else []
         if not bound:
             return []
         found += bound
     return found
 
 
-def _bound(place: ast.Name, context: FileContext) -> list[NameBinding]:
+def bound_at(place: ast.Name, context: FileContext) -> list[NameBinding]:
+    """Return what a place that binds a name binds it to; nothing where that is not understood."""
     target: ast.AST = place
     above = context.parent(place)
     path: list[int] = []
@@ -96,7 +97,12 @@ def _element(source: ast.expr, path: list[int], context: FileContext) -> list[Na
             names = names_of(function, context)
             if names == {"builtins.enumerate"}:
                 return _element(first, path[1:], context) if path[:1] == [1] else []
-            if names == {"builtins.zip"} and path and len(given) > path[0] and not keywords:
+            if (
+                names == {"builtins.zip"}
+                and path
+                and len(given) > path[0]
+                and all(each.arg == "strict" for each in keywords)
+            ):
                 starred = any(isinstance(each, ast.Starred) for each in given)
                 return [] if starred else _element(given[path[0]], path[1:], context)
             if names and names <= _PASSING_ON and len(given) == 1:
