@@ -56,7 +56,7 @@ from torchlint.inference.program.project_texts import (
     ProjectView,
 )
 from torchlint.inference.program.spelled_calls import asks_for_none
-from torchlint.inference.program.spelled_doings import binds_initialisers, defines, traces_or_scripts
+from torchlint.inference.program.spelled_doings import binds_initialisers, defines, records_traces, traces_or_scripts
 from torchlint.inference.query import Analysis
 from torchlint.inference.sample import Bringing, Brought, SampledCall
 from torchlint.source.text import Source
@@ -491,6 +491,7 @@ __all__ = [
     "load",
     "operations",
     "parameters",
+    "records_traces",
     "remembered",
     "semantic_children",
     "traces_or_scripts",

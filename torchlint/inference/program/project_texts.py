@@ -22,7 +22,7 @@ from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TY
 from torchlint.inference.program.none_flow import SETTING, NoneFlow
 from torchlint.inference.program.none_graph import ANY_ATTRIBUTE, NONE, Entry, NoneGraph
 from torchlint.inference.program.outside_uses import Taken, Uses, names_taken, uses_of
-from torchlint.inference.program.spelled_doings import binds_initialisers, defines, traces_or_scripts
+from torchlint.inference.program.spelled_doings import binds_initialisers, defines, records_traces, traces_or_scripts
 from torchlint.source import files
 from torchlint.source.notebook import SUFFIX
 from torchlint.source.text import Source, SourceError, decode
@@ -34,7 +34,7 @@ Question = tuple[str, ...]
 
 SETS_DEFAULT_DTYPE, SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE = "default dtype", "default device", "default tensor type"
 TRACES, TAKES, BINDS, CALLS, HANDLES, HANDS_NONE = "tracing", "name", "binding", "call", "handler", "none"
-SPELLS, DEFINES, BINDS_INIT = "word", "method", "initialisers"
+SPELLS, DEFINES, BINDS_INIT, RECORDS = "word", "method", "initialisers", "recording"
 
 _KINDS = {SETS_DEFAULT_DTYPE: DTYPE, SETS_DEFAULT_DEVICE: DEVICE, SETS_TENSOR_TYPE: TENSOR_TYPE}
 _DIGEST = re.compile(r"[0-9a-f]{64} ")
@@ -58,9 +58,10 @@ class _Facts:
     defaults: frozenset[str]
     traces: bool
     binds_init: bool
+    records: bool
 
 
-_UNREADABLE = _Facts(frozenset({DTYPE, DEVICE, TENSOR_TYPE}), True, True)
+_UNREADABLE = _Facts(frozenset({DTYPE, DEVICE, TENSOR_TYPE}), True, True, True)
 
 
 def ask(question: Question) -> str | None:
@@ -96,6 +97,8 @@ def ask(question: Question) -> str | None:
         return look.hander(own, (function, position, keyword, depth))
     if what == BINDS_INIT:
         return look.first(own, lambda each: each.binds_init, "binds functions of `nn.init` anew")
+    if what == RECORDS:
+        return look.first(own, lambda each: each.records, "records traces")
     if what == TRACES:
         return look.first(own, lambda each: each.traces, "traces or scripts code")
     return look.first(own, lambda each: _KINDS[what] in each.defaults, f"may set the {what}")
@@ -313,11 +316,15 @@ def _facts(path: str, raw: bytes) -> _Facts:
     if path.endswith(SUFFIX):  # the text of a notebook is spelled as JSON
         found = _text_and_tree(path, raw) if b"torch" in raw else None
         if found is None:
-            return _Facts(frozenset(), False, False)
+            return _Facts(frozenset(), False, False, False)
         text, index = found
         raw = text.encode("utf-8", "replace")
-        return _Facts(defaults_set(raw, lambda: index), traces_or_scripts(raw), binds_initialisers(raw))
-    return _Facts(defaults_set(raw, lambda: _tree(path, raw)), traces_or_scripts(raw), binds_initialisers(raw))
+        return _said(raw, lambda: index)
+    return _said(raw, lambda: _tree(path, raw))
+
+
+def _said(raw: bytes, tree: Callable[[], AstIndex | None]) -> _Facts:
+    return _Facts(defaults_set(raw, tree), traces_or_scripts(raw), binds_initialisers(raw), records_traces(raw))
 
 
 def tree_of(path: str) -> AstIndex | None:
@@ -423,6 +430,11 @@ class ProjectView:
     def sets(self, *kinds: str) -> str | None:
         """Return who may set one of torch's defaults elsewhere: :data:`SETS_DEFAULT_DTYPE` and its like."""
         return next((found for each in kinds if (found := self._ask(each)) is not None), None)
+
+    @property
+    def records(self) -> str | None:
+        """Who records traces elsewhere in the project."""
+        return self._ask(RECORDS)
 
     @property
     def traces(self) -> str | None:

@@ -39,6 +39,16 @@ def defines(text: bytes, method: str) -> bool:
     return re.search(_METHOD % {b"word": method.encode()}, text) is not None
 
 
+_RECORDING = (
+    b"jit.trace", b"trace_module", b"from torch.jit", b"from torch.onnx", b"onnx.export", b"make_fx", b"to_torchscript",
+)  # fmt: skip
+
+
+def records_traces(text: bytes) -> bool:
+    """Whether a text has torch record what a function does while it runs: that warns of constants, and a script not."""
+    return any(each in text for each in _RECORDING)
+
+
 def traces_or_scripts(text: bytes) -> bool:
     """Whether a text has torch record a function while it runs, or read its source."""
     return any(each in text for each in _TRACING)

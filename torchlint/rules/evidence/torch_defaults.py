@@ -15,6 +15,7 @@ from torchlint.rules.api import (
     SETS_TENSOR_TYPE,
     TENSOR_TYPE,
     FileContext,
+    records_traces,
     traces_or_scripts,
 )
 
@@ -131,9 +132,9 @@ def not_traced_quietly(node: cst.CSTNode, context: FileContext) -> Decision:
     function = next((each for each in context.ancestors(node) if isinstance(each, cst.FunctionDef | cst.Lambda)), None)
     if function is None or (isinstance(function, cst.FunctionDef) and function.name.value == "__init__"):
         return NOT_TRACED.proven("it runs before something is traced")
-    if traces_or_scripts(context.source.utf8):
-        return NOT_TRACED.open(doubt=f"this file traces or scripts code, {_WARNS}")
-    elsewhere = context.other_texts.traces
+    if records_traces(context.source.utf8):
+        return NOT_TRACED.open(doubt=f"this file records traces, {_WARNS}")
+    elsewhere = context.other_texts.records
     return NOT_TRACED.decided(f"{elsewhere}, {_WARNS}" if elsewhere else None)
 
 
