@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.before_and_after import check_runs_alike
+from tests.before_and_after import check_runs_alike, torch
 
 NET = """import copy
 import torch
@@ -236,6 +237,17 @@ OPEN = {
     ).replace("    out = trained", "    global ask\n    ask = lambda: target(x).sum()\n    out = trained").replace(
         "import copy", "import inspect"),
 }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def torch_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Undo what the programs bind anew or register in torch itself."""
+    monkeypatch.setattr(torch.nn.init, "normal_", torch.nn.init.normal_)
+    hooks = torch.nn.modules.module._global_forward_hooks
+    known = set(hooks)
+    yield
+    for each in set(hooks) - known:
+        del hooks[each]
 
 
 @pytest.mark.parametrize("name", SAFE)
