@@ -37,7 +37,7 @@ DEVICES = [
 ]
 LISTED = fixture_runs.UNTESTED.read_text().splitlines()
 STATED = fixture_runs.UNSAFE.read_text().splitlines()
-GIVEN_DATA = {"TNS302/likely_sizes Layer.__init__", "TNS304/typed given"}
+GIVEN_DATA = {"TNS302/likely_sizes Layer.__init__", "TNS302/names_alone losses", "TNS304/typed given"}
 """Pieces that run only with data for the parameter that its name calls a size: that is why their fixes are unsafe."""
 
 GIVEN_OTHERS = {
