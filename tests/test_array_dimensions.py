@@ -1,7 +1,6 @@
 """Arrays that legacy constructors are given: what NumPy makes of tensors and numbers, and what fixes make of that."""
 
 # Facts are shown as they are.
-# torchlint: ignore-file[TNS3]
 
 from __future__ import annotations
 
