@@ -1,7 +1,5 @@
 """Arrays that legacy constructors are given: what NumPy makes of tensors and numbers, and what fixes make of that."""
 
-# Facts are shown as they are.
-
 from __future__ import annotations
 
 from collections.abc import Callable
