@@ -49,6 +49,10 @@ class Known:
 KNOWN: tuple[Known, ...] = ()
 
 MENDED: tuple[Known, ...] = (
+    Known("TNS403", "a name of torch", "an import that runs later, or perhaps not at all, gives no name for torch",
+          "import torch\nfrom torch.autograd import Variable\n\nx = torch.ones(2, 3)\n\n\ndef f(t, torch):\n"
+          "    return isinstance(t, Variable), torch\n\n\nr = f(x, 1)\ntry:\n    import torch as maybe\n"
+          "except ImportError:\n    pass\n"),
     Known("TNS304", r"a trace of return t \+ torch\.FloatTensor",
           "a trace warns of `torch.tensor`, and of `torch.FloatTensor` it does not",
           "import torch\n\nimport lib\n\ntraced = torch.jit.trace(lib.traced, (torch.ones(2),))\n",

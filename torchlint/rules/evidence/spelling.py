@@ -30,9 +30,10 @@ def torch_name(context: FileContext, name: str, at: cst.CSTNode) -> Spelled | No
     around = _functions_around(context, at)
     imports = _imports(context, around)
     in_cells = context.source.cell(1) is not None
+    before = [each for each in imports if context.span(each)[0] < context.span(at)[0]]
     if in_cells:  # a cell runs before those below it
-        imports = [each for each in imports if context.span(each)[0] < context.span(at)[0]]
-    for spelled, root in _imported(imports, name):
+        imports = before
+    for spelled, root in _imported([each for each in before if not _may_be_left_out(each, context)], name):
         if not _means_another(root, context, around):
             return spelled, ()
     if _means_another("torch", context, around):
@@ -40,6 +41,12 @@ def torch_name(context: FileContext, name: str, at: cst.CSTNode) -> Spelled | No
     if in_cells:
         return f"torch.{name}", (_import_torch_in_a_cell(context, imports, context.span(context.statements[0])[0]),)
     return f"torch.{name}", (_beside_local_import(at, imports, around, context) or _import_torch(context, imports),)
+
+
+def _may_be_left_out(node: _Import, context: FileContext) -> bool:
+    """Whether an import may not have run, or an error before it: what it binds beside ``torch`` may be missing then."""
+    is_plain = any(word == "torch" for word, _ in _bound(node))
+    return not is_plain and isinstance(context.parent(node), ast.If | ast.Try | ast.With | ast.ExceptHandler)
 
 
 def _means_another(word: str, context: FileContext, around: set[ast.AST]) -> bool:
