@@ -49,6 +49,13 @@ class Known:
 KNOWN: tuple[Known, ...] = ()
 
 MENDED: tuple[Known, ...] = (
+    Known("TNS401", "a Variable that is bound before it is taken", _BOUND,
+          "import torch\n\nimport lib\n\nsetattr(lib, 'Vari' + 'able', abs)\nfrom lib import Variable\n\n"
+          "r = Variable(-torch.ones(2))\n",
+          "from torch.autograd import Variable\n"),
+    Known("TNS401", "a Variable that the file binds in a module", _BOUND,
+          "import torch\n\nimport lib\n\nlib.Variable = abs\nmods = [lib]\nr = mods[0].Variable(-torch.ones(2))\n",
+          "from torch.autograd import Variable\n"),
     Known("TNS403", "a name of torch", "an import that runs later, or perhaps not at all, gives no name for torch",
           "import torch\nfrom torch.autograd import Variable\n\nx = torch.ones(2, 3)\n\n\ndef f(t, torch):\n"
           "    return isinstance(t, Variable), torch\n\n\nr = f(x, 1)\ntry:\n    import torch as maybe\n"

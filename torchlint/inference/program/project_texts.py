@@ -79,7 +79,7 @@ def ask(question: Question) -> str | None:
         star = look.star(own, name) if stars == "yes" else None
         return f"`{star}` imports all names from here" if star else None
     if what == BINDS:
-        binder = look.binder(own, more[0])
+        binder = look.binder(own, *more)
         return f"`{binder}` may bind `{more[0]}` anew" if binder else None
     if what == CALLS:
         caller = look.caller(own, *more)
@@ -146,10 +146,10 @@ class _Look:
         module = _module(own)
         return self._first_that(own, name, lambda each: each.from_any or module in each.by_name)
 
-    def binder(self, own: str, name: str) -> str | None:
-        """Return the path, as it is shown, of the first file that may bind a name of a module anew."""
+    def binder(self, own: str, name: str, where: str = "") -> str | None:
+        """Return the path, as it is shown, of the first other file that may bind a name of a module, or any, anew."""
         module = _module(own)
-        return self._first_that(own, name, lambda each: module in each.binds)
+        return self._first_that(own, name, lambda each: bool(each.binds) if where else module in each.binds)
 
     def caller(self, own: str, name: str, kind: str) -> str | None:
         """Return the path, as it is shown, of the first file that may call a function or method of this name.
@@ -455,9 +455,9 @@ class ProjectView:
         """Return who may hand `None` to a parameter of a function, set an attribute to it, or have it for a result."""
         return self._ask(HANDS_NONE, *entry)
 
-    def binds(self, name: str) -> str | None:
-        """Return who may bind a name of this module anew, so that it means something else."""
-        return self._ask(BINDS, name)
+    def binds(self, name: str, anywhere: bool = False) -> str | None:
+        """Return who may bind a name of this module, or of any, anew, so that it means something else."""
+        return self._ask(BINDS, name, *(["anywhere"] if anywhere else []))
 
     def defines(self, method: str) -> str | None:
         """Return who defines a class that may have a method of a name."""
