@@ -49,6 +49,9 @@ class Known:
 KNOWN: tuple[Known, ...] = ()
 
 MENDED: tuple[Known, ...] = (
+    Known("TNS401", "a Variable in the namespace of a module", _BOUND,
+          "import torch\n\nimport lib\n\nvars(lib)['Vari' + 'able'] = abs\nr = lib.Variable(-torch.ones(2))\n",
+          "from torch.autograd import Variable\n"),
     Known("TNS401", "a Variable that is bound before it is taken", _BOUND,
           "import torch\n\nimport lib\n\nsetattr(lib, 'Vari' + 'able', abs)\nfrom lib import Variable\n\n"
           "r = Variable(-torch.ones(2))\n",

@@ -276,3 +276,9 @@ def test_a_network_that_another_file_takes_is_left_alone(tmp_path: Path) -> None
     assert "nets.py" not in check_runs_alike(tmp_path, {"nets.py": module, "main.py": main})
     changed = check_runs_alike(tmp_path, {"nets.py": module, "main.py": alone})
     assert "        with torch.no_grad():\n            t.copy_(" in changed["nets.py"]
+
+
+@pytest.mark.parametrize("change", ["main.Net.forward = main.Net.best", "setattr(main.Net, 'forward', main.Net.best)"])
+def test_a_network_whose_class_another_file_changes_is_left_alone(change: str, tmp_path: Path) -> None:
+    files = {"main.py": NET + RUN + CALL, "other.py": f"import main\n\n{change}\n"}
+    assert WRITE in check_runs_alike(tmp_path, files, "main.py")["main.py"]

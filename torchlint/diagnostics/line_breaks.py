@@ -76,7 +76,7 @@ def with_breaks(source: Source, edits: Sequence[Edit], rows: range, limit: int, 
     if not inner or any(each.start < end and each.end > start for each in others):
         return tuple(edits)
     if all(len(source.line(source.position(each.start)[0])) > limit for each in inner):
-        return tuple(edits)  # the rows were too long before: nothing is broken there
+        return tuple(edits)  # the lines were too long before: nothing is broken there
     pieces = list(_pieces(source, inner, start, end))
     text = "".join(each.text for each in pieces)
     tokens = _tokens(text)

@@ -16,7 +16,8 @@ from torchlint.inference.program.bindings import bound, never_bound
 from torchlint.inference.program.correlated_branches import assumed_at, cases
 from torchlint.inference.program.imports import spelled
 from torchlint.inference.program.module_files import Location
-from torchlint.inference.program.project_texts import ProjectView, tree_of
+from torchlint.inference.program.project_texts import tree_of
+from torchlint.inference.program.project_view import ProjectView
 from torchlint.inference.sample import Sample, SampledCall
 from torchlint.source.text import Source
 from torchlint.syntax.ast_index import AstIndex, empty
@@ -138,8 +139,8 @@ class Analysis:
         """What the project's other files say of which a fix must know."""
         place = self._file.place
         if place is None or os.path.basename(place.path).startswith("<"):  # `<source>`: a text that lies nowhere
-            return ProjectView(None, "")
-        return ProjectView(place.root, place.path, place.above_packages)
+            return ProjectView(None, "", index=self.index)
+        return ProjectView(place.root, place.path, place.above_packages, self.index)
 
     # ------------------------------------------------------------------ reasons
     def why(self, reason: Reason | None) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from typing import Protocol
 from torchlint.inference.interpreter.parameters import is_static, is_test
 from torchlint.inference.lattice import Device, Grad, Mode, Reason, Value
 from torchlint.inference.models.devices import last_word_of_name
-from torchlint.inference.program.project_texts import ProjectView
+from torchlint.inference.program.project_view import ProjectView
 from torchlint.source import files
 from torchlint.source.notebook import SUFFIX
 from torchlint.syntax.ast_index import AstIndex, Function

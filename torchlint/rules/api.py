@@ -53,10 +53,10 @@ from torchlint.inference.program.project_texts import (
     SETS_DEFAULT_DEVICE,
     SETS_DEFAULT_DTYPE,
     SETS_TENSOR_TYPE,
-    ProjectView,
 )
+from torchlint.inference.program.project_view import ProjectView
 from torchlint.inference.program.spelled_calls import asks_for_none
-from torchlint.inference.program.spelled_doings import binds_initialisers, defines, records_traces, traces_or_scripts
+from torchlint.inference.program.text_patterns import binds_initialisers, defines, records_traces, traces_or_scripts
 from torchlint.inference.query import Analysis
 from torchlint.inference.sample import Bringing, Brought, SampledCall
 from torchlint.source.text import Source

@@ -50,6 +50,8 @@ class Taken:
     """It asks something that an import brings for an attribute of that name."""
     is_built: bool = False
     """It may call something by a name that is put together, and that may be this one."""
+    is_changed: bool = False
+    """It sets an attribute in what goes by the name, such as a method of a class."""
 
 
 class Uses:
@@ -93,18 +95,29 @@ class Uses:
                 if not _is_prose(node, index):
                     self._told.add(text)
             case ast.Call(func=function, args=[owner, key, *_]) if _is_setter(function):
-                if not isinstance(key, ast.Constant) or isinstance(key.value, str):
-                    self._setters.add((key.value if isinstance(key, ast.Constant) else None, self._last_word(owner)))  # type: ignore[arg-type]
+                self._read_setter(owner, key)
+            case ast.Subscript(value=space, slice=key, ctx=ast.Store() | ast.Del()):
+                if (held := _owner_of(space)) is not None:
+                    self._read_setter(held, key)
+            case ast.Call(func=ast.Attribute(value=space, attr="update" | "setdefault")):
+                if (held := _owner_of(space)) is not None:
+                    self._setters.add((None, self._last_word(held)))
             case ast.Call(func=ast.Call(func=ast.Name(id="getattr"), args=[owner, name, *_])):
                 if self._meaning(owner) is None:
                     self._built.append(name)
+
+    def _read_setter(self, owner: ast.expr, key: ast.expr) -> None:
+        told = key.value if isinstance(key, ast.Constant) else None
+        if not _is_own(owner) and (isinstance(told, str) or not isinstance(key, ast.Constant)):
+            self._setters.add((str(told) if told is not None else None, self._last_word(owner)))
 
     def _read_attribute(self, node: ast.Attribute, index: AstIndex) -> None:
         full = self._meaning(node.value)
         if full is not None or not _is_own(node.value):
             self._attributes[node.attr].add(full)
         if not isinstance(node.ctx, ast.Load):
-            self._stores[node.attr].add(self._last_word(node.value))
+            if not _is_own(node.value):
+                self._stores[node.attr].add(self._last_word(node.value))
         elif full is not None and _is_handed_on(node, index):
             self._handed_parts.add(node.attr)
 
@@ -124,6 +137,7 @@ class Uses:
             may_call,
             is_asked,
             is_built,
+            self._changes(name),
         )
 
     def _modules(self, name: str) -> Iterator[str]:
@@ -144,6 +158,11 @@ class Uses:
         yield from self._stores.get(name, ())
         yield from (owner for key, owner in self._setters if key is None or key == name)
         yield from (each.split(".")[-2] for each in self._strings if each.endswith(f".{name}"))  # `patch("nets.Name")`
+
+    def _changes(self, name: str) -> bool:
+        """Whether an attribute of something that goes by the name is set: ``nets.Net.forward = other``."""
+        owners = (*self._stores.values(), {owner for _, owner in self._setters})
+        return any(name in each for each in owners) or any(f".{name}." in each for each in self._strings)
 
     def _asks(self, name: str) -> bool:
         """Whether a method of the name may be called on something that an import brings: ``nets.Net.reset(net)``."""
@@ -218,6 +237,14 @@ def _is_setter(function: ast.expr) -> bool:
         case ast.Name(id="setattr") | ast.Attribute(attr="setattr" | "object"):
             return True
     return False
+
+
+def _owner_of(space: ast.expr) -> ast.expr | None:
+    """Return the object whose namespace an expression is: ``vars(nets)``, ``nets.__dict__``; None for others."""
+    match space:
+        case ast.Call(func=ast.Name(id="vars"), args=[owner]) | ast.Attribute(value=owner, attr="__dict__"):
+            return owner
+    return None
 
 
 def _is_handed_on(node: ast.AST, index: AstIndex) -> bool:

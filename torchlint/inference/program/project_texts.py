@@ -22,7 +22,7 @@ from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TY
 from torchlint.inference.program.none_flow import SETTING, NoneFlow
 from torchlint.inference.program.none_graph import ANY_ATTRIBUTE, NONE, Entry, NoneGraph
 from torchlint.inference.program.outside_uses import Taken, Uses, names_taken, uses_of
-from torchlint.inference.program.spelled_doings import binds_initialisers, defines, records_traces, traces_or_scripts
+from torchlint.inference.program.text_patterns import binds_initialisers, defines, records_traces, traces_or_scripts
 from torchlint.source import files
 from torchlint.source.notebook import SUFFIX
 from torchlint.source.text import Source, SourceError, decode
@@ -36,10 +36,11 @@ SETS_DEFAULT_DTYPE, SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE = "default dtype", "de
 TRACES, TAKES, BINDS, CALLS, HANDLES, HANDS_NONE = "tracing", "name", "binding", "call", "handler", "none"
 SPELLS, DEFINES, BINDS_INIT, RECORDS = "word", "method", "initialisers", "recording"
 
+HERE, ANYWHERE, INSIDE = "here", "anywhere", "inside"
+"""Where a name is bound anew: in the module that asks, in any, or as an attribute of what the name stands for."""
+
 _KINDS = {SETS_DEFAULT_DTYPE: DTYPE, SETS_DEFAULT_DEVICE: DEVICE, SETS_TENSOR_TYPE: TENSOR_TYPE}
-_DIGEST = re.compile(r"[0-9a-f]{64} ")
 _WORD = re.compile(rb"[\w\x80-\xff]+")
-_NOT_IMPORTED = re.compile(r"(?:test_.*|.*_test|conftest|setup)\.py|.*\.ipynb")
 MOST_FILES = 20_000
 MOST_ENTRIES = 400_000
 """Of a project with more Python files, or more files and folders of any kind, nothing is told."""
@@ -146,10 +147,12 @@ class _Look:
         module = _module(own)
         return self._first_that(own, name, lambda each: each.from_any or module in each.by_name)
 
-    def binder(self, own: str, name: str, where: str = "") -> str | None:
-        """Return the path, as it is shown, of the first other file that may bind a name of a module, or any, anew."""
+    def binder(self, own: str, name: str, where: str = HERE) -> str | None:
+        """Return the path, as it is shown, of the first other file that may bind a name of a module anew."""
         module = _module(own)
-        return self._first_that(own, name, lambda each: bool(each.binds) if where else module in each.binds)
+        if where == INSIDE:
+            return self._first_that(own, name, lambda each: each.is_changed)
+        return self._first_that(own, name, lambda each: bool(each.binds) if where == ANYWHERE else module in each.binds)
 
     def caller(self, own: str, name: str, kind: str) -> str | None:
         """Return the path, as it is shown, of the first file that may call a function or method of this name.
@@ -319,11 +322,11 @@ def _facts(path: str, raw: bytes) -> _Facts:
             return _Facts(frozenset(), False, False, False)
         text, index = found
         raw = text.encode("utf-8", "replace")
-        return _said(raw, lambda: index)
-    return _said(raw, lambda: _tree(path, raw))
+        return _facts_of(raw, lambda: index)
+    return _facts_of(raw, lambda: _tree(path, raw))
 
 
-def _said(raw: bytes, tree: Callable[[], AstIndex | None]) -> _Facts:
+def _facts_of(raw: bytes, tree: Callable[[], AstIndex | None]) -> _Facts:
     return _Facts(defaults_set(raw, tree), traces_or_scripts(raw), binds_initialisers(raw), records_traces(raw))
 
 
@@ -399,94 +402,6 @@ def _holds_source(entry: os.DirEntry[str]) -> bool:
     if entry.name.startswith(".") or entry.name in _NO_SOURCE:
         return False
     return not os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))
-
-
-class ProjectView:
-    """What one file may ask of the other texts of its project; ``asked`` keeps the questions with their answers."""
-
-    def __init__(self, root: str | None, own: str, above_packages: str = "") -> None:
-        """Begin; ``root`` is None for a text that lies nowhere: it is a project of its own.
-
-        ``above_packages`` is the folder that holds the outermost package around the file.
-        """
-        self._root = root
-        self._own = own
-        self._above_packages = above_packages
-        self.asked: dict[Question, str | None] = {}
-
-    @property
-    def exports(self) -> str | None:
-        """Why other projects may take names from this module: it belongs to a package, and no word says it is private.
-
-        Whether the file is in a package is part of what is known of its folder, so this is no question.
-        """
-        if self._root is None:
-            return None
-        *packages, module = os.path.relpath(self._own, self._above_packages).split(os.sep)
-        if not packages or _NOT_IMPORTED.fullmatch(module) or any(each.startswith("_") for each in (*packages, module)):
-            return None
-        return "the module is part of a package, and other projects may take it from here"
-
-    def sets(self, *kinds: str) -> str | None:
-        """Return who may set one of torch's defaults elsewhere: :data:`SETS_DEFAULT_DTYPE` and its like."""
-        return next((found for each in kinds if (found := self._ask(each)) is not None), None)
-
-    @property
-    def records(self) -> str | None:
-        """Who records traces elsewhere in the project."""
-        return self._ask(RECORDS)
-
-    @property
-    def traces(self) -> str | None:
-        """Who traces or scripts modules elsewhere in the project, so that a function here may be among them."""
-        return self._ask(TRACES)
-
-    @property
-    def binds_init(self) -> str | None:
-        """Who binds functions of ``nn.init`` anew elsewhere in the project."""
-        return self._ask(BINDS_INIT)
-
-    def handles(self, callee: Callee) -> str | None:
-        """Return who calls a function, at first or second hand, where an error is handled or expected."""
-        kind = "method" if callee.is_method else "function"
-        return self._ask(HANDLES, callee.name, kind, *sorted(callee.decorators))
-
-    def hands_none(self, entry: Entry) -> str | None:
-        """Return who may hand `None` to a parameter of a function, set an attribute to it, or have it for a result."""
-        return self._ask(HANDS_NONE, *entry)
-
-    def binds(self, name: str, anywhere: bool = False) -> str | None:
-        """Return who may bind a name of this module, or of any, anew, so that it means something else."""
-        return self._ask(BINDS, name, *(["anywhere"] if anywhere else []))
-
-    def defines(self, method: str) -> str | None:
-        """Return who defines a class that may have a method of a name."""
-        return self._ask(DEFINES, method)
-
-    def calls(self, name: str, is_method: bool) -> str | None:
-        """Return who may call a function or a method of a name that is defined here."""
-        return self._ask(CALLS, name, "method" if is_method else "function")
-
-    def takes(self, name: str, by_star: bool) -> str | None:
-        """Return who may take a name from this module; ``by_star``: an import of all names takes it, too."""
-        return self._ask(TAKES, name, "yes" if by_star else "no")
-
-    def spelling(self, word: str) -> list[str] | None:
-        """Return the paths of the project's files that hold a word; None where there are too many files to tell."""
-        if self._root is None:
-            return []
-        found = (self._ask(SPELLS, word) or "").splitlines()
-        if any(not _DIGEST.match(each) for each in found):
-            return None
-        return [os.path.join(self._root, *each.split(" ", 1)[1].split("/")) for each in found]
-
-    def _ask(self, what: str, *more: str) -> str | None:
-        if self._root is None:
-            return None
-        question = (what, self._root, self._own, *more)
-        if question not in self.asked:
-            self.asked[question] = ask(question)
-        return self.asked[question]
 
 
 def still_answered(asked: Iterable[tuple[Question, str | None]]) -> bool:

@@ -28,7 +28,7 @@ _ENDS = (ast.Compare, ast.Expr, ast.If, ast.While, ast.Assert, ast.FormattedValu
 
 @remembered
 def computes_with_its_argument(function: Function, context: FileContext) -> bool:
-    """Whether a function runs the module that it is given first, reckons with its tensors, or hands them on."""
+    """Whether a function runs the module that it is given first, computes with its tensors, or hands them on."""
     given = [*function.args.posonlyargs, *function.args.args]
     given = [each for each in given if each.arg not in ("self", "cls")]
     return not given or _Uses(function, context).compute(given[0].arg)

@@ -71,7 +71,9 @@ def plain_network(name: ast.Name, context: FileContext) -> PlainNetwork | None:
 
 
 def _is_changed(word: str, context: FileContext) -> bool:
-    """Whether the file gives a class anything from outside: ``Net.best = best``."""
+    """Whether a file of the project gives a class anything from outside: ``Net.best = best``."""
+    if context.other_texts.changes(word) is not None:
+        return True
     for use in context.names_by_word().get(word, ()):
         match above := context.parent(use):
             case ast.Attribute(ctx=ast.Store() | ast.Del()):

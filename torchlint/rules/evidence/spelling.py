@@ -234,9 +234,7 @@ def keeps_its_meaning(function: cst.BaseExpression, context: FileContext) -> Dec
     while isinstance(root, cst.Attribute | cst.Subscript):
         root = root.value
     if (word := _taken_from_the_project(function, context)) is not None:
-        if _binds_in_a_module(word, context):
-            return NAME_IS_KEPT.open(word, f"this file may bind `{word}` anew")
-        return NAME_IS_KEPT.decided(context.other_texts.binds(word, anywhere=True), word)
+        return NAME_IS_KEPT.decided(context.other_texts.binds_in_modules(word), word)
     if not isinstance(root, cst.Name) or root is not function:
         return NAME_IS_KEPT.proven("it is taken from its module where it is used", context.code(function))
     return NAME_IS_KEPT.decided(context.other_texts.binds(root.value), root.value)
@@ -262,20 +260,3 @@ def _is_torchs(module: str) -> bool:
 
 def _binds_name(node: ast.ImportFrom, word: str) -> bool:
     return any((each.asname or each.name) == word for each in node.names)
-
-
-def _binds_in_a_module(word: str, context: FileContext) -> bool:
-    """Whether a file sets an attribute of a name, or one whose name is not told, in something that may be a module."""
-    for each in context.attributes_by_word().get(word, ()):
-        if not isinstance(each.ctx, ast.Load) and not _is_own(each.value):
-            return True
-    for call in context.nodes(ast.Call):
-        match call:
-            case ast.Call(func=ast.Name(id="setattr") | ast.Attribute(attr="setattr"), args=[owner, key, *_]):
-                if not _is_own(owner) and (not isinstance(key, ast.Constant) or key.value == word):
-                    return True
-    return False
-
-
-def _is_own(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id in ("self", "cls")

@@ -1,13 +1,15 @@
-"""What a text may do by the words in it: trace code, bind functions of `nn.init` anew, define a method."""
+"""What a text may do, by patterns in it: trace code, bind functions of `nn.init` anew, define a method."""
 
 from __future__ import annotations
 
 import re
 
+_RECORDING = (
+    b"jit.trace", b"trace_module", b"from torch.jit", b"from torch.onnx", b"onnx.export", b"onnx.dynamo_export",
+    b"make_fx", b"to_torchscript",
+)  # fmt: skip
 _TRACING = (
-    b"jit.script", b"jit.trace", b"from torch.jit", b"from torch.onnx", b"from torch.fx", b"onnx.export",
-    b"onnx.dynamo_export", b"symbolic_trace", b"make_fx", b"ScriptModule", b"script_method", b"trace_module",
-    b"to_torchscript",
+    *_RECORDING, b"jit.script", b"from torch.fx", b"symbolic_trace", b"ScriptModule", b"script_method",
 )  # fmt: skip
 _INITIALISER = rb"(?:normal|uniform|zeros|constant)_"
 _BINDING_INIT = re.compile(
@@ -37,11 +39,6 @@ def binds_initialisers(text: bytes) -> bool:
 def defines(text: bytes, method: str) -> bool:
     """Whether a class of a text may have a method of a name: by ``def`` or by an assignment that is indented."""
     return re.search(_METHOD % {b"word": method.encode()}, text) is not None
-
-
-_RECORDING = (
-    b"jit.trace", b"trace_module", b"from torch.jit", b"from torch.onnx", b"onnx.export", b"make_fx", b"to_torchscript",
-)  # fmt: skip
 
 
 def records_traces(text: bytes) -> bool:

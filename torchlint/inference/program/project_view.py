@@ -1,0 +1,135 @@
+"""What one file may ask of the other texts of its project, and who may take or change what it binds."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cached_property
+
+from torchlint.inference.program.callers import Callee
+from torchlint.inference.program.none_graph import Entry
+from torchlint.inference.program.outside_uses import Uses
+from torchlint.inference.program.project_texts import (
+    ANYWHERE,
+    BINDS,
+    BINDS_INIT,
+    CALLS,
+    DEFINES,
+    HANDLES,
+    HANDS_NONE,
+    HERE,
+    INSIDE,
+    RECORDS,
+    SPELLS,
+    TAKES,
+    TRACES,
+    Question,
+    ask,
+)
+from torchlint.syntax.ast_index import AstIndex
+
+_DIGEST = re.compile(r"[0-9a-f]{64} ")
+_NOT_IMPORTED = re.compile(r"(?:test_.*|.*_test|conftest|setup)\.py|.*\.ipynb")
+
+
+class ProjectView:
+    """What one file may ask of the other texts of its project; ``asked`` keeps the questions with their answers."""
+
+    def __init__(self, root: str | None, own: str, above_packages: str = "", index: AstIndex | None = None) -> None:
+        """Begin; ``root`` is None for a text that lies nowhere: it is a project of its own.
+
+        ``above_packages`` is the folder that holds the outermost package around the file, ``index`` the file itself.
+        """
+        self._root = root
+        self._index = index
+        self._own = own
+        self._above_packages = above_packages
+        self.asked: dict[Question, str | None] = {}
+
+    @property
+    def exports(self) -> str | None:
+        """Why other projects may take names from this module: it belongs to a package, and no word says it is private.
+
+        Whether the file is in a package is part of what is known of its folder, so this is no question.
+        """
+        if self._root is None:
+            return None
+        *packages, module = os.path.relpath(self._own, self._above_packages).split(os.sep)
+        if not packages or _NOT_IMPORTED.fullmatch(module) or any(each.startswith("_") for each in (*packages, module)):
+            return None
+        return "the module is part of a package, and other projects may take it from here"
+
+    def sets(self, *kinds: str) -> str | None:
+        """Return who may set one of torch's defaults elsewhere: :data:`SETS_DEFAULT_DTYPE` and its like."""
+        return next((found for each in kinds if (found := self._ask(each)) is not None), None)
+
+    @property
+    def records(self) -> str | None:
+        """Who records traces elsewhere in the project."""
+        return self._ask(RECORDS)
+
+    @property
+    def traces(self) -> str | None:
+        """Who traces or scripts modules elsewhere in the project, so that a function here may be among them."""
+        return self._ask(TRACES)
+
+    @property
+    def binds_init(self) -> str | None:
+        """Who binds functions of ``nn.init`` anew elsewhere in the project."""
+        return self._ask(BINDS_INIT)
+
+    def handles(self, callee: Callee) -> str | None:
+        """Return who calls a function, at first or second hand, where an error is handled or expected."""
+        kind = "method" if callee.is_method else "function"
+        return self._ask(HANDLES, callee.name, kind, *sorted(callee.decorators))
+
+    def hands_none(self, entry: Entry) -> str | None:
+        """Return who may hand `None` to a parameter of a function, set an attribute to it, or have it for a result."""
+        return self._ask(HANDS_NONE, *entry)
+
+    def binds(self, name: str) -> str | None:
+        """Return who may bind a name of this module anew, so that it means something else."""
+        return self._ask(BINDS, name, HERE)
+
+    def binds_in_modules(self, name: str) -> str | None:
+        """Return who may bind a name anew in any module of the project, this file included."""
+        if self._uses is not None and self._uses.taken(name, frozenset(), runs=False).binds:
+            return f"this file may bind `{name}` anew"
+        return self._ask(BINDS, name, ANYWHERE)
+
+    def changes(self, name: str) -> str | None:
+        """Return who may set an attribute of what a name of this module stands for, such as a method of a class."""
+        return self._ask(BINDS, name, INSIDE)
+
+    @cached_property
+    def _uses(self) -> Uses | None:
+        return Uses(self._index) if self._index is not None else None
+
+    def defines(self, method: str) -> str | None:
+        """Return who defines a class that may have a method of a name."""
+        return self._ask(DEFINES, method)
+
+    def calls(self, name: str, is_method: bool) -> str | None:
+        """Return who may call a function or a method of a name that is defined here."""
+        return self._ask(CALLS, name, "method" if is_method else "function")
+
+    def takes(self, name: str, by_star: bool) -> str | None:
+        """Return who may take a name from this module; ``by_star``: an import of all names takes it, too."""
+        return self._ask(TAKES, name, "yes" if by_star else "no")
+
+    def spelling(self, word: str) -> list[str] | None:
+        """Return the paths of the project's files that hold a word; None where there are too many files to tell."""
+        if self._root is None:
+            return []
+        found = (self._ask(SPELLS, word) or "").splitlines()
+        if any(not _DIGEST.match(each) for each in found):
+            return None
+        return [os.path.join(self._root, *each.split(" ", 1)[1].split("/")) for each in found]
+
+    def _ask(self, what: str, *more: str) -> str | None:
+        if self._root is None:
+            return None
+        question = (what, self._root, self._own, *more)
+        if question not in self.asked:
+            self.asked[question] = ask(question)
+        return self.asked[question]
