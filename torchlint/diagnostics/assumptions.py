@@ -183,9 +183,10 @@ NAME_NOT_TAKEN = Assumption(
 )
 NAME_IS_KEPT = Assumption(
     "name-keeps-its-meaning",
-    "no other file binds `{}` anew in this module",
+    "nothing out of sight binds `{}` anew",
     "no file of the project does so",
-    "No other file binds the name in this module anew, as `nets.Variable = ...` and `mock.patch` do.",
+    "No other file binds the name or the attribute anew, as `nets.Variable = ...`, `net.size = ...`, a class below and "
+    "`mock.patch` do.",
 )
 IS_DATA = Assumption(
     "argument-is-data",

@@ -26,6 +26,7 @@ _BUILT = re.compile(rb"getattr\([^\n]*\)\s*\(")
 """What is called may go by a name that is put together."""
 _RUNS = (b"exec(", b"execfile(", b"run_path(", b"run_module(", b"%run")
 _WORD = re.compile(r"\w+")
+_PATCHING = frozenset({"patch", "setattr"})
 _LONGEST_PATH = 500
 """Longer strings are no paths."""
 _TORCHS_OWN = ("torch.", "tensorflow.", "paddle.", "chainer.", "mxnet.", "jax.", "keras.", "sympy.")
@@ -52,6 +53,8 @@ class Taken:
     """It may call something by a name that is put together, and that may be this one."""
     is_changed: bool = False
     """It sets an attribute in what goes by the name, such as a method of a class."""
+    in_torch: bool = False
+    """It binds the name anew in torch itself, in one of its modules or classes."""
 
 
 class Uses:
@@ -67,6 +70,8 @@ class Uses:
         """The last words of what an attribute is bound in."""
         self._setters: set[tuple[str | None, str]] = set()
         """What ``setattr`` and the like bind, None for what is not told, and in what."""
+        self._of_torch: set[str | None] = set()
+        """What is bound anew in something of torch's; None for what is not told."""
         self._loaded: set[str] = set()
         self._handed: set[str] = set()
         """The last words of modules that are used as objects by their names."""
@@ -102,6 +107,11 @@ class Uses:
             case ast.Call(func=ast.Attribute(value=space, attr="update" | "setdefault")):
                 if (held := _owner_of(space)) is not None:
                     self._setters.add((None, self._last_word(held)))
+                    if self._is_of_torch(held):
+                        self._of_torch.add(None)
+            case ast.Call(func=ast.Name(id=word) | ast.Attribute(attr=word), args=[ast.Constant(value=str(text)), *_]):
+                if word in _PATCHING and text.startswith("torch."):  # `mock.patch("torch.tensor")`
+                    self._of_torch.add(_last(text))
             case ast.Call(func=ast.Call(func=ast.Name(id="getattr"), args=[owner, name, *_])):
                 if self._meaning(owner) is None:
                     self._built.append(name)
@@ -109,7 +119,12 @@ class Uses:
     def _read_setter(self, owner: ast.expr, key: ast.expr) -> None:
         told = key.value if isinstance(key, ast.Constant) else None
         if not _is_own(owner) and (isinstance(told, str) or not isinstance(key, ast.Constant)):
-            self._setters.add((str(told) if told is not None else None, self._last_word(owner)))
+            word = str(told) if told is not None else None
+            self._setters.add((word, self._last_word(owner)))
+            if self._is_of_torch(owner):
+                self._of_torch.add(word)
+            elif isinstance(owner, ast.Constant) and str(owner.value).startswith("torch."):
+                self._of_torch.add(_last(str(owner.value)))  # `monkeypatch.setattr("torch.tensor", other)`
 
     def _read_attribute(self, node: ast.Attribute, index: AstIndex) -> None:
         full = self._meaning(node.value)
@@ -118,6 +133,8 @@ class Uses:
         if not isinstance(node.ctx, ast.Load):
             if not _is_own(node.value):
                 self._stores[node.attr].add(self._last_word(node.value))
+            if self._is_of_torch(node.value):
+                self._of_torch.add(node.attr)
         elif full is not None and _is_handed_on(node, index):
             self._handed_parts.add(node.attr)
 
@@ -138,6 +155,7 @@ class Uses:
             is_asked,
             is_built,
             self._changes(name),
+            name in self._of_torch or None in self._of_torch,
         )
 
     def _modules(self, name: str) -> Iterator[str]:
@@ -179,6 +197,9 @@ class Uses:
         for text in self._strings:
             if len(text) < _LONGEST_PATH:
                 yield from _WORD.findall(text)
+
+    def _is_of_torch(self, node: ast.expr) -> bool:
+        return f"{self._meaning(node)}.".startswith("torch.")
 
     def _last_word(self, node: ast.expr) -> str:
         return _last(self._meaning(node) or "")

@@ -18,6 +18,7 @@ from functools import partial
 from hashlib import sha256
 
 from torchlint.inference.program.callers import Callee, CallIndex, call_index, is_expected
+from torchlint.inference.program.class_words import ClassWords, binder_below, class_words
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
 from torchlint.inference.program.none_flow import SETTING, NoneFlow
 from torchlint.inference.program.none_graph import ANY_ATTRIBUTE, NONE, Entry, NoneGraph
@@ -34,10 +35,10 @@ Question = tuple[str, ...]
 
 SETS_DEFAULT_DTYPE, SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE = "default dtype", "default device", "default tensor type"
 TRACES, TAKES, BINDS, CALLS, HANDLES, HANDS_NONE = "tracing", "name", "binding", "call", "handler", "none"
-SPELLS, DEFINES, BINDS_INIT, RECORDS = "word", "method", "initialisers", "recording"
+SPELLS, DEFINES, BINDS_INIT, RECORDS, OVERRIDES = "word", "method", "initialisers", "recording", "attribute"
 
-HERE, ANYWHERE, INSIDE = "here", "anywhere", "inside"
-"""Where a name is bound anew: in the module that asks, in any, or as an attribute of what the name stands for."""
+HERE, ANYWHERE, INSIDE, TORCH = "here", "anywhere", "inside", "torch"
+"""Where a name is bound anew: in the module that asks, in any, as an attribute of what it stands for, or in torch."""
 
 _KINDS = {SETS_DEFAULT_DTYPE: DTYPE, SETS_DEFAULT_DEVICE: DEVICE, SETS_TENSOR_TYPE: TENSOR_TYPE}
 _WORD = re.compile(rb"[\w\x80-\xff]+")
@@ -82,6 +83,10 @@ def ask(question: Question) -> str | None:
     if what == BINDS:
         binder = look.binder(own, *more)
         return f"`{binder}` may bind `{more[0]}` anew" if binder else None
+    if what == OVERRIDES:
+        word, *classes = more
+        overrider = look.overrider(own, word, set(classes))
+        return f"`{overrider}` has a class below that may bind `{word}` anew" if overrider else None
     if what == CALLS:
         caller = look.caller(own, *more)
         return f"`{caller}` may call `{more[0]}`" if caller else None
@@ -127,6 +132,7 @@ class _Look:
         self._callers: dict[str, CallIndex | None] = {}
         self._graphs: dict[str, NoneGraph | None] = {}
         self._words: dict[str, frozenset[bytes]] = {}
+        self._classes: dict[str, tuple[ClassWords, ...]] = {}
 
     @property
     def is_too_large(self) -> bool:
@@ -152,7 +158,26 @@ class _Look:
         module = _module(own)
         if where == INSIDE:
             return self._first_that(own, name, lambda each: each.is_changed)
+        if where == TORCH:
+            return self._first_that(own, name, lambda each: each.in_torch)
         return self._first_that(own, name, lambda each: bool(each.binds) if where == ANYWHERE else module in each.binds)
+
+    def overrider(self, own: str, word: str, classes: set[str]) -> str | None:
+        """Return the path, as it is shown, of the first other file with a class below some that may bind a word."""
+        self._refresh()
+        known = len(classes)
+        while True:
+            for path, digest in self._digests.items():
+                if path == own or digest is None or self._words_of(path, digest).isdisjoint(map(str.encode, classes)):
+                    continue
+                if digest not in self._classes:
+                    index = _tree(path, _read(path) or b"")
+                    self._classes[digest] = class_words(index) if index is not None else ()
+                if binder_below(self._classes[digest], classes, word) is not None:
+                    return self._shown(path)
+            if len(classes) == known:
+                return None
+            known = len(classes)
 
     def caller(self, own: str, name: str, kind: str) -> str | None:
         """Return the path, as it is shown, of the first file that may call a function or method of this name.

@@ -7,6 +7,7 @@ import re
 from functools import cached_property
 
 from torchlint.inference.program.callers import Callee
+from torchlint.inference.program.class_words import binder_below, class_words
 from torchlint.inference.program.none_graph import Entry
 from torchlint.inference.program.outside_uses import Uses
 from torchlint.inference.program.project_texts import (
@@ -19,9 +20,11 @@ from torchlint.inference.program.project_texts import (
     HANDS_NONE,
     HERE,
     INSIDE,
+    OVERRIDES,
     RECORDS,
     SPELLS,
     TAKES,
+    TORCH,
     TRACES,
     Question,
     ask,
@@ -96,6 +99,22 @@ class ProjectView:
         if self._uses is not None and self._uses.taken(name, frozenset(), runs=False).binds:
             return f"this file may bind `{name}` anew"
         return self._ask(BINDS, name, ANYWHERE)
+
+    def binds_in_torch(self, name: str) -> str | None:
+        """Return who may bind a name of torch's own anew, as `torch.tensor = ...` does, this file included."""
+        if self._uses is not None and self._uses.taken(name, frozenset(), runs=False).in_torch:
+            return f"this file may bind torch's `{name}` anew"
+        return self._ask(BINDS, name, TORCH)
+
+    def overrides(self, class_name: str, word: str) -> str | None:
+        """Return who may bind an attribute of a class's objects anew: the class by any name, or a class below it."""
+        names = {class_name}
+        own = class_words(self._index) if self._index is not None else ()
+        if any(each.binds_any for each in own if each.name == class_name):
+            return f"`{class_name}` sets attributes by names that are not written"
+        if (below := binder_below(own, names, word)) is not None:
+            return f"`{below.name}` may bind `{word}` anew"
+        return self._ask(OVERRIDES, word, *sorted(names))
 
     def changes(self, name: str) -> str | None:
         """Return who may set an attribute of what a name of this module stands for, such as a method of a class."""

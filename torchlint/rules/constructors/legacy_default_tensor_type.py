@@ -63,6 +63,7 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import DEFAULT_DEVICE, NO_LEGACY_DEVICE
 from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE, Draft, FileContext, Rule, Triggers
+from torchlint.rules.evidence.kept_meaning import torchs_own_is_kept
 from torchlint.rules.evidence.legacy_types import TensorType, name_node, spelled_like, tensor_type, type_of
 
 _FLOATING = frozenset({"float32", "float64", "float16", "bfloat16"})
@@ -93,7 +94,8 @@ def _fix(node: cst.Call, context: FileContext) -> Fix | None:
     edits = (context.replace(node.func, setter), Edit(*span, dtype), *imports, *more)
     if not _SETS_CUDA.search(context.source.utf8):
         alone = DEFAULT_DEVICE.decided(context.other_texts.sets(SETS_TENSOR_TYPE, SETS_DEFAULT_DEVICE))
-        return Fix(f"Use `{setter}({dtype})`", tuple(dict.fromkeys(edits)), (alone,))
+        kept = torchs_own_is_kept(("set_default_tensor_type", "set_default_dtype"), context)
+        return Fix(f"Use `{setter}({dtype})`", tuple(dict.fromkeys(edits)), (alone, kept))
     target = context.settings.target_torch
     if target is not None and target < _SET_DEVICE_SINCE:
         return None
@@ -136,6 +138,7 @@ RULE = Rule(
     assumes=(
         "default-device-unchanged",
         "no-legacy-constructor-follows",
+        "name-keeps-its-meaning",
     ),
     visit={cst.Call: check},
 )

@@ -79,6 +79,7 @@ from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers
 from torchlint.rules.constructors.modern_constructors import in_fstring
 from torchlint.rules.evidence.constructor_argument import FILLS, ArgumentKind, Given, brief, given
 from torchlint.rules.evidence.filled_at_once import Filling, filling
+from torchlint.rules.evidence.kept_meaning import means_the_same
 from torchlint.rules.evidence.tensor_proof import is_tensor
 
 _METHOD = {
@@ -169,7 +170,8 @@ def _fix(node: cst.Call, func: cst.Attribute, found: Given, filled: Filling | No
         end = context.span(node)[1] - 1
         edits = (*edits, Edit(end, end, "0"))
     other = f" if {found.what} holds values, `new_empty` if it is a size" if found.kind is ArgumentKind.UNKNOWN else ""
-    return Fix(f"Use `{method}`{other}", edits, tuple(_assumed(found, func.value, context)))
+    kept = means_the_same((func.value, *(each.value for each in node.args)), context)
+    return Fix(f"Use `{method}`{other}", edits, (*_assumed(found, func.value, context), kept))
 
 
 def _assumed(found: Given, receiver: cst.BaseExpression, context: FileContext) -> Iterator[Decision]:
@@ -197,6 +199,7 @@ RULE = Rule(
         "argument-is-size",
         "size-is-given",
         "memory-not-shared",
+        "name-keeps-its-meaning",
         "author-meant-this",
     ),
     visit={cst.Call: check},

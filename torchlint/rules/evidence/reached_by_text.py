@@ -1,4 +1,4 @@
-"""Whether a file may reach the names of a module by their text."""
+"""Whether a file may reach or bind the names of a module by their text."""
 
 from __future__ import annotations
 
@@ -24,6 +24,35 @@ def is_reached_by_text(_: ast.Module, context: FileContext) -> bool:
         return True
     owners = [each.value for word in ("modules", "eval", "exec") for each in context.attributes_by_word().get(word, ())]
     return any(isinstance(each, ast.Name) and each.id in ("sys", "builtins") for each in owners)
+
+
+@remembered
+def may_be_bound_by_text(_: ast.Module, context: FileContext) -> bool:
+    """Whether a file may bind names of its module without writing them: ``globals()["N"] = 3``, ``exec(text)``."""
+    words = context.names_by_word()
+    if "exec" in words or not all(
+        _is_read(each, context) for each in (*words.get("globals", ()), *words.get("vars", ()))
+    ):
+        return True
+    setters = (context.parent(each) for each in words.get("setattr", ()))
+    return any(isinstance(each, ast.Call) and "modules" in ast.unparse(each) for each in setters)
+
+
+def _is_read(use: ast.Name, context: FileContext) -> bool:
+    """Whether what `globals` or `vars` gives is only read on the spot, or is an object's."""
+    call = context.parent(use)
+    if not isinstance(call, ast.Call) or call.func is not use:
+        return False
+    if call.args:
+        return _is_of_an_object(use, context)
+    match context.parent(call):
+        case ast.Subscript(value=value, ctx=ast.Load()) if value is call:
+            return True
+        case ast.Attribute(attr="get" | "keys" | "items" | "values" | "copy"):
+            return True
+        case ast.Compare(ops=[ast.In() | ast.NotIn()]):
+            return True
+    return False
 
 
 def _is_of_an_object(use: ast.Name, context: FileContext) -> bool:

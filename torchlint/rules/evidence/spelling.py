@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.assumptions import NAME_IS_KEPT, Decision
 from torchlint.diagnostics.model import Edit
 from torchlint.rules.api import FileContext, Function, parameters, remembered
 
@@ -223,40 +222,3 @@ def _at_the_top(context: FileContext) -> Edit:
     start = context.source.line_starts[min(rows) - 1]
     blank = "\n\n" if isinstance(first, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) else "\n"
     return Edit(start, start, f"import torch\n{blank}")
-
-
-def keeps_its_meaning(function: cst.BaseExpression, context: FileContext) -> Decision:
-    """Decide whether what is called still is what this file binds its name to: no other file binds that anew.
-
-    Of a name that stands for a whole module (``torch``) this is not asked.
-    """
-    root = function
-    while isinstance(root, cst.Attribute | cst.Subscript):
-        root = root.value
-    if (word := _taken_from_the_project(function, context)) is not None:
-        return NAME_IS_KEPT.decided(context.other_texts.binds_in_modules(word), word)
-    if not isinstance(root, cst.Name) or root is not function:
-        return NAME_IS_KEPT.proven("it is taken from its module where it is used", context.code(function))
-    return NAME_IS_KEPT.decided(context.other_texts.binds(root.value), root.value)
-
-
-def _taken_from_the_project(function: cst.BaseExpression, context: FileContext) -> str | None:
-    """Return the name by which a thing of torch is taken from a module that is not torch's; None for other names."""
-    match function:
-        case cst.Attribute(value=owner, attr=cst.Name(value=word)):
-            is_own = isinstance(owner, cst.Name) and owner.value in ("self", "cls")
-            names = context.names(owner)
-            return None if is_own or (names and all(_is_torchs(each) for each in names)) else word
-        case cst.Name(value=word):
-            bound = [each for each in context.nodes(ast.ImportFrom) if _binds_name(each, word)]
-            from_torch = all(each.level == 0 and _is_torchs(each.module or "") for each in bound)
-            return None if from_torch and (bound or word in context.stores(context.tree)) else word
-    return None
-
-
-def _is_torchs(module: str) -> bool:
-    return f"{module}.".startswith("torch.")
-
-
-def _binds_name(node: ast.ImportFrom, word: str) -> bool:
-    return any((each.asname or each.name) == word for each in node.names)

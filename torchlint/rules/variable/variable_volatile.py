@@ -88,8 +88,9 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NO_GRAPH_NEEDED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Mode, Rule, Triggers
+from torchlint.rules.evidence.kept_meaning import keeps_its_meaning
 from torchlint.rules.evidence.removal import without
-from torchlint.rules.evidence.spelling import keeps_its_meaning, torch_name
+from torchlint.rules.evidence.spelling import torch_name
 from torchlint.rules.evidence.variable_calls import VariableCall, brief, is_literal, read
 
 _TRAINS = frozenset({"backward", "step", "zero_grad"})

@@ -114,7 +114,7 @@ from torchlint.rules.evidence.aliasing import held_alone, never_changed
 from torchlint.rules.evidence.constructor_argument import brief as given_brief
 from torchlint.rules.evidence.detached_proof import never_requires_grad_here
 from torchlint.rules.evidence.expected_errors import error_not_expected
-from torchlint.rules.evidence.spelling import keeps_its_meaning
+from torchlint.rules.evidence.kept_meaning import keeps_its_meaning
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.variable_calls import VariableCall, brief, is_literal, last_name, names_variable, read
 from torchlint.rules.variable.none_values import is_not_none

@@ -1,0 +1,117 @@
+"""Projects in which a name or an attribute that a fix rests on is bound anew where the fix does not look."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.before_and_after import check_runs_alike
+
+CLASS = (
+    "import torch\n\n\nclass Maker:\n    Kind = torch.FloatTensor\n"
+    "\n    def make(self):\n        return self.Kind([1, 2])\n"
+)
+SIZES = "import torch\n\nSIZES = [1, 2]\n\n\ndef make():\n    return torch.Tensor(SIZES)\n"
+CHOSEN = (
+    "import torch\n\nuse_cuda = torch.cuda.is_available()\n"
+    "Kind = torch.cuda.FloatTensor if use_cuda else torch.FloatTensor\n"
+    "\n\ndef make():\n    return Kind([1, 2])\n"
+)
+NET = (
+    "import torch\nfrom torch import nn\n\n\nclass Holder:\n"
+    "    def __init__(self):\n        self.net = nn.Linear(2, 2)\n"
+    "\n    def copy(self):\n        y = self.net(torch.ones(1, 2))\n        return torch.tensor(y)\n"
+)
+CAST = (
+    "import torch\nfrom torch import DoubleTensor as Kind\n\n\n"
+    "def cast(x):\n    return torch.relu(x + torch.ones(2)).type(Kind)\n"
+)
+
+USES = {
+    "a class attribute": (CLASS, "from lib import Maker\n\nprint(Maker().make().dtype)\n"),
+    "a class below that binds something else": (
+        CLASS,
+        "from lib import Maker\n\n\nclass Other(Maker):\n    size = 3\n\n\nprint(Other().make().dtype)\n",
+    ),
+    "a list of the module": (SIZES, "import lib\n\nprint(lib.make(), lib.SIZES)\n"),
+    "a chosen type": (CHOSEN, "import lib\n\nprint(lib.make(), lib.use_cuda)\n"),
+    "a layer of an object": (
+        NET,
+        "import torch\nimport lib\n\ntorch.manual_seed(0)\nprint(lib.Holder().copy().shape)\n",
+    ),
+    "a type by import": (CAST, "import torch\nimport lib\n\nprint(lib.cast(torch.ones(2)).dtype)\n"),
+}
+"""In these nothing is bound anew, and the fix is made."""
+
+REBINDING = {
+    "a class below": (
+        CLASS,
+        "import torch\nfrom lib import Maker\n\n\nclass Double(Maker):\n    Kind = torch.DoubleTensor\n\n\n"
+        "print(Double().make().dtype)\n",
+    ),
+    "a constructor below": (
+        CLASS,
+        "import torch\nimport lib\n\n\nclass Double(lib.Maker):\n"
+        "    def __init__(self):\n        self.Kind = torch.DoubleTensor\n"
+        "\n\nprint(Double().make().dtype)\n",
+    ),
+    "a class beside the one below": (
+        CLASS,
+        "import torch\nfrom lib import Maker\n\n\nclass Mixin:\n"
+        "    Kind = torch.DoubleTensor\n\n\nclass Both(Mixin, Maker):\n"
+        "    pass\n\n\nprint(Both().make().dtype)\n",
+    ),
+    "whoever holds the object": (
+        CLASS,
+        "import torch\nfrom lib import Maker\n\nmaker = Maker()\n"
+        "maker.Kind = torch.DoubleTensor\nprint(maker.make().dtype)\n",
+    ),
+    "the class by its text": (
+        CLASS.replace(
+            "    def make", "    def take(self, kind):\n        self.__dict__.update(Kind=kind)\n\n    def make"
+        ),
+        "import torch\nfrom lib import Maker\n\nmaker = Maker()\n"
+        "maker.take(torch.DoubleTensor)\nprint(maker.make().dtype)\n",
+    ),
+    "another file": (SIZES, "import lib\n\nlib.SIZES = 4\nprint(lib.make().shape)\n"),
+    "a patch": (
+        SIZES,
+        'from unittest import mock\n\nimport lib\n\nwith mock.patch("lib.SIZES", 4):\n    print(lib.make().shape)\n',
+    ),
+    "the module by its text": (
+        SIZES + "\n\ndef change(name, value):\n    globals()[name] = value\n",
+        'import lib\n\nlib.change("SIZES", 4)\nprint(lib.make().shape)\n',
+    ),
+    "the flag that chose the type": (CHOSEN, "import lib\n\nlib.use_cuda = True\nprint(lib.make())\n"),
+    "a layer by another": (
+        NET,
+        "import numpy as np\nimport lib\n\nholder = lib.Holder()\n"
+        "holder.net = lambda x: np.ones(2)\nprint(holder.copy())\n",
+    ),
+    "a type by import in another file": (
+        CAST,
+        "import torch\nimport lib\n\nlib.Kind = torch.FloatTensor\nprint(lib.cast(torch.ones(2)).dtype)\n",
+    ),
+    "torch itself": (
+        CLASS.replace("self.Kind", "torch.FloatTensor"),
+        "import torch\nimport lib\n\nkept = torch.FloatTensor\ntorch.FloatTensor = torch.DoubleTensor\n"
+        "print(lib.Maker().make().dtype)\ntorch.FloatTensor = kept\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("alone", [False, True], ids=["folder", "file"])
+def test_a_fix_is_made_where_nothing_is_bound_anew(tmp_path: Path, use: str, alone: bool) -> None:
+    lib, main = USES[use]
+    changed = check_runs_alike(tmp_path, {"lib.py": lib, "main.py": main}, *(["lib.py"] if alone else []))
+    assert "lib.py" in changed
+
+
+@pytest.mark.parametrize("way", REBINDING)
+@pytest.mark.parametrize("alone", [False, True], ids=["folder", "file"])
+def test_no_fix_is_made_where_something_is_bound_anew(tmp_path: Path, way: str, alone: bool) -> None:
+    lib, main = REBINDING[way]
+    changed = check_runs_alike(tmp_path, {"lib.py": lib, "main.py": main}, *(["lib.py"] if alone else []))
+    assert "lib.py" not in changed

@@ -1,0 +1,101 @@
+"""What the classes of one text bind: by their bodies, and by what their methods set on their object."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from torchlint.inference.program.default_setters import imported
+from torchlint.syntax.ast_index import AstIndex
+
+_OWN = frozenset({"self", "cls"})
+_REGISTERING = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})
+_ANSWERING = frozenset({"__setattr__", "__getattribute__"})
+
+
+@dataclass(frozen=True, slots=True)
+class ClassWords:
+    """One class: what it is called, what its bases are called where they are defined, and the words that it binds."""
+
+    name: str
+    bases: frozenset[str]
+    words: frozenset[str]
+    binds_any: bool
+    """Whether it binds attributes by names that are not written there, and so any."""
+
+    def binds(self, word: str) -> bool:
+        """Whether an attribute of an object may be bound by this class."""
+        return self.binds_any or word in self.words
+
+
+def class_words(index: AstIndex) -> tuple[ClassWords, ...]:
+    """Read all classes of a text."""
+    meanings = dict(imported(index))
+    return tuple(_read(each, meanings, index) for each in index.nodes(ast.ClassDef))
+
+
+def _read(node: ast.ClassDef, meanings: dict[str, str], index: AstIndex) -> ClassWords:
+    found = set(_of_body(node.body))
+    for each in index.inside(node, ast.Attribute, ast.Call):
+        found.update(_of_object(each))
+    bases = frozenset(word for each in node.bases if (word := _last_word(each, meanings)) is not None)
+    return ClassWords(node.name, bases, frozenset(each for each in found if each is not None), None in found)
+
+
+def _of_body(body: Iterable[ast.stmt]) -> Iterator[str | None]:
+    for statement in body:
+        match statement:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield None if name in _ANSWERING else name
+            case ast.Assign(targets=targets):
+                yield from (each.id for one in targets for each in ast.walk(one) if isinstance(each, ast.Name))
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
+                yield name
+            case ast.If(body=inner, orelse=other) | ast.Try(body=inner, orelse=other):
+                yield from _of_body((*inner, *other))
+
+
+def _of_object(node: ast.AST) -> Iterator[str | None]:
+    """Yield what a part of a class sets on its object; None for any attribute."""
+    match node:
+        case ast.Attribute(value=ast.Name(id=owner), attr=word, ctx=ast.Store() | ast.Del()) if owner in _OWN:
+            yield word
+        case ast.Attribute(value=ast.Name(id=owner), attr="__dict__") if owner in _OWN:
+            yield None
+        case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id=owner), key, *_]) if owner in _OWN:
+            yield _written(key)
+        case ast.Call(func=ast.Name(id="vars"), args=[ast.Name(id=owner)]) if owner in _OWN:
+            yield None
+        case ast.Call(func=ast.Attribute(attr=word), args=[key, *_]) if word in _REGISTERING:
+            yield _written(key)
+
+
+def _written(key: ast.expr) -> str | None:
+    return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None
+
+
+def _last_word(base: ast.expr, meanings: dict[str, str]) -> str | None:
+    """Return the last word of what a base stands for: ``Net`` of ``nets.Net[int]``, and of what it is imported as."""
+    match base:
+        case ast.Subscript(value=inner):
+            return _last_word(inner, meanings)
+        case ast.Attribute(attr=word):
+            return word
+        case ast.Name(id=word):
+            return meanings.get(word, word).rpartition(".")[2]
+    return None
+
+
+def binder_below(classes: Iterable[ClassWords], names: set[str], word: str) -> ClassWords | None:
+    """Return a class below some others that binds an attribute anew; ``names`` grows by all that are below.
+
+    What such a class has beside them among its bases may bind it, too.
+    """
+    found = list(classes)
+    below: list[ClassWords] = []
+    while fresh := [each for each in found if each not in below and each.bases & names]:
+        below += fresh
+        names |= {each.name for each in fresh}
+    beside = {base for each in below for base in each.bases} - names
+    return next((each for each in (*below, *(one for one in found if one.name in beside)) if each.binds(word)), None)
