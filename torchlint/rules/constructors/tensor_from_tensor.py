@@ -76,7 +76,7 @@ from torchlint.rules.constructors.modern_constructors import in_fstring
 from torchlint.rules.data.data_use import detaching_end, is_detached_behind
 from torchlint.rules.evidence.argument_evidence import rests_on_annotation
 from torchlint.rules.evidence.constructor_argument import brief
-from torchlint.rules.evidence.kept_meaning import keeps_its_meaning, means_the_same, torchs_own_is_kept
+from torchlint.rules.evidence.kept_meaning import callable_is_kept
 from torchlint.rules.evidence.legacy_types import name_node
 from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.tensor_proof import is_tensor
@@ -112,8 +112,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if fix is not None:
         if annotated:
             known = IS_TENSOR.open(brief(source.value, context), "callers may break the annotation")
-        kept = (keeps_its_meaning(node.func, context), torchs_own_is_kept(("tensor",), context))
-        fix = fix.assuming(known, default_device_unchanged(context), *kept, means_the_same((source.value,), context))
+        fix = fix.assuming(known, default_device_unchanged(context), *callable_is_kept(node.func, "tensor", context))
     confidence = Confidence.CERTAIN if known.is_proven else Confidence.LIKELY
     cuts = context.value(source.value).grad & Grad.ATTACHED and context.mode(source.value) & Mode.ON
     yield Draft(at, message, confidence, fix=fix, severity=Severity.WARNING if cuts else Severity.LEGACY)

@@ -8,14 +8,15 @@ from collections.abc import Iterable, Iterator
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import NAME_IS_KEPT, Decision
-from torchlint.rules.api import FileContext
-from torchlint.rules.evidence.local_bindings import bindings_of
+from torchlint.rules.api import FileContext, Kind
+from torchlint.rules.evidence.local_bindings import bindings_of, names_of
 from torchlint.rules.evidence.object_attributes import attribute_values
 from torchlint.rules.evidence.reached_by_text import may_be_bound_by_text
 
 _MOST = 60
 """So many expressions are followed back; what lies behind them is another question."""
 _PROJECTS = "here."
+_HOOKS = frozenset({"register_forward_hook", "register_module_forward_hook"})
 
 
 def keeps_its_meaning(function: cst.BaseExpression, context: FileContext) -> Decision:
@@ -30,7 +31,7 @@ def keeps_its_meaning(function: cst.BaseExpression, context: FileContext) -> Dec
         return NAME_IS_KEPT.decided(context.other_texts.binds_in_modules(word), word)
     if not isinstance(root, cst.Name) or root is not function:
         return NAME_IS_KEPT.proven("it is taken from its module where it is used", context.code(function))
-    return NAME_IS_KEPT.decided(_rebinding(root.value, context), root.value)
+    return NAME_IS_KEPT.decided(_name_is_bound_anew(root.value, context), root.value)
 
 
 def _taken_from_the_project(function: cst.BaseExpression, context: FileContext) -> str | None:
@@ -55,6 +56,12 @@ def _binds_name(node: ast.ImportFrom, word: str) -> bool:
     return any((each.asname or each.name) == word for each in node.names)
 
 
+def callable_is_kept(function: cst.BaseExpression, word: str, context: FileContext) -> tuple[Decision, ...]:
+    """Decide whether what is called stays torch's ``word``: by the name it is called by, and in torch itself."""
+    named = (keeps_its_meaning(function, context), means_the_same((function,), context))
+    return (*named, torchs_own_is_kept((word,), context))
+
+
 def torchs_own_is_kept(words: Iterable[str], context: FileContext) -> Decision:
     """Decide whether nobody binds something of torch's own anew: ``torch.tensor = logged``."""
     for word in words:
@@ -69,18 +76,20 @@ def means_the_same(nodes: Iterable[cst.BaseExpression], context: FileContext) ->
     A name of the module may be bound anew by another file, an attribute of an object by whoever holds the object, and
     by a class below its own.
     """
+    found = (context.python(each) for each in nodes)
+    doubt = rebinding([each for each in found if isinstance(each, ast.expr)], context)
+    return NAME_IS_KEPT.open(*doubt) if doubt else NAME_IS_KEPT.proven("nothing binds anew what it rests on")
+
+
+def rebinding(nodes: Iterable[ast.expr], context: FileContext) -> tuple[str, str] | None:
+    """Return a name or an attribute on which some expressions rest and who may bind it anew; None for nobody."""
     roots = _Roots(context)
     for node in nodes:
-        found = context.python(node)
-        if isinstance(found, ast.expr):
-            roots.follow(found)
-    for word, doubt in roots.doubts():
-        if doubt is not None:
-            return NAME_IS_KEPT.open(word, doubt)
-    return NAME_IS_KEPT.proven("nothing binds anew what it rests on")
+        roots.follow(node)
+    return next(((word, doubt) for word, doubt in roots.doubts() if doubt is not None), None)
 
 
-def _rebinding(word: str, context: FileContext) -> str | None:
+def _name_is_bound_anew(word: str, context: FileContext) -> str | None:
     """Return who may bind a name of this module anew, other than by writing it here."""
     if may_be_bound_by_text(context.tree, context):
         return f"this file may bind `{word}` by its text"
@@ -92,21 +101,45 @@ class _Roots:
 
     def __init__(self, context: FileContext) -> None:
         self._context = context
-        self._seen: set[ast.expr] = set()
+        self._seen: set[ast.AST] = set()
         self._names: dict[str, None] = {}
         self._attributes: dict[tuple[str, str], None] = {}
         self._of_modules: dict[str, None] = {}
+        self._calls_module = False
+        """Whether a module is called: what comes out is what ``forward`` and the hooks make of it."""
 
-    def follow(self, node: ast.expr) -> None:
+    def follow(self, node: ast.AST) -> None:
         """Take what an expression is made of, and what that is bound to."""
         if node in self._seen or len(self._seen) >= _MOST:
             return
         self._seen.add(node)
-        for each in self._context.within(node):
-            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
-                self._name(each)
-            elif isinstance(each, ast.Attribute):
-                self._attribute(each)
+        match node:
+            case ast.Call(func=function, args=args, keywords=keywords):
+                self._call(function, [*args, *(each.value for each in keywords)])
+            case ast.Name(ctx=ast.Load()):
+                self._name(node)
+            case ast.Attribute(value=owner):
+                self._attribute(node)
+                self.follow(owner)
+            case _:
+                for each in ast.iter_child_nodes(node):
+                    self.follow(each)
+
+    def _call(self, function: ast.expr, given: list[ast.expr]) -> None:
+        """Take what is called; what it is given matters to a function of the project alone."""
+        names = self._context.qualified_names(function)
+        if names and not any(each.startswith(_PROJECTS) for each in names):
+            return
+        self.follow(function)
+        if self._is_module(function):
+            self._calls_module = True
+        elif any("@" in each for each in self._context.value(function).names):
+            for each in given:
+                self.follow(each)
+
+    def _is_module(self, function: ast.expr) -> bool:
+        known = self._context.value(function)
+        return bool(known.kind) and known.must(Kind.MODULE)
 
     def _name(self, node: ast.Name) -> None:
         context = self._context
@@ -128,24 +161,40 @@ class _Roots:
     def _attribute(self, node: ast.Attribute) -> None:
         context = self._context
         own = context.value_of_self(node.value)
+        values = attribute_values(node, context) if own is not None else []
+        if any(_is_parameter(each, context) for each in values):
+            return  # a module refuses anything else by its name
         owners = own if own is not None else context.value(node.value)
         for name in (*owners.instance, *(each for each in owners.names if "@" in each)):
             self._attributes[_class_name(name), node.attr] = None
         if any(each.startswith(_PROJECTS) for each in context.qualified_names(node)):
             self._of_modules[node.attr] = None
-        for value in attribute_values(node, context) if own is not None else ():
+        for value in values:
             self.follow(value)
 
     def doubts(self) -> Iterator[tuple[str, str | None]]:
         """Yield each name and attribute with who may bind it anew; None for nobody."""
         others = self._context.other_texts
         for word in self._names:
-            yield word, _rebinding(word, self._context)
+            yield word, _name_is_bound_anew(word, self._context)
         for word in self._of_modules:
             yield word, others.binds_in_modules(word)
+        if self._calls_module:
+            yield "forward", others.binds_in_modules("forward") or self._hooks()
         for owner, word in self._attributes:
             if owner:
                 yield word, others.overrides(owner, word) or others.binds_in_modules(word)
+
+    def _hooks(self) -> str | None:
+        """Return who may register a hook that gives something else than the module does."""
+        if _HOOKS & self._context.attributes_by_word().keys():
+            return "this file registers forward hooks"
+        found = (self._context.other_texts.calls(each, is_method=True) for each in sorted(_HOOKS))
+        return next((each for each in found if each is not None), None)
+
+
+def _is_parameter(value: ast.expr, context: FileContext) -> bool:
+    return isinstance(value, ast.Call) and names_of(value.func, context) == {"torch.nn.Parameter"}
 
 
 def _class_name(name: str) -> str:

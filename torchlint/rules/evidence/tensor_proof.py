@@ -10,6 +10,7 @@ from torchlint.diagnostics.assumptions import IS_TENSOR, Decision
 from torchlint.rules.api import UNLIKE, FileContext, Kind, Value, leaf, operations, remembered
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.given_to_torch import was_given_to_torch
+from torchlint.rules.evidence.kept_meaning import rebinding
 from torchlint.rules.evidence.local_bindings import bindings_of, is_instance, names_of
 from torchlint.rules.evidence.object_attributes import attribute_values, is_own_groups
 from torchlint.rules.evidence.own_results import forwarded, returned
@@ -71,7 +72,8 @@ def is_tensor(node: cst.BaseExpression, context: FileContext) -> Decision:
     """Decide whether an expression is a tensor: proven only where it is one beyond doubt."""
     place = context.python(node)
     proven = isinstance(place, ast.expr) and is_proven(place, context)
-    return IS_TENSOR.decided(None if proven else "", brief(node, context))
+    doubt = rebinding([place], context) if proven and isinstance(place, ast.expr) else None
+    return IS_TENSOR.decided((doubt and doubt[1]) if proven else "", brief(node, context))
 
 
 @remembered

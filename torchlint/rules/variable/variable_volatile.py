@@ -88,7 +88,7 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NO_GRAPH_NEEDED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Mode, Rule, Triggers
-from torchlint.rules.evidence.kept_meaning import keeps_its_meaning
+from torchlint.rules.evidence.kept_meaning import callable_is_kept
 from torchlint.rules.evidence.removal import without
 from torchlint.rules.evidence.spelling import torch_name
 from torchlint.rules.evidence.variable_calls import VariableCall, brief, is_literal, read
@@ -106,7 +106,7 @@ def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         return
     code = brief(wrapper.volatile, context, "volatile")
     effect, fix = _judged(wrapper, wrapper.volatile, context)
-    fix = fix and fix.assuming(keeps_its_meaning(wrapper.call.func, context))
+    fix = fix and fix.assuming(*callable_is_kept(wrapper.call.func, "Variable", context))
     yield Draft(wrapper.word, f"`{code}` is ignored since torch 0.4: {effect}", Confidence.CERTAIN, fix=fix)
 
 

@@ -114,7 +114,7 @@ from torchlint.rules.evidence.aliasing import held_alone, never_changed
 from torchlint.rules.evidence.constructor_argument import brief as given_brief
 from torchlint.rules.evidence.detached_proof import never_requires_grad_here
 from torchlint.rules.evidence.expected_errors import error_not_expected
-from torchlint.rules.evidence.kept_meaning import keeps_its_meaning
+from torchlint.rules.evidence.kept_meaning import callable_is_kept
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.variable_calls import VariableCall, brief, is_literal, last_name, names_variable, read
 from torchlint.rules.variable.none_values import is_not_none
@@ -141,7 +141,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if wrapper is None or wrapper.volatile is not None:
         return
     message, fix = _judged(wrapper, context)
-    fix = fix and fix.assuming(keeps_its_meaning(wrapper.call.func, context))
+    fix = fix and fix.assuming(*callable_is_kept(wrapper.call.func, "Variable", context))
     refused = wrapper.data is not None and wrapper.plain and context.value(wrapper.data.value).must(_REFUSED)
     severity = Severity.ERROR if refused else Severity.LEGACY
     yield Draft(wrapper.word, message, Confidence.CERTAIN, fix=fix, severity=severity)
