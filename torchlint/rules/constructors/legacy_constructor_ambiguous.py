@@ -90,6 +90,7 @@ RULE = Rule(
         "argument-is-size",
         "default-dtype-unchanged",
         "default-device-unchanged",
+        "not-traced",
         "name-keeps-its-meaning",
     ),
     visit={cst.Call: check},

@@ -55,7 +55,8 @@ which may be one of an accelerator, moves both calls alike, so it alone asks for
 one and another may set a default device. The fix's title names the file. Unsafe where names alone speak for a size,
 where only an annotation says that the `x` of `x.shape` is a tensor (an array's shape is a tuple, and a tuple was
 data), and for `torch.Tensor(*sizes)`: without elements it gives an empty tensor, and `torch.empty()` raises
-`TypeError` (measured on torch 2.13).
+`TypeError` (measured on torch 2.13). Unsafe, too, in functions of a project that records traces, unless the sizes are
+constants: a trace keeps the size that `torch.Tensor` was given, and follows that of `torch.empty`.
 
 ## References
 
@@ -91,6 +92,7 @@ RULE = Rule(
         "size-is-given",
         "default-dtype-unchanged",
         "default-device-unchanged",
+        "not-traced",
         "error-not-expected",
         "name-keeps-its-meaning",
     ),

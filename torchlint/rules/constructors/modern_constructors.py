@@ -26,7 +26,14 @@ from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.kept_meaning import keeps_its_meaning, means_the_same, torchs_own_is_kept
 from torchlint.rules.evidence.legacy_types import DTYPES, name_node, spelled_like, type_aliases
 from torchlint.rules.evidence.spelling import Spelled, torch_name
-from torchlint.rules.evidence.torch_defaults import Spoken, defaults, defaults_unchanged, not_traced_quietly, spoken
+from torchlint.rules.evidence.torch_defaults import (
+    Spoken,
+    defaults,
+    defaults_unchanged,
+    not_traced_quietly,
+    size_not_traced,
+    spoken,
+)
 
 _FUNCTION = {
     ArgumentKind.EMPTY: "empty",
@@ -170,6 +177,8 @@ def _assumed(call: Construction, context: FileContext) -> Iterator[Decision]:
     yield from _said(call, function_for(call), context).decisions
     if not call.type.plain and function_for(call) in ("tensor", "as_tensor"):
         yield not_traced_quietly(call.node, context)
+    if function_for(call) in _MAKING:
+        yield from size_not_traced(call.node, call.positional, context)
     if _may_raise(call):
         yield error_not_expected(call.node, context)
 

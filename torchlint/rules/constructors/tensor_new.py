@@ -52,7 +52,7 @@ device, and neither requires grad (measured on torch 2.13, also for parameters).
 `.fill_(1)` right behind it becomes `new_zeros` or `new_ones`. Unsafe where only an annotation says that `x` is one
 (nothing holds a caller to it), where the evidence is in names and in what is done with the result, for arrays
 (`new_tensor` always copies), and for `x.new(*sizes)`, which gives an empty tensor without elements where `new_empty()`
-raises.
+raises; as for TNS302 in functions of a project that records traces.
 
 ## References
 
@@ -81,6 +81,7 @@ from torchlint.rules.evidence.constructor_argument import FILLS, ArgumentKind, G
 from torchlint.rules.evidence.filled_at_once import Filling, filling
 from torchlint.rules.evidence.kept_meaning import means_the_same
 from torchlint.rules.evidence.tensor_proof import is_tensor
+from torchlint.rules.evidence.torch_defaults import size_not_traced
 
 _METHOD = {
     ArgumentKind.EMPTY: "new_empty",
@@ -171,15 +172,16 @@ def _fix(node: cst.Call, func: cst.Attribute, found: Given, filled: Filling | No
         edits = (*edits, Edit(end, end, "0"))
     other = f" if {found.what} holds values, `new_empty` if it is a size" if found.kind is ArgumentKind.UNKNOWN else ""
     kept = means_the_same((func.value, *(each.value for each in node.args)), context)
-    return Fix(f"Use `{method}`{other}", edits, (*_assumed(found, func.value, context), kept))
+    return Fix(f"Use `{method}`{other}", edits, (*_assumed(node, found, func.value, context), kept))
 
 
-def _assumed(found: Given, receiver: cst.BaseExpression, context: FileContext) -> Iterator[Decision]:
+def _assumed(node: cst.Call, found: Given, receiver: cst.BaseExpression, context: FileContext) -> Iterator[Decision]:
     yield is_tensor(receiver, context)
     if found.kind is ArgumentKind.INVALID:
         yield AUTHOR_MEANT_THIS.open(doubt="the call always raises")
     elif found.kind in (ArgumentKind.SIZE, ArgumentKind.EMPTY):
         yield IS_SIZE.proven(of=found.what) if found.proven else IS_SIZE.open(found.what, is_likely=True)
+        yield from size_not_traced(node, node.args, context)
     else:
         likely = found.kind is not ArgumentKind.UNKNOWN
         yield IS_DATA.proven(of=found.what) if found.proven else IS_DATA.open(found.what, is_likely=likely)
@@ -200,6 +202,7 @@ RULE = Rule(
         "size-is-given",
         "memory-not-shared",
         "name-keeps-its-meaning",
+        "not-traced",
         "author-meant-this",
     ),
     visit={cst.Call: check},

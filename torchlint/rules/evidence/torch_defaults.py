@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import libcst as cst
@@ -126,19 +127,35 @@ def not_traced(context: FileContext) -> Decision:
 def not_traced_quietly(node: cst.CSTNode, context: FileContext) -> Decision:
     """Decide whether no trace runs a call that makes a constant: of typed constructors it says nothing.
 
-    Of ``torch.tensor``, ``torch.as_tensor`` and ``torch.Tensor`` it warns (measured on torch 2.13). What stands outside
-    of functions, or builds an object, is run before something is traced.
+    Of ``torch.tensor``, ``torch.as_tensor`` and ``torch.Tensor`` it warns (measured on torch 2.13).
     """
+    return _not_recorded(node, context, "a trace warns of the new call")
+
+
+def size_not_traced(node: cst.CSTNode, sizes: Iterable[cst.Arg], context: FileContext) -> Iterator[Decision]:
+    """Decide whether no trace runs a call whose size may be that of a tensor; of written sizes nothing is asked.
+
+    A trace keeps the size that ``torch.Tensor`` and ``x.new`` are given, and follows that of ``torch.empty`` and
+    ``x.new_zeros``; of sizes that are constants it keeps the same of both (measured on torch 2.13).
+    """
+    if not all(context.value(each.value).const is not None for each in sizes):
+        yield _not_recorded(node, context, "a trace keeps the size of the old call and follows that of the new one")
+
+
+def number_not_traced(node: cst.CSTNode, context: FileContext) -> Decision:
+    """Decide whether no trace runs a conversion: it warns of ``.item()`` otherwise than of ``.numpy()``."""
+    return _not_recorded(node, context, "a trace warns otherwise of the new call")
+
+
+def _not_recorded(node: cst.CSTNode, context: FileContext, doubt: str) -> Decision:
+    """Decide whether no trace runs a node; what is outside of functions, or builds an object, runs before tracing."""
     function = next((each for each in context.ancestors(node) if isinstance(each, cst.FunctionDef | cst.Lambda)), None)
     if function is None or (isinstance(function, cst.FunctionDef) and function.name.value == "__init__"):
         return NOT_TRACED.proven("it runs before something is traced")
     if records_traces(context.source.utf8):
-        return NOT_TRACED.open(doubt=f"this file records traces, {_WARNS}")
+        return NOT_TRACED.open(doubt=f"this file records traces, and {doubt}")
     elsewhere = context.other_texts.records
-    return NOT_TRACED.decided(f"{elsewhere}, {_WARNS}" if elsewhere else None)
-
-
-_WARNS = "and a trace warns of the new call"
+    return NOT_TRACED.decided(f"{elsewhere}, and {doubt}" if elsewhere else None)
 
 
 def not_traced_here(context: FileContext) -> Decision:

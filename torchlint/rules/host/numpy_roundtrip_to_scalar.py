@@ -55,7 +55,8 @@ not known to fit, the conversion stays: `float(x.item())`, because the `.item()`
 Unsafe where the value may be a tensor of another framework, or an object of a class of the project that has a `numpy`
 of its own: nothing holds a caller to an annotation. A `.data` on the way needs a tensor that is made in sight or asked
 for by `isinstance`. Unsafe, too, where an error of the old code may be expected: inside `try` with a handler that takes
-it, `pytest.raises` and the like, or in a function that this file calls there.
+it, `pytest.raises` and the like, or in a function that this file calls there. Unsafe in functions of a project that
+records traces: a trace warns of both, in other words.
 
 `.numpy()[0]` on a tensor of one element gives a NumPy scalar, which keeps float32 arithmetic:
 `torch.tensor(0.1).item() == 0.1` is `False`, `torch.tensor(0.1).numpy() == 0.1` is `True`. It is therefore reported
@@ -79,6 +80,7 @@ from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, Dtype, FileContext, Grad, Kind, Rule, Triggers, Value
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.tensor_proof import is_tensor
+from torchlint.rules.evidence.torch_defaults import number_not_traced
 from torchlint.rules.host.host_conversions import is_host_copy, torch_tensor
 
 _NUMBERS = {"float": Dtype.FLOATING, "int": Dtype.INTEGRAL}
@@ -157,7 +159,8 @@ def _repair(node: cst.Call, used: cst.BaseExpression, word: str, around: str, co
         edits.append(Edit(start, first, ""))
     if any("#" in context.source.slice(edit.start, edit.end) for edit in edits):
         return None
-    return Fix(f"Use `.{word}()`", tuple(edits), (known, error_not_expected(node, context)))
+    assumed = (known, error_not_expected(node, context), number_not_traced(node, context))
+    return Fix(f"Use `.{word}()`", tuple(edits), assumed)
 
 
 def _source(node: cst.Call, context: FileContext) -> cst.BaseExpression:
@@ -211,6 +214,7 @@ RULE = Rule(
     assumes=(
         "is-torch-tensor",
         "error-not-expected",
+        "not-traced",
     ),
     visit={cst.Call: check},
 )
