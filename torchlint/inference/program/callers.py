@@ -23,6 +23,19 @@ UNRELATED = frozenset({
 """Built-in classes of errors that no conversion of a tensor raises: their handlers expect something else."""
 _EXPECTING = re.compile(r"raises|suppress|xfail|expected_?failure|catch|retry", re.IGNORECASE)
 """Words of what takes an error: ``pytest.raises``, ``assertRaises``, ``contextlib.suppress``, ``mark.xfail``."""
+_KEEPING = frozenset(
+    "submit run_in_executor apply_async map_async starmap_async Thread Timer Process start_new_thread finalize "
+    "call_later call_soon call_soon_threadsafe call_at add_done_callback".split()
+)
+"""What runs a function that it is handed and does not raise its error: a future keeps it, a thread only prints it."""
+_KEEPING_TASKS = frozenset({"create_task", "ensure_future", "run_coroutine_threadsafe"})
+"""What keeps the error of a coroutine, as ``gather`` does if it is told so."""
+_STACKS = frozenset({"ExitStack", "AsyncExitStack"})
+_PUSHING = frozenset({"push", "push_async_exit"})
+_ENTERING = frozenset({"enter_context", "enter_async_context"})
+_TRACEBACK = re.compile(r"Traceback \((?:most recent call last|innermost last)\):(.*?)(?=>>>|\Z)", re.DOTALL)
+_EXAMPLE = re.compile(r"^[ \t]*(?:>>>|\.\.\.) (.*)$", re.MULTILINE)
+_ERROR = re.compile(r"^[ \t]*(?:\w+\.)*([A-Z]\w*)(?::|[ \t]*$)", re.MULTILINE)
 _IMPLICIT = re.compile(r"__\w+__|forward")
 """Methods that are called without being named: then what names the class is asked."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -37,6 +50,7 @@ class Callee:
     name: str
     is_method: bool
     decorators: frozenset[str] = frozenset()
+    is_async: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,27 +77,33 @@ class CallIndex:
     """Other names that the text gives to a function."""
     taking: set[str] = field(default_factory=set)
     """Functions with a handler in them, and classes that end a ``with`` block without the error."""
+    failing: set[str] = field(default_factory=set)
+    """Words of examples in strings of which the string says that they end with an error."""
+    keeps_tasks: bool = False
+    """Whether errors of coroutines may be kept: ``gather(..., return_exceptions=True)``."""
     expects_all: bool = False
     """Whether the whole text is expected to fail: ``pytestmark = pytest.mark.xfail``."""
 
 
 def call_index(index: AstIndex) -> CallIndex:
     """Return what a text says of calls and of handlers."""
-    found = CallIndex(expects_all=any(map(_marks_all, index.tree.body)))
+    found = CallIndex(keeps_tasks=_keeps_tasks(index), expects_all=any(map(_marks_all, index.tree.body)))
     around = _Around(index)
     modules = {name for each in (*index.nodes(ast.Import), *index.nodes(ast.ImportFrom)) for name in _bound(each)}
     for each in index.nodes(ast.Name):
         if isinstance(each.ctx, ast.Load):
             found.uses[each.id].append(around.use(each))
-            _note_alias(found, each.id, index.parents.get(each), each)
+            found.aliases[each.id].update(_other_names(each, index))
     for attribute in index.nodes(ast.Attribute):
         if isinstance(attribute.ctx, ast.Load):
             of_module = isinstance(attribute.value, ast.Name) and attribute.value.id in modules
             found.uses[attribute.attr].append(around.use(attribute, True, of_module))
-            _note_alias(found, attribute.attr, index.parents.get(attribute), attribute)
+            found.aliases[attribute.attr].update(_other_names(attribute, index))
     for text in index.nodes(ast.Constant):
         if isinstance(text.value, str) and text.value.isidentifier():
             found.uses[text.value].append(around.use(text, True, True))
+        elif isinstance(text.value, str) and ">>>" in text.value:
+            found.failing.update(_failing(text.value))
     for statement in index.nodes(ast.ImportFrom):
         for name in statement.names:
             if name.asname:
@@ -123,11 +143,15 @@ def is_expected(
             uses = [each for name in names for each in text.uses.get(name, ()) if _fits(each, callee)]
             if uses and text.expects_all:
                 return f"the tests of {_file(shown, is_own)} are expected to fail"
+            if callee.name in text.failing:
+                return f"an example in {_file(shown, is_own)} expects an error"
+            if uses and callee.is_async and text.keeps_tasks:
+                return f"a task in {_file(shown, is_own)} may keep the error of `{callee.name}`"
             for use in uses:
                 if use.is_caught or any(_takes_errors(each, texts) for each in use.runners):
                     return f"a caller of `{callee.name}` in {_file(shown, is_own)} may expect the error"
                 waiting += use.around
-            waiting += [Callee(name, callee.is_method) for name in names - {callee.name}]
+            waiting += [Callee(name, callee.is_method, is_async=callee.is_async) for name in names - {callee.name}]
     return None
 
 
@@ -142,7 +166,7 @@ def _fits(use: CallSite, callee: Callee) -> bool:
 
 def _takes_errors(name: str, texts: Callable[[str], Iterable[tuple[str, CallIndex]]]) -> bool:
     """Whether what runs a function, by its name, may take an error of it."""
-    return bool(_EXPECTING.search(name)) or any(name in each.taking for _, each in texts(name))
+    return name in _KEEPING or bool(_EXPECTING.search(name)) or any(name in each.taking for _, each in texts(name))
 
 
 class _Around:
@@ -157,11 +181,14 @@ class _Around:
         return CallSite(is_caught, runners, self._callees(node), is_attribute, of_module)
 
     def _callees(self, node: ast.AST) -> tuple[Callee, ...]:
+        return (*_lambdas(node, self._index), *self._functions_around(node))
+
+    def _functions_around(self, node: ast.AST) -> tuple[Callee, ...]:
         owner = self._index.owner(node)
         if owner is None:
             return ()
         if owner not in self._functions:
-            self._functions[owner] = (callee_of(owner, self._index), *self._callees(owner))
+            self._functions[owner] = (callee_of(owner, self._index), *self._functions_around(owner))
         return self._functions[owner]
 
 
@@ -169,11 +196,24 @@ def callee_of(function: Function, index: AstIndex) -> Callee:
     """Return a function by the name that callers know it by: its class's, where it is called without being named."""
     above = index.parents.get(function)
     decorators = frozenset(filter(None, (_last_word(each) for each in function.decorator_list)))
+    is_async = isinstance(function, ast.AsyncFunctionDef)
     if isinstance(above, ast.ClassDef):
         if _IMPLICIT.fullmatch(function.name):
-            return Callee(above.name, False, decorators)
-        return Callee(function.name, True, decorators)
-    return Callee(function.name, False, decorators)
+            return Callee(above.name, False, decorators, is_async)
+        if function.name == "run":  # a thread runs it, and keeps its error
+            decorators |= frozenset(filter(None, map(_last_word, above.bases))) & _KEEPING
+        return Callee(function.name, True, decorators, is_async)
+    return Callee(function.name, False, decorators, is_async)
+
+
+def _lambdas(node: ast.AST, index: AstIndex) -> Iterator[Callee]:
+    """Yield the lambdas around a node, up to the next function, by the names that they are bound to."""
+    for above in index.ancestors(node):
+        match above:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                return
+            case ast.Lambda():
+                yield from (Callee(name, is_method) for name, is_method in _names_given(above, index))
 
 
 def surroundings(node: ast.AST, index: AstIndex) -> tuple[bool, frozenset[str]]:
@@ -183,9 +223,10 @@ def surroundings(node: ast.AST, index: AstIndex) -> tuple[bool, frozenset[str]]:
     for above in index.ancestors(node):
         match above:
             case ast.With(body=body, items=items) | ast.AsyncWith(body=body, items=items) if below in body:
-                if any(_expects(each.context_expr) for each in items):
+                entered = [each for item in items for each in _entered(item.context_expr, index)]
+                if any(map(_expects, entered)) or any(map(_is_push, entered)):
                     return True, frozenset()
-                runners.update(_runner(each.context_expr) for each in items)
+                runners.update(map(_runner, entered))
             case ast.Call(func=function) if below is not function:
                 if _expects(above):
                     return True, frozenset()
@@ -195,8 +236,8 @@ def surroundings(node: ast.AST, index: AstIndex) -> tuple[bool, frozenset[str]]:
                 is_value = True
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 return index.told(_is_marked, above), frozenset(runners) - {""}
-            case ast.Try(body=body, handlers=handlers) if below in body:
-                if any(map(_takes, handlers)):
+            case ast.Try(body=body, handlers=handlers, finalbody=last):
+                if (below in body and any(map(_takes, handlers))) or (below not in last and _leaves(last)):
                     return True, frozenset()
         if not isinstance(above, ast.Call | ast.Lambda | ast.keyword | ast.Starred | ast.List | ast.Tuple | ast.Dict):
             is_value = False
@@ -232,10 +273,25 @@ def _last_word(node: ast.expr) -> str | None:
     return None
 
 
-def _note_alias(found: CallIndex, name: str, above: ast.AST | None, node: ast.AST) -> None:
-    """Note ``other = name`` and ``self.other = name``."""
-    if isinstance(above, ast.Assign) and above.value is node:
-        found.aliases[name].update(filter(None, map(_last_word, above.targets)))
+def _other_names(node: ast.expr, index: AstIndex) -> Iterator[str]:
+    """Yield the names that an expression is given: ``other = name``, ``self.other = name``, ``table = {"a": name}``."""
+    yield from (name for name, _ in _names_given(node, index))
+
+
+def _names_given(node: ast.expr, index: AstIndex) -> Iterator[tuple[str, bool]]:
+    """Yield the names that an expression is given, each with whether it is an attribute's."""
+    below: ast.AST = node
+    for above in index.ancestors(node):
+        match above:
+            case ast.Assign(targets=targets) if below is above.value:
+                yield from ((word, isinstance(each, ast.Attribute)) for each in targets if (word := _last_word(each)))
+            case ast.Dict() | ast.List() | ast.Tuple() | ast.IfExp():
+                below = above
+                continue
+            case ast.Call(func=function) if below is not function and _last_word(function) == "partial":
+                below = above
+                continue
+        return
 
 
 def _bound(statement: ast.stmt) -> Iterator[str]:
@@ -252,8 +308,8 @@ def _marks_all(statement: ast.stmt) -> bool:
 
 def _takes_here(node: ast.stmt) -> bool:
     match node:
-        case ast.Try(handlers=handlers):
-            return any(map(_takes, handlers))
+        case ast.Try(handlers=handlers, finalbody=last):
+            return any(map(_takes, handlers)) or _leaves(last)
         case ast.With(items=items) | ast.AsyncWith(items=items):
             return any(_expects(each.context_expr) for each in items)
     return False
@@ -261,7 +317,7 @@ def _takes_here(node: ast.stmt) -> bool:
 
 def _takes(handler: ast.ExceptHandler) -> bool:
     """Whether a handler may take the error and go on: one that ends with ``raise`` hands it on."""
-    if isinstance(handler.body[-1], ast.Raise) and handler.body[-1].exc is None:
+    if isinstance(handler.body[-1], ast.Raise) and handler.body[-1].exc is None and not _leaves(handler.body):
         return False
     return handler.type is None or _may_be_raised(handler.type)
 
@@ -287,3 +343,65 @@ def _swallows(method: Function) -> bool:
         return False
     returned = (each.value for each in ast.walk(method) if isinstance(each, ast.Return))
     return any(not (each is None or (isinstance(each, ast.Constant) and not each.value)) for each in returned)
+
+
+def _leaves(body: list[ast.stmt]) -> bool:
+    """Whether statements may end by ``return``, ``break`` or ``continue``: in ``finally`` these drop an error."""
+    waiting: list[ast.AST] = list(body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Return | ast.Break | ast.Continue):
+            return True
+        if not isinstance(node, (*_FUNCTIONS, ast.ClassDef, ast.Lambda)):
+            inner = ast.iter_child_nodes(node)
+            is_loop = isinstance(node, ast.For | ast.AsyncFor | ast.While)
+            waiting += (each for each in ast.walk(node) if isinstance(each, ast.Return)) if is_loop else inner
+    return False
+
+
+def _entered(context: ast.expr, index: AstIndex) -> Iterator[ast.expr]:
+    """Yield what a ``with`` enters: what a name is bound to in the text, and what is put on a stack."""
+    found = [context, *index.told(_values, index.tree).get(_word_of(context), ())]
+    yield from found
+    if any(_last_word(each) in _STACKS for each in found):
+        for call in index.nodes(ast.Call):
+            if _last_word(call.func) in _PUSHING:
+                yield call
+            elif _last_word(call.func) in _ENTERING:
+                yield from call.args[:1]
+
+
+def _is_push(node: ast.expr) -> bool:
+    """Whether a call puts a function on a stack that may deal with errors."""
+    return isinstance(node, ast.Call) and _last_word(node.func) in _PUSHING
+
+
+def _word_of(node: ast.expr) -> str:
+    return _last_word(node) or "" if isinstance(node, ast.Name | ast.Attribute) else ""
+
+
+def _values(index: AstIndex, _: ast.Module) -> dict[str, list[ast.expr]]:
+    """Return what names and attributes are bound to by assignments of a text."""
+    found: dict[str, list[ast.expr]] = defaultdict(list)
+    for each in index.nodes(ast.Assign):
+        for word in filter(None, map(_word_of, each.targets)):
+            found[word].append(each.value)
+    return found
+
+
+def _keeps_tasks(index: AstIndex) -> bool:
+    """Whether a text may keep the errors of coroutines."""
+    for call in index.nodes(ast.Call):
+        if _last_word(call.func) in _KEEPING_TASKS:
+            return True
+        for each in call.keywords:
+            if each.arg == "return_exceptions" and not (isinstance(each.value, ast.Constant) and not each.value.value):
+                return True
+    return False
+
+
+def _failing(text: str) -> Iterator[str]:
+    """Yield the words of a string's examples where one of them is to end with an error that conversions may raise."""
+    ends = [name for each in _TRACEBACK.findall(text) for name in _ERROR.findall(each)]
+    if any(each not in UNRELATED for each in ends):
+        yield from re.findall(r"\w+", "\n".join(_EXAMPLE.findall(text)))

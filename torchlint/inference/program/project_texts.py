@@ -97,7 +97,7 @@ def ask(question: Question) -> str | None:
         return look.spelling(more[0])
     if what == HANDLES:
         name, kind, *decorators = more
-        return look.handler(own, Callee(name, kind == "method", frozenset(decorators)))
+        return look.handler(own, Callee(name, kind.endswith("method"), frozenset(decorators), kind.startswith("async")))
     if what == HANDS_NONE:
         function, position, keyword, depth = more
         return look.hander(own, (function, position, keyword, depth))

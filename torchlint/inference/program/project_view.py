@@ -83,7 +83,7 @@ class ProjectView:
 
     def handles(self, callee: Callee) -> str | None:
         """Return who calls a function, at first or second hand, where an error is handled or expected."""
-        kind = "method" if callee.is_method else "function"
+        kind = f"{'async ' * callee.is_async}{'method' if callee.is_method else 'function'}"
         return self._ask(HANDLES, callee.name, kind, *sorted(callee.decorators))
 
     def hands_none(self, entry: Entry) -> str | None:
