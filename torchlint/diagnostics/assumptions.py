@@ -156,6 +156,13 @@ ERROR_NOT_EXPECTED = Assumption(
     "Nobody waits for the error that the old code raises and the new code does not: a handler, `pytest.raises`, a test "
     "that is marked as failing.",
 )
+WARNING_NOT_EXPECTED = Assumption(
+    "warning-not-expected",
+    "nobody relies on the warning of the old code",
+    "no test that expects warnings is around, and nothing makes errors of them",
+    "Nobody waits for the warning that torch gives of the old code and not of the new: `pytest.warns`, a list of "
+    "recorded warnings, a filter that makes errors of them.",
+)
 NOT_TRACED = Assumption(
     "not-traced",
     "the code is not traced or scripted",

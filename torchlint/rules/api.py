@@ -39,13 +39,7 @@ from torchlint.inference.models.operations import (
 )
 from torchlint.inference.program import binders, bindings
 from torchlint.inference.program.bindings import SCOPES, Loop
-from torchlint.inference.program.callers import (
-    Callee,
-    call_index,
-    callee_of,
-    is_expected,
-    surroundings,
-)
+from torchlint.inference.program.callers import call_index, who_expects
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
 from torchlint.inference.program.imports import canonical, import_bindings
 from torchlint.inference.program.none_flow import NoneFlow
@@ -55,8 +49,10 @@ from torchlint.inference.program.project_texts import (
     SETS_TENSOR_TYPE,
 )
 from torchlint.inference.program.project_view import ProjectView
+from torchlint.inference.program.signals import ERROR, WARNING, Signal
 from torchlint.inference.program.spelled_calls import asks_for_none
 from torchlint.inference.program.text_patterns import binds_initialisers, defines, records_traces, traces_or_scripts
+from torchlint.inference.program.warning_filters import makes_errors
 from torchlint.inference.query import Analysis
 from torchlint.inference.sample import Bringing, Brought, SampledCall
 from torchlint.source.text import Source
@@ -347,18 +343,17 @@ class FileContext:
 
         Asked are the file as it is, and all files of the project as they lie on the disk.
         """
-        is_caught, runners = surroundings(place, self._index)
-        if is_caught:
-            return "the code around may expect the error"
-        known = self.answer((call_index, None), lambda: call_index(self._index))
-        if known.expects_all:
-            return "the tests of this file are expected to fail"
-        start = [callee_of(each, self._index) for each in self._index.ancestors(place) if isinstance(each, Function)]
-        if runners:
-            start.insert(0, Callee("", False, runners))
-        found = is_expected(start, lambda _: [("", known)], "")
-        elsewhere = (self.other_texts.handles(each) for each in start)
-        return found or next((each for each in elsewhere if each is not None), None)
+        return self._taken(place, ERROR)
+
+    def warnings_taken(self, place: ast.AST) -> str | None:
+        """Return who may expect a warning that is given at a place, as :meth:`errors_taken` does."""
+        if self.answer((makes_errors, None), lambda: makes_errors(self.source.utf8, lambda: self._index)):
+            return "this file may make errors of warnings"
+        return self.other_texts.makes_errors or self._taken(place, WARNING)
+
+    def _taken(self, place: ast.AST, signal: Signal) -> str | None:
+        known = self.answer((call_index, signal), lambda: call_index(self._index, signal))
+        return who_expects(place, signal, self._index, known, self.other_texts.takes_signal)
 
     @property
     def none_flow(self) -> NoneFlow:

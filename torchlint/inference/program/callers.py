@@ -1,4 +1,4 @@
-"""What callers do: who may expect an error of a function, at first or second hand."""
+"""What callers do: who may expect an error or a warning of a function, at first or second hand."""
 
 from __future__ import annotations
 
@@ -8,21 +8,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from torchlint.inference.program.signals import Signal, failing, leaves
 from torchlint.syntax.ast_index import AstIndex, Function
 
-# fmt: off
-UNRELATED = frozenset({
-    "ArithmeticError", "AssertionError", "AttributeError", "BrokenPipeError", "ConnectionError", "EOFError",
-    "FileExistsError", "FileNotFoundError", "FloatingPointError", "GeneratorExit", "IOError", "ImportError",
-    "InterruptedError", "KeyError", "KeyboardInterrupt", "MemoryError", "ModuleNotFoundError", "NameError",
-    "NotImplementedError", "OSError", "OverflowError", "PermissionError", "RecursionError", "StopAsyncIteration",
-    "StopIteration", "SyntaxError", "SystemExit", "TimeoutError", "UnicodeDecodeError", "UnicodeEncodeError",
-    "UnicodeError", "ZeroDivisionError",
-})
-# fmt: on
-"""Built-in classes of errors that no conversion of a tensor raises: their handlers expect something else."""
-_EXPECTING = re.compile(r"raises|suppress|xfail|expected_?failure|catch|retry", re.IGNORECASE)
-"""Words of what takes an error: ``pytest.raises``, ``assertRaises``, ``contextlib.suppress``, ``mark.xfail``."""
 _KEEPING = frozenset(
     "submit run_in_executor apply_async map_async starmap_async Thread Timer Process start_new_thread finalize "
     "call_later call_soon call_soon_threadsafe call_at add_done_callback".split()
@@ -33,9 +21,6 @@ _KEEPING_TASKS = frozenset({"create_task", "ensure_future", "run_coroutine_threa
 _STACKS = frozenset({"ExitStack", "AsyncExitStack"})
 _PUSHING = frozenset({"push", "push_async_exit"})
 _ENTERING = frozenset({"enter_context", "enter_async_context"})
-_TRACEBACK = re.compile(r"Traceback \((?:most recent call last|innermost last)\):(.*?)(?=>>>|\Z)", re.DOTALL)
-_EXAMPLE = re.compile(r"^[ \t]*(?:>>>|\.\.\.) (.*)$", re.MULTILINE)
-_ERROR = re.compile(r"^[ \t]*(?:\w+\.)*([A-Z]\w*)(?::|[ \t]*$)", re.MULTILINE)
 _IMPLICIT = re.compile(r"__\w+__|forward")
 """Methods that are called without being named: then what names the class is asked."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -85,10 +70,10 @@ class CallIndex:
     """Whether the whole text is expected to fail: ``pytestmark = pytest.mark.xfail``."""
 
 
-def call_index(index: AstIndex) -> CallIndex:
-    """Return what a text says of calls and of handlers."""
-    found = CallIndex(keeps_tasks=_keeps_tasks(index), expects_all=any(map(_marks_all, index.tree.body)))
-    around = _Around(index)
+def call_index(index: AstIndex, signal: Signal) -> CallIndex:
+    """Return what a text says of calls, and of who expects a signal of them."""
+    found = CallIndex(keeps_tasks=_keeps_tasks(index), expects_all=any(map(signal.marks_all, index.tree.body)))
+    around = _Around(index, signal)
     modules = {name for each in (*index.nodes(ast.Import), *index.nodes(ast.ImportFrom)) for name in _bound(each)}
     for each in index.nodes(ast.Name):
         if isinstance(each.ctx, ast.Load):
@@ -103,25 +88,48 @@ def call_index(index: AstIndex) -> CallIndex:
         if isinstance(text.value, str) and text.value.isidentifier():
             found.uses[text.value].append(around.use(text, True, True))
         elif isinstance(text.value, str) and ">>>" in text.value:
-            found.failing.update(_failing(text.value))
+            found.failing.update(failing(text.value))
     for statement in index.nodes(ast.ImportFrom):
         for name in statement.names:
             if name.asname:
                 found.aliases[name.name].add(name.asname)
     functions: list[Function] = [*index.nodes(ast.FunctionDef), *index.nodes(ast.AsyncFunctionDef)]
     for function in functions:
-        if any(_takes_here(each) for each in index.inside(function, ast.Try, ast.With, ast.AsyncWith)):
+        if any(signal.is_taken_in(each) for each in index.inside(function, ast.Try, ast.With, ast.AsyncWith)):
             found.taking.add(function.name)
     for kind in index.nodes(ast.ClassDef):
-        if any(isinstance(each, _FUNCTIONS) and _swallows(each) for each in kind.body):
+        if signal.is_taken_by(kind):
             found.taking.add(kind.name)
     return found
 
 
-def is_expected(
-    start: Iterable[Callee], texts: Callable[[str], Iterable[tuple[str, CallIndex]]], is_own: str | None = None
+def who_expects(
+    place: ast.AST,
+    signal: Signal,
+    index: AstIndex,
+    known: CallIndex,
+    elsewhere: Callable[[Callee, Signal], str | None],
 ) -> str | None:
-    """Return the clause that says who may expect an error of some functions; None where nobody does.
+    """Return the clause that says who may expect a signal of a place; None where nobody does.
+
+    :param known: what the place's own text says
+    :param elsewhere: asks the other texts who may expect a signal of a function
+    """
+    is_caught, runners = surroundings(place, index, signal)
+    if is_caught:
+        return f"the code around may expect the {signal.name}"
+    if known.expects_all:
+        return f"the tests of this file may expect the {signal.name}"
+    start = [callee_of(each, index) for each in index.ancestors(place) if isinstance(each, Function)]
+    start = [Callee("", False, runners), *start] if runners else start
+    found = is_expected(start, signal, lambda _: [("", known)])
+    return found or next((said for each in start if (said := elsewhere(each, signal)) is not None), None)
+
+
+def is_expected(
+    start: Iterable[Callee], signal: Signal, texts: Callable[[str], Iterable[tuple[str, CallIndex]]], is_own: str = ""
+) -> str | None:
+    """Return the clause that says who may expect a signal of some functions; None where nobody does.
 
     :param texts: gives the texts that hold a word, each with the name that a user knows it by
     :param is_own: the name of the text that the functions stand in
@@ -134,28 +142,28 @@ def is_expected(
         seen.add((callee.name, callee.is_method))
         if len(seen) > _MOST:
             return "it has more callers than are followed"
-        if any(_takes_errors(each, texts) for each in callee.decorators):
+        if any(_takes(each, signal, texts) for each in callee.decorators):
             if not callee.name:
-                return "the code around may expect the error"
-            return f"the decorator of `{callee.name}` may take the error"
+                return f"the code around may expect the {signal.name}"
+            return f"the decorator of `{callee.name}` may take the {signal.name}"
         for shown, text in texts(callee.name) if callee.name else ():
             names = {callee.name, *text.aliases.get(callee.name, ())}
             uses = [each for name in names for each in text.uses.get(name, ()) if _fits(each, callee)]
             if uses and text.expects_all:
-                return f"the tests of {_file(shown, is_own)} are expected to fail"
-            if callee.name in text.failing:
+                return f"the tests of {_file(shown, is_own)} may expect the {signal.name}"
+            if signal.is_error and callee.name in text.failing:
                 return f"an example in {_file(shown, is_own)} expects an error"
-            if uses and callee.is_async and text.keeps_tasks:
+            if signal.is_error and uses and callee.is_async and text.keeps_tasks:
                 return f"a task in {_file(shown, is_own)} may keep the error of `{callee.name}`"
             for use in uses:
-                if use.is_caught or any(_takes_errors(each, texts) for each in use.runners):
-                    return f"a caller of `{callee.name}` in {_file(shown, is_own)} may expect the error"
+                if use.is_caught or any(_takes(each, signal, texts) for each in use.runners):
+                    return f"a caller of `{callee.name}` in {_file(shown, is_own)} may expect the {signal.name}"
                 waiting += use.around
             waiting += [Callee(name, callee.is_method, is_async=callee.is_async) for name in names - {callee.name}]
     return None
 
 
-def _file(shown: str, own: str | None) -> str:
+def _file(shown: str, own: str) -> str:
     return "this file" if shown == own else f"`{shown}`"
 
 
@@ -164,20 +172,23 @@ def _fits(use: CallSite, callee: Callee) -> bool:
     return use.is_attribute if callee.is_method else not use.is_attribute or use.of_module
 
 
-def _takes_errors(name: str, texts: Callable[[str], Iterable[tuple[str, CallIndex]]]) -> bool:
-    """Whether what runs a function, by its name, may take an error of it."""
-    return name in _KEEPING or bool(_EXPECTING.search(name)) or any(name in each.taking for _, each in texts(name))
+def _takes(name: str, signal: Signal, texts: Callable[[str], Iterable[tuple[str, CallIndex]]]) -> bool:
+    """Whether what runs a function, by its name, may take a signal of it."""
+    if signal.is_error and name in _KEEPING:
+        return True
+    return bool(signal.words.search(name)) or any(name in each.taking for _, each in texts(name))
 
 
 class _Around:
     """What stands around the nodes of one text."""
 
-    def __init__(self, index: AstIndex) -> None:
+    def __init__(self, index: AstIndex, signal: Signal) -> None:
         self._index = index
+        self._signal = signal
         self._functions: dict[ast.AST, tuple[Callee, ...]] = {}
 
     def use(self, node: ast.AST, is_attribute: bool = False, of_module: bool = False) -> CallSite:
-        is_caught, runners = surroundings(node, self._index)
+        is_caught, runners = surroundings(node, self._index, self._signal)
         return CallSite(is_caught, runners, self._callees(node), is_attribute, of_module)
 
     def _callees(self, node: ast.AST) -> tuple[Callee, ...]:
@@ -216,28 +227,28 @@ def _lambdas(node: ast.AST, index: AstIndex) -> Iterator[Callee]:
                 yield from (Callee(name, is_method) for name, is_method in _names_given(above, index))
 
 
-def surroundings(node: ast.AST, index: AstIndex) -> tuple[bool, frozenset[str]]:
-    """Return whether an error of a node is taken in its own function, and who else may take it, by name."""
+def surroundings(node: ast.AST, index: AstIndex, signal: Signal) -> tuple[bool, frozenset[str]]:
+    """Return whether a signal of a node is taken in its own function, and who else may take it, by name."""
     runners: set[str] = set()
     below, is_value = node, not _is_called(node, index)
     for above in index.ancestors(node):
         match above:
             case ast.With(body=body, items=items) | ast.AsyncWith(body=body, items=items) if below in body:
                 entered = [each for item in items for each in _entered(item.context_expr, index)]
-                if any(map(_expects, entered)) or any(map(_is_push, entered)):
+                if signal.is_taken_around(above) or any(signal.expects(each) or _is_push(each) for each in entered):
                     return True, frozenset()
-                runners.update(map(_runner, entered))
+                runners.update(_runner(each, signal) for each in entered)
             case ast.Call(func=function) if below is not function:
-                if _expects(above):
+                if signal.expects(above):
                     return True, frozenset()
                 if is_value:
-                    runners.add(_runner(function))
+                    runners.add(_runner(function, signal))
             case ast.Lambda():
                 is_value = True
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                return index.told(_is_marked, above), frozenset(runners) - {""}
-            case ast.Try(body=body, handlers=handlers, finalbody=last):
-                if (below in body and any(map(_takes, handlers))) or (below not in last and _leaves(last)):
+                return signal.is_marked(index, above), frozenset(runners) - {""}
+            case ast.Try(body=body, handlers=handlers, finalbody=last) if signal.is_error:
+                if (below in body and any(map(signal.is_handled, handlers))) or (below not in last and leaves(last)):
                     return True, frozenset()
         if not isinstance(above, ast.Call | ast.Lambda | ast.keyword | ast.Starred | ast.List | ast.Tuple | ast.Dict):
             is_value = False
@@ -245,22 +256,15 @@ def surroundings(node: ast.AST, index: AstIndex) -> tuple[bool, frozenset[str]]:
     return False, frozenset(runners) - {""}
 
 
-def _is_marked(index: AstIndex, function: Function) -> bool:
-    """Whether a decorator of a function, or of a class around it, says that an error is expected."""
-    classes = (each for each in index.ancestors(function) if isinstance(each, ast.ClassDef))
-    marks = (mark for each in (function, *classes) for mark in each.decorator_list)
-    return any(_EXPECTING.search(ast.unparse(each)) for each in marks)
-
-
 def _is_called(node: ast.AST, index: AstIndex) -> bool:
     above = index.parents.get(node)
     return isinstance(above, ast.Call) and above.func is node
 
 
-def _runner(node: ast.expr) -> str:
-    """Return the name of what runs something; nothing where it says that it takes other errors."""
+def _runner(node: ast.expr, signal: Signal) -> str:
+    """Return the name of what runs something; nothing where it says that it takes other signals."""
     word = _last_word(node) or ""
-    return "" if _EXPECTING.search(word) else word
+    return "" if signal.words.search(word) else word
 
 
 def _last_word(node: ast.expr) -> str | None:
@@ -297,66 +301,6 @@ def _names_given(node: ast.expr, index: AstIndex) -> Iterator[tuple[str, bool]]:
 def _bound(statement: ast.stmt) -> Iterator[str]:
     for each in statement.names if isinstance(statement, ast.Import | ast.ImportFrom) else ():
         yield each.asname or each.name.partition(".")[0]
-
-
-def _marks_all(statement: ast.stmt) -> bool:
-    match statement:
-        case ast.Assign(targets=[ast.Name(id="pytestmark")], value=value):
-            return "xfail" in ast.unparse(value)
-    return False
-
-
-def _takes_here(node: ast.stmt) -> bool:
-    match node:
-        case ast.Try(handlers=handlers, finalbody=last):
-            return any(map(_takes, handlers)) or _leaves(last)
-        case ast.With(items=items) | ast.AsyncWith(items=items):
-            return any(_expects(each.context_expr) for each in items)
-    return False
-
-
-def _takes(handler: ast.ExceptHandler) -> bool:
-    """Whether a handler may take the error and go on: one that ends with ``raise`` hands it on."""
-    if isinstance(handler.body[-1], ast.Raise) and handler.body[-1].exc is None and not _leaves(handler.body):
-        return False
-    return handler.type is None or _may_be_raised(handler.type)
-
-
-def _expects(node: ast.expr) -> bool:
-    """Whether an expression says that an error of a kind that conversions raise is expected."""
-    match node:
-        case ast.Call(func=ast.Name(id=word) | ast.Attribute(attr=word), args=args):
-            return bool(_EXPECTING.search(word)) and (not args or any(map(_may_be_raised, args)))
-    return False
-
-
-def _may_be_raised(kind: ast.expr) -> bool:
-    """Whether a class of errors, or one of several, is none of those that are known to be others."""
-    if isinstance(kind, ast.Tuple):
-        return any(map(_may_be_raised, kind.elts))
-    return not (isinstance(kind, ast.Name) and kind.id in UNRELATED)
-
-
-def _swallows(method: Function) -> bool:
-    """Whether a method ends a ``with`` block, and may say that the error is dealt with."""
-    if method.name not in ("__exit__", "__aexit__"):
-        return False
-    returned = (each.value for each in ast.walk(method) if isinstance(each, ast.Return))
-    return any(not (each is None or (isinstance(each, ast.Constant) and not each.value)) for each in returned)
-
-
-def _leaves(body: list[ast.stmt]) -> bool:
-    """Whether statements may end by ``return``, ``break`` or ``continue``: in ``finally`` these drop an error."""
-    waiting: list[ast.AST] = list(body)
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Return | ast.Break | ast.Continue):
-            return True
-        if not isinstance(node, (*_FUNCTIONS, ast.ClassDef, ast.Lambda)):
-            inner = ast.iter_child_nodes(node)
-            is_loop = isinstance(node, ast.For | ast.AsyncFor | ast.While)
-            waiting += (each for each in ast.walk(node) if isinstance(each, ast.Return)) if is_loop else inner
-    return False
 
 
 def _entered(context: ast.expr, index: AstIndex) -> Iterator[ast.expr]:
@@ -398,10 +342,3 @@ def _keeps_tasks(index: AstIndex) -> bool:
             if each.arg == "return_exceptions" and not (isinstance(each.value, ast.Constant) and not each.value.value):
                 return True
     return False
-
-
-def _failing(text: str) -> Iterator[str]:
-    """Yield the words of a string's examples where one of them is to end with an error that conversions may raise."""
-    ends = [name for each in _TRACEBACK.findall(text) for name in _ERROR.findall(each)]
-    if any(each not in UNRELATED for each in ends):
-        yield from re.findall(r"\w+", "\n".join(_EXAMPLE.findall(text)))

@@ -23,7 +23,9 @@ from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TY
 from torchlint.inference.program.none_flow import SETTING, NoneFlow
 from torchlint.inference.program.none_graph import ANY_ATTRIBUTE, NONE, Entry, NoneGraph
 from torchlint.inference.program.outside_uses import Taken, Uses, names_taken, uses_of
+from torchlint.inference.program.signals import ERROR, WARNING, Signal
 from torchlint.inference.program.text_patterns import binds_initialisers, defines, records_traces, traces_or_scripts
+from torchlint.inference.program.warning_filters import file_with_errors, makes_errors
 from torchlint.source import files
 from torchlint.source.notebook import SUFFIX
 from torchlint.source.text import Source, SourceError, decode
@@ -36,6 +38,7 @@ Question = tuple[str, ...]
 SETS_DEFAULT_DTYPE, SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE = "default dtype", "default device", "default tensor type"
 TRACES, TAKES, BINDS, CALLS, HANDLES, HANDS_NONE = "tracing", "name", "binding", "call", "handler", "none"
 SPELLS, DEFINES, BINDS_INIT, RECORDS, OVERRIDES = "word", "method", "initialisers", "recording", "attribute"
+WATCHES, MAKES_ERRORS = "watcher", "warning filter"
 
 HERE, ANYWHERE, INSIDE, TORCH = "here", "anywhere", "inside", "torch"
 """Where a name is bound anew: in the module that asks, in any, as an attribute of what it stands for, or in torch."""
@@ -61,9 +64,10 @@ class _Facts:
     traces: bool
     binds_init: bool
     records: bool
+    makes_errors: bool
 
 
-_UNREADABLE = _Facts(frozenset({DTYPE, DEVICE, TENSOR_TYPE}), True, True, True)
+_UNREADABLE = _Facts(frozenset({DTYPE, DEVICE, TENSOR_TYPE}), True, True, True, True)
 
 
 def ask(question: Question) -> str | None:
@@ -95,14 +99,19 @@ def ask(question: Question) -> str | None:
         return f"`{definer}` has a `{more[0]}` of its own" if definer else None
     if what == SPELLS:
         return look.spelling(more[0])
-    if what == HANDLES:
+    if what in (HANDLES, WATCHES):
         name, kind, *decorators = more
-        return look.handler(own, Callee(name, kind.endswith("method"), frozenset(decorators), kind.startswith("async")))
+        callee = Callee(name, kind.endswith("method"), frozenset(decorators), kind.startswith("async"))
+        return look.handler(own, callee, ERROR if what == HANDLES else WARNING)
     if what == HANDS_NONE:
         function, position, keyword, depth = more
         return look.hander(own, (function, position, keyword, depth))
     if what == BINDS_INIT:
         return look.first(own, lambda each: each.binds_init, "binds functions of `nn.init` anew")
+    if what == MAKES_ERRORS:
+        option = file_with_errors(root)
+        clause = "may make errors of warnings"
+        return f"`{option}` {clause}" if option else look.first(own, lambda each: each.makes_errors, clause)
     if what == RECORDS:
         return look.first(own, lambda each: each.records, "records traces")
     if what == TRACES:
@@ -129,7 +138,7 @@ class _Look:
         self._taken: dict[tuple[str, str], Taken] = {}
         self._takers: dict[str, dict[str, Taken]] = {}
         self._uses: dict[str, Uses | frozenset[str] | None] = {}
-        self._callers: dict[str, CallIndex | None] = {}
+        self._callers: dict[tuple[str, str], CallIndex | None] = {}
         self._graphs: dict[str, NoneGraph | None] = {}
         self._words: dict[str, frozenset[bytes]] = {}
         self._classes: dict[str, tuple[ClassWords, ...]] = {}
@@ -206,10 +215,10 @@ class _Look:
         first = next(found, None)
         return self._shown(first) if first is not None else None
 
-    def handler(self, own: str, callee: Callee) -> str | None:
-        """Return who may expect an error of a function of a file, there or elsewhere."""
+    def handler(self, own: str, callee: Callee, signal: Signal) -> str | None:
+        """Return who may expect an error or a warning of a function of a file, there or elsewhere."""
         self._refresh()
-        return is_expected((callee,), self._callers_with, self._shown(own))
+        return is_expected((callee,), signal, partial(self._callers_with, signal), self._shown(own))
 
     def hander(self, own: str, entry: Entry) -> str | None:
         """Return who may hand `None` to a parameter of a function of a file, or set an attribute to it.
@@ -270,15 +279,16 @@ class _Look:
         )
         return "\n".join(f"{digest} {self._shown(path)}" for path, digest in found)
 
-    def _callers_with(self, word: str) -> Iterator[tuple[str, CallIndex]]:
+    def _callers_with(self, signal: Signal, word: str) -> Iterator[tuple[str, CallIndex]]:
         """Yield what the texts that hold a word say of calls, with the paths as they are shown."""
         for path, digest in self._digests.items():
             if digest is None or word.encode() not in self._words_of(path, digest):
                 continue
-            if digest not in self._callers:
+            key = signal.name, digest
+            if key not in self._callers:
                 index = _tree(path, _read(path) or b"")
-                self._callers[digest] = call_index(index) if index is not None else None
-            known = self._callers[digest]
+                self._callers[key] = call_index(index, signal) if index is not None else None
+            known = self._callers[key]
             if known is not None:
                 yield self._shown(path), known
 
@@ -344,7 +354,7 @@ def _facts(path: str, raw: bytes) -> _Facts:
     if path.endswith(SUFFIX):  # the text of a notebook is spelled as JSON
         found = _text_and_tree(path, raw) if b"torch" in raw else None
         if found is None:
-            return _Facts(frozenset(), False, False, False)
+            return _Facts(frozenset(), False, False, False, False)
         text, index = found
         raw = text.encode("utf-8", "replace")
         return _facts_of(raw, lambda: index)
@@ -352,7 +362,13 @@ def _facts(path: str, raw: bytes) -> _Facts:
 
 
 def _facts_of(raw: bytes, tree: Callable[[], AstIndex | None]) -> _Facts:
-    return _Facts(defaults_set(raw, tree), traces_or_scripts(raw), binds_initialisers(raw), records_traces(raw))
+    return _Facts(
+        defaults_set(raw, tree),
+        traces_or_scripts(raw),
+        binds_initialisers(raw),
+        records_traces(raw),
+        makes_errors(raw, tree),
+    )
 
 
 def tree_of(path: str) -> AstIndex | None:

@@ -20,15 +20,18 @@ from torchlint.inference.program.project_texts import (
     HANDS_NONE,
     HERE,
     INSIDE,
+    MAKES_ERRORS,
     OVERRIDES,
     RECORDS,
     SPELLS,
     TAKES,
     TORCH,
     TRACES,
+    WATCHES,
     Question,
     ask,
 )
+from torchlint.inference.program.signals import Signal
 from torchlint.syntax.ast_index import AstIndex
 
 _DIGEST = re.compile(r"[0-9a-f]{64} ")
@@ -81,10 +84,15 @@ class ProjectView:
         """Who binds functions of ``nn.init`` anew elsewhere in the project."""
         return self._ask(BINDS_INIT)
 
-    def handles(self, callee: Callee) -> str | None:
-        """Return who calls a function, at first or second hand, where an error is handled or expected."""
+    @property
+    def makes_errors(self) -> str | None:
+        """Who makes errors of warnings elsewhere in the project, or in the options of its tests."""
+        return self._ask(MAKES_ERRORS)
+
+    def takes_signal(self, callee: Callee, signal: Signal) -> str | None:
+        """Return who calls a function, at first or second hand, where its error or warning is expected."""
         kind = f"{'async ' * callee.is_async}{'method' if callee.is_method else 'function'}"
-        return self._ask(HANDLES, callee.name, kind, *sorted(callee.decorators))
+        return self._ask(HANDLES if signal.is_error else WATCHES, callee.name, kind, *sorted(callee.decorators))
 
     def hands_none(self, entry: Entry) -> str | None:
         """Return who may hand `None` to a parameter of a function, set an attribute to it, or have it for a result."""

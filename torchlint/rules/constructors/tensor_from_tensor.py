@@ -46,7 +46,8 @@ y = torch.tensor(w * 2)  # warning
 
 Safe: same values, dtype, device, strides and `requires_grad`, always a copy (measured on torch 2.13 for contiguous,
 transposed, expanded, strided, empty and 0-dim tensors, parameters, integers and bools); only the warning is gone.
-Unsafe where a file of the project may set a default device, to which `torch.tensor(t)` moves its result, and where the
+Unsafe where somebody may wait for that warning, as `pytest.warns` does or a filter that makes errors of warnings, where
+a file of the project may set a default device, to which `torch.tensor(t)` moves its result, and where the
 code does not show that `t` is a tensor. Shown is what torch's own functions and layers give, what is computed of that,
 a name or an attribute bound to nothing else, and what `isinstance` or `torch.is_tensor` says. An annotation, an
 element of an annotated list and a method such as `argmax`, `split`, `max` or `detach` of an unknown object show
@@ -76,6 +77,7 @@ from torchlint.rules.constructors.modern_constructors import in_fstring
 from torchlint.rules.data.data_use import detaching_end, is_detached_behind
 from torchlint.rules.evidence.argument_evidence import rests_on_annotation
 from torchlint.rules.evidence.constructor_argument import brief
+from torchlint.rules.evidence.expected_errors import warning_not_expected
 from torchlint.rules.evidence.kept_meaning import callable_is_kept
 from torchlint.rules.evidence.legacy_types import name_node
 from torchlint.rules.evidence.local_bindings import bindings_of
@@ -112,7 +114,8 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if fix is not None:
         if annotated:
             known = IS_TENSOR.open(brief(source.value, context), "callers may break the annotation")
-        fix = fix.assuming(known, default_device_unchanged(context), *callable_is_kept(node.func, "tensor", context))
+        kept = (*callable_is_kept(node.func, "tensor", context), warning_not_expected(node, context))
+        fix = fix.assuming(known, default_device_unchanged(context), *kept)
     confidence = Confidence.CERTAIN if known.is_proven else Confidence.LIKELY
     cuts = context.value(source.value).grad & Grad.ATTACHED and context.mode(source.value) & Mode.ON
     yield Draft(at, message, confidence, fix=fix, severity=Severity.WARNING if cuts else Severity.LEGACY)
@@ -203,6 +206,7 @@ RULE = Rule(
         "is-torch-tensor",
         "default-device-unchanged",
         "name-keeps-its-meaning",
+        "warning-not-expected",
     ),
     visit={cst.Call: check},
 )

@@ -59,7 +59,7 @@ both = torch.tensor([w.sum(), w.mean()])  # warning
 Safe where the code shows that the value is a tensor: the number is the same, bit for bit, and only the warning goes.
 `.item()` is written where the dtype is known to be real, as that of a loss whose `backward()` is called, `.detach()`
 elsewhere: the `.item()` of a complex tensor without imaginary part is a `complex`, which neither `float` nor `math`
-takes. Unsafe where a number may be handed to the
+takes. Unsafe where somebody may wait for the warning, as `pytest.warns` does, where a number may be handed to the
 same place, which has no `.detach()`, and in a `forward` and where a loss is computed: there the warning may be the only
 sign that a gradient gets lost.
 
@@ -85,6 +85,7 @@ from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NO_GRADIENT_WAN
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Grad, Kind, Mode, Rule, Triggers
 from torchlint.rules.evidence.constructor_argument import brief
+from torchlint.rules.evidence.expected_errors import warning_not_expected
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.host.host_conversions import computes_loss, shows_grad
 
@@ -167,6 +168,7 @@ def _converted(
         doubt = "a loss is computed here: the warning may be the only sign of a lost gradient"
         wanted = NO_GRADIENT_WANTED.decided(doubt if cuts else None, brief(first, context))
         fix = Fix(title, tuple(edits), (*(is_tensor(each, context) for each, _ in live), wanted))
+        fix = fix.assuming(warning_not_expected(node, context))
     severity = Severity.WARNING if cuts else Severity.LEGACY
     yield Draft(at, message, min(sure for _, sure in live), _why(first, context), fix, severity)
 
@@ -348,6 +350,6 @@ RULE = Rule(
     "TNS109",
     "scalar-from-grad-tensor",
     Triggers(functions=("tensor",), methods=("backward",), builtins=("float", "complex")),
-    assumes=("is-torch-tensor", "no-gradient-wanted", "author-meant-this"),
+    assumes=("is-torch-tensor", "no-gradient-wanted", "warning-not-expected", "author-meant-this"),
     visit={cst.Call: check_call, cst.BinaryOperation: check_format},
 )

@@ -88,6 +88,7 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NO_GRAPH_NEEDED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Mode, Rule, Triggers
+from torchlint.rules.evidence.expected_errors import warning_not_expected
 from torchlint.rules.evidence.kept_meaning import callable_is_kept
 from torchlint.rules.evidence.removal import without
 from torchlint.rules.evidence.spelling import torch_name
@@ -106,7 +107,8 @@ def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         return
     code = brief(wrapper.volatile, context, "volatile")
     effect, fix = _judged(wrapper, wrapper.volatile, context)
-    fix = fix and fix.assuming(*callable_is_kept(wrapper.call.func, "Variable", context))
+    kept = (*callable_is_kept(wrapper.call.func, "Variable", context), warning_not_expected(node, context))
+    fix = fix and fix.assuming(*kept)
     yield Draft(wrapper.word, f"`{code}` is ignored since torch 0.4: {effect}", Confidence.CERTAIN, fix=fix)
 
 
@@ -197,6 +199,7 @@ RULE = Rule(
         "author-meant-this",
         "no-graph-needed",
         "name-keeps-its-meaning",
+        "warning-not-expected",
     ),
     severity=Severity.WARNING,
     visit={cst.Call: check_call, cst.Attribute: check_attribute},
