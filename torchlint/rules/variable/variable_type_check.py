@@ -81,6 +81,7 @@ Rare world: under `torch.compile` the answer changes from `False` to `True`, whi
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from enum import Enum
@@ -89,11 +90,12 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import ANNOTATION_NOT_READ, AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import GRAD_MODE_DECORATORS, Draft, FileContext, Rule, Triggers
+from torchlint.rules.api import GRAD_MODE_DECORATORS, Draft, FileContext, Rule, Triggers, import_bindings
 from torchlint.rules.evidence.spelling import torch_name
 from torchlint.rules.evidence.variable_calls import brief, last_name, names_variable
 
-_CHECKS = frozenset({"isinstance", "assertIsInstance", "assertNotIsInstance"})
+_CHECKS = frozenset({"assertIsInstance", "assertNotIsInstance"})
+"""Methods of a test case that ask what ``isinstance`` asks."""
 _BLIND = frozenset({"staticmethod", "classmethod", "property", "setter", "abstractmethod", "wraps", "override"})
 """Decorators of Python that leave annotations alone."""
 _ANNOTATIONS = re.compile(rb"\b(?:__annotations__|get_type_hints|get_annotations|signature\()")
@@ -149,25 +151,43 @@ def check_comparison(node: cst.Comparison, context: FileContext) -> Iterator[Dra
 
 
 def _role(node: cst.BaseExpression, context: FileContext) -> tuple[_Role | None, cst.CSTNode]:
-    """Tell what a type's name is there for: climb out of tuples, ``Union[...]`` and ``A | B``."""
+    """Tell what a type's name is there for: climb out of tuples and their sums, ``Union[...]`` and ``A | B``."""
     below: cst.CSTNode = node
+    is_element = False
     for above in context.ancestors(node):
         match above:
-            case cst.Element() | cst.Tuple() | cst.SubscriptElement() | cst.Index() | cst.BinaryOperation():
+            case cst.Element() | cst.Tuple() | cst.SubscriptElement() | cst.Index() | cst.Arg():
+                below = above
+            case cst.BinaryOperation(operator=cst.BitOr() | cst.Add()):
                 below = above
             case cst.Subscript() if above.value is not below:
+                is_element |= not _spells_union(above.value)
                 below = above
             case cst.Annotation():
                 return _Role.ANNOTATION, above
-            case cst.Arg():
-                below = above
-            case cst.Call(func=cst.Name(value=word) | cst.Attribute(attr=cst.Name(value=word)), args=[_, second, *_]):
-                if second is below and word in _CHECKS:
-                    return _Role.CHECK, above
-                return (_Role.SUBCLASS if second is below and word == "issubclass" else None), above
+            case cst.Call(func=function, args=[_, second, *_]) if second is below and not is_element:
+                return _asked_by(function, context), above
             case _:
                 break
     return None, node
+
+
+def _asked_by(function: cst.BaseExpression, context: FileContext) -> _Role | None:
+    """Tell what a function asks of the types that it is given second: Python's own, or a test case's."""
+    match function:
+        case cst.Name(value="isinstance" | "issubclass" as word) if not _is_bound(word, context):
+            return _Role.CHECK if word == "isinstance" else _Role.SUBCLASS
+        case cst.Attribute(value=cst.Name(value="self"), attr=cst.Name(value=word)) if word in _CHECKS:
+            return _Role.CHECK
+    return None
+
+
+def _is_bound(word: str, context: FileContext) -> bool:
+    """Whether the file gives a name of Python's a meaning of its own."""
+    imports: list[ast.Import | ast.ImportFrom] = [*context.nodes(ast.Import), *context.nodes(ast.ImportFrom)]
+    return word in context.bound_otherwise or any(
+        word == bound for node in imports for bound, _ in import_bindings(node)
+    )
 
 
 def _replacement(node: cst.Name | cst.Attribute, context: FileContext) -> Fix | None:
@@ -216,12 +236,19 @@ def _without_duplicate(node: cst.BaseExpression, context: FileContext) -> Edit |
     if "#" in context.source.slice(start, end):
         return None
     if len(others) == 1:
-        return Edit(start, end, context.code_with_parentheses(others[0]))
+        alone = context.code_with_parentheses(others[0])
+        return Edit(start, end, f"({alone},)" if _stays_a_tuple(whole, context) else alone)
     at = next(index for index, each in enumerate(members) if each is node)
     first, last = context.outer_span(node)
     if at + 1 < len(members):
         return Edit(first, context.outer_span(members[at + 1])[0], "")
     return Edit(context.outer_span(members[at - 1])[1], last, "")
+
+
+def _stays_a_tuple(whole: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether a tuple is added to another one, which a single type cannot be."""
+    above = context.parent(whole)
+    return isinstance(whole, cst.Tuple) and isinstance(above, cst.BinaryOperation | cst.StarredElement)
 
 
 def _alternatives(
