@@ -39,6 +39,7 @@ SETS_DEFAULT_DTYPE, SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE = "default dtype", "de
 TRACES, TAKES, BINDS, CALLS, HANDLES, HANDS_NONE = "tracing", "name", "binding", "call", "handler", "none"
 SPELLS, DEFINES, BINDS_INIT, RECORDS, OVERRIDES = "word", "method", "initialisers", "recording", "attribute"
 WATCHES, MAKES_ERRORS = "watcher", "warning filter"
+STARS = "star"
 
 HERE, ANYWHERE, INSIDE, TORCH = "here", "anywhere", "inside", "torch"
 """Where a name is bound anew: in the module that asks, in any, as an attribute of what it stands for, or in torch."""
@@ -83,6 +84,9 @@ def ask(question: Question) -> str | None:
         if (taker := look.taker(own, name)) is not None:
             return f"`{taker}` may take `{name}` from here"
         star = look.star(own, name) if stars == "yes" else None
+        return f"`{star}` imports all names from here" if star else None
+    if what == STARS:
+        star = look.star(own, more[0])
         return f"`{star}` imports all names from here" if star else None
     if what == BINDS:
         binder = look.binder(own, *more)

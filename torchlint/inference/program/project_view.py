@@ -24,6 +24,7 @@ from torchlint.inference.program.project_texts import (
     OVERRIDES,
     RECORDS,
     SPELLS,
+    STARS,
     TAKES,
     TORCH,
     TRACES,
@@ -143,6 +144,10 @@ class ProjectView:
     def takes(self, name: str, by_star: bool) -> str | None:
         """Return who may take a name from this module; ``by_star``: an import of all names takes it, too."""
         return self._ask(TAKES, name, "yes" if by_star else "no")
+
+    def takes_by_star(self, name: str) -> str | None:
+        """Return who imports all names from this module, and so one that is added to it."""
+        return self._ask(STARS, name)
 
     def spelling(self, word: str) -> list[str] | None:
         """Return the paths of the project's files that hold a word; None where there are too many files to tell."""

@@ -22,7 +22,8 @@ def torch_name(context: FileContext, name: str, at: cst.CSTNode) -> Spelled | No
 
     ``at`` is the node that the text is written for: an import inside its own function counts too. Where nothing
     imports torch under a usable name, the second part adds ``import torch``; equal edits of several fixes are shared.
-    None where the name ``torch`` means something else there, such as a parameter, so that it cannot be written.
+    None where the name ``torch`` means or may mean something else there, such as a parameter, so that it cannot be
+    written, and where an import that is added would reach other files.
     """
     if not context.is_parsed:
         return f"torch.{name}", ()
@@ -33,9 +34,9 @@ def torch_name(context: FileContext, name: str, at: cst.CSTNode) -> Spelled | No
     if in_cells:  # a cell runs before those below it
         imports = before
     for spelled, root in _imported([each for each in before if not _may_be_left_out(each, context)], name):
-        if not _means_another(root, context, around):
+        if not _means_another(root, at, around, context):
             return spelled, ()
-    if _means_another("torch", context, around):
+    if _means_another("torch", at, around, context) or _goes_out(context):
         return None
     if in_cells:
         return f"torch.{name}", (_import_torch_in_a_cell(context, imports, context.span(context.statements[0])[0]),)
@@ -48,35 +49,107 @@ def _may_be_left_out(node: _Import, context: FileContext) -> bool:
     return not is_plain and isinstance(context.parent(node), ast.If | ast.Try | ast.With | ast.ExceptHandler)
 
 
-def _means_another(word: str, context: FileContext, around: set[ast.AST]) -> bool:
-    """Whether a name is a variable of the module or of a function around, and no import alone."""
+def _means_another(word: str, at: cst.CSTNode, around: set[ast.AST], context: FileContext) -> bool:
+    """Whether a name means, or may mean, something else than the one thing that imports bind it to."""
     for function in around:
         if isinstance(function, ast.Lambda):
             if word in parameters(function):
                 return True
         elif isinstance(function, Function) and word in context.local_names(function):
             return True
-    places = context.stores(context.tree).get(word, ())
-    return any(not _stands_for_a_missing_module(context.parent(each)) for each in places)
+    if _is_bound_by_class(word, at, context) or _is_imported_otherwise(word, at, around, context):
+        return True
+    if word in _bound_in_module(context.tree, context):
+        return True
+    return _root_of(at) != word and context.other_texts.binds(word) is not None
 
 
-def _stands_for_a_missing_module(statement: ast.AST | None) -> bool:
-    """``torch = None`` under ``except ImportError``: code that uses it did not run without torch before either."""
-    return isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant)
+@remembered
+def _bound_in_module(tree: ast.Module, context: FileContext) -> frozenset[str]:
+    """Return the names of the module that something else than an import binds, also from inside a function."""
+    found = {
+        word
+        for word, places in context.stores(tree).items()
+        if any(not _stands_for_a_missing_module(context.parent(each), context) for each in places)
+    }
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler
+    definitions = (each for each in context.within(tree) if isinstance(each, kinds))
+    for each in definitions:
+        if each.name and context.function_around(each) is None and not isinstance(context.parent(each), ast.ClassDef):
+            found.add(each.name)
+    return frozenset(found.union(*(each.names for each in context.nodes(ast.Global))))
+
+
+def _is_bound_by_class(word: str, at: cst.CSTNode, context: FileContext) -> bool:
+    """Whether a class around binds a name: what stands in its body, annotations of methods too, means that."""
+    start = context.span(at)[0]
+    classes = (each for each in context.nodes(ast.ClassDef) if context.span(each)[0] < start < context.span(each)[1])
+    return any(word in _bound_in_class(each, context) for each in classes)
+
+
+@remembered
+def _bound_in_class(kind: ast.ClassDef, context: FileContext) -> frozenset[str]:
+    found = {each.id for each in context.own(kind, ast.Name) if isinstance(each.ctx, ast.Store)}
+    found.update(word for node in _all_imports(context, kind) for word, _ in _bound(node, relative=True))
+    for node in kind.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+    return frozenset(found)
+
+
+def _all_imports(context: FileContext, within: ast.AST) -> list[_Import]:
+    return [*context.inside(within, ast.Import), *context.inside(within, ast.ImportFrom)]
+
+
+def _is_imported_otherwise(word: str, at: cst.CSTNode, around: set[ast.AST], context: FileContext) -> bool:
+    """Whether imports give a name more than one meaning, or one to a function's own name after the place."""
+    meanings: set[str] = set()
+    for node in _all_imports(context, context.tree):
+        meant = {value for found, value in _bound(node, relative=True) if found == word}
+        function = context.function_around(node) if meant else None
+        if meant and (function is None or function in around):
+            meanings |= meant
+            if function is not None and context.span(node)[0] > context.span(at)[0]:
+                return True
+    return len(meanings) > 1 or (word == "torch" and not meanings <= {"torch"})
+
+
+def _goes_out(context: FileContext) -> bool:
+    """Whether another file takes all names of the module, so that an import that is added binds ``torch`` there."""
+    return "__all__" not in context.stores(context.tree) and context.other_texts.takes_by_star("torch") is not None
+
+
+def _root_of(node: cst.CSTNode) -> str:
+    """Return the name that what is replaced begins with."""
+    while isinstance(node, cst.Attribute):
+        node = node.value
+    return node.value if isinstance(node, cst.Name) else ""
+
+
+def _stands_for_a_missing_module(statement: ast.AST | None, context: FileContext) -> bool:
+    """``torch = None`` under ``except ImportError``: code that uses it did not run without torch before either.
+
+    Where the block imports something else too, what is missing may be that.
+    """
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Constant):
+        return False
+    handler = context.parent(statement)
+    attempt = context.parent(handler) if isinstance(handler, ast.ExceptHandler) else None
+    if not isinstance(attempt, ast.Try):
+        return False
+    handled = {node for each in attempt.handlers for node in _all_imports(context, each)}
+    imports = [node for node in _all_imports(context, attempt) if node not in handled]
+    return all(f"{meant}.".startswith("torch.") for node in imports for _, meant in _bound(node, relative=True))
 
 
 def _beside_local_import(
     at: cst.CSTNode, imports: list[_Import], around: set[ast.AST], context: FileContext
 ) -> Edit | None:
     """Put ``import torch`` beside the import in a function that what is replaced came from: it runs when that does."""
-    root = at
-    while isinstance(root, cst.Attribute):
-        root = root.value
-    if not isinstance(root, cst.Name):
-        return None
+    root = _root_of(at)
     for each in imports:
         is_local = any(above in around for above in context.ancestors(each))
-        if is_local and any(name == root.value for name, _ in _bound(each, relative=True)):
+        if is_local and any(name == root for name, _ in _bound(each, relative=True)):
             return _before(each, context)
     return None
 
@@ -123,7 +196,7 @@ def _bound(node: _Import, relative: bool = False) -> Iterator[tuple[str, str]]:
     for alias in node.names:
         if isinstance(node, ast.ImportFrom):
             if node.level == 0 or relative:
-                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
+                yield alias.asname or alias.name, f"{'.' * node.level}{node.module or ''}.{alias.name}"
         elif alias.asname:
             yield alias.asname, alias.name
         else:

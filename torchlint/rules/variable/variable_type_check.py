@@ -65,7 +65,9 @@ def is_tensor(x):
 
 Safe for `isinstance` and annotations: in eager mode both classes answer alike for every object. Unsafe for an
 annotation that code may read: in a file that asks for annotations, and under a decorator that is none of Python's and
-torch's own, such as `functools.singledispatch`'s `register`. No fix where the name `torch` stands for something else.
+torch's own, such as `functools.singledispatch`'s `register`. No fix where the name `torch` stands or may stand for
+something else, also by what another file does, and where the `import torch` that is needed would go out by another
+file's `import *`.
 
 A tuple or `Union` that names `torch.Tensor` already loses the second name. For a comparison with `type(x)` the fix is
 shown only: it would turn an answer that is always "no" into the one that was meant. `issubclass` is reported without a
