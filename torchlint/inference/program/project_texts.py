@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 
+from torchlint.inference.program.annotation_readers import hands_on, reads_annotations
 from torchlint.inference.program.callers import Callee, CallIndex, call_index, is_expected
 from torchlint.inference.program.class_words import ClassWords, binder_below, class_words
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
@@ -39,7 +40,7 @@ SETS_DEFAULT_DTYPE, SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE = "default dtype", "de
 TRACES, TAKES, BINDS, CALLS, HANDLES, HANDS_NONE = "tracing", "name", "binding", "call", "handler", "none"
 SPELLS, DEFINES, BINDS_INIT, RECORDS, OVERRIDES = "word", "method", "initialisers", "recording", "attribute"
 WATCHES, MAKES_ERRORS = "watcher", "warning filter"
-STARS = "star"
+STARS, READS_ANNOTATIONS, HANDS_ON = "star", "annotations", "given"
 
 HERE, ANYWHERE, INSIDE, TORCH = "here", "anywhere", "inside", "torch"
 """Where a name is bound anew: in the module that asks, in any, as an attribute of what it stands for, or in torch."""
@@ -66,9 +67,10 @@ class _Facts:
     binds_init: bool
     records: bool
     makes_errors: bool
+    reads_annotations: bool
 
 
-_UNREADABLE = _Facts(frozenset({DTYPE, DEVICE, TENSOR_TYPE}), True, True, True, True)
+_UNREADABLE = _Facts(frozenset({DTYPE, DEVICE, TENSOR_TYPE}), True, True, True, True, True)
 
 
 def ask(question: Question) -> str | None:
@@ -85,6 +87,11 @@ def ask(question: Question) -> str | None:
             return f"`{taker}` may take `{name}` from here"
         star = look.star(own, name) if stars == "yes" else None
         return f"`{star}` imports all names from here" if star else None
+    if what == READS_ANNOTATIONS:
+        return look.first(own, lambda each: each.reads_annotations, "reads annotations")
+    if what == HANDS_ON:
+        giver = look.giver(own, more)
+        return f"`{giver}` hands on what has the annotation" if giver else None
     if what == STARS:
         star = look.star(own, more[0])
         return f"`{star}` imports all names from here" if star else None
@@ -218,6 +225,16 @@ class _Look:
         found = (path for path, taken in self._takers[name].items() if path != own and takes(taken))
         first = next(found, None)
         return self._shown(first) if first is not None else None
+
+    def giver(self, own: str, words: Iterable[str]) -> str | None:
+        """Return the path, as it is shown, of the first file that hands on a function or class of one of some names."""
+        self._refresh()
+        for path, digest in self._digests.items():
+            held = [word for word in words if digest and word.encode() in self._words_of(path, digest)]
+            index = _tree(path, _read(path) or b"") if held and path != own else None
+            if index is not None and any(hands_on(index, word) for word in held):
+                return self._shown(path)
+        return None
 
     def handler(self, own: str, callee: Callee, signal: Signal) -> str | None:
         """Return who may expect an error or a warning of a function of a file, there or elsewhere."""
@@ -358,7 +375,7 @@ def _facts(path: str, raw: bytes) -> _Facts:
     if path.endswith(SUFFIX):  # the text of a notebook is spelled as JSON
         found = _text_and_tree(path, raw) if b"torch" in raw else None
         if found is None:
-            return _Facts(frozenset(), False, False, False, False)
+            return _Facts(frozenset(), False, False, False, False, False)
         text, index = found
         raw = text.encode("utf-8", "replace")
         return _facts_of(raw, lambda: index)
@@ -372,6 +389,7 @@ def _facts_of(raw: bytes, tree: Callable[[], AstIndex | None]) -> _Facts:
         binds_initialisers(raw),
         records_traces(raw),
         makes_errors(raw, tree),
+        reads_annotations(raw),
     )
 
 

@@ -6,6 +6,7 @@ import os
 import re
 from functools import cached_property
 
+from torchlint.inference.program.annotation_readers import hands_on, reads_annotations
 from torchlint.inference.program.callers import Callee
 from torchlint.inference.program.class_words import binder_below, class_words
 from torchlint.inference.program.none_graph import Entry
@@ -18,10 +19,12 @@ from torchlint.inference.program.project_texts import (
     DEFINES,
     HANDLES,
     HANDS_NONE,
+    HANDS_ON,
     HERE,
     INSIDE,
     MAKES_ERRORS,
     OVERRIDES,
+    READS_ANNOTATIONS,
     RECORDS,
     SPELLS,
     STARS,
@@ -98,6 +101,15 @@ class ProjectView:
     def hands_none(self, entry: Entry) -> str | None:
         """Return who may hand `None` to a parameter of a function, set an attribute to it, or have it for a result."""
         return self._ask(HANDS_NONE, *entry)
+
+    def reads_annotations(self, *words: str) -> str | None:
+        """Return who may read annotations of functions and classes of some names, this file included."""
+        own = self._index
+        is_read = own is not None and reads_annotations(own.source.utf8)
+        reader = "this file reads annotations" if is_read else self._ask(READS_ANNOTATIONS)
+        if reader is None or (own is not None and any(hands_on(own, word) for word in words)):
+            return reader
+        return self._ask(HANDS_ON, *words)
 
     def binds(self, name: str) -> str | None:
         """Return who may bind a name of this module anew, so that it means something else."""

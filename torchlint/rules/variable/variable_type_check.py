@@ -64,8 +64,9 @@ def is_tensor(x):
 ## Fix safety
 
 Safe for `isinstance` and annotations: in eager mode both classes answer alike for every object. Unsafe for an
-annotation that code may read: in a file that asks for annotations, and under a decorator that is none of Python's and
-torch's own, such as `functools.singledispatch`'s `register`. No fix where the name `torch` stands or may stand for
+annotation that code may read: in a file that asks for annotations, under a decorator that is none of Python's and
+torch's own, such as `functools.singledispatch`'s `register`, and where the function or class is handed to somebody in a
+project of which a file reads annotations. No fix where the name `torch` stands or may stand for
 something else, also by what another file does, and where the `import torch` that is needed would go out by another
 file's `import *`.
 
@@ -87,12 +88,13 @@ import ast
 import re
 from collections.abc import Iterator
 from enum import Enum
+from pathlib import PurePath
 
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import ANNOTATION_NOT_READ, AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import GRAD_MODE_DECORATORS, Draft, FileContext, Rule, Triggers, import_bindings
+from torchlint.rules.api import GRAD_MODE_DECORATORS, Draft, FileContext, Function, Rule, Triggers, import_bindings
 from torchlint.rules.evidence.spelling import torch_name
 from torchlint.rules.evidence.variable_calls import brief, last_name, names_variable
 
@@ -206,26 +208,38 @@ def _replacement(node: cst.Name | cst.Attribute, context: FileContext) -> Fix | 
 
 def _read_by(node: cst.CSTNode, context: FileContext) -> str | None:
     """Return who may read the annotation at run time, and so tell the two classes apart; None where nobody does."""
-    for above in context.ancestors(node):
-        if isinstance(above, cst.FunctionDef):
-            names = (_decorating(each.decorator, context) for each in above.decorators)
-            other = next((each for each in names if each is not None), None)
-            return f"`@{other}` may read the annotation" if other else _asked_for(context)
-        if isinstance(above, cst.ClassDef):
-            return "the class may read its annotations" if above.decorators or above.bases else _asked_for(context)
-    return _asked_for(context)
+    if context.matches(_ANNOTATIONS):
+        return "the file asks for annotations"
+    place = context.python(node)
+    if place is None:
+        return "nothing is known of the code around"
+    words: list[str] = []
+    below: ast.AST = place
+    for above in context.ancestors(place):
+        if isinstance(above, Function):
+            if below in above.body:
+                if not words:
+                    return None  # nobody keeps the annotation of a local variable
+                break
+            names = (_decorating(each, context) for each in above.decorator_list)
+            if (other := next((each for each in names if each is not None), None)) is not None:
+                return f"`@{other}` may read the annotation"
+            words.append(above.name)
+        if isinstance(above, ast.ClassDef):
+            if not words and (above.decorator_list or above.bases or above.keywords):
+                return "the class may read its annotations"
+            words.append(above.name)
+            break
+        below = above
+    return context.other_texts.reads_annotations(*(words or [PurePath(context.source.path).stem]))
 
 
-def _decorating(decorator: cst.BaseExpression, context: FileContext) -> str | None:
+def _decorating(decorator: ast.expr, context: FileContext) -> str | None:
     """Return the code of a decorator that is neither one of Python's for methods nor one of torch's grad modes."""
-    function = decorator.func if isinstance(decorator, cst.Call) else decorator
-    code = context.code(function)
+    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+    code = ast.unparse(function)
     known = code.rpartition(".")[2] in _BLIND or context.names(function) & GRAD_MODE_DECORATORS
     return None if known else code
-
-
-def _asked_for(context: FileContext) -> str | None:
-    return "the file asks for annotations" if context.matches(_ANNOTATIONS) else None
 
 
 def _without_duplicate(node: cst.BaseExpression, context: FileContext) -> Edit | None:
