@@ -49,6 +49,7 @@ _TOUCHY = frozenset(
 """Attributes through which the object itself is changed, aliased or told apart."""
 
 _CONVERTED = frozenset("tolist item numpy size dim numel nelement data_ptr stride element_size type_as".split())
+Seen = frozenset[str] | None
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
 
 
@@ -101,19 +102,25 @@ def only_here(name: ast.Name, wrapping: ast.stmt, context: FileContext) -> bool:
     """Whether a local name holds a new object that no other name or container reaches when a statement rebinds it.
 
     Every other binding of it must be a new object or a ``DataLoader``'s batch, and what stands between must not store
-    it anywhere.
+    it, or a view of it, under another name or anywhere else: who holds it would see what is done to the name later.
     """
     scope = _scope(name, context)
     if scope is None or isinstance(scope, ast.Module) or name.id in parameters(scope):
         return False
-    for use in uses(name.id, scope):
-        if _within(use, wrapping, context):
-            continue
-        if isinstance(use.ctx, ast.Store) and not (_bound_to_new(use, context) and _once(use, wrapping, context)):
-            return False
-        if isinstance(use.ctx, ast.Load) and use.lineno < wrapping.lineno and not is_read(use, context):
-            return False
-    return not _shared_scope(name.id, scope)
+    others = [use for use in uses(name.id, scope) if not _within(use, wrapping, context)]
+    bindings = [use for use in others if isinstance(use.ctx, ast.Store)]
+    if not all(_bound_to_new(use, context) for use in bindings) or not _anew(bindings, wrapping, context):
+        return False
+    start = context.span(wrapping)[0]
+    earlier = (use for use in others if isinstance(use.ctx, ast.Load) and context.span(use)[0] < start)
+    if not all(is_read(use, context, None) for use in earlier):
+        return False
+    return not _shared_scope(name.id, scope) and not any(map(_gives_all_names, ast.walk(scope)))
+
+
+def _gives_all_names(node: ast.AST) -> bool:
+    """Whether a name is one of the functions that give what other names stand for."""
+    return isinstance(node, ast.Name) and node.id in ("locals", "vars", "eval", "exec", "dir")
 
 
 def never_changed(made: ast.expr, source: ast.expr, context: FileContext) -> bool:
@@ -130,8 +137,11 @@ def never_changed(made: ast.expr, source: ast.expr, context: FileContext) -> boo
     return not _shared_scope(source.id, scope) and all(is_read(use, context) for use in others)
 
 
-def is_read(node: ast.expr, context: FileContext, seen: frozenset[str] = frozenset()) -> bool:
-    """Whether all that is done with the object an expression gives is reading its elements or its metadata."""
+def is_read(node: ast.expr, context: FileContext, seen: Seen = frozenset()) -> bool:
+    """Whether all that is done with the object an expression gives is reading its elements or its metadata.
+
+    :param seen: the names that were followed to here; None where it is to have no other name at all
+    """
     above = context.parent(node)
     match above:
         case ast.BinOp() | ast.UnaryOp(op=ast.USub() | ast.Invert() | ast.Not()) | ast.FormattedValue() | ast.Expr():
@@ -160,7 +170,7 @@ def is_read(node: ast.expr, context: FileContext, seen: frozenset[str] = frozens
     return False
 
 
-def _attribute_reads(above: ast.Attribute, word: str, context: FileContext, seen: frozenset[str]) -> bool:
+def _attribute_reads(above: ast.Attribute, word: str, context: FileContext, seen: Seen) -> bool:
     call = context.parent(above)
     if word in _TOUCHY or word.endswith("_"):
         return False
@@ -171,7 +181,7 @@ def _attribute_reads(above: ast.Attribute, word: str, context: FileContext, seen
     return is_read(call, context, seen)  # x.view(-1), x.cuda(): the same memory or the object itself
 
 
-def _member_is_read(pair: ast.Tuple, at: int, context: FileContext, seen: frozenset[str]) -> bool:
+def _member_is_read(pair: ast.Tuple, at: int, context: FileContext, seen: Seen) -> bool:
     match context.parent(pair):
         case ast.Assign(targets=[ast.Tuple(elts=targets)]) if len(targets) == len(pair.elts):
             target = targets[at]
@@ -179,7 +189,9 @@ def _member_is_read(pair: ast.Tuple, at: int, context: FileContext, seen: frozen
     return False
 
 
-def _name_is_read(target: ast.Name, context: FileContext, seen: frozenset[str]) -> bool:
+def _name_is_read(target: ast.Name, context: FileContext, seen: Seen) -> bool:
+    if seen is None:
+        return False
     if target.id in seen:
         return True
     scope = _scope(target, context)
@@ -211,12 +223,22 @@ def _is_builtin(name: str) -> bool:
     return name.startswith("torch.nn.") and (name.endswith("Loss") or name in ("torch.nn.Linear", "torch.nn.Embedding"))
 
 
-def _once(binding: ast.Name, wrapping: ast.stmt, context: FileContext) -> bool:
-    """Whether a binding runs again before a statement does: the innermost loop around the statement holds both."""
-    around = list(context.ancestors(binding))
-    loops = (each for each in context.ancestors(wrapping) if isinstance(each, Loop))
-    innermost = next(loops, None)
-    return innermost is None or innermost in around
+def _anew(bindings: list[ast.Name], wrapping: ast.stmt, context: FileContext) -> bool:
+    """Whether one of some bindings runs again each time before a statement does, in the innermost loop around it."""
+    around = list(context.ancestors(wrapping))
+    loop = next((each for each in around if isinstance(each, Loop)), None)
+    if loop is None:
+        return True
+    blocks = around[: around.index(loop) + 1]
+    return any(_stands_before(each, wrapping, blocks, context) for each in bindings)
+
+
+def _stands_before(binding: ast.Name, wrapping: ast.stmt, blocks: list[ast.AST], context: FileContext) -> bool:
+    """Whether a binding is a statement of one of the blocks around another statement, and stands before it."""
+    if context.span(binding)[0] > context.span(wrapping)[0]:
+        return False
+    statement = next(each for each in context.ancestors(binding) if isinstance(each, ast.stmt))
+    return statement in blocks or (context.parent(statement) in blocks and isinstance(statement, ast.Assign))
 
 
 def _bound_to_new(target: ast.Name, context: FileContext) -> bool:

@@ -46,6 +46,26 @@ def without(argument: cst.Arg, call: cst.Call, context: FileContext) -> Edit | N
     return None if "#" in context.source.slice(start, end) else Edit(start, end, "")
 
 
+def does_nothing(node: cst.BaseExpression) -> bool:
+    """Whether the evaluation of an expression does nothing, so that it may be left out: it names, asks and compares."""
+    match node:
+        case cst.Name() | cst.BaseNumber() | cst.SimpleString():
+            return True
+        case cst.Attribute(value=inner) | cst.UnaryOperation(expression=inner):
+            return does_nothing(inner)
+        case cst.Subscript(value=inner, slice=[cst.SubscriptElement(slice=cst.Index(value=key))]):
+            return does_nothing(inner) and does_nothing(key)
+        case cst.BooleanOperation(left=left, right=right):
+            return does_nothing(left) and does_nothing(right)
+        case cst.Comparison(left=left, comparisons=others):
+            return does_nothing(left) and all(does_nothing(each.comparator) for each in others)
+        case cst.IfExp(test=test, body=body, orelse=orelse):
+            return all(map(does_nothing, (test, body, orelse)))
+        case cst.Call(func=cst.Name(value="bool" | "isinstance" | "len"), args=given):
+            return all(not each.star and does_nothing(each.value) for each in given)
+    return False
+
+
 def _start(argument: cst.Arg, context: FileContext) -> int:
     if argument.star:
         return context.outer_span(argument.value)[0] - len(argument.star)

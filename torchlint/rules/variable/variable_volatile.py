@@ -69,7 +69,8 @@ To drop the argument changes nothing but the warning. That alone is the fix, and
 calls `backward`, `step` or `zero_grad`), where grad mode is off anyway, and for `volatile=False`. A function that
 only evaluates (it calls `eval`, or says so by its name) gets `@torch.no_grad()` too. That fix is unsafe, because what
 the function returns no longer has a graph. Elsewhere the forward pass is out of sight: the fix drops the argument,
-and is unsafe because with it goes the only sign that this code is for evaluation.
+and is unsafe because with it goes the only sign that this code is for evaluation. No fix where the evaluation of the
+argument may do something: `volatile=flags.pop()`.
 
 ## References
 
@@ -90,7 +91,7 @@ from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Mode, Rule, Triggers
 from torchlint.rules.evidence.expected_errors import warning_not_expected
 from torchlint.rules.evidence.kept_meaning import callable_is_kept
-from torchlint.rules.evidence.removal import without
+from torchlint.rules.evidence.removal import does_nothing, without
 from torchlint.rules.evidence.spelling import torch_name
 from torchlint.rules.evidence.variable_calls import VariableCall, brief, is_literal, read
 
@@ -129,7 +130,7 @@ _ASKED = "`volatile` asked for an evaluation without a graph"
 
 
 def _judged(wrapper: VariableCall, volatile: cst.Arg, context: FileContext) -> tuple[str, Fix | None]:
-    dropped = without(volatile, wrapper.call, context)
+    dropped = without(volatile, wrapper.call, context) if does_nothing(volatile.value) else None
     plain, title = ((dropped,) if dropped else ()), "Drop `volatile`"
     if is_literal(volatile, "False") or context.mode(wrapper.call) == Mode.OFF:
         return "drop it", _fix(title, plain, AUTHOR_MEANT_THIS.proven(_IDLE))

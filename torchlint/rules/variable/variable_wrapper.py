@@ -115,6 +115,7 @@ from torchlint.rules.evidence.constructor_argument import brief as given_brief
 from torchlint.rules.evidence.detached_proof import never_requires_grad_here
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.kept_meaning import callable_is_kept
+from torchlint.rules.evidence.removal import does_nothing
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.variable_calls import VariableCall, brief, is_literal, last_name, names_variable, read
 from torchlint.rules.variable.none_values import is_not_none
@@ -206,7 +207,8 @@ def _with_gradient(wrapper: VariableCall, data: cst.Arg, code: str, context: Fil
         return message, _fix("Move `requires_grad=True` into the inner call", moved, made)
     if is_detached_behind(wrapper.call, context, with_data=True):
         message = f"`{code}` is detached right behind: use the tensor as it is"
-        return message, _detaching(wrapper, data, context) if _is_bool(flag, context) else None
+        is_dropped = _is_bool(flag, context) and does_nothing(flag.value)
+        return message, _detaching(wrapper, data, context) if is_dropped else None
     alone = never_requires_grad_here(data.value, context) and _held_alone(data.value, context)
     cut = "" if alone or is_detaching(data.value) else ".detach()"
     behind = f"{cut}.requires_grad_({written})"
