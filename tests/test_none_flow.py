@@ -23,6 +23,26 @@ def may_be_none(text: str) -> bool:
 
 
 WAYS = {
+    "a layer without a bias": "fc = nn.Linear(2, 2, bias=False)\nfc.bias",
+    "a layer without a bias by its place": "fc = nn.Linear(2, 2, False)\nfc.bias",
+    "a layer whose bias is a choice": "fc = nn.Linear(2, 2, bias=b)\nfc.bias",
+    "a layer by arguments": "fc = nn.Linear(*args)\nfc.bias",
+    "a layer of which nothing is known": "def f(m):\n    return m.bias\n\nf(1)",
+    "a normalisation without weights": "bn = nn.BatchNorm2d(3, affine=False)\nms = [bn]\nms[0].weight",
+    "statistics that are not kept": "bn = nn.BatchNorm2d(3, track_running_stats=False)\nbn.running_var",
+    "statistics of instances": "bn = nn.InstanceNorm2d(3)\nbn.running_mean",
+    "a part by a name": "getattr(layer, name)",
+    "zip_longest": "for x, y in itertools.zip_longest(xs, ys):\n    pass\ny",
+    "a weak reference": "ref = weakref.ref(x)\nref()",
+    "gradients of a hook": (
+        "def f(m, given, taken):\n    return given[0]\n\nm.register_full_backward_hook(f)\nf(1, 2, 3)"
+    ),
+    "gradients that are missing": (
+        "class F(Function):\n    def forward(ctx, x):\n        ctx.set_materialize_grads(False)\n\n"
+        "    def backward(ctx, g):\n        ctx.g = g\n\nctx.g"
+    ),
+    "attention without weights": "out, weights = attend(x, x, x, need_weights=False)\nweights",
+    "what was not saved": "b = None\nctx.save_for_backward(x, b)\na, c = ctx.saved_tensors\nc",
     "a name": "x = None\nx",
     "two names": "x = y = None\ny",
     "a conditional": "x = 1 if y else None\nx",
@@ -84,6 +104,19 @@ WAYS = {
     "a gradient that is left out": "import torch\ng = torch.autograd.grad(y, xs, allow_unused=True)\ng[0]",
 }
 NO_WAYS = {
+    "a layer's weight": "fc = nn.Linear(2, 2)\nfc.weight",
+    "a layer's bias": "import torch.nn as nn\n\nfc = nn.Linear(2, 2)\nfc.bias",
+    "a layer's bias beside one that has none": "a = nn.Linear(2, 2)\nb = nn.Linear(2, 2, bias=False)\na.bias",
+    "a bias of its own": "class A:\n    def f(self):\n        self.bias = b\n        return self.bias\n\nA().f()",
+    "statistics of its own": (
+        "class A:\n    def f(self):\n        self.register_buffer('running_mean', zeros(3))\n\n"
+        "    def g(self):\n        return self.running_mean\n\nA().g()"
+    ),
+    "zip": "for x, y in zip(xs, ys):\n    pass\ny",
+    "a part that is put together": "getattr(a, 'weight_%d' % i)",
+    "a hook of a tensor": "def f(grad):\n    return grad\n\nt.register_hook(f)\nf(1)",
+    "attention with its weights": "out, weights = attend(x, x, x, need_weights=True)\nweights",
+    "what was saved": "ctx.save_for_backward(x, y)\na, b = ctx.saved_tensors\nb",
     "a number": "x = 1\nx",
     "another name": "x = None\ny = 1\ny",
     "another scope": "def f():\n    x = None\n\nx = 1\nx",

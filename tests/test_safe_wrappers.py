@@ -64,3 +64,64 @@ def test_a_tensor_of_an_earlier_round_is_another_object(tmp_path: Path) -> None:
         "        x = Variable(x)\n        kept.append(x)\n    return len({id(each) for each in kept})\n\n\nprint(f())\n"
     )
     assert "x = x.detach()" in check_runs_alike(tmp_path, {"main.py": HEAD + code})["main.py"]
+
+
+# ---------------------------------------------------------------------- parts that may be missing
+LAYERS = "from torch import nn\n\n"
+PRESENT = {
+    "a weight": "fc = nn.Linear(2, 2, bias=False)\nprint(Variable(fc.weight).numel())\n",
+    "a bias": "fc = nn.Linear(2, 2)\nprint(Variable(fc.bias).numel())\n",
+    "statistics": "bn = nn.BatchNorm1d(2)\nprint(Variable(bn.running_mean).numel())\n",
+    "a bias that is asked for": (
+        "def size(m):\n    return Variable(m.bias).numel() if m.bias is not None else 0\n"
+        "\n\nprint(size(nn.Linear(2, 2)))\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("code", PRESENT.values(), ids=PRESENT)
+def test_a_part_that_a_layer_has_is_unwrapped(tmp_path: Path, code: str) -> None:
+    changed = check_runs_alike(tmp_path, {"main.py": HEAD + LAYERS + code})
+    assert "Variable(" not in changed["main.py"]
+
+
+MISSING = {
+    "a bias": "fc = nn.Linear(2, 2, bias=False)\nprint(Variable(fc.bias).numel())\n",
+    "a bias of any layer": (
+        "def size(m):\n    return Variable(m.bias).numel()\n\n\nprint(size(nn.Conv2d(2, 2, 1, bias=False)))\n"
+    ),
+    "statistics": (
+        "class Stats(nn.Module):\n    def __init__(self, track):\n        super().__init__()\n"
+        "        self.bn = nn.BatchNorm1d(2, track_running_stats=track)\n\n"
+        "    def mean(self):\n        return Variable(self.bn.running_mean)\n\n\nprint(Stats(False).mean().numel())\n"
+    ),
+    "an inherited part": (
+        "class Norm(nn.BatchNorm1d):\n    def mean(self):\n        return Variable(self.running_mean)\n"
+        "\n\nprint(Norm(2, track_running_stats=False).mean().numel())\n"
+    ),
+    "weights of attention": (
+        "attend = nn.MultiheadAttention(4, 2)\nx = torch.ones(1, 1, 4)\n"
+        "out, weights = attend(x, x, x, need_weights=False)\nprint(Variable(weights).numel())\n"
+    ),
+    "gradients of inputs": (
+        "def hook(module, given, taken):\n    print([Variable(each).numel() for each in given])\n\n\n"
+        "fc = nn.Linear(2, 2)\nfc.register_full_backward_hook(hook)\nfc(torch.ones(1, 2)).sum().backward()\n"
+    ),
+    "what a shorter list lacks": (
+        "from itertools import zip_longest\n\nfor x, y in zip_longest([torch.ones(1)], []):\n"
+        "    print(Variable(y).numel())\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("code", MISSING.values(), ids=MISSING)
+def test_a_part_that_may_be_missing_stays_wrapped(tmp_path: Path, code: str) -> None:
+    assert check_runs_alike(tmp_path, {"main.py": HEAD + LAYERS + code}) == {}
+
+
+def test_a_layer_of_another_file_may_have_no_weight(tmp_path: Path) -> None:
+    files = {
+        "nets.py": HEAD + "\ndef size(m):\n    return Variable(m.weight).numel()\n",
+        "main.py": "import nets\nfrom torch import nn\n\nprint(nets.size(nn.BatchNorm1d(2, affine=False)))\n",
+    }
+    assert check_runs_alike(tmp_path, files) == {}

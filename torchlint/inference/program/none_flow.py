@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from torchlint.inference.program import bindings
-from torchlint.inference.program.imports import import_bindings
+from torchlint.inference.program.none_definitions import TextDefinitions
 from torchlint.inference.program.none_graph import (
     ANY_ATTRIBUTE,
     ATTRIBUTE,
@@ -19,12 +17,21 @@ from torchlint.inference.program.none_graph import (
     Entry,
     Handed,
     Node,
-    NoneGraph,
     Place,
     Sources,
     everywhere,
     holding,
     joined,
+)
+from torchlint.inference.program.none_sources import (
+    LACKED,
+    gives_some_none,
+    hooks_backward,
+    is_layer,
+    is_of_tensors,
+    keeps_missing_gradients,
+    leaves_weights_out,
+    parts_left_out,
 )
 from torchlint.inference.program.spelled_calls import (
     asks_for_none,
@@ -34,32 +41,19 @@ from torchlint.inference.program.spelled_calls import (
     last_word,
     names_function,
     text_of,
-    words_of_parameters,
 )
-from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.ast_index import Function
 
 SETTING = ("vars", "__dict__", "setattr", "__setattr__")
 """Words of code that sets attributes without naming them as such."""
 _SETTERS = frozenset({"setattr", "__setattr__", "register_buffer", "register_parameter", "register_module"})
 _NO_FIELDS = frozenset({"NamedTuple", "object", "Protocol", "ABC"})
 """Bases that bring no fields of their own, which would stand before those of a record."""
-_IMPLICIT = ("forward", "__call__")
-"""Methods that run where an object is called."""
-_LIBRARIES = frozenset({"torch", "numpy", "math", "torchvision", "scipy", "random", "os", "sys"})
 _GIVING_NUMBERS = frozenset(
     "abs bool callable complex float format hasattr hash id int isinstance issubclass len ord print range repr round "
     "str type super".split()
 )
 """Built-in functions that never hand on what they are given."""
-_OF_TENSORS = frozenset(
-    "abs add all amax amin any argmax argmin backward bfloat16 bmm bool byte char chunk clamp clone contiguous cpu "
-    "cuda cumsum detach detach_ dim div double eq exp expand expand_as flatten float gather ge gt half index_select "
-    "int item le log log_softmax long lt masked_fill matmul max mean min mm mul narrow ndimension ne neg norm numel "
-    "numpy permute pow prod relu repeat requires_grad_ reshape resize_ round scatter select short sigmoid sign size "
-    "softmax split sqrt squeeze std storage sub sum t tanh to tolist topk transpose type type_as unbind unfold "
-    "unsqueeze var view view_as new new_zeros new_ones new_empty new_full new_tensor".split()
-)
-"""Methods of tensors: of `None` they fail, and what they are given is a size, a place or a number."""
 _DEEPEST = 60
 """An expression that is nested deeper hands nothing on."""
 _PUTTING = frozenset("append appendleft add extend extendleft insert update setdefault put put_nowait push".split())
@@ -68,43 +62,30 @@ _COPYING = frozenset({"list", "tuple", "iter", "reversed", "sorted", "set"})
 """Built-in functions that give what holds the same."""
 _TENSORS = frozenset({"data", "T", "mT", "real", "imag"})
 """Attributes of tensors that nobody sets without naming them."""
+_SOME_NONE = holding([Sources(frozenset({NONE}))])
 _OWN_OF_TENSORS = frozenset("device dtype dim is_cuda is_leaf layout ndim requires_grad shape".split())
 
 
 @dataclass
-class NoneFlow:
+class NoneFlow(TextDefinitions):
     """Builds the graph of one text."""
 
-    index: AstIndex
-    graph: NoneGraph = field(default_factory=NoneGraph)
     _found: dict[ast.expr, Sources] = field(default_factory=dict)
     _depth: int = 0
-    _functions: dict[str, list[Function | ast.Lambda]] = field(default_factory=lambda: defaultdict(list))
-    _classes: dict[str, ast.ClassDef] = field(default_factory=dict)
-    _made: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    """The classes of which a name may be an object, by the word of each."""
-    _of_libraries: frozenset[str] = frozenset()
-    _takes_all: bool = False
-    """Whether any name of the module may be one of another: ``from lib import *``."""
 
     def __post_init__(self) -> None:
+        """Read the text: definitions first, then what is assigned, and what is called with what."""
+        super().__post_init__()
         index = self.index
-        imports: list[ast.Import | ast.ImportFrom] = [*index.nodes(ast.Import), *index.nodes(ast.ImportFrom)]
-        self._of_libraries = frozenset(
-            word
-            for each in imports
-            for word, value in import_bindings(each)
-            if value.names and all(name.partition(".")[0] in _LIBRARIES for name in value.names)
-        )
         for statement in index.nodes(ast.ImportFrom):
-            self._takes_all |= statement.names[0].name == "*"
             for name in statement.names:
                 taken = name.asname or name.name
                 if taken not in self._of_libraries and name.name != "*":
                     self._give((MODULE, taken), self._nodes((ATTRIBUTE, name.name)), is_taken=True)
                     if name.asname:
                         self.graph.aliases[name.name].add(name.asname)
-        self._functions_and_classes()
+        for call in index.nodes(ast.Call):
+            self._note_parts(call)
         for node in index.order:
             self._statement(node)
         for call in index.nodes(ast.Call):
@@ -121,56 +102,6 @@ class NoneFlow:
 
     def _reached(self, expressions: Iterable[ast.expr]) -> set[Node]:
         return self.graph.leads_to(node for each in expressions for node in self.sources(each).is_)
-
-    # ------------------------------------------------------------------ definitions
-    def _functions_and_classes(self) -> None:
-        index = self.index
-        functions: list[Function] = [*index.nodes(ast.FunctionDef), *index.nodes(ast.AsyncFunctionDef)]
-        for function in functions:
-            self._functions[function.name].append(function)
-            positional = self._positional(function)
-            for word in words_of_parameters(function):
-                at = positional.index(word) if word in positional else -1
-                place = self._place_of_parameter(function, word)
-                self.graph.parameters[place] += [(name, str(at), word) for name in self._called_as(function)]
-        for kind in index.nodes(ast.ClassDef):
-            self._classes[kind.name] = kind
-            for at, word in enumerate(fields_of(kind)):
-                self.graph.parameters[ATTRIBUTE, word].append((kind.name, str(at), word))
-        self.graph.defined |= {*self._functions, *self._classes}
-        for assigned in index.nodes(ast.Assign):
-            for word in filter(None, map(last_word, assigned.targets)):
-                match assigned.value:
-                    case ast.Lambda():
-                        self._functions[word].append(assigned.value)
-                    case ast.Call(func=maker) if (made := last_word(maker)) is not None:
-                        self._made[word].add(made)
-                other = last_word(assigned.value) if names_function(assigned.value) else None
-                if other is not None and other != word:
-                    self.graph.aliases[other].add(word)
-                    self._functions[word] += self._functions.get(other, ())
-
-    def _called_as(self, function: Function) -> Iterator[str]:
-        """Yield the words by which a function is called, its class's for a constructor, ``Net()`` for a ``forward``."""
-        above = self.index.parents.get(function)
-        if isinstance(above, ast.ClassDef) and function.name in _IMPLICIT:
-            yield f"{above.name}()"
-        yield above.name if isinstance(above, ast.ClassDef) and function.name == "__init__" else function.name
-
-    def _positional(self, function: Function | ast.Lambda) -> list[str]:
-        """Return the words of the parameters that a call gives by position: ``self`` is none of them."""
-        found = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
-        is_method = isinstance(self.index.parents.get(function), ast.ClassDef)
-        if is_method and not isinstance(function, ast.Lambda):
-            static = any(last_word(each) == "staticmethod" for each in function.decorator_list)
-            return found if static else found[1:]
-        return found
-
-    def _place(self, node: ast.AST, word: str) -> Place:
-        return _owner(bindings.binder(self.index, self.index.owner(node), word)), word
-
-    def _place_of_parameter(self, function: Function | ast.Lambda, word: str) -> Place:
-        return (_owner(function), word) if isinstance(function, Function) else self._place(function, word)
 
     # ------------------------------------------------------------------ what is given to what
     def _give(self, place: Place, sources: Sources, is_taken: bool = False) -> None:
@@ -257,6 +188,16 @@ class NoneFlow:
             self._give((RESULT, function.name), Sources(frozenset({NONE})))
 
     # ------------------------------------------------------------------ calls
+    def _note_parts(self, call: ast.Call) -> None:
+        """Note what a call registers, and what is left out of the layer that it makes."""
+        if last_word(call.func) in _SETTERS:
+            self._set.update(filter(None, map(text_of, call.args)))
+        for word in parts_left_out(call):
+            self._give((ATTRIBUTE, word), Sources(frozenset({NONE})))
+        if keeps_missing_gradients(call):
+            for function in self._functions.get("backward", ()):
+                self._give_parameters(function, [Handed(None, Sources(frozenset({NONE})))])
+
     def _note_call(self, call: ast.Call) -> None:
         word = last_word(call.func)
         given = list(self._arguments(call))
@@ -266,6 +207,9 @@ class NoneFlow:
         else:
             names = [each for each in (word, *(f"{made}()" for made in self._made.get(word or "", ()))) if each]
         self._set_attributes(call, word)
+        if hooks_backward(word):
+            everything = joined([everything, _SOME_NONE])
+            self._give_functions_handed_on(call, everything)
         if not any(everything):
             return
         for name in names:
@@ -289,27 +233,6 @@ class NoneFlow:
         for keyword in call.keywords:
             sources = self.sources(keyword.value)
             yield Handed(keyword.arg, sources if keyword.arg else sources.element)
-
-    def _callees(self, name: str) -> Iterator[Function | ast.Lambda]:
-        """Yield the functions of the text that a call by some word may run."""
-        if name.endswith("()"):
-            for each in self._lineage(name[:-2]):
-                yield from (inner for inner in each.body if isinstance(inner, Function) and inner.name in _IMPLICIT)
-            return
-        yield from self._functions.get(name, ())
-        for each in self._lineage(name):
-            yield from (inner for inner in each.body if isinstance(inner, Function) and inner.name == "__init__")
-
-    def _lineage(self, word: str) -> list[ast.ClassDef]:
-        """Return a class and those that it inherits from, as far as the text defines them."""
-        found: list[ast.ClassDef] = []
-        waiting = [word]
-        while waiting:
-            kind = self._classes.get(waiting.pop())
-            if kind is not None and kind not in found:
-                found.append(kind)
-                waiting += filter(None, map(last_word, kind.bases))
-        return found
 
     def _give_parameters(self, function: Function | ast.Lambda, given: list[Handed]) -> None:
         positional = self._positional(function)
@@ -365,6 +288,8 @@ class NoneFlow:
                 self._give((ATTRIBUTE, ANY_ATTRIBUTE), joined(self.sources(each).element for each in given))
                 for keyword in keywords:
                     self._give((ATTRIBUTE, keyword.arg or ANY_ATTRIBUTE), self.sources(keyword.value))
+            case ast.Call(args=given) if word == "save_for_backward":
+                self._give((ATTRIBUTE, "saved_tensors"), holding(map(self.sources, given)))
             case ast.Call(args=given, keywords=keywords) if word in _SETTERS:
                 named = next(filter(None, map(text_of, given)), ANY_ATTRIBUTE)
                 for value in (*given[-1:], *(each.value for each in keywords)):
@@ -395,7 +320,7 @@ class NoneFlow:
                     return NOTHING
                 if word in _TENSORS:
                     return self._nodes((ATTRIBUTE, word))
-                return joined([self._nodes((ATTRIBUTE, word)), self._nodes((ATTRIBUTE, ANY_ATTRIBUTE))])
+                return self._attribute(inner, word)
             case ast.Subscript(value=inner, slice=ast.Slice()):
                 return self.sources(inner).contents
             case ast.Subscript(value=inner):
@@ -426,6 +351,20 @@ class NoneFlow:
                 return self._call(node)
         return NOTHING
 
+    def _attribute(self, owner: ast.expr, word: str) -> Sources:
+        """Return where an attribute comes from: what a layer may lack is `None`, unless its making shows otherwise."""
+        given = [self._nodes((ATTRIBUTE, word)), self._nodes((ATTRIBUTE, ANY_ATTRIBUTE))]
+        place = (ATTRIBUTE, owner.attr) if isinstance(owner, ast.Attribute) else None
+        if isinstance(owner, ast.Name):
+            place = self._place(owner, owner.id)
+        made = self._values[place] if place is not None and place not in self.graph.parameters else []
+        if made and all(map(is_layer, made)):
+            made_so = (part for each in made if isinstance(each, ast.Call) for part in parts_left_out(each))
+            given = [Sources(frozenset({NONE}))] if word in made_so else []
+        elif word in LACKED and not (last_word(owner) in ("self", "cls") and word in self._set):
+            given.append(Sources(frozenset({NONE})))
+        return joined(given)
+
     def _nodes(self, place: Place) -> Sources:
         return Sources(*(frozenset({(place, depth)}) for depth in range(3)))
 
@@ -439,21 +378,29 @@ class NoneFlow:
 
     def _call(self, call: ast.Call) -> Sources:
         word = last_word(call.func)
+        if leaves_weights_out(call):
+            return _SOME_NONE
         if self._is_of_a_library(call.func):
-            return holding([Sources(frozenset({NONE}))]) if _gives_some_none(call, word or "") else NOTHING
+            return _SOME_NONE if gives_some_none(call, word or "") else NOTHING
         if isinstance(call.func, ast.Name) and call.func.id in _GIVING_NUMBERS:
             return NOTHING
         given = joined(each.sources for each in self._arguments(call))
         match call:
             case ast.Call(func=ast.Name(id="getattr"), args=[inner, name, *default]):
-                named = ast.Attribute(value=inner, attr=text_of(name) or ANY_ATTRIBUTE, ctx=ast.Load())
-                return joined([self.sources(named), *map(self.sources, default)])
+                named = self._attribute(inner, text_of(name) or ANY_ATTRIBUTE)
+                any_part = isinstance(name, ast.Name | ast.Subscript | ast.Attribute) and not default
+                parts = [Sources(frozenset({NONE}))] if any_part else []
+                return joined([named, *parts, *map(self.sources, default)])
             case ast.Call(func=ast.Attribute(value=receiver, attr="get"), args=[_], keywords=[]):
                 return joined([Sources(frozenset({NONE})), self.sources(receiver).element])
-            case ast.Call(func=ast.Attribute(value=receiver, attr=method)) if _is_of_tensors(method):
+            case ast.Call(func=ast.Attribute(value=receiver, attr=method)) if is_of_tensors(method):
                 return NOTHING
             case ast.Call(func=ast.Name(id=kind)) if kind in _COPYING:
                 return given.contents
+            case ast.Call() if word == "zip_longest":
+                return Sources(deep=given.held | {NONE})
+            case ast.Call() if "ref" in self._made.get(word or "", ()) and not call.args:
+                return joined([Sources(frozenset({NONE})), given.anyhow])
             case ast.Call(func=ast.Name(id="enumerate" | "zip")):
                 return Sources(deep=given.held)
             case ast.Call(func=ast.Name(id="map"), args=[ast.Lambda() as function, *_]):
@@ -474,24 +421,3 @@ class NoneFlow:
         elif word is not None:
             yield word
             yield from (f"{made}()" for made in self._made.get(word, ()))
-
-    def _is_of_a_library(self, node: ast.expr) -> bool:
-        while isinstance(node, ast.Attribute):
-            node = node.value
-        return isinstance(node, ast.Name) and node.id in self._of_libraries
-
-
-def _is_of_tensors(method: str) -> bool:
-    """Whether a method is one of tensors; those that write in place end in an underscore."""
-    return method in _OF_TENSORS or (method.endswith("_") and not method.startswith("_"))
-
-
-def _gives_some_none(call: ast.Call, word: str) -> bool:
-    """Whether a function of torch gives a tuple in which some may be `None`: indices without an order, gradients."""
-    if word == "grad":
-        return any(each.arg in ("allow_unused", "materialize_grads", None) for each in call.keywords)
-    return word.startswith("pack_") or word == "PackedSequence"
-
-
-def _owner(function: Function | None) -> str:
-    return MODULE if function is None else f"{function.lineno}:{function.col_offset}"

@@ -23,6 +23,7 @@ from torchlint.inference.program.class_words import ClassWords, binder_below, cl
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
 from torchlint.inference.program.none_flow import SETTING, NoneFlow
 from torchlint.inference.program.none_graph import ANY_ATTRIBUTE, NONE, Entry, NoneGraph
+from torchlint.inference.program.none_sources import words_that_set
 from torchlint.inference.program.outside_uses import Taken, Uses, names_taken, uses_of
 from torchlint.inference.program.signals import ERROR, WARNING, Signal
 from torchlint.inference.program.text_patterns import binds_initialisers, defines, records_traces, traces_or_scripts
@@ -266,7 +267,7 @@ class _Look:
         """Yield the graphs of the texts that may give something to an entry, with their paths."""
         function = entry[0]
         word = function.removesuffix("=").removesuffix("()").removeprefix(".")
-        words = [each.encode() for each in (SETTING if word == ANY_ATTRIBUTE else (word,))]
+        words = [each.encode() for each in (SETTING if word == ANY_ATTRIBUTE else words_that_set(word))]
         definition = re.compile(rb"\b(?:def|class)\s+%s\b" % words[0]) if function.endswith("=") else None
         for path, digest in self._digests.items():
             if digest is None or self._words_of(path, digest).isdisjoint(words):
