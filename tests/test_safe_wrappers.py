@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.before_and_after import check_runs_alike
+from tests.before_and_after import check_runs_alike, fixed, written
 
 HEAD = "import torch\nfrom torch.autograd import Variable\n\n"
 
@@ -125,3 +125,32 @@ def test_a_layer_of_another_file_may_have_no_weight(tmp_path: Path) -> None:
         "main.py": "import nets\nfrom torch import nn\n\nprint(nets.size(nn.BatchNorm1d(2, affine=False)))\n",
     }
     assert check_runs_alike(tmp_path, files) == {}
+
+
+# ---------------------------------------------------------------------- code in strings
+TOLD = {
+    "a message": 'print("no Variable is needed")\n',
+    "a docstring": 'def f():\n    """Variable(x) was needed once."""\n\n\nf()\n',
+}
+RUN = {
+    "timeit": (
+        "from timeit import timeit\n\nx = torch.ones(2)\n"
+        'print(timeit("Variable(x)", setup="from __main__ import Variable, x", number=1) > 0)\n'
+    ),
+    "a part of code": 'from nets import run\n\nrun("from __main__ import Variable; print(Variable)")\n',
+    "code that is put together": (
+        "import cProfile\n\nx = torch.ones(2)\nresult = {}\n"
+        'cProfile.runctx("result[0] = Variable(%s)" % "x", globals(), locals())\nprint(result)\n'
+    ),
+}
+RUNNING = "import sys\n\n\ndef run(text):\n    sys.modules['builtins'].exec(text, {})\n"
+
+
+@pytest.mark.parametrize("code", TOLD.values(), ids=TOLD)
+def test_an_import_that_is_only_told_of_goes(tmp_path: Path, code: str) -> None:
+    assert "import Variable" not in check_runs_alike(tmp_path, {"main.py": HEAD + code})["main.py"]
+
+
+@pytest.mark.parametrize("code", RUN.values(), ids=RUN)
+def test_an_import_that_code_in_a_string_uses_stays(tmp_path: Path, code: str) -> None:
+    assert "main.py" not in fixed(written(tmp_path, {"main.py": HEAD + code, "nets.py": RUNNING}))

@@ -68,8 +68,9 @@ class Double(Function):
 ## Fix safety
 
 Safe where nobody can take the name from this module. A name counts as used where it appears as a name anywhere in the
-file, in an annotation written as a string, in a type comment, in a doctest, or as a string of its own (`__all__`,
-`getattr`). No fix where a comment would be lost or a block would be empty.
+file, in an annotation written as a string, in a type comment, in a doctest, as a string of its own (`__all__`,
+`getattr`), or in a string that is Python or is given to what runs code (`timeit`). No fix where a comment would be lost
+or a block would be empty.
 
 Unsafe, with the reason in the fix's title, where
 
@@ -97,6 +98,7 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import PurePath
+from textwrap import dedent
 
 import libcst as cst
 
@@ -111,6 +113,10 @@ _HABIT = 3
 """So many other unused imports in one file are no oversight."""
 _KEPT = re.compile(r"#.*(?:\bnoqa\b[^#]*\bF401\b|\bdisable=[\w,-]*\bunused-import\b)", re.IGNORECASE)
 _ALL_KEPT = re.compile(r"^\s*#\s*(?:flake8|ruff)\s*:\s*noqa\b[^#\n]*\bF401\b", re.IGNORECASE | re.MULTILINE)
+_TAKING_CODE = frozenset(
+    "eval exec compile cast TypeVar ForwardRef timeit repeat Timer autorange run runctx runcall".split()
+)
+"""Functions that are given code or types in strings."""
 _HOMES = frozenset({"torch.autograd", "torch.autograd.variable"})
 
 
@@ -264,12 +270,24 @@ def _says(node: ast.Constant, text: str, word: re.Pattern[str], context: FileCon
                 return True
             case ast.FunctionDef(returns=returns) | ast.AsyncFunctionDef(returns=returns) if returns is below:
                 return True
-            case ast.Call(func=ast.Name(id="eval" | "exec" | "cast" | "TypeVar" | "ForwardRef")):
+            case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called)) if called in _TAKING_CODE:
                 return True
             case ast.stmt():
-                return False
+                break
         below = above
-    return False
+    return not isinstance(context.parent(node), ast.Expr) and _is_code_with(text, word)
+
+
+def _is_code_with(text: str, word: re.Pattern[str]) -> bool:
+    """Whether a string that is no docstring is Python that uses a name, whoever may run it."""
+    try:
+        tree = ast.parse(dedent(text).strip())
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return any(
+        isinstance(each, ast.Name | ast.alias) and word.fullmatch(each.id if isinstance(each, ast.Name) else each.name)
+        for each in ast.walk(tree)
+    )
 
 
 # ---------------------------------------------------------------------- edits

@@ -86,9 +86,9 @@ latter is unsafe where the code does not show that `x` is a tensor: the `.data` 
 A flag that may be no `bool` (`requires_grad=1` works, `requires_grad_(1)` is a `TypeError`) makes the fix unsafe, and
 so does an argument that the project shows may be `None`: `Variable(None)` is an empty tensor, and `None` has no
 `detach`. Such a `None` is followed from where it stands (a default, `.grad`, `.get(...)`, a part that a layer may lack
-such as `m.bias`, a function that ends without a value) through names, containers, attributes, calls and results, in
-the file and from file to file. Where `x` is not
-shown to be a tensor and a handler may wait for the `TypeError` of what is none, the fix is unsafe, too.
+such as `m.bias`, a function that ends without a value) through names, containers, attributes, calls and results, in the
+file and from file to file. Where `x` is not shown to be a tensor and a handler may wait for the `TypeError` of what is
+none, the fix is unsafe, too.
 
 No fix where a comment would be lost, for `name=` and for `map(Variable, ...)`.
 
