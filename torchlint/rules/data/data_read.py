@@ -56,7 +56,9 @@ with its statement saves nothing: that of `w.data.copy_(rate * v.data)`, whateve
 
 Unsafe where something may be written through the value later, or where a graph may save it: when the value is
 returned, stored, given to another function, or multiplied with a tensor that may require grad. Then a write that
-passed silently may raise, and a gradient that was silently wrong becomes an error.
+passed silently may raise, and a gradient that was silently wrong becomes an error. So it is where an object of the
+project's own class may keep the value (`meter += h.data`, `h.data in seen`), or a list or a dict does; where the value
+is an index of a store into what may require grad; and where a function of NumPy is not known to only read.
 
 Unsafe as well where the code does not show that the object is a tensor: where only an annotation, a name or a method of
 an unknown object says so. A packed sequence has `.data` too, and so may a class of your own.

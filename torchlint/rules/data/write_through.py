@@ -12,6 +12,8 @@ from collections import defaultdict
 from torchlint.rules.api import FileContext, Kind, Mode, Value, children, operations, remembered
 from torchlint.rules.data.data_use import FORM_ATTRIBUTES, FORM_FUNCTIONS, FORM_METHODS, VIEW_ATTRIBUTES
 from torchlint.rules.data.forgotten_graph import is_forgotten
+from torchlint.rules.data.other_operands import adds_up, is_indexed, keeps_nothing
+from torchlint.rules.data.read_by_numpy import is_read_by_numpy
 from torchlint.rules.evidence.called_definitions import bind
 from torchlint.rules.evidence.own_results import called_function
 from torchlint.rules.evidence.reached_by_text import is_reached_by_text
@@ -98,12 +100,16 @@ class _Reader:
             case ast.Subscript(value=value):
                 if value is node:
                     return isinstance(above.ctx, ast.Load) and self.reads(above)
-                return isinstance(above.ctx, ast.Store) or self._is_quiet(above.value)
+                return self._index(above)
+            case ast.Slice():
+                return self._bound_of_slice(above)
             case ast.BinOp():
                 return self._operator(node, above)
             case ast.UnaryOp(op=ast.UAdd()):  # the tensor itself
                 return self.reads(above)
-            case ast.UnaryOp() | ast.Compare() | ast.Expr() | ast.FormattedValue() | ast.Assert() | ast.Slice():
+            case ast.Compare():
+                return self._compared(node, above)
+            case ast.UnaryOp() | ast.Expr() | ast.FormattedValue() | ast.Assert():
                 return True
             case ast.If() | ast.While():
                 return True
@@ -121,9 +127,8 @@ class _Reader:
             case ast.Assign() | ast.AnnAssign() | ast.NamedExpr():
                 return self._bound(above)
             case ast.AugAssign(op=op, target=target):
-                known = self._value(target)
-                plain = not known.may(Kind.SEQUENCE) or known.unknown
-                return plain and (isinstance(op, ast.Add | ast.Sub) or self._is_quiet(target))
+                saves_nothing = isinstance(op, ast.Add | ast.Sub) or self._is_quiet(target)
+                return saves_nothing and adds_up(target, self._context)
             case ast.For(iter=iterable, target=ast.Name(id=word)):
                 return iterable is node and self._name(word, above)
         return False
@@ -148,7 +153,37 @@ class _Reader:
         other = above.right if above.left is node else above.left
         if isinstance(above.op, ast.Mod) and isinstance(above.left, ast.Constant):  # "%f" % x
             return True
-        return isinstance(above.op, ast.Add | ast.Sub) or self._is_quiet(other) or is_forgotten(above, self._context)
+        is_saved = not (isinstance(above.op, ast.Add | ast.Sub) or self._is_quiet(other))
+        if is_saved and not is_forgotten(above, self._context):
+            return False
+        return keeps_nothing(other, above.op, self._context)
+
+    def _compared(self, node: ast.expr, above: ast.Compare) -> bool:
+        """Whether the neighbours in a comparison keep nothing of a value: `h in seen`, `a < h <= b`."""
+        sides = [above.left, *above.comparators]
+        pairs = zip(sides, sides[1:], above.ops, strict=False)
+        beside = [(right if left is node else left, op) for left, right, op in pairs if node in (left, right)]
+        return all(keeps_nothing(other, op, self._context) for other, op in beside)
+
+    def _index(self, above: ast.Subscript) -> bool:
+        """Whether an index is only read: no graph saves it, and what is indexed does not keep it.
+
+        `y[index] = v` saves it where `y` or `v` requires grad.
+        """
+        base = above.value
+        if not isinstance(above.ctx, ast.Store):
+            return self._is_quiet(base) and is_indexed(base, self._context)
+        match self._context.parent(above):
+            case ast.Assign(value=value) | ast.AugAssign(value=value):
+                return is_indexed(base, self._context) and self._is_quiet(base) and self._is_quiet(value)
+        return False
+
+    def _bound_of_slice(self, above: ast.Slice) -> bool:
+        """Whether a slice is one of a tensor or an array: they take the bounds as numbers."""
+        outer = self._context.parent(above)
+        if isinstance(outer, ast.Tuple):
+            outer = self._context.parent(outer)
+        return isinstance(outer, ast.Subscript) and is_indexed(outer.value, self._context)
 
     def _argument(self, node: ast.expr, call: ast.Call) -> bool:
         own = called_function(call.func, self._context)
@@ -187,7 +222,9 @@ class _Reader:
             return True
         if name in _VIEWS_OF_NUMPY:
             return self.reads(call)
-        if name.startswith("numpy.") or name in ("copy.deepcopy", "copy.copy"):
+        if name.startswith("numpy."):
+            return is_read_by_numpy(name, node, call)
+        if name in ("copy.deepcopy", "copy.copy"):
             return name != "copy.copy"
         if name in FORM_FUNCTIONS or name in _SAVING_NO_FUNCTION:
             return True
@@ -200,12 +237,12 @@ class _Reader:
 
     def _member(self, node: ast.expr, above: ast.Tuple | ast.List) -> bool:
         match outer := self._context.parent(above):
-            case ast.Call(func=function) if self._value(function).names & {"torch.cat", "torch.stack"}:
-                return True
+            case ast.Call(func=function) if names := self._value(function).names:
+                return names <= {"torch.cat", "torch.stack"}
             case ast.BinOp(op=ast.Mod(), left=ast.Constant(value=str())) | ast.FormattedValue():
                 return True
             case ast.Subscript(slice=index) if index is above:
-                return isinstance(outer.ctx, ast.Store) or self._is_quiet(outer.value)
+                return self._index(outer)
             case ast.Assign(targets=[ast.Tuple(elts=targets)]) if len(targets) == len(above.elts):
                 target = targets[above.elts.index(node)]
                 return isinstance(target, ast.Name) and self._name(target.id, outer)

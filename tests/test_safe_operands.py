@@ -1,0 +1,77 @@
+"""What an operator, an index or a function of NumPy does with a `.data`: small programs before and after `--fix`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.before_and_after import check_runs_alike
+
+pytest.importorskip("torch")
+HEAD = "import numpy as np\nimport torch\n\nx = torch.ones(3, requires_grad=True)\nh = torch.sigmoid(x)\n"
+END = "h.sum().backward()\nprint(x.grad)\n"
+OWN = "class Own:\n    def __init__(self):\n        self.kept = []\n\n    def {}(self, other):\n"
+OWN += "        self.kept.append(other)\n        return {}\n\n\nown = Own()\n"
+WIPED = "for each in own.kept:\n    each.zero_()\n"
+LISTED = "def collect(rows):\n    rows += h.data\n    return rows\n\n\nrows = collect([])\nrows[0].zero_()\n"
+
+READ = {
+    "added to a number": "total = 0\ntotal += h.data.sum()\nprint(total)\n",
+    "added to what is added up in a loop": "t = 0\nfor _ in [1, 2]:\n    t += h.data.sum()\n    t = t + h.data[1]\n",
+    "added to an array": "a = np.zeros(3)\na += h.data\na = a + h.data\nprint(a)\n",
+    "added to an unknown": "def f(bias):\n    return (h.data + bias).sum().item()\n\n\nprint(f(2))\n",
+    "compared": "print((h.data > 0.5).sum(), h.data[1] in [1, 2])\n",
+    "compared with an unknown": "def f(label):\n    return (h.data == label).sum().item()\n\n\nprint(f(2))\n",
+    "an index": "a = np.arange(3)\nb = torch.arange(3)\ni = torch.tensor([1])\nprint(a[i.data], b[i.data])\n",
+    "an index of a store without grad": "b = torch.zeros(3)\ni = torch.tensor([1])\nb[i.data] = 2\nprint(b)\n",
+    "a bound": "b = torch.arange(3)\ni = torch.tensor(1)\nprint(b[i.data :])\n",
+    "given to NumPy": "print(np.mean(h.data), np.asarray(h.data).sum())\n",
+}
+KEPT = {
+    "by `+=` of its own": OWN.format("__iadd__", "self") + "own += h.data\n" + WIPED,
+    "by the second `+=`": OWN.format("__iadd__", "self") + "own += 1\nown += h.data\nown.kept[1].zero_()\n",
+    "by a list": LISTED,
+    "by a list in a dict": "rows = {'h': []}\nrows['h'] += h.data\nrows['h'][0].zero_()\n",
+    "by `+` of its own": OWN.format("__add__", "self") + "b = own + h.data\n" + WIPED,
+    "by `+` on the other side": OWN.format("__radd__", "self") + "b = h.data + own\n" + WIPED,
+    "by a comparison": OWN.format("__eq__", "False") + "b = own == h.data\n" + WIPED,
+    "by `in`": OWN.format("__contains__", "False") + "b = h.data in own\n" + WIPED,
+    "by an index of its own": OWN.format("__getitem__", "1") + "b = own[h.data]\n" + WIPED,
+    "by a slice": OWN.format("__getitem__", "1") + "b = own[h[0].data :]\nown.kept[0].start.zero_()\n",
+    "by a dict": "seen = {}\nseen[h.data] = 1\nfor each in seen:\n    each.zero_()\n",
+    "by an unknown": OWN.format("__add__", "self")
+    + "def f(a):\n    return a + h.data\n\n\nb = f(own)\n" + WIPED,
+}  # fmt: skip
+WRITTEN = {
+    "shuffled": "np.random.seed(0)\nnp.random.shuffle(h.data)\n",
+    "copied to": "np.copyto(h.data, 0)\n",
+    "put": "np.put(h.data, [0], 0)\n",
+    "a result behind the operand": "np.exp(np.ones(3), h.data)\n",
+}
+SAVED = {
+    "a mask": "m = torch.tensor([True, False, True])\ny = x * 2\ny[m.data] = 0\nm.fill_(True)\ny.sum().backward()\n",
+    "an index of live values": "i = torch.tensor([0])\ny = torch.zeros(3)\ny[i.data] = x[:1]\ni.fill_(2)\n"
+    "(y * 2).sum().backward()\n",
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_what_is_only_read_is_repaired(name: str, tmp_path: Path) -> None:
+    text = check_runs_alike(tmp_path, {"main.py": HEAD + READ[name] + END})["main.py"]
+    assert ".data" not in text
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_another_object_may_keep_is_left(name: str, tmp_path: Path) -> None:
+    assert not check_runs_alike(tmp_path, {"main.py": HEAD + KEPT[name] + END})
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_numpy_writes_into_is_left(name: str, tmp_path: Path) -> None:
+    assert not check_runs_alike(tmp_path, {"main.py": HEAD + WRITTEN[name] + END})
+
+
+@pytest.mark.parametrize("name", SAVED)
+def test_an_index_that_a_graph_saves_is_left(name: str, tmp_path: Path) -> None:
+    assert not check_runs_alike(tmp_path, {"main.py": HEAD + SAVED[name] + "print(x.grad)\n"})

@@ -1,0 +1,99 @@
+"""Whether what stands beside a value in an operator keeps nothing of it: a tensor, a number or an array.
+
+An object of another class may keep what it is added to, compared with or looked up by, and write into it later.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.rules.api import FileContext, Kind, defines
+from torchlint.rules.evidence.local_bindings import bindings_of
+from torchlint.rules.evidence.object_attributes import attribute_values
+from torchlint.rules.evidence.tensor_proof import is_proven
+
+_NUMBERS = Kind.INTEGER | Kind.SCALAR | Kind.NONE
+_COUNTED = Kind.TENSOR | Kind.ARRAY | _NUMBERS
+_OF_PYTHON = _COUNTED | Kind.SEQUENCE | Kind.SIZE | Kind.STRING | Kind.DEVICE | Kind.DTYPE
+"""What Python, torch and NumPy make: none of it keeps the other side of an operator."""
+_INDEXED = Kind.TENSOR | Kind.ARRAY
+
+_WORDS: dict[type[ast.operator | ast.cmpop], tuple[str, ...]] = {
+    ast.Add: ("add",),
+    ast.Sub: ("sub",),
+    ast.Mult: ("mul",),
+    ast.Div: ("truediv",),
+    ast.FloorDiv: ("floordiv",),
+    ast.Mod: ("mod",),
+    ast.Pow: ("pow",),
+    ast.MatMult: ("matmul",),
+    ast.BitAnd: ("and",),
+    ast.BitOr: ("or",),
+    ast.BitXor: ("xor",),
+    ast.LShift: ("lshift",),
+    ast.RShift: ("rshift",),
+    ast.Eq: ("eq",),
+    ast.NotEq: ("ne", "eq"),
+    ast.Lt: ("lt", "gt"),
+    ast.LtE: ("le", "ge"),
+    ast.Gt: ("gt", "lt"),
+    ast.GtE: ("ge", "le"),
+    ast.In: ("contains", "eq", "iter", "getitem"),
+    ast.NotIn: ("contains", "eq", "iter", "getitem"),
+}
+"""The methods that answer an operator."""
+_PROTOCOL = "__torch_function__"
+
+
+def keeps_nothing(other: ast.expr, operator: ast.operator | ast.cmpop, context: FileContext) -> bool:
+    """Whether the other side of an operator keeps nothing of a tensor beside it.
+
+    Of what is no tensor beyond doubt it is believed where no class of the project answers the operator.
+    """
+    if isinstance(operator, ast.Is | ast.IsNot) or isinstance(other, ast.Constant):
+        return True
+    known = context.value(other)
+    if known.must(_OF_PYTHON & ~Kind.TENSOR):
+        return True
+    if not known.must(_OF_PYTHON) and (not (known.unknown or known.vague) or known.instance or known.names):
+        return False
+    return not _is_answered(operator, context) or (known.must(_OF_PYTHON) and is_proven(other, context))
+
+
+def adds_up(target: ast.expr, context: FileContext) -> bool:
+    """Whether an augmented assignment reckons with its target: `rows += value` keeps in a list what it is given.
+
+    What a name or an attribute holds after the first `+=` of a tensor says nothing of what it began with.
+    """
+    if not context.value(target).must(_COUNTED):
+        return False
+    match target:
+        case ast.Subscript(value=base):
+            return is_indexed(base, context)
+        case ast.Name():
+            bound = bindings_of(target, context)
+            began = [each.value for each in bound if not each.is_augmented]
+            return all(not each.depth for each in bound) and _are_counted(began, context)
+        case ast.Attribute(attr="data"):
+            return True
+        case ast.Attribute():
+            return _are_counted(attribute_values(target, context), context)
+    return False
+
+
+def _are_counted(values: list[ast.expr], context: FileContext) -> bool:
+    plain = _COUNTED & ~Kind.TENSOR
+    return bool(values) and all(context.value(each).must(plain) or is_proven(each, context) for each in values)
+
+
+def is_indexed(base: ast.expr, context: FileContext) -> bool:
+    """Whether what is indexed is a tensor or an array: an object of another class may keep the index, and a dict."""
+    return context.value(base).must(_INDEXED)
+
+
+def _is_answered(operator: ast.operator | ast.cmpop, context: FileContext) -> bool:
+    """Whether a class of the project may answer an operator."""
+    words = _WORDS[type(operator)]
+    reflected = [f"__r{word}__" for word in words if isinstance(operator, ast.operator)]
+    methods = (*(f"__{word}__" for word in words), *reflected, _PROTOCOL)
+    return any(defines(context.source.utf8, each) or context.other_texts.defines(each) is not None for each in methods)
