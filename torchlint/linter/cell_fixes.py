@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import ast
-import re
-import warnings
-
 from torchlint.diagnostics.assumptions import CELL_SHOWS_NOTHING
 from torchlint.diagnostics.model import Edit, Fix
+from torchlint.source.cell_outputs import shown_rows
 from torchlint.source.notebook import as_notebook
 from torchlint.source.text import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from torchlint.source.notebook_module import Notebook
-
-_LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
 def fitted(fix: Fix, source: Source) -> Fix | None:
@@ -47,15 +42,4 @@ def _shows(notebook: Notebook, index: int, edits: list[Edit] | tuple[()]) -> boo
     for edit in sorted(edits, key=lambda each: (each.start, each.end)):
         parts += [code[last : edit.start - base], edit.text.encode()]
         last = edit.end - base
-    changed = b"".join([*parts, code[last:]])
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            body = ast.parse(changed).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    if not body or not isinstance(body[-1], ast.Expr):
-        return False
-    final = body[-1]
-    row = _LINE_END.split(changed)[(final.end_lineno or 1) - 1]
-    return not row[final.end_col_offset or 0 :].lstrip().startswith(b";")
+    return shown_rows(b"".join([*parts, code[last:]])) is not None

@@ -384,6 +384,8 @@ def _visit(
 def _finding(entry: RuleMetadata, draft: Draft, definition: Definition, layout: Layout) -> Finding:
     start, end = definition.span(draft.at)
     fix = draft.fix if definition.faithful else None
+    if fix is not None and any(definition.prints_source(each.start, each.end) for each in fix.edits):
+        fix = None
     if fix is not None:
         fix = fitted(replace(fix, edits=layout.of(fix.edits)), definition.source)
     why = tuple(definition.source.cited(step) for step in draft.why)

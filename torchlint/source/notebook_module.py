@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
+from torchlint.source.cell_outputs import shown_rows
 from torchlint.source.magics import Neutral, neutral, silenced
 from torchlint.source.notebook_json import Cell, Span, positions
 from torchlint.source.text import Source
@@ -113,6 +114,12 @@ class Notebook(Source):
         return min(part.row_starts[row] + column - 1 + part.dropped(row), len(part.cell.source) + 1)
 
     # ------------------------------------------------------------------ what the user sees
+    def shows(self, offset: int) -> bool:
+        """Whether what stands at an offset is of the expression whose value its cell shows."""
+        index = self.index(offset)
+        rows = shown_rows(f"{self.parts[index].text}\n".encode())
+        return rows is not None and self.position(offset)[0] - self._rows[index] + 1 in rows
+
     @property
     def unread(self) -> str:
         """The magics, the shell commands and the cells that were left out."""

@@ -112,6 +112,11 @@ class Source:
         del offset
         return True
 
+    def shows(self, offset: int) -> bool:
+        """Whether what stands at an offset is of an expression whose value is shown when it has run."""
+        del offset
+        return False
+
     @property
     def original(self) -> Source:
         """What the user wrote, in the same rows: to be shown, where :attr:`text` is to be read."""

@@ -122,6 +122,15 @@ class Definition:
             end += bisect.bisect_left(self._dropped, end)
         return start + shift, end + shift
 
+    def prints_source(self, start: int, end: int) -> bool:
+        """Whether bytes of :attr:`Source.utf8` are printed as they stand when they run: in `f"{x.data=}"`."""
+        return any(first < end and start < last for first, last in self._printed_fields)
+
+    @cached_property
+    def _printed_fields(self) -> list[Span]:
+        fields = self.by_type.get(cst.FormattedStringExpression, ())
+        return [self.span(each) for each in fields if getattr(each, "equal", None) is not None]
+
     @property
     def faithful(self) -> bool:
         """Whether LibCST prints the text as it was read; only then can its spans be trusted."""

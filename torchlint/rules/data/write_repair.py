@@ -135,8 +135,7 @@ def repair(node: cst.Attribute, use: DataUse, confidence: Confidence, context: F
     if _is_in_fstring(node, context):
         return None
     if use.way is Way.INIT:
-        kept = RESULT_NOT_USED.decided(None if _is_unused(use.top, context) else "")
-        assumed = (*_assumed(node, use, confidence, context), kept)
+        assumed = (*_assumed(node, use, confidence, context), _result_not_used(use, context))
         return Fix("Drop `.data`", (dropped(node, context),), assumed)
     if use.word in RESIZING and context.value(node.value).may_require_grad:
         return None
@@ -146,14 +145,25 @@ def repair(node: cst.Attribute, use: DataUse, confidence: Confidence, context: F
         return fix.assuming(NOT_WRITTEN_LATER.decided(None if is_alone else "", brief(node, context)))
     if not _grad_is_off(node, context) and (written := initial_write(node, context)) is not None:
         name, calls = written
-        return Fix(f"Use `{name}`", calls, tuple(_of_a_new_tensor(node, confidence, context)))
+        assumed = (*_of_a_new_tensor(node, confidence, context), _result_not_used(use, context))
+        return Fix(f"Use `{name}`", calls, assumed)
     statement = statement_of(node, context)
     if statement is None or not _is_direct(node, use, statement, context):
         return _detaching(node, use, confidence, context)
     if _grad_is_off(node, context):
         edits = _drop(node, use, context)
-        return Fix("Drop `.data`", edits, _assumed(node, use, confidence, context)) if edits else None
+        if edits is None:
+            return None
+        return Fix("Drop `.data`", edits, (*_assumed(node, use, confidence, context), _result_not_used(use, context)))
     return _in_block(statement, context) or _detaching(node, use, confidence, context)
+
+
+def _result_not_used(use: DataUse, context: FileContext) -> Decision:
+    """Decide whether nobody sees the result, which is the tensor itself now: a cell shows what its last line gives."""
+    if use.way in (Way.STORE, Way.AUGMENTED):
+        return RESULT_NOT_USED.proven()
+    is_seen = not _is_unused(use.top, context) or context.source.shows(context.span(use.top)[0])
+    return RESULT_NOT_USED.decided("" if is_seen else None)
 
 
 def _detaching(node: cst.Attribute, use: DataUse, confidence: Confidence, context: FileContext) -> Fix | None:
