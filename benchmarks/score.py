@@ -55,11 +55,13 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--into", type=Path, default=corpus.cache(), help="where the sources lie")
     parser.add_argument("--clones", type=Path, help="where git directories lie as owner+name, for what is missing")
     parser.add_argument("--show", choices=(*PARTS, "unsafe"), help="list the sites on which they disagree")
+    parser.add_argument("--any-caller", action="store_true", help="take the verdict that counts any realistic caller")
     parser.add_argument("--levels", action="store_true", help="print how often each confidence was right")
     parser.add_argument("--write", action="store_true", help="write docs/labels.md")
     flags = parser.parse_args(arguments)
     if flags.levels:
-        print(levels(scored(flags.labels, flags.into, flags.clones, Config(min_confidence=Confidence.UNPROVEN))))
+        config = Config(min_confidence=Confidence.UNPROVEN)
+        print(levels(scored(flags.labels, flags.into, flags.clones, config), flags.any_caller))
         return 0
     sites = list(scored(flags.labels, flags.into, flags.clones))
     verdicts = [verdict for site in sites for verdict in judged(site)]
@@ -205,7 +207,7 @@ def by_project(verdicts: list[Verdict]) -> str:
     return "\n".join(lines)
 
 
-def levels(sites: Iterable[Site]) -> str:
+def levels(sites: Iterable[Site], any_caller: bool = False) -> str:
     """Return a Markdown table: for each confidence of a `.numpy()` finding how many were true, with 95 % intervals.
 
     Below it what is found and what is flagged wrongly by default, and with all levels.
@@ -215,7 +217,8 @@ def levels(sites: Iterable[Site]) -> str:
     for site in (each for each in sites if each.family == "numpy"):
         finding = site.found("TNS101") or site.found("TNS102") or site.found("TNS103")
         level = "silent" if finding is None else str(finding.confidence)
-        (true if site.label["verdict"] in ("error", "latent") else false)[level] += 1
+        verdict = site.label["verdict_any" if any_caller else "verdict"]
+        (true if verdict in ("error", "latent") else false)[level] += 1
     lines = ["| confidence | true | share, with its interval |", "|---|---|---|"]
     for each in sorted(Confidence, reverse=True):
         right, wrong = true[str(each)], false[str(each)]

@@ -120,22 +120,26 @@ def without_graph(file: File, function: Function) -> frozenset[str]:
     return parameters(function) & _ACTIONS if any(each.endswith(("Env", "Wrapper")) for each in bases) else frozenset()
 
 
+_INDEXED = frozenset(["__getitem__", "__setitem__", "__delitem__"])
 _ASKING_TYPE = frozenset(["isinstance", "is_tensor", "type", "hasattr", "callable"])
 
 
 def indices(index: AstIndex, function: Function) -> frozenset[str]:
     """Return the arguments that a function takes parts by: ``x[at]``, ``x[:, mask]``; such a tensor has no floats.
 
-    One whose type is asked for may be several things, and one that is bound again others.
+    One whose type is asked for may be several things, and one that is bound again others; what an object is indexed by
+    is an index whatever it is.
     """
     slices = [each.slice for each in own(index, function, ast.Subscript)]
     parts = [part for each in slices for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
     words = {each.id for each in parts if isinstance(each, ast.Name)} & parameters(function)
+    given = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    mine = frozenset(given[1:2] if function.name in _INDEXED and given[:1] == ["self"] else ())
     if not words:
-        return frozenset()
+        return mine
     asking = [each for each in own(index, function, ast.Call) if last_word_of_name(each.func) in _ASKING_TYPE]
     asked = {each.id for call in asking for each in call.args if isinstance(each, ast.Name)}
-    return frozenset(words - asked - index.told(bound, function).keys())
+    return frozenset(words - asked - index.told(bound, function).keys()) | mine
 
 
 def hook_mode(file: File, method: Function) -> Mode | None:

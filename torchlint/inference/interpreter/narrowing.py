@@ -189,6 +189,8 @@ class Guard:
             operator, holds = ast.Eq(), not holds
         elif isinstance(operator, ast.Is):
             operator = ast.Eq()
+        if isinstance(operator, ast.In) and holds and isinstance(right, ast.List | ast.Tuple | ast.Set):
+            self._among(left, right.elts, env)
         if not isinstance(operator, ast.Eq):
             return
         if isinstance(right, ast.Constant) and right.value is None:
@@ -213,6 +215,18 @@ class Guard:
             self._refine(subject, env, value, dtype=bits, exact=CASTS.get(name, name))
         elif not holds and bits == Dtype.BOOL and value.dtype & ~bits:
             self._refine(subject, env, value, dtype=value.dtype & ~bits)
+
+    def _among(self, asked: ast.expr, wanted: list[ast.expr], env: Env) -> None:
+        """``x.dtype in (torch.int32, torch.int64)``: a tensor of one of these dtypes."""
+        if not isinstance(asked, ast.Attribute) or asked.attr != "dtype":
+            return
+        value = self.evaluate(asked.value, env)
+        names = [dtype_name(self.evaluate(each, env)) for each in wanted]
+        bits = Dtype(0)
+        for name in names:
+            bits |= dtype_bits(name) if name is not None else value.dtype
+        if value.may(Kind.TENSOR) and names and bits & value.dtype:
+            self._refine(asked.value, env, value, dtype=bits & value.dtype)
 
     def _device(self, left: ast.expr, right: ast.expr, holds: bool, env: Env) -> None:
         """``x.device.type == "cpu"``, ``str(x.device) == "cpu"``, ``x.device == torch.device("cpu")``."""
