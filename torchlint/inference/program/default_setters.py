@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from torchlint.inference.program.frameworks import OTHERS
+from torchlint.inference.program.device_makers import imported, makes_device
 from torchlint.syntax.ast_index import AstIndex
 
 DTYPE, DEVICE, TENSOR_TYPE = "dtype", "device", "tensor type"
@@ -28,8 +28,6 @@ _DECORATOR = re.compile(rb"^[^\S\n]*@[^\n]*device", re.MULTILINE)
 _TORCH = re.compile(rb"\bimport\s+torch\s+as\s+(\w+)")
 _BUILT = rb"getattr\(\s*(?:%b)\s*,\s*(?![\"'][^\"'{}]*[\"']\s*[,)])|\b(?:%b)\.__dict__|\bvars\(\s*(?:%b)\s*\)"
 """Things of torch whose name is not written out, with torch's names in the place of each ``%b``."""
-_ONE_DEVICE = frozenset({"cuda", "xpu", "npu", "mps", "hpu", "mtia", "musa"})
-"""``torch.cuda.device(1)`` says which GPU is meant, and leaves the default device alone."""
 _SETTER = "set_default_"
 _SETTERS = tuple(f"{_SETTER}{each}" for each in _KINDS)
 _BINDING: tuple[type[ast.AST], ...] = (
@@ -82,6 +80,8 @@ class _File:
                 return self._entered(each.context_expr for each in items)
             case ast.Call(func=ast.Attribute(attr="enter_context"), args=[context, *_]):
                 return self._entered([context])
+            case ast.Attribute(value=ast.Call(func=ast.Name(id="type"), args=[context]), attr="__enter__"):
+                return self._entered([context])
             case ast.Attribute(value=context, attr="__enter__"):
                 return self._entered([context])
             case ast.FunctionDef(decorator_list=several) | ast.AsyncFunctionDef(decorator_list=several):
@@ -101,7 +101,7 @@ class _File:
         """Whether an expression that a ``with`` enters may be a ``torch.device``."""
         match node:
             case ast.Call(func=function):
-                return self._makes_device(function)
+                return makes_device(function, self._modules)
             case ast.Name(id=word) | ast.Attribute(attr=word):
                 values = list(self._bound_to(word))
                 return not values or any(value is None or self._may_hold_device(value) for value in values)
@@ -113,19 +113,12 @@ class _File:
                 return self.may_be_device(value)
         return True
 
-    def _makes_device(self, function: ast.expr) -> bool:
-        words = _dotted(function)
-        if not words or "device" not in words[-1].lower():
-            return False
-        above = self._modules.get(words[0], words[0]).split(".") + words[1:-1]
-        return above[0] not in OTHERS and above[-1] not in _ONE_DEVICE
-
     def _may_hold_device(self, value: ast.expr) -> bool:
         match value:
             case ast.Constant():
                 return False
             case ast.Call(func=ast.Name() | ast.Attribute() as function):
-                return self._makes_device(function)
+                return makes_device(function, self._modules)
             case ast.IfExp(body=one, orelse=other):
                 return self._may_hold_device(one) or self._may_hold_device(other)
         return True
@@ -207,30 +200,12 @@ def _may_end_as_setter(key: ast.expr) -> bool:
     return True
 
 
-def imported(index: AstIndex) -> Iterator[tuple[str, str]]:
-    """Yield each name that an import binds, with the dotted name of what it stands for."""
-    for plain in index.nodes(ast.Import):
-        for alias in plain.names:
-            yield (alias.asname, alias.name) if alias.asname else (alias.name.partition(".")[0],) * 2
-    for node in index.nodes(ast.ImportFrom):
-        for alias in node.names:
-            yield alias.asname or alias.name, f"{node.module or ''}.{alias.name}"
-
-
 def _named(text: str) -> frozenset[str]:
     """Return which setters a word or a string names; one that is cut off may become any."""
     found: set[str] = set()
     for match in _NAMED.finditer(text):
         found |= {_KINDS[match[1]]} if match[1] else EVERY_DEFAULT
     return frozenset(found)
-
-
-def _dotted(node: ast.expr) -> list[str]:
-    words: list[str] = []
-    while isinstance(node, ast.Attribute):
-        words.append(node.attr)
-        node = node.value
-    return [*([node.id] if isinstance(node, ast.Name) else [""] * bool(words)), *reversed(words)]
 
 
 def _names(target: ast.expr, word: str) -> bool:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from torchlint.inference.program.default_setters import imported
+from torchlint.inference.program.device_makers import imported
 from torchlint.syntax.ast_index import AstIndex
 
 _STAR = re.compile(rb"\bfrom\s+(?:\.*)([\w.]*)\s+import\s*\(?\s*\*")

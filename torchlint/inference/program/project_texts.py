@@ -14,13 +14,14 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
 
 from torchlint.inference.program.annotation_readers import hands_on, reads_annotations
 from torchlint.inference.program.callers import Callee, CallIndex, call_index, is_expected
 from torchlint.inference.program.class_words import ClassWords, binder_below, class_words
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
+from torchlint.inference.program.device_makers import entered, makers
 from torchlint.inference.program.none_flow import SETTING, NoneFlow
 from torchlint.inference.program.none_graph import ANY_ATTRIBUTE, NONE, Entry, NoneGraph
 from torchlint.inference.program.none_sources import words_that_set
@@ -69,9 +70,11 @@ class _Facts:
     records: bool
     makes_errors: bool
     reads_annotations: bool
+    makes_devices: frozenset[str]
 
 
-_UNREADABLE = _Facts(frozenset({DTYPE, DEVICE, TENSOR_TYPE}), True, True, True, True, True)
+_NOTHING = _Facts(frozenset(), False, False, False, False, False, frozenset())
+_UNREADABLE = _Facts(frozenset({DTYPE, DEVICE, TENSOR_TYPE}), True, True, True, True, True, frozenset())
 
 
 def ask(question: Question) -> str | None:
@@ -128,7 +131,11 @@ def ask(question: Question) -> str | None:
         return look.first(own, lambda each: each.records, "records traces")
     if what == TRACES:
         return look.first(own, lambda each: each.traces, "traces or scripts code")
-    return look.first(own, lambda each: _KINDS[what] in each.defaults, f"may set the {what}")
+    clause = f"may set the {what}"
+    found = look.first(own, lambda each: _KINDS[what] in each.defaults, clause)
+    if found is None and what == SETS_DEFAULT_DEVICE and (path := look.enters_device()) is not None:
+        return f"`{path}` {clause}"
+    return found
 
 
 def look_again() -> None:
@@ -154,6 +161,7 @@ class _Look:
         self._graphs: dict[str, NoneGraph | None] = {}
         self._words: dict[str, frozenset[bytes]] = {}
         self._classes: dict[str, tuple[ClassWords, ...]] = {}
+        self._entered: dict[str, frozenset[str]] = {}
 
     @property
     def is_too_large(self) -> bool:
@@ -167,6 +175,20 @@ class _Look:
         for path, digest in self._digests.items():
             if path != own and says(_UNREADABLE if digest is None else self._facts[digest]):
                 return f"`{self._shown(path)}` {clause}"
+        return None
+
+    def enters_device(self) -> str | None:
+        """Return the first file that enters what a function or a name of another gives that makes or holds a device."""
+        self._refresh()
+        names = {name for each in self._digests.values() if each for name in self._facts[each].makes_devices}
+        spelled = {name.encode() for name in names}
+        for path, digest in self._digests.items() if names else ():
+            if digest is None or self._words_of(path, digest).isdisjoint(spelled):
+                continue
+            if digest not in self._entered:
+                self._entered[digest] = _entered_by(path)
+            if not names.isdisjoint(self._entered[digest]):
+                return self._shown(path)
         return None
 
     def taker(self, own: str, name: str) -> str | None:
@@ -376,11 +398,11 @@ def _facts(path: str, raw: bytes) -> _Facts:
     if path.endswith(SUFFIX):  # the text of a notebook is spelled as JSON
         found = _text_and_tree(path, raw) if b"torch" in raw else None
         if found is None:
-            return _Facts(frozenset(), False, False, False, False, False)
+            return _NOTHING
         text, index = found
         raw = text.encode("utf-8", "replace")
         return _facts_of(raw, lambda: index)
-    return _facts_of(raw, lambda: _tree(path, raw))
+    return _facts_of(raw, cache(lambda: _tree(path, raw)))
 
 
 def _facts_of(raw: bytes, tree: Callable[[], AstIndex | None]) -> _Facts:
@@ -391,7 +413,17 @@ def _facts_of(raw: bytes, tree: Callable[[], AstIndex | None]) -> _Facts:
         records_traces(raw),
         makes_errors(raw, tree),
         reads_annotations(raw),
+        makers(raw, tree),
     )
+
+
+def _entered_by(path: str) -> frozenset[str]:
+    """Return the words of what a file's blocks enter; a notebook's text is that of its cells."""
+    raw = _read(path) or b""
+    if path.endswith(SUFFIX):
+        found = _text_and_tree(path, raw)
+        raw = found[0].encode("utf-8", "replace") if found is not None else b""
+    return entered(raw)
 
 
 def tree_of(path: str) -> AstIndex | None:
@@ -446,7 +478,7 @@ def python_files(root: str) -> list[str] | None:
         if entries > MOST_ENTRIES:
             return None
         for entry in listed:
-            if entry.name.endswith(_SUFFIXES) and _is_file(entry):
+            if (entry.name.endswith(_SUFFIXES) or "." not in entry.name) and _is_source(entry):
                 found.append(entry.path)
             elif entry.is_dir(follow_symlinks=False) and _holds_source(entry):
                 stack.append(entry.path)
@@ -455,11 +487,18 @@ def python_files(root: str) -> list[str] | None:
     return found
 
 
-def _is_file(entry: os.DirEntry[str]) -> bool:
+def _is_source(entry: os.DirEntry[str]) -> bool:
+    """Whether a file is Python: without a suffix it is where its first line says so."""
     try:
-        return entry.is_file()
-    except OSError:  # a link that leads back to itself
+        return entry.is_file() and ("." in entry.name or _is_script(entry.path))
+    except OSError:  # a link that leads back to itself, a file that may not be read
         return False
+
+
+def _is_script(path: str) -> bool:
+    with open(path, "rb") as file:
+        start = file.read(100)
+    return start.startswith(b"#!") and b"python" in start.partition(b"\n")[0]
 
 
 def _holds_source(entry: os.DirEntry[str]) -> bool:

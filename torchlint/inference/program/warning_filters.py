@@ -13,10 +13,12 @@ from torchlint.syntax.ast_index import AstIndex
 
 _SETTERS = {"simplefilter": 1, "filterwarnings": 2}
 """Functions that set a filter, and the place of the class of warnings among their arguments."""
+_SETTING = (b"simplefilter(", b"filterwarnings(", b"showwarning")
 _SET_AT_ALL = re.compile(
     rb"(?:simplefilter|filterwarnings)\(\s*(?:action\s*=\s*)?(?:[\"']error|[^\"'\s])|showwarning\s*="
 )
-_FILES = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
+FILES = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
+"""What pytest reads its options from."""
 _USER = frozenset({"", "Warning", "UserWarning", "builtins.Warning", "builtins.UserWarning"})
 OTHER_WARNINGS = re.compile(r"(?:\w+\.)*(?!(?:User)?Warning$)\w*Warning")
 """Names of classes of warnings that those of torch are none of: they are of ``UserWarning`` itself."""
@@ -59,7 +61,7 @@ def _may_be_ours(message: ast.expr) -> bool:
 
 def makes_errors(text: bytes, parse: Callable[[], AstIndex | None]) -> bool:
     """Whether a text sets such a filter for all that runs after it, or keeps the warnings that are shown."""
-    if _SET_AT_ALL.search(text) is None:
+    if not any(each in text for each in _SETTING) or _SET_AT_ALL.search(text) is None:
         return False
     index = parse()
     if index is None or any(_keeps_shown(each, index) for each in index.nodes(ast.Assign)):
@@ -95,7 +97,7 @@ def _is_for_a_while(call: ast.Call, index: AstIndex) -> bool:
 
 def file_with_errors(root: str) -> str | None:
     """Return the name of the file that has the tests of a project make errors of torch's warnings."""
-    return next((name for name in _FILES if _ends_in_error(_filters(os.path.join(root, name)))), None)
+    return next((name for name in FILES if _ends_in_error(_filters(os.path.join(root, name)))), None)
 
 
 def _ends_in_error(filters: Iterator[str]) -> bool:
