@@ -154,3 +154,69 @@ def test_an_import_that_is_only_told_of_goes(tmp_path: Path, code: str) -> None:
 @pytest.mark.parametrize("code", RUN.values(), ids=RUN)
 def test_an_import_that_code_in_a_string_uses_stays(tmp_path: Path, code: str) -> None:
     assert "main.py" not in fixed(written(tmp_path, {"main.py": HEAD + code, "nets.py": RUNNING}))
+
+
+# ---------------------------------------------------------------------- who takes the error of what is no tensor
+WRAP = HEAD + "\nclass Wrap:\n    def __call__(self, x):\n        return Variable(x).numel()\n\n\n"
+NET = HEAD + "\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return Variable(x).sum()\n\n\n"
+EACH = HEAD + (
+    "\nclass Each:\n    def __init__(self, xs):\n        self.xs = xs\n\n"
+    "    def __iter__(self):\n        for x in self.xs:\n            yield Variable(x)\n\n\n"
+)
+COMMANDS = (
+    "from torch.autograd import Variable\n\nCOMMANDS = {}\n\n\ndef command(f):\n"
+    "    COMMANDS[f.__name__] = f\n    return f\n"
+    "\n\n@command\ndef wrap(x):\n    return Variable(x).numel()\n"
+)
+PLAIN = "def attempt(f, x):\n    return f(x)\n"
+TAKING = "def attempt(f, x):\n    try:\n        return f(x)\n    except {}:\n        return 'bad'\n"
+
+CALLS = {
+    "an object": WRAP + "from tools import attempt\n\nprint(attempt(Wrap(), torch.ones(3)))\n",
+    "a module": NET + "from tools import attempt\n\nnet = Net()\nprint(attempt(net, torch.ones(3)))\n",
+}
+
+
+@pytest.mark.parametrize("main", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize("tools", [PLAIN, TAKING.format("KeyError")], ids=["no handler", "another handler"])
+def test_an_object_is_handed_to_who_takes_no_error(tmp_path: Path, main: str, tools: str) -> None:
+    changed = check_runs_alike(tmp_path, {"main.py": main, "tools.py": tools})
+    assert "Variable(" not in changed["main.py"]
+
+
+def test_what_is_done_to_an_object_elsewhere_is_no_call_of_it(tmp_path: Path) -> None:
+    main = NET + "net = Net()\ntry:\n    net.eval()\nexcept TypeError:\n    pass\nprint(net(torch.ones(3)))\n"
+    assert "Variable(" not in check_runs_alike(tmp_path, {"main.py": main})["main.py"]
+
+
+def test_a_registry_of_which_nobody_takes_errors_is_unwrapped(tmp_path: Path) -> None:
+    main = "import nets\nimport torch\n\nprint([each(torch.ones(2)) for each in nets.COMMANDS.values()])\n"
+    changed = check_runs_alike(tmp_path, {"main.py": main, "nets.py": COMMANDS})
+    assert "Variable(" not in changed["nets.py"]
+
+
+ATTEMPTS = {
+    "an object": WRAP + "from tools import attempt\n\nprint(attempt(Wrap(), torch.ones(3)), attempt(Wrap(), 5))\n",
+    "an object by its name": WRAP + "from tools import attempt\n\nwrap = Wrap()\nprint(attempt(wrap, 5))\n",
+    "a module": NET + "from tools import attempt\n\nnet = Net()\nprint(attempt(net, 5))\n",
+    "a call on the spot": NET + "net = Net()\ntry:\n    print(net(5))\nexcept TypeError:\n    print('bad')\n",
+    "an attribute": (
+        NET + "class Run:\n    def __init__(self):\n        self.net = Net()\n\n    def go(self, x):\n        try:\n"
+        "            return self.net(x)\n        except TypeError:\n            return 'bad'\n\n\nprint(Run().go(5))\n"
+    ),
+    "a loop": EACH
+    + "from tools import attempt\n\nprint(attempt(list, Each([torch.ones(1)])), attempt(list, Each([1])))\n",
+}
+
+
+@pytest.mark.parametrize("main", ATTEMPTS.values(), ids=ATTEMPTS)
+def test_an_object_may_be_called_where_its_error_is_taken(tmp_path: Path, main: str) -> None:
+    assert check_runs_alike(tmp_path, {"main.py": main, "tools.py": TAKING.format("TypeError")}) == {}
+
+
+def test_a_registry_may_be_called_where_an_error_is_taken(tmp_path: Path) -> None:
+    main = (
+        "import nets\n\nfor name in sorted(nets.COMMANDS):\n    try:\n        print(nets.COMMANDS[name]([1]))\n"
+        "    except TypeError:\n        print('bad')\n"
+    )
+    assert check_runs_alike(tmp_path, {"main.py": main, "nets.py": COMMANDS}) == {}

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from torchlint.inference.program.handed_objects import is_run, kept_by, made_by, names_of_objects
 from torchlint.inference.program.signals import Signal, failing, leaves
 from torchlint.syntax.ast_index import AstIndex, Function
 
@@ -23,6 +24,7 @@ _PUSHING = frozenset({"push", "push_async_exit"})
 _ENTERING = frozenset({"enter_context", "enter_async_context"})
 _IMPLICIT = re.compile(r"__\w+__|forward")
 """Methods that are called without being named: then what names the class is asked."""
+_MAKING = ("__init__", "__new__")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _MOST = 60
 """So many functions on the way to a caller are followed."""
@@ -36,6 +38,11 @@ class Callee:
     is_method: bool
     decorators: frozenset[str] = frozenset()
     is_async: bool = False
+
+    @property
+    def word(self) -> str:
+        """The word that a text with a use of it holds: ``Net()`` stands for an object of a class."""
+        return self.name.removesuffix("()")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +73,18 @@ class CallIndex:
     """Words of examples in strings of which the string says that they end with an error."""
     keeps_tasks: bool = False
     """Whether errors of coroutines may be kept: ``gather(..., return_exceptions=True)``."""
+    keeping: dict[str, set[str]] = field(default_factory=dict)
+    """Where functions put what they are given, as a decorator does that fills a registry."""
     expects_all: bool = False
     """Whether the whole text is expected to fail: ``pytestmark = pytest.mark.xfail``."""
+
+    def names_of(self, callee: Callee) -> set[str]:
+        """Return the names by which the text knows a function; of an object those of its class, too."""
+        found = {callee.name, *self.aliases.get(callee.name, ())}
+        if callee.name != callee.word:
+            others = self.aliases.get(callee.word, set())
+            found |= {callee.word, *others, *(f"{each}()" for each in others)}
+        return found
 
 
 def call_index(index: AstIndex, signal: Signal) -> CallIndex:
@@ -89,6 +106,7 @@ def call_index(index: AstIndex, signal: Signal) -> CallIndex:
             found.uses[text.value].append(around.use(text, True, True))
         elif isinstance(text.value, str) and ">>>" in text.value:
             found.failing.update(failing(text.value))
+    _note_objects(found, index, around)
     for statement in index.nodes(ast.ImportFrom):
         for name in statement.names:
             if name.asname:
@@ -100,7 +118,23 @@ def call_index(index: AstIndex, signal: Signal) -> CallIndex:
     for kind in index.nodes(ast.ClassDef):
         if signal.is_taken_by(kind):
             found.taking.add(kind.name)
+    found.keeping.update(kept_by(index))
     return found
+
+
+def _note_objects(found: CallIndex, index: AstIndex, around: _Around) -> None:
+    """Note where objects are made and handed on, or are called by a name that the text gives them."""
+    objects = names_of_objects(index)
+    for kind, names in objects.items():
+        found.aliases[f"{kind}()"].update(f"{each}()" for each in names)
+    named = {name for names in objects.values() for name in names}
+    nodes: list[ast.Name | ast.Attribute] = [*index.nodes(ast.Name), *index.nodes(ast.Attribute)]
+    for each in nodes:
+        word = each.id if isinstance(each, ast.Name) else each.attr
+        if (made := made_by(each, index)) is not None:
+            found.uses[f"{word}()"].append(around.use(made))
+        elif word in named and isinstance(each.ctx, ast.Load) and is_run(each, index):
+            found.uses[f"{word}()"].append(around.use(each))
 
 
 def who_expects(
@@ -145,10 +179,13 @@ def is_expected(
         if any(_takes(each, signal, texts) for each in callee.decorators):
             if not callee.name:
                 return f"the code around may expect the {signal.name}"
-            return f"the decorator of `{callee.name}` may take the {signal.name}"
-        for shown, text in texts(callee.name) if callee.name else ():
-            names = {callee.name, *text.aliases.get(callee.name, ())}
-            uses = [each for name in names for each in text.uses.get(name, ()) if _fits(each, callee)]
+            return f"the decorator of `{callee.word}` may take the {signal.name}"
+        for decorator in callee.decorators:
+            keeping = {place for _, text in texts(decorator) for place in text.keeping.get(decorator, ())}
+            waiting += [Callee(place, is_method) for place in sorted(keeping) for is_method in (False, True)]
+        for shown, text in texts(callee.word) if callee.name else ():
+            names = text.names_of(callee)
+            uses = [each for name in sorted(names) for each in text.uses.get(name, ()) if _fits(each, callee, name)]
             if uses and text.expects_all:
                 return f"the tests of {_file(shown, is_own)} may expect the {signal.name}"
             if signal.is_error and callee.name in text.failing:
@@ -157,9 +194,10 @@ def is_expected(
                 return f"a task in {_file(shown, is_own)} may keep the error of `{callee.name}`"
             for use in uses:
                 if use.is_caught or any(_takes(each, signal, texts) for each in use.runners):
-                    return f"a caller of `{callee.name}` in {_file(shown, is_own)} may expect the {signal.name}"
+                    return f"a caller of `{callee.word}` in {_file(shown, is_own)} may expect the {signal.name}"
                 waiting += use.around
-            waiting += [Callee(name, callee.is_method, is_async=callee.is_async) for name in names - {callee.name}]
+            others = [name for name in names - {callee.name} if not name.endswith("()")]
+            waiting += [Callee(name, callee.is_method, is_async=callee.is_async) for name in others]
     return None
 
 
@@ -167,8 +205,10 @@ def _file(shown: str, own: str) -> str:
     return "this file" if shown == own else f"`{shown}`"
 
 
-def _fits(use: CallSite, callee: Callee) -> bool:
+def _fits(use: CallSite, callee: Callee, name: str) -> bool:
     """Whether a use may be one of a function: methods are attributes, functions names or attributes of a module."""
+    if name.endswith("()"):
+        return True
     return use.is_attribute if callee.is_method else not use.is_attribute or use.of_module
 
 
@@ -210,7 +250,8 @@ def callee_of(function: Function, index: AstIndex) -> Callee:
     is_async = isinstance(function, ast.AsyncFunctionDef)
     if isinstance(above, ast.ClassDef):
         if _IMPLICIT.fullmatch(function.name):
-            return Callee(above.name, False, decorators, is_async)
+            made = above.name if function.name in _MAKING else f"{above.name}()"
+            return Callee(made, False, decorators, is_async)
         if function.name == "run":  # a thread runs it, and keeps its error
             decorators |= frozenset(filter(None, map(_last_word, above.bases))) & _KEEPING
         return Callee(function.name, True, decorators, is_async)

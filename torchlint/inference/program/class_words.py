@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from torchlint.inference.program.default_setters import imported
+from torchlint.inference.program.device_makers import imported
 from torchlint.syntax.ast_index import AstIndex
 
 _OWN = frozenset({"self", "cls"})
