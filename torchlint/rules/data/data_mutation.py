@@ -81,6 +81,10 @@ Other writes go into a block under `torch.no_grad()` that neighbouring statement
 `.data` is only dropped, and so it is for the functions of `nn.init`. Where the statement cannot be moved into a block,
 or its result is used, `.data` becomes `.detach()`, through which writes are counted too.
 
+`m.weight.data += v` becomes `m.weight.add_(v)`, because `m.weight += v` also assigns the attribute, which may be a
+property: of a parametrized module it is one. Unsafe unless `v` is a tensor or a number: with a NumPy array `+=` makes a
+new tensor.
+
 Safe where no graph can hold the tensor: a module initialises what it made itself, in `__init__`, in
 `reset_parameters` or another initialiser that only its constructor calls in this file, or in a function given to
 nothing but `.apply` of a module just made, which was moved at most (`net.cuda()`); or where one of torch's layers was

@@ -19,7 +19,7 @@ from torchlint.diagnostics.assumptions import (
     merged,
 )
 from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
-from torchlint.rules.api import FileContext, Mode, remembered, semantic_children
+from torchlint.rules.api import FileContext, Kind, Mode, remembered, semantic_children
 from torchlint.rules.data.data_evidence import tensor_evidence
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, detached, dropped, is_detaching
 from torchlint.rules.data.initial_values import initial_write
@@ -30,6 +30,8 @@ from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.tensor_uses import ALIKE, CALLING_BACK, PARAMETER, REFORMING, RESIZING
 
+_RECKONED_WITH = Kind.TENSOR | Kind.INTEGER | Kind.SCALAR
+"""What an augmented assignment takes into the tensor's memory."""
 _HARMLESS_CALLS = frozenset("float int len min max abs round range tuple list sum isinstance bool".split())
 _HARMLESS_MODULES = ("torch.", "math.", "numpy.", "random.")
 
@@ -40,6 +42,11 @@ def _assumed(node: cst.Attribute, use: DataUse, confidence: Confidence, context:
     if use.way is Way.METHOD:
         doubt = "the old code changes the temporary that `.data` makes" if use.word in REFORMING else ""
         decisions.append(SAME_METHOD.decided(None if use.word in ALIKE else doubt, f".{use.word}()"))
+    if isinstance(use.top, cst.AugAssign):
+        plain = context.value(use.top.value).must(_RECKONED_WITH)
+        operator = context.code(use.top.operator).strip()
+        doubt = f"with a NumPy array, `{operator}` makes a new tensor"
+        decisions.append(SAME_METHOD.decided(None if plain else doubt, operator))
     decisions.append(GRAD_MODE_IS_FREE.decided(None if _is_plain_around(node, context) else ""))
     return tuple(decisions)
 
@@ -332,6 +339,9 @@ _METHODS: dict[type[cst.BaseAugOp], str] = {
     cst.FloorDivideAssign: "floor_divide_",
     cst.PowerAssign: "pow_",
     cst.ModuloAssign: "remainder_",
+    cst.BitAndAssign: "bitwise_and_",
+    cst.BitOrAssign: "bitwise_or_",
+    cst.BitXorAssign: "bitwise_xor_",
 }
 
 
@@ -342,9 +352,10 @@ def _drop(node: cst.Attribute, use: DataUse, context: FileContext) -> tuple[Edit
 
 
 def _may_be_rebound(receiver: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether ``x += v`` does what ``x.data += v`` did: it also assigns, so that ``x`` has to be a local name."""
-    if isinstance(receiver, cst.Attribute):
-        return True
+    """Whether ``x += v`` does what ``x.data += v`` did: it also assigns, so that ``x`` has to be a local name.
+
+    An attribute may be a property, one of a parametrized module among them: assigning runs its setter.
+    """
     name = context.python(receiver)
     return isinstance(receiver, cst.Name) and isinstance(name, ast.Name) and _is_local(name, context)
 
@@ -364,14 +375,16 @@ def _is_local(name: ast.Name, context: FileContext) -> bool:
 
 
 def _as_method(node: cst.Attribute, use: DataUse, context: FileContext) -> tuple[Edit, ...] | None:
-    """``x[0].data += v`` becomes ``x[0].add_(v)``: a tuple's member or a name of another scope cannot be assigned."""
+    """``m.w.data += v`` becomes ``m.w.add_(v)``: a property or a tuple's member may refuse to be assigned."""
     statement = use.top
     assert isinstance(statement, cst.AugAssign)
-    method = _METHODS.get(type(statement.operator))
-    start, end = context.outer_span(node.value)[1], context.outer_span(statement.value)[0]
-    if method is None or "#" in context.source.slice(start, end) or isinstance(statement.value, cst.Tuple):
+    method, value = _METHODS.get(type(statement.operator)), statement.value
+    start, end = context.outer_span(node.value)[1], context.outer_span(value)[0]
+    if method is None or "#" in context.source.slice(start, end) or (isinstance(value, cst.Tuple) and not value.lpar):
         return None
-    return Edit(start, end, f".{method}("), context.insert_after(statement.value, ")")
+    if value.lpar and not isinstance(value, cst.Tuple | cst.GeneratorExp):  # its brackets become those of the call
+        return (Edit(start, end, f".{method}"),)
+    return Edit(start, end, f".{method}("), context.insert_after(value, ")")
 
 
 def _grad_is_off(node: cst.Attribute, context: FileContext) -> bool:
