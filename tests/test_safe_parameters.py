@@ -53,3 +53,52 @@ def test_an_augmented_assignment_of_an_array_is_left(tmp_path: Path) -> None:
         body = f"{LAYER}self.fc.weight.data += {value}"
         main = _net(body, ", start=np.ones(2)") + "print(Net(np.ones(2)).state_dict()['fc.weight'])\n"
         assert not check_runs_alike(tmp_path, {"main.py": main})
+
+
+MADE_OF = {
+    "a default that fills": ("self.w = nn.Parameter(torch.full((2,), init))", ", init=0.5"),
+    "a default that scales": ("self.w = nn.Parameter(init * torch.ones(2))", ", init=0.5"),
+    "a default that is copied": ("self.w = nn.Parameter(torch.tensor([init, 1.0]))", ", init=0.5"),
+    "settings that size": ("self.w = nn.Linear(config[0], 2).weight", ", config=(2,)"),
+    "blocks with a default": ("self.w = nn.Sequential(Block(), Block(rate=0.2))[0].fc.weight", ""),
+    "a loss": ("self.ce = nn.CrossEntropyLoss(torch.ones(2))\nself.w = self.ce.weight", ""),
+    "an embedding": ("self.w = nn.Embedding(3, 2, 0, None, 2.0, False, False, torch.ones(3, 2)).weight", ""),
+}
+SHARED = {
+    "a default": ("self.w = nn.Parameter(torch.as_tensor(init))", ", init=0.5"),
+    "a default by way of an attribute": (
+        "self.init = init\nself.w = nn.Parameter(torch.as_tensor(self.init))",
+        ", init=0.5",
+    ),
+    "settings": ("self.w = nn.Parameter(config.anchors)", ", config"),
+    "a loss": ("self.ce = nn.CrossEntropyLoss(w)\nself.w = self.ce.weight", ", w"),
+    "an embedding": ("self.w = nn.Embedding(3, 2, 0, None, 2.0, False, False, w).weight", ", w"),
+    "a class of layers": ("make = nn.NLLLoss\nself.ce = make(w)\nself.w = self.ce.weight", ", w"),
+}
+BLOCK = "class Block(nn.Module):\n    def __init__(self, rate=0.1):\n        super().__init__()\n"
+BLOCK += "        self.rate = rate\n        self.fc = nn.Linear(2, 2)\n\n\n"
+
+
+@pytest.mark.parametrize("name", MADE_OF)
+def test_what_is_made_of_numbers_is_new(name: str, tmp_path: Path) -> None:
+    body, given = MADE_OF[name]
+    main = _net(f"{body}\nself.w.data.clamp_(0, 0.1)", given).replace("class Net", f"{BLOCK}class Net")
+    assert "self.w.clamp_(0, 0.1)" in check_runs_alike(tmp_path, {"main.py": main + "print(Net().w)\n"})["main.py"]
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_a_tensor_that_is_handed_over_keeps_its_memory(name: str, tmp_path: Path) -> None:
+    body, given = SHARED[name]
+    main = _net(f"{body}\nself.w.data.clamp_(0, 0.1)", given)
+    main += "x = torch.ones(3, 2, requires_grad=True)\nh = torch.sigmoid(x)\n"
+    main += "h.anchors = h\nnet = Net(h)\nh.sum().backward()\nprint(x.grad)\n"
+    assert not check_runs_alike(tmp_path, {"main.py": main})
+
+
+def test_a_module_that_a_layer_keeps_is_not_new(tmp_path: Path) -> None:
+    body = "self.layer = nn.TransformerEncoderLayer(2, 1, 2, 0.0, {})\n"
+    body += "for p in self.layer.parameters():\n    p.data.mul_(0.5)"
+    end = "act = nn.PReLU()\nx = -torch.ones(1, 2, requires_grad=True)\nloss = act(x * 1).sum()\nnet = Net(act)\n"
+    end += "loss.backward()\nprint(x.grad)\n"
+    assert check_runs_alike(tmp_path, {"main.py": _net(body.format("'relu'"), ", act") + end})
+    assert not check_runs_alike(tmp_path, {"main.py": _net(body.format("act"), ", act") + end})

@@ -92,8 +92,8 @@ made right before (`m = nn.Linear(2, 2)`) and nothing ran it since; and the meth
 to do the same in both spellings. "Made itself" means that each way in which the attribute is set leads to
 constructors of `torch.nn`, new tensors, and classes and functions of the file that make nothing else: not to a module
 or a parameter that was passed in, kept at class level, found in a global or in another file, or given by a function
-that may hand out the same one twice. What the title then names is `self.net`; for `self.modules()` and
-`self.parameters()` this must hold of all attributes.
+that may hand out the same one twice, nor to a tensor that a parameter with the default `0.5` may be given. What the
+title then names is `self.net`; for `self.modules()` and `self.parameters()` this must hold of all attributes.
 
 Safe as well for the parameters of a target network, which a loop writes: `for p, t in zip(net.parameters(),
 target.parameters()): t.data.copy_(...)`. All that the file does with `target` must be in sight: it is made of torch's

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from torchlint.rules.api import FileContext, Function, Kind
+from torchlint.rules.evidence.layer_arguments import numbers_of_layer
 
 PLAIN = Kind.INTEGER | Kind.SCALAR | Kind.STRING | Kind.NONE | Kind.SIZE | Kind.DEVICE | Kind.DTYPE | Kind.ARRAY
 """What holds no module and no tensor."""
@@ -60,13 +61,17 @@ def _numbers(node: ast.AST, context: FileContext) -> Iterator[ast.expr]:
         case ast.Call(func=ast.Name(id="range"), args=args):
             for each in args:
                 yield from _terms(each)
-        case ast.Call(func=function, args=args) if _takes_numbers(context.names(function), len(args)):
-            for each in args:
+        case ast.Call(func=function, args=args):
+            for each in _taken_as_numbers(context.names(function), args):
                 yield from _terms(each)
 
 
-def _takes_numbers(names: frozenset[str], count: int) -> bool:
-    return names_layer(names) or (bool(names) and (names <= _SIZED or (count > 1 and names <= _LEGACY)))
+def _taken_as_numbers(names: frozenset[str], given: list[ast.expr]) -> Sequence[ast.expr]:
+    """Return the arguments that a function of torch takes as numbers."""
+    if names_layer(names):
+        return numbers_of_layer(names, given)
+    sized = bool(names) and (names <= _SIZED or (len(given) > 1 and names <= _LEGACY))
+    return given if sized else ()
 
 
 def _terms(node: ast.expr) -> Iterator[ast.expr]:
@@ -83,7 +88,7 @@ _KEEPING = frozenset(
 
 
 def names_layer(names: frozenset[str]) -> bool:
-    """Whether names are those of layers of torch, which take numbers and keep no module that they are given."""
+    """Whether names are those of layers of torch, which make their parts themselves, of numbers for the most part."""
     return bool(names) and all(
         re.fullmatch(r"torch\.nn\.(?:modules\.\w+\.)?[A-Z]\w*", each) and each.rpartition(".")[2] not in _KEEPING
         for each in names

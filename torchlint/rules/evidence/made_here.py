@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from torchlint.rules.api import LEGACY_DTYPES, MODEL_WORD, FileContext, Function, Kind, leaf, operations, parameters
 from torchlint.rules.evidence.called_definitions import (
@@ -24,6 +25,7 @@ from torchlint.rules.evidence.called_definitions import (
     shared_names,
     stores,
 )
+from torchlint.rules.evidence.layer_arguments import kept_by_layer
 from torchlint.rules.evidence.object_attributes import Setting, in_force, path_word, settings
 
 _COPYING = frozenset({"copy.deepcopy", "torch.tensor", "torch.from_numpy"})
@@ -46,7 +48,7 @@ def kept_arguments(names: frozenset[str], node: ast.Call) -> tuple[ast.expr, ...
     """
     given = (*node.args, *(each.value for each in node.keywords))
     if names_layer(names):
-        return tuple(each.value for each in node.keywords if each.arg and "weight" in each.arg)
+        return kept_by_layer(names, node.args, node.keywords)
     if names <= _COPYING or all(each in _NUMBERS or each.startswith(_PURE) for each in names):
         return ()
     if all(each in operations().factories for each in names):
@@ -84,7 +86,12 @@ class Judge:
         self.context = context
         self.definitions = Definitions(context)
         self._left, self._depth = _MOST, 0
-        self._asked: set[tuple[Frame, str]] = set()
+        self.is_shared = True
+        """Whether memory is asked about, which torch keeps of a tensor that it is given; else modules and parameters.
+
+        A parameter with a number for a default may be handed a tensor, but hardly a module.
+        """
+        self._asked: set[tuple[Frame, str, bool]] = set()
         """Names that are looked into: a name that is made of itself adds nothing."""
         self.made: list[Made] = []
 
@@ -116,7 +123,8 @@ class Judge:
     def _are_new_parts(self, node: ast.expr, frame: Frame) -> bool:
         match node:
             case ast.BinOp(left=left, right=right):
-                return self._all((left, right), frame)
+                with self.asking(is_shared=False):  # the result has a memory of its own
+                    return self._all((left, right), frame)
             case ast.UnaryOp(operand=inner) | ast.Starred(value=inner) | ast.NamedExpr(value=inner):
                 return self.is_new(inner, frame)
             case ast.IfExp(body=one, orelse=other):
@@ -130,6 +138,20 @@ class Judge:
             case ast.DictComp(value=part):
                 return self.is_new(part, frame)
         return False
+
+    @contextmanager
+    def asking(self, *, is_shared: bool) -> Iterator[None]:
+        """Ask about the memory of tensors from here on, or about what holds tensors and modules only."""
+        before, self.is_shared = self.is_shared, is_shared
+        try:
+            yield
+        finally:
+            self.is_shared = before
+
+    def _all_kept(self, nodes: tuple[ast.expr, ...], frame: Frame) -> bool:
+        """Whether what torch keeps of some arguments is new."""
+        with self.asking(is_shared=True):
+            return self._all(nodes, frame)
 
     def _all(self, nodes: tuple[ast.expr, ...] | list[ast.expr], frame: Frame) -> bool:
         return all(self.is_new(each, frame) for each in nodes)
@@ -163,12 +185,13 @@ class Judge:
             return False
         if node.id in shared_names(frame.function, self.context):
             return False
-        if (frame, node.id) in self._asked:
+        asked = (frame, node.id, self.is_shared)
+        if asked in self._asked:
             return True
-        self._asked.add((frame, node.id))
+        self._asked.add(asked)
         origins = list(self.origins(node.id, frame))
         found = (given or bool(origins)) and all(self.is_new(each, frame) for each in origins)
-        self._asked.discard((frame, node.id))
+        self._asked.discard(asked)
         return found
 
     def origins(self, word: str, frame: Frame) -> Iterator[ast.expr | None]:
@@ -197,7 +220,7 @@ class Judge:
                 return self.definitions.classes(node, frame) is not None
             case ast.Attribute(value=inner, attr=word):
                 if isinstance(inner, ast.Name) and is_settings(inner.id) and not MODEL_WORD.search(word):
-                    return inner.id in (frame.given.keys() | named_parameters(frame.function))
+                    return not self.is_shared and inner.id in (frame.given.keys() | named_parameters(frame.function))
                 return self._is_counted(node, frame)
         return False
 
@@ -207,9 +230,11 @@ class Judge:
             return False
         if word in frame.given:
             return False
-        if has_plain_default(function, word) and not MODEL_WORD.search(word):
+        if self.definitions.are_given_numbers(word, frame):
             return True
-        return is_settings(word) or self.definitions.are_given_numbers(word, frame)
+        if self.is_shared:  # a default tells what others may hand over, and nothing of what they do
+            return False
+        return is_settings(word) or (has_plain_default(function, word) and not MODEL_WORD.search(word))
 
     def _is_counted(self, node: ast.expr, frame: Frame) -> bool:
         """Whether the function, or the class for an attribute, uses an expression as a number."""
@@ -225,7 +250,7 @@ class Judge:
         names = self.context.names(node.func)
         kept = kept_arguments(names, node) if names else None
         if kept is not None:
-            return self._all(kept, frame)
+            return self._all_kept(kept, frame)
         if self._all_classes_make_new(node, frame):
             return True
         function = self.definitions.function(node.func, frame)
@@ -238,10 +263,20 @@ class Judge:
                 return (word in _PARTS or word in operations().methods) and self._is_new_object(receiver, frame)
         return False
 
+    def keeps_new(self, call: ast.Call, names: frozenset[str], start: Frame) -> bool:
+        """Whether a constructor of torch's, called by that of a class below it, is given nothing old to keep."""
+        given = [each for each in call.args if not is_self(each, start)]
+        if names_layer(names):
+            return self._all_kept(kept_by_layer(names, given, call.keywords), start)
+        return self._all_kept((*given, *(each.value for each in call.keywords)), start)
+
     def _all_classes_make_new(self, node: ast.Call, frame: Frame) -> bool:
         classes = self.definitions.classes(node.func, frame)
         return bool(classes) and all(
-            isinstance(each, frozenset) or Made.by(self, each, node, frame).is_all_new for each in classes or ()
+            self._all_kept(kept_by_layer(each, node.args, node.keywords), frame)
+            if isinstance(each, frozenset)
+            else Made.by(self, each, node, frame).is_all_new
+            for each in classes or ()
         )
 
     def _returns_new(self, function: Function, this: Building | None, node: ast.Call, frame: Frame) -> bool:
@@ -265,7 +300,7 @@ class Made:
         self.is_closed = True
         """Whether all its other bases are torch's own."""
         self._frames: list[Frame] = []
-        self._known: dict[str | None, bool] = {}
+        self._known: dict[tuple[str | None, bool], bool] = {}
         self._open = False
         self._add(owner, given)
         self._add_methods()
@@ -312,9 +347,8 @@ class Made:
         names = judge.context.value(base).names
         if not names or not all(each.startswith("torch.nn.") or leaf(each) in _BARE for each in names):
             self.is_closed = False
-        elif start is not None and not names_layer(names):
-            handed = [each for call in calls for each in (*call.args, *(word.value for word in call.keywords))]
-            self._open |= not all(is_self(each, start) or judge.is_new(each, start) for each in handed)
+        elif start is not None:
+            self._open |= not all(judge.keeps_new(each, names, start) for each in calls)
 
     def _add_methods(self) -> None:
         """Add the methods that the constructors run, and those that these name, and so on."""
@@ -336,17 +370,19 @@ class Made:
     @property
     def is_all_new(self) -> bool:
         """Whether nothing in the object was made elsewhere."""
-        return self.is_closed and not self._open and self._is_new(None)
+        with self.judge.asking(is_shared=False):
+            return self.is_closed and not self._open and self._is_new(None)
 
     def owns(self, word: str) -> bool:
         """Whether an attribute holds only what was made for the object."""
         return not self._open and self._is_new(word)
 
     def _is_new(self, word: str | None) -> bool:
-        if word not in self._known:
-            self._known[word] = True  # while it is asked: a part that is made of itself adds nothing
-            self._known[word] = self._settle(word)
-        return self._known[word]
+        asked = (word, self.judge.is_shared)
+        if asked not in self._known:
+            self._known[asked] = True  # while it is asked: a part that is made of itself adds nothing
+            self._known[asked] = self._settle(word)
+        return self._known[asked]
 
     def _settle(self, word: str | None) -> bool:
         found = list(self._settings(word))
