@@ -6,9 +6,12 @@ import cmath
 import math
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import torch
+
+from tests.before_and_after import check_runs_alike
 
 NAMES = {"torch": torch, "math": math, "cmath": cmath}
 
@@ -85,3 +88,49 @@ def test_backward_without_an_argument_refuses_complex_numbers() -> None:
     assert float(z.detach()) == 1.0
     with pytest.raises(RuntimeError, match="real"):
         (z * 2).backward()
+
+
+REAL = {
+    "behind it": "loss.backward()\n    return float(loss)",
+    "either way": (
+        "if c:\n        loss.backward()\n    else:\n        torch.autograd.backward(loss)\n    return float(loss)"
+    ),
+    "in each round": (
+        "for _ in 'ab':\n        loss = torch.sum(z)\n        loss.backward()\n        c = float(loss)\n    return c"
+    ),
+}
+COMPLEX = {
+    "on one way": "if c:\n        loss.backward()\n    return float(loss)",
+    "in a loop": "for _ in range(c):\n        loss.backward()\n    return float(loss)",
+    "afterwards": "found = float(loss)\n    if c:\n        loss.backward()\n    return found",
+    "in a choice": "c and loss.backward()\n    return float(loss)",
+    "with its error taken": (
+        "try:\n        loss.backward()\n    except RuntimeError:\n        pass\n    return float(loss)"
+    ),
+    "with its error gone": "with suppress(RuntimeError):\n        loss.backward()\n    return float(loss)",
+}
+DIFFERENTIATING = """\
+from contextlib import suppress
+
+import torch
+
+
+def f(z, c):
+    loss = torch.fft.fft(z).sum(){real}
+    {body}
+
+
+print(repr(f(torch.ones(1, requires_grad=True), 0)))
+"""
+
+
+@pytest.mark.parametrize("body", REAL.values(), ids=REAL)
+def test_what_was_differentiated_is_real(tmp_path: Path, body: str) -> None:
+    changed = check_runs_alike(tmp_path, {"main.py": DIFFERENTIATING.format(body=body, real=".real")})
+    assert "loss.item()" in changed["main.py"]
+
+
+@pytest.mark.parametrize("body", COMPLEX.values(), ids=COMPLEX)
+def test_what_may_not_have_been_differentiated_stays_a_float(tmp_path: Path, body: str) -> None:
+    changed = check_runs_alike(tmp_path, {"main.py": DIFFERENTIATING.format(body=body, real="")})
+    assert "float(loss.detach())" in changed["main.py"]

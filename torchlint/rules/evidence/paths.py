@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from torchlint.rules.api import FileContext, Function, remembered
 
@@ -106,3 +106,26 @@ def reached_after(
             changed = node
         stack += [(each, changed) for each in following.get(node, [])]
     return None
+
+
+def comes_by(
+    start: ast.stmt | None,
+    place: ast.stmt,
+    wanted: Collection[ast.stmt],
+    scope: Function | ast.Module,
+    context: FileContext,
+) -> bool:
+    """Whether each way from a statement, or from where the scope begins, to a place comes by a statement of some."""
+    following = successors(scope, context)
+    if place not in following or (start is not None and start not in following):
+        return False
+    seen: set[ast.stmt] = set()
+    stack = list(following.get(start, [])) if start is not None else scope.body[:1]
+    while stack:
+        node = stack.pop()
+        if node is place:
+            return False
+        if node not in seen and node not in wanted:
+            seen.add(node)
+            stack += following.get(node, [])
+    return True

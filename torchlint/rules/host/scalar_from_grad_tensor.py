@@ -57,11 +57,11 @@ both = torch.tensor([w.sum(), w.mean()])  # warning
 ## Fix safety
 
 Safe where the code shows that the value is a tensor: the number is the same, bit for bit, and only the warning goes.
-`.item()` is written where the dtype is known to be real, as that of a loss whose `backward()` is called, `.detach()`
-elsewhere: the `.item()` of a complex tensor without imaginary part is a `complex`, which neither `float` nor `math`
-takes. Unsafe where somebody may wait for the warning, as `pytest.warns` does, where a number may be handed to the
-same place, which has no `.detach()`, and in a `forward` and where a loss is computed: there the warning may be the only
-sign that a gradient gets lost.
+`.item()` is written where the dtype is known to be real, as that of a loss whose `backward()` was called on every way
+that leads there, `.detach()` elsewhere: the `.item()` of a complex tensor without imaginary part is a `complex`, which
+neither `float` nor `math` takes. Unsafe where somebody may wait for the warning, as `pytest.warns` does, where a number
+may be handed to the same place, which has no `.detach()`, and in a `forward` and where a loss is computed: there the
+warning may be the only sign that a gradient gets lost.
 
 For `torch.tensor([a, b])` the repair is shown and never applied: `torch.stack` keeps the gradient, which changes what
 is trained, and `.detach()` keeps what happens today. Which was meant is yours to say.
@@ -78,6 +78,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 import libcst as cst
 
@@ -86,6 +87,7 @@ from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Grad, Kind, Mode, Rule, Triggers
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.expected_errors import warning_not_expected
+from torchlint.rules.evidence.paths import comes_by
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.host.host_conversions import computes_loss, shows_grad
 
@@ -96,6 +98,8 @@ _WITHOUT_FLOAT = frozenset("trunc prod comb perm gcd lcm factorial isqrt fsum di
 """Functions of ``math`` that ask a tensor for something else than ``__float__``, or take a list."""
 _REAL = frozenset({"float16", "bfloat16", "float32", "float64"})
 _CONVERSION = re.compile(r"%(\(|[#0\- +]*(\*|\d*)(?:\.(\*|\d*))?[hlL]?(.))", re.DOTALL)
+_HANDLING = (ast.Try, ast.With, ast.AsyncWith, *filter(None, (getattr(ast, "TryStar", None),)))
+"""What an error inside of it may not leave: ``with suppress(RuntimeError)``."""
 _BACKWARD = frozenset({"backward", "manual_backward"})
 
 
@@ -336,7 +340,42 @@ def _is_real(node: cst.BaseExpression, context: FileContext) -> bool:
     value, place = context.value(node), context.python(node)
     if value.is_tensor and value.exact in _REAL:
         return True
-    return isinstance(place, ast.Name) and _is_differentiated(place, context)
+    return isinstance(place, ast.Name) and _was_differentiated(place, context)
+
+
+def _was_differentiated(name: ast.Name, context: FileContext) -> bool:
+    """Whether ``backward`` was called on the value that a name stands for, whichever way led there."""
+    around, place = context.function_around(name) or context.tree, _statement(name, context)
+    bound = set(context.reaching(name))
+    same = (each for each in _differentiated(around, context) if each.id == name.id)
+    calls = {
+        _statement(each, context)
+        for each in same
+        if set(context.reaching(each)) == bound and _runs_to_its_end(each, place, context)
+    }
+    starts = {each if isinstance(each, ast.arg) else _statement(each, context) for each in bound}
+    return bool(calls and bound) and all(
+        comes_by(None if isinstance(each, ast.arg) else each, place, calls, around, context) for each in starts
+    )
+
+
+def _statement(node: ast.AST, context: FileContext) -> ast.stmt:
+    return next(each for each in context.ancestors(node) if isinstance(each, ast.stmt))
+
+
+def _runs_to_its_end(differentiated: ast.Name, place: ast.stmt, context: FileContext) -> bool:
+    """Whether a call of ``backward`` is a statement whose error would not let a run come to a place."""
+    statement = _statement(differentiated, context)
+    if not isinstance(statement, ast.Expr) or not _is_all_of(statement.value, differentiated, context):
+        return False
+    around = {*context.ancestors(place), place}
+    return not any(isinstance(each, _HANDLING) and each not in around for each in context.ancestors(statement))
+
+
+def _is_all_of(value: ast.expr, differentiated: ast.Name, context: FileContext) -> bool:
+    """Whether a statement's expression is the call of ``backward`` itself and no choice of several."""
+    between = takewhile(lambda each: each is not value, context.ancestors(differentiated))
+    return isinstance(value, ast.Call) and all(isinstance(each, ast.Call | ast.Attribute) for each in between)
 
 
 def _why(node: cst.BaseExpression, context: FileContext) -> tuple[str, ...]:
