@@ -154,7 +154,7 @@ WRONG: dict[tuple[str, str], list[tuple[str, ...]]] = {
     ("TNS302", "a = torch.Tensor(t.size())"): [
         ("the tensor's dtype", "torch.empty(t.size())", "torch.empty_like(t)", "a: dtype"),
     ],
-    ("TNS302", "a = torch.Tensor(n)"): [
+    ("TNS302", "assert isinstance(n, int)\na = torch.Tensor(n)"): [
         ("a value for a size", "torch.empty(n)", "torch.tensor(n)", "a: shape"),
     ],
     ("TNS302", "a = torch.Tensor()"): [

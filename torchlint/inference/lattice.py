@@ -158,6 +158,8 @@ class Value:
     """For a lambda or a local function: where it is defined."""
     why_grad: Reason | None = None
     why_device: Reason | None = None
+    claimed: str = ""
+    """Why the kind is only claimed, as a clause: an annotation says it, or a test that leaves more open."""
 
     # ------------------------------------------------------------------ questions
     def must(self, kind: Kind) -> bool:
@@ -230,6 +232,7 @@ class Value:
             self.instance,
             self.const,
             type(self.const),
+            self.claimed,
             self.node,
         )
 
@@ -301,6 +304,7 @@ def join(one: Value, other: Value, depth: int = 4) -> Value:
         node=one.node if one.node is other.node else None,
         why_grad=_why(one.grad, one.why_grad, other.grad, other.why_grad),
         why_device=_why(one.device, one.why_device, other.device, other.why_device),
+        claimed=one.claimed or other.claimed,
     )
 
 
@@ -339,6 +343,25 @@ def _members(value: Value) -> Value | None:
 def _joined_keys(one: Value, other: Value, depth: int) -> tuple[tuple[str, Value], ...]:
     theirs = dict(other.keys)
     return tuple((key, join(mine, theirs[key], depth - 1)) for key, mine in one.keys if key in theirs)
+
+
+def annotated(value: Value) -> Value:
+    """Return a value of which an annotation says what kind it is, and of what kind all that it holds."""
+    if value.vague and value.member is None:
+        return value
+    return value.having(
+        claimed="callers may break the annotation",
+        items=None if value.items is None else tuple(map(annotated, value.items)),
+        member=None if value.member is None else annotated(value.member),
+        keys=tuple((word, annotated(each)) for word, each in value.keys),
+    )
+
+
+def resting_on(base: Value, result: Value) -> Value:
+    """Return what was taken from a value: claimed where the value is."""
+    if not base.claimed or result.claimed or result.vague:
+        return result
+    return result.having(claimed=base.claimed)
 
 
 def join_all(values: Iterable[Value]) -> Value:

@@ -189,10 +189,10 @@ _SEQUENCES = (
 _TYPED = "FloatTensor DoubleTensor HalfTensor LongTensor IntTensor ShortTensor CharTensor ByteTensor BoolTensor".split()
 _FROM_DATA = (
     *_cases("TNS301", *(f"a = torch.Tensor({each})" for each in _SEQUENCES), given=""),
-    *_cases("TNS301", "a = torch.Tensor(numbers)", given="numbers: list[int]"),
+    *_cases("TNS301", "assert isinstance(numbers, list)\na = torch.Tensor(numbers)", given="numbers: list[int]"),
     *_cases(
         "TNS301",
-        "a = torch.Tensor(array.reshape(-1))",
+        "assert isinstance(array, np.ndarray)\na = torch.Tensor(array.reshape(-1))",
         "return torch.Tensor(np.atleast_1d(array))",
         "x = np.atleast_1d(array).astype(np.float32)\na = torch.Tensor(x)\na += 1\nreturn x",
         "return torch.Tensor(np.sin(np.ones((2, 4))[:, 0::2]))",
@@ -200,14 +200,18 @@ _FROM_DATA = (
     ),
     *_cases("TNS301", "return torch.Tensor([t.sum(), t.sum()])", "return torch.Tensor([t.sum().item(), 2])"),
     *_cases("TNS301", "a = torch.Tensor(torch.FloatStorage())\na.resize_(2).fill_(1)", given=""),
-    *_cases("TNS302", "a = torch.Tensor(n)", "return torch.Tensor(n, 2).zero_()", "a = torch.Tensor()", given="n: int"),
+    *_cases("TNS302", "assert isinstance(n, int)\na = torch.Tensor(n)", given="n: int"),
+    *_cases("TNS302", "return torch.Tensor(n, 2).zero_()", "a = torch.Tensor()", given="n: int"),
     *_cases(
         "TNS302",
         "a = torch.Tensor(t.size())",
         "a = torch.Tensor(t.size(0), 3)",
+        "return nn.Parameter(torch.Tensor(2, 3))",
+    ),
+    *_shown(
+        "TNS302",
         "y = t.reshape(-1)\na = torch.Tensor(y.size()), torch.Tensor(y.shape)",
         "y = t * 1\nreturn torch.Tensor(y.shape), torch.Tensor(len(y), 2)",
-        "return nn.Parameter(torch.Tensor(2, 3))",
     ),
 )
 _TYPES = (
@@ -219,8 +223,16 @@ _TYPES = (
         "x = np.atleast_1d(array).astype(np.int64)\na = torch.LongTensor(x)\na += 1\nreturn x",
         given="array: np.ndarray",
     ),
-    *_cases("TNS304", "return torch.FloatTensor(numbers), torch.LongTensor(numbers)", given="numbers: list[int]"),
-    *_cases("TNS304", "return torch.FloatTensor(n, 3).zero_(), torch.LongTensor(n)", given="n: int"),
+    *_cases(
+        "TNS304",
+        "assert isinstance(numbers, list)\nreturn torch.FloatTensor(numbers), torch.LongTensor(numbers)",
+        given="numbers: list[int]",
+    ),
+    *_cases(
+        "TNS304",
+        "assert isinstance(n, int)\nreturn torch.FloatTensor(n, 3).zero_(), torch.LongTensor(n)",
+        given="n: int",
+    ),
     *_cases(
         "TNS304",
         *(f"a = torch.{each}(torch.{each.replace('Tensor', 'Storage')}())\na.resize_(2).fill_(1)" for each in _TYPED),

@@ -108,7 +108,7 @@ class Closures:
 def loosened(value: Value) -> Value:
     """Return a value into which something unknown may have been written."""
     if value.must(Kind.SEQUENCE):
-        return of_kind(Kind.SEQUENCE, member=UNKNOWN)
+        return of_kind(Kind.SEQUENCE, member=UNKNOWN, claimed=value.claimed)
     return value.having(grad=value.grad | ANY_GRAD) if value.may(Kind.TENSOR) else value
 
 

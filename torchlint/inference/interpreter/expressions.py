@@ -28,6 +28,7 @@ from torchlint.inference.lattice import (
     join,
     join_all,
     of_kind,
+    resting_on,
     tensor,
 )
 from torchlint.inference.models import functions, libraries, nn, tensors
@@ -120,7 +121,16 @@ class Expressions:
         return value
 
     def attribute_of(self, base: Value, word: str, node: ast.expr) -> Value:
-        """Return ``base.word``."""
+        """Return ``base.word``: where a claim says what the base is, it says that of its attributes, too.
+
+        Of what has a tensor's attributes, which are numbers alike, an array's shape alone is something else.
+        """
+        found = self._attribute_of(base, word, node)
+        if not base.claimed or (base.is_tensor and not found.may(Kind.SIZE)):
+            return found
+        return resting_on(base, found)
+
+    def _attribute_of(self, base: Value, word: str, node: ast.expr) -> Value:
         if base.names and base.must(Kind.OTHER):
             return UNKNOWN if self.file.are_functions(base) else self._of_names(base, word)
         for key, value in base.keys:
@@ -286,7 +296,13 @@ class Expressions:
         return self.combined(self.evaluate(node.left, env), self.evaluate(node.right, env), node.op, env.mode, node)
 
     def combined(self, left: Value, right: Value, operator: ast.operator, mode: Mode, node: ast.AST) -> Value:
-        """Return the result of a binary operator."""
+        """Return the result of a binary operator: a tensor decides what it is, and else a claim of either side."""
+        result = self._combined(left, right, operator, mode, node)
+        if any(each.is_tensor and not each.claimed for each in (left, right)):
+            return result.having(claimed="") if result.claimed else result
+        return resting_on(left if left.claimed else right, result)
+
+    def _combined(self, left: Value, right: Value, operator: ast.operator, mode: Mode, node: ast.AST) -> Value:
         if not left.may(Kind.TENSOR) and not right.may(Kind.TENSOR):
             return _without_tensors(left, right, operator)
         either = joined_operands([value for value in (left, right) if value.may(Kind.TENSOR)])

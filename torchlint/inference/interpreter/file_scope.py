@@ -19,7 +19,7 @@ from torchlint.inference.interpreter.parameters import Binding, Callers, is_prog
 from torchlint.inference.interpreter.project import MARK, Effort, Project
 from torchlint.inference.interpreter.statements import Flow
 from torchlint.inference.interpreter.summaries import Summaries, place_of
-from torchlint.inference.lattice import NOTHING, UNKNOWN, Kind, Mode, Value, join, join_all, of_kind
+from torchlint.inference.lattice import NOTHING, UNKNOWN, Kind, Mode, Value, annotated, join, join_all, of_kind
 from torchlint.inference.models import grad_mode
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import last_word_of_name, says_accelerator
@@ -354,7 +354,8 @@ class File:
         def own(names: frozenset[str]) -> Value | None:
             return self.classes.instance_of(names) or foreign_object(names)
 
-        return annotated_value(annotation, Resolve(names, own))
+        said = annotated_value(annotation, Resolve(names, own))
+        return None if said is None else annotated(said)
 
     # ------------------------------------------------------------------ calls
     def call(self, name: str, callee: Value, given: Arguments, mode: Mode) -> Value | None:

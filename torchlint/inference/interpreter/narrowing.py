@@ -112,16 +112,15 @@ class Guard:
 
     def _keep(self, subject: ast.expr, kind: Kind, env: Env) -> None:
         value = self.evaluate(subject, env)
-        kept = value.kind & kind
+        kept, claimed = _kept(value, kind)
         grad = value.grad or Grad.DETACHED | Grad.UNKNOWN
         if kind == Kind.SEQUENCE and value.items is None and value.member is None and not value.unknown:
             # What a method that lists lack told of the value holds for its parts, where the test is ever true.
             part = value.having(kind=ANY, rank=None)
-            self._refine(subject, env, value, kind=kind, member=part if kept or value.kind else None)
+            self._refine(subject, env, value, kind=kept, member=part if value.kind else None, claimed=claimed)
             return
-        self._refine(
-            subject, env, value, kind=kept or kind, grad=grad, device=value.device or Device.HOST | Device.UNKNOWN
-        )
+        device = value.device or Device.HOST | Device.UNKNOWN
+        self._refine(subject, env, value, kind=kept, grad=grad, device=device, claimed=claimed)
 
     # ------------------------------------------------------------------ forms of tests
     def _flag(self, subject: ast.expr, word: str, holds: bool, env: Env) -> None:
@@ -239,6 +238,12 @@ class Guard:
             self._refine(subject, env, device=Device.HOST if holds else Device.ACCELERATOR)
         elif wanted == Device.ACCELERATOR:
             self._refine(subject, env, device=Device.ACCELERATOR if holds else Device.HOST)
+
+
+def _kept(value: Value, kind: Kind) -> tuple[Kind, str]:
+    """Return what a value is that passed a test for some kinds, and why that is only claimed, if it is."""
+    kept = value.kind & kind or kind
+    return kept, value.claimed if kind & ~value.kind else ""  # else the test alone says as much
 
 
 def _asked_for_device(node: ast.expr) -> ast.expr | None:

@@ -20,7 +20,7 @@ from torchlint.inference.interpreter.heuristics import (
     without_graph,
 )
 from torchlint.inference.interpreter.pytest_fixtures import handed
-from torchlint.inference.lattice import UNKNOWN, Dtype, Grad, Kind, Mode, Reason, Value, join_all, of_kind
+from torchlint.inference.lattice import UNKNOWN, Dtype, Grad, Kind, Mode, Reason, Value, annotated, join_all, of_kind
 from torchlint.inference.models import grad_mode
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import last_word_of_name
@@ -140,7 +140,8 @@ class Binding:
         if text is not None:
             return self.file.annotated(ast.Constant(text), self.env, self.flow)
         told = self.file.index.told(argument_types, self.function) if self.file.works_with_torch else {}
-        return told.get(argument.arg)
+        described = told.get(argument.arg)
+        return None if described is None else annotated(described)
 
     def _why(self, argument: ast.arg, fault: str) -> Reason:
         text = "{code} is an argument of `" + self.function.name + "`: nothing excludes a tensor that " + fault

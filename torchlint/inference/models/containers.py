@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.inference.lattice import ANY, UNKNOWN, Kind, Mode, Value, join, join_all, of_kind
+from torchlint.inference.lattice import ANY, UNKNOWN, Kind, Mode, Value, join, join_all, of_kind, resting_on
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.tables import Call, functions
 
@@ -27,6 +27,12 @@ FOREIGN = Kind.OTHER | Kind.ARRAY | Kind.SCALAR | Kind.STRING | Kind.SEQUENCE
 
 def part(value: Value) -> Value:
     """Return what iterating over a value, or taking one of its parts, may give."""
+    if value.items or value.member is not None:
+        return _part(value)  # which is said or shown of the members themselves
+    return resting_on(value, _part(value))
+
+
+def _part(value: Value) -> Value:
     if not value.kind:
         return value
     if value.must(Kind.MODULE) and (value.items or value.member is not None):
@@ -64,7 +70,7 @@ def element(base: Value, where: ast.expr, index: Value) -> Value:
         if base.keys and base.must(Kind.SEQUENCE) and base.member is None:
             return UNKNOWN
     if base.must(Kind.SIZE):
-        return of_kind(Kind.INTEGER)
+        return base.member or of_kind(Kind.INTEGER, claimed=base.claimed)
     return part(base)
 
 
@@ -72,9 +78,9 @@ def _sliced(base: Value) -> Value:
     if base.must(Kind.SEQUENCE | Kind.SIZE):
         if base.must(Kind.SIZE):
             return base
-        return of_kind(Kind.SEQUENCE, member=base.element())
+        return of_kind(base.kind, member=base.element(), claimed=base.claimed)
     if base.must(Kind.STRING):
-        return of_kind(Kind.STRING)
+        return of_kind(Kind.STRING, claimed=base.claimed)
     if base.items is not None or base.member is not None:
         return base.having(items=None, member=base.element(), rank=None)
     return part(base).having(kind=base.kind) if base.may(Kind.TENSOR) else part(base)

@@ -171,7 +171,9 @@ def _made(call: Construction) -> str:
 def why(call: Construction, context: FileContext) -> tuple[str, ...]:
     """Return the steps behind a finding."""
     steps = []
-    if call.confidence is Confidence.LIKELY and call.given.kind is ArgumentKind.SIZE:
+    if call.given.doubt:
+        steps.append(f"what {call.given.what.rstrip(',')} is rests on a claim: {call.given.doubt}")
+    elif call.confidence is Confidence.LIKELY and call.given.kind is ArgumentKind.SIZE:
         steps.append(f"the name or the use of {call.given.what} speaks for a size; nothing proves it")
     if call.given.kind is ArgumentKind.UNKNOWN:
         steps.append(f"nothing in the code tells what {call.given.what} is")

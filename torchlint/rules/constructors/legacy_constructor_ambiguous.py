@@ -55,7 +55,7 @@ def make(value):
 ## Fix safety
 
 The fix is only shown, never applied: the two readings exclude each other. An annotation (`values: list[float]`,
-`size: int`) turns the finding into TNS301 or TNS302, which have a fix.
+`size: int`) turns the finding into TNS301 or TNS302, which have a fix: unsafe where the annotation is all that speaks.
 
 ## References
 

@@ -195,12 +195,12 @@ def _kind_decided(call: Construction, never_ran: bool) -> Decision:
         return IS_DATA.proven(of=given.what) if never_ran else AUTHOR_MEANT_THIS.open(doubt="the call always raises")
     is_size = given.seems_size or given.kind in (ArgumentKind.SIZE, ArgumentKind.EMPTY)
     assumption = IS_SIZE if is_size else IS_DATA
-    if given.proven:
+    if given.proven or (never_ran and given.doubt):  # what is claimed is what was meant
         return assumption.proven(of=given.what)
     if given.kind is ArgumentKind.ARRAY:  # its kind is known, its dimensions are not
         return assumption.proven("it is an array", given.what)
     is_likely = given.kind is not ArgumentKind.UNKNOWN and not given.by_name
-    return assumption.open(given.what, is_likely=never_ran or is_likely)
+    return assumption.open(given.what, given.doubt, is_likely=never_ran or is_likely)
 
 
 def _device_is_open(call: Construction, context: FileContext) -> bool:

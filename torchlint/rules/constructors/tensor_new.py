@@ -50,9 +50,9 @@ z = x.new(1.5)  # error
 Safe where `x` is a tensor beyond doubt and the argument is proven to be a size or a sequence: same values, dtype and
 device, and neither requires grad (measured on torch 2.13, also for parameters). A size with `.zero_()`, `.fill_(0)` or
 `.fill_(1)` right behind it becomes `new_zeros` or `new_ones`. Unsafe where only an annotation says that `x` is one
-(nothing holds a caller to it), where the evidence is in names and in what is done with the result, for arrays
-(`new_tensor` always copies), and for `x.new(*sizes)`, which gives an empty tensor without elements where `new_empty()`
-raises; as for TNS302 in functions of a project that records traces.
+or what the argument is (nothing holds a caller to it), where the evidence is in names and in what is done with the
+result, for arrays (`new_tensor` always copies), and for `x.new(*sizes)`, which gives an empty tensor without elements
+where `new_empty()` raises; as for TNS302 in functions of a project that records traces.
 
 ## References
 
@@ -180,11 +180,11 @@ def _assumed(node: cst.Call, found: Given, receiver: cst.BaseExpression, context
     if found.kind is ArgumentKind.INVALID:
         yield AUTHOR_MEANT_THIS.open(doubt="the call always raises")
     elif found.kind in (ArgumentKind.SIZE, ArgumentKind.EMPTY):
-        yield IS_SIZE.proven(of=found.what) if found.proven else IS_SIZE.open(found.what, is_likely=True)
+        yield IS_SIZE.proven(of=found.what) if found.proven else IS_SIZE.open(found.what, found.doubt, is_likely=True)
         yield from size_not_traced(node, node.args, context)
     else:
         likely = found.kind is not ArgumentKind.UNKNOWN
-        yield IS_DATA.proven(of=found.what) if found.proven else IS_DATA.open(found.what, is_likely=likely)
+        yield IS_DATA.proven(of=found.what) if found.proven else IS_DATA.open(found.what, found.doubt, is_likely=likely)
     if found.kind in _COPIED:
         yield MEMORY_NOT_SHARED.open(found.what)
     if found.may_be_empty:

@@ -50,7 +50,7 @@ def is_accepted_size(node: ast.expr, context: FileContext) -> bool:
 
 def _is_integer(node: ast.expr, context: FileContext) -> bool:
     known = context.value(node)
-    return bool(known.kind) and known.must(Kind.INTEGER)
+    return bool(known.kind) and known.must(Kind.INTEGER) and not known.claimed
 
 
 def refuses_integer_tensors(node: cst.Call, dtype: str | None, context: FileContext) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.rules.api import FileContext, Kind
+from torchlint.rules.evidence.accepted_sizes import is_accepted_size
 from torchlint.rules.evidence.local_bindings import bindings_of, names_of
 
 DIMENSIONAL = frozenset(
@@ -182,7 +183,7 @@ def _is_numbers(node: ast.expr, context: FileContext, depth: int) -> bool:
     if isinstance(node, ast.Constant):
         return isinstance(node.value, int | float)
     known = context.value(node)
-    if not (known.kind and known.must(_NUMBERS)) or depth == 0:
+    if not (known.kind and known.must(_NUMBERS)) or known.claimed or depth == 0:
         return False
     match node:
         case ast.Name():
@@ -216,7 +217,7 @@ def _gives_numbers(receiver: ast.expr, context: FileContext, depth: int) -> bool
 def _is_no_tensor(node: ast.expr, context: FileContext, depth: int) -> bool:
     """Whether an argument is no tensor: what is one of numbers is looked into, and NumPy makes an array of others."""
     known = context.value(node)
-    if not known.kind or known.may(Kind.TENSOR):
+    if not known.kind or known.may(Kind.TENSOR) or known.claimed:
         return False
     return not known.may(Kind.ARRAY) or _is_numbers(node, context, depth - 1)
 
@@ -230,7 +231,7 @@ def _is_sequence(node: ast.expr, context: FileContext) -> bool:
     if isinstance(node, ast.List | ast.Tuple | ast.ListComp):
         return True
     known = context.value(node)
-    return bool(known.kind) and known.must(Kind.SEQUENCE)
+    return bool(known.kind) and known.must(Kind.SEQUENCE) and not known.claimed
 
 
 def _is_flat(node: ast.expr) -> bool:
@@ -249,8 +250,7 @@ def _is_shape(given: list[ast.expr], context: FileContext) -> bool:
         case [ast.UnaryOp(op=ast.USub(), operand=ast.Constant())]:
             return True
         case [one]:
-            known = context.value(one)
-            return not isinstance(one, ast.Starred) and bool(known.kind) and known.must(Kind.INTEGER)
+            return not isinstance(one, ast.Starred) and is_accepted_size(one, context)
     return len([each for each in given if not isinstance(each, ast.Starred)]) > 1
 
 

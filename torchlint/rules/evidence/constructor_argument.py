@@ -10,7 +10,7 @@ from enum import Enum
 
 import libcst as cst
 
-from torchlint.rules.api import FileContext, Kind
+from torchlint.rules.api import FileContext, Kind, Value
 from torchlint.rules.evidence.accepted_sizes import PARAMETERS, is_accepted_size, refuses_integer_tensors
 from torchlint.rules.evidence.argument_evidence import (
     Shape,
@@ -59,6 +59,8 @@ class Given:
     """Only ``*sizes``: without elements the legacy call gives an empty tensor where ``torch.empty()`` raises."""
     may_raise: bool = False
     """One integer, and where it is a tensor, the legacy call or what is done with its result raises."""
+    doubt: str = ""
+    """Why it is not proven, as a clause, where there is more to say than that."""
     by_name: bool = False
     """Nothing but its name speaks for a size: a list called ``length`` would become uninitialised memory."""
 
@@ -137,7 +139,7 @@ def given(node: cst.Call, positional: Sequence[cst.Arg], context: FileContext) -
 def _starred(node: cst.BaseExpression, context: FileContext) -> Given:
     facts = context.value(node)
     shown = f"`*{brief(node, context)}`"
-    if facts.items and all(each.must(Kind.INTEGER) for each in facts.items):
+    if facts.must(Kind.SEQUENCE) and not facts.claimed and _are_sizes(facts.items or ()):
         return Given(ArgumentKind.SIZE, True, shown)
     if facts.must(_SIZE_KINDS) or _calls_size(node) or names_sizes(node):
         return Given(
@@ -146,13 +148,16 @@ def _starred(node: cst.BaseExpression, context: FileContext) -> Given:
     return Given(ArgumentKind.UNKNOWN, False, shown)
 
 
+def _are_sizes(items: Sequence[Value]) -> bool:
+    """Whether a call that is handed these values one by one takes them for a size, as it does wherever it has two."""
+    return len(items) > 1 or (len(items) == 1 and items[0].must(Kind.INTEGER) and not items[0].claimed)
+
+
 def _one(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> Given:
-    return (
-        _by_shape(argument, context)
-        or _by_facts(argument, context)
-        or _by_acceptance(node, argument, context)
-        or _by_words(node, argument, context)
-    )
+    found = _by_shape(argument, context) or _by_facts(argument, context)
+    if found is not None and not found.doubt:
+        return found
+    return _by_acceptance(node, argument, context) or found or _by_words(node, argument, context)
 
 
 def _by_shape(node: cst.BaseExpression, context: FileContext) -> Given | None:
@@ -260,9 +265,10 @@ def _by_facts(node: cst.BaseExpression, context: FileContext) -> Given | None:
         return None
     shown = f"`{brief(node, context)}`"
     if facts.must(_SIZE_KINDS):
-        return Given(ArgumentKind.SIZE, facts.must(Kind.INTEGER) or _is_torch_size(node, context), shown)
+        proven = not facts.claimed and (facts.must(Kind.INTEGER) or _is_torch_size(node, context))
+        return Given(ArgumentKind.SIZE, proven, shown, doubt=facts.claimed)
     if facts.must(Kind.SEQUENCE):
-        return _sequence(node, shown, context)
+        return _sequence(node, shown, facts.claimed, context)
     if facts.must(Kind.ARRAY | Kind.SCALAR) and facts.may(Kind.ARRAY):
         return Given(ArgumentKind.ARRAY, _is_data(node, context), f"{shown}, an array,")
     if facts.must(Kind.ARRAY | Kind.SCALAR | Kind.SEQUENCE) and facts.may(Kind.ARRAY):
@@ -278,12 +284,13 @@ def _by_acceptance(node: cst.Call, argument: cst.BaseExpression, context: FileCo
     if not isinstance(place, ast.expr) or not is_accepted_size(place, context):
         return None
     kind = tensor_type(context.names(node.func))
+    known, shown = context.value(argument), f"`{brief(argument, context)}`"
     refused = refuses_integer_tensors(node, kind.dtype if kind is not None else None, context)
-    is_proven = refused or not context.value(argument).may(Kind.TENSOR)
-    return Given(ArgumentKind.SIZE, is_proven, f"`{brief(argument, context)}`", may_raise=refused)
+    is_proven = refused or not (known.may(Kind.TENSOR) or known.claimed)
+    return Given(ArgumentKind.SIZE, is_proven, shown, may_raise=refused, doubt=known.claimed)
 
 
-def _sequence(node: cst.BaseExpression, shown: str, context: FileContext) -> Given:
+def _sequence(node: cst.BaseExpression, shown: str, claimed: str, context: FileContext) -> Given:
     """Read a sequence that is no literal; ``hidden_size: tuple[int]`` is more often an integer with a wrong annotation.
 
     What callers hand over may be an array in spite of its annotation: ``as_tensor`` does the same for both.
@@ -291,8 +298,11 @@ def _sequence(node: cst.BaseExpression, shown: str, context: FileContext) -> Giv
     local = isinstance(node, cst.Name) and not is_parameter(node, context)
     if not local and names_size(node):
         return Given(ArgumentKind.UNKNOWN, False, shown, seems_size=True)
+    what = f"{shown}, a sequence,"
+    if claimed:
+        return Given(ArgumentKind.MIXED, False, what, doubt=claimed)
     made_here = local or isinstance(node, cst.BinaryOperation)
-    return Given(ArgumentKind.DATA if made_here else ArgumentKind.MIXED, True, f"{shown}, a sequence,")
+    return Given(ArgumentKind.DATA if made_here else ArgumentKind.MIXED, True, what)
 
 
 def _is_torch_size(node: cst.BaseExpression, context: FileContext) -> bool:

@@ -1,0 +1,99 @@
+"""What a legacy constructor is given may be something else than it seems: small projects, run before and after."""
+
+# Projects are shown as they are.
+# torchlint: ignore-file[TNS3]
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from tests.before_and_after import check_runs_alike
+
+HEAD = """\
+from typing import List, Tuple
+
+import numpy as np
+import torch
+
+x = torch.ones(2, 3)
+a = np.zeros((2, 2), dtype=np.float32)
+
+
+"""
+
+ANNOTATED = {
+    "an array for a list": ("def f(v: List[float]):\n    return torch.Tensor(v)", "f(a[0]).add_(1), a"),
+    "by another name": ("def f(v: List[float]):\n    w = v\n    return torch.Tensor(w)", "f(a[0]).add_(1), a"),
+    "a part": ("def f(v: List[float]):\n    return torch.Tensor(v[1:])", "f(a[0]).add_(1), a"),
+    "rows": ("def f(v: List[List[float]]):\n    return [torch.Tensor(row) for row in v]", "f(a)[0].add_(1), a"),
+    "one of several": ("def f(v: List[List[float]]):\n    return torch.Tensor(v[0])", "f(a).add_(1), a"),
+    "a sum": ("def f(v: List[float]):\n    return torch.Tensor(v + v)", "f(a[0, 0]).shape, f([1]).shape"),
+    "a tensor for a list": ("def f(v: List[float]):\n    return torch.FloatTensor(v)", "f(x) is x"),
+    "a number for a list": ("def f(v: List[int]):\n    return torch.Tensor(v).shape", "f(3)"),
+    "a number in an array": ("def f(v: List[int]):\n    return torch.LongTensor(np.array(v)).shape", "f(3)"),
+    "a list for a number": ("def f(n: int):\n    return torch.Tensor(n).shape", "f([1.5, 2])"),
+    "arithmetic": ("def f(n: int):\n    return torch.Tensor(n * 2).shape", "f([1, 2])"),
+    "a field": (
+        "class F:\n    def __init__(self, n: int):\n        self.n = n\n\n    def f(self):\n"
+        "        return torch.Tensor(self.n).shape",
+        "F([1.5, 2]).f()",
+    ),
+    "what a function gives": (
+        "def g(v) -> List[int]:\n    return v\n\n\ndef f(v):\n    w: List[int] = g(v)\n    return torch.Tensor(w)",
+        "f(3).shape",
+    ),
+    "a comment": ("def f(n):\n    # type: (int) -> torch.Tensor\n    return torch.Tensor(n)", "f([1.5, 2])"),
+    "sizes to spread": ("def f(s: Tuple[int]):\n    return torch.Tensor(*s)", "f(([1.5, 2],))"),
+    "an array's shape": ("def f(t: torch.Tensor):\n    s = t.shape\n    return torch.Tensor(s)", "f(a)"),
+}
+"""An annotation that a caller breaks."""
+
+REPAIRED = {
+    "shown by a test": ("def f(v: list):\n    assert isinstance(v, list)\n    return torch.Tensor(v)", "f([1, 2])"),
+    "shown by its type": (
+        "def f(v):\n    if type(v) is tuple:\n        return torch.Tensor(v)",
+        "f((1, 2)), f(x.shape)",
+    ),
+    "a copy": ("def f(v: List[int]):\n    return torch.Tensor(list(v)), torch.Tensor(sorted(v))", "f([2, 1])"),
+    "a tuple of a size": ("def f(s):\n    return torch.Tensor(tuple(s)), torch.Tensor([*s])", "f(x.shape)"),
+    "its length": ("def f(v: List[int]):\n    return torch.Tensor(len(v)).shape", "f([2, 1])"),
+    "all calls in sight": ("def _f(v: List[int]):\n    return torch.Tensor(v)", "_f([2, 1]), _f([3])"),
+    "what took a number": (
+        "def f(n: int):\n    range(n)\n    return torch.nn.Parameter(torch.Tensor(n)).shape",
+        "f(2)",
+    ),
+    "several sizes": ("def f(n: int, m: int):\n    return torch.Tensor(n, m).shape", "f(2, 3)"),
+    "sizes in a list": ("def f(n: int):\n    s = [n, 2]\n    return torch.Tensor(*s).shape", "f(2)"),
+    "a tensor's dimension": ("def f(t: torch.Tensor):\n    return torch.Tensor(t.shape[0], 2).shape", "f(x)"),
+    "lists added": ("def f():\n    v = [1]\n    v += [2]\n    v += list(range(2))\n    return torch.Tensor(v)", "f()"),
+    "a tuple that grows": (
+        "def f():\n    s = ()\n    for d in (1, 2):\n        s += (d,)\n    return torch.Tensor(s)",
+        "f()",
+    ),
+    "a name of a comprehension": (
+        "def f():\n    v = [1, 2]\n    [v for v in (3, 4)]\n    return torch.Tensor(v)",
+        "f()",
+    ),
+    "a name of a lambda": ("def f():\n    v = [1, 2]\n    (lambda: (v := 3))()\n    return torch.Tensor(v)", "f()"),
+    "what a class goes through": (
+        "class C:\n    x = [4]\n    f = [torch.FloatTensor(k).shape for k in [x]]",
+        "C.f",
+    ),
+}
+
+
+def project(own: str, shown: str) -> dict[str, str]:
+    return {"main.py": f"{HEAD}{dedent(own)}\n\n\nprint({shown})\n"}
+
+
+@pytest.mark.parametrize("case", REPAIRED)
+def test_what_is_shown_is_repaired(tmp_path: Path, case: str) -> None:
+    assert check_runs_alike(tmp_path, project(*REPAIRED[case])) != {}
+
+
+@pytest.mark.parametrize("case", ANNOTATED)
+def test_no_fix_takes_an_annotation_at_its_word(tmp_path: Path, case: str) -> None:
+    assert check_runs_alike(tmp_path, project(*ANNOTATED[case])) == {}
