@@ -13,7 +13,7 @@ import pytest
 from tests.before_and_after import check_runs_alike
 
 HEAD = """\
-from typing import List, Tuple
+from typing import Iterable, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import torch
@@ -50,6 +50,43 @@ ANNOTATED = {
     "an array's shape": ("def f(t: torch.Tensor):\n    s = t.shape\n    return torch.Tensor(s)", "f(a)"),
 }
 """An annotation that a caller breaks."""
+
+SIZES = {
+    "a tuple": ("def f(s: Tuple[int, ...]):\n    return torch.FloatTensor(s)", "f(x.shape).shape"),
+    "a plain tuple": ("def f(*, s: tuple = (2, 3)):\n    return torch.Tensor(s)", "f(s=x.shape).shape"),
+    "a sequence": ("def f(s: Sequence[int]):\n    return torch.LongTensor(s)", "f(x.shape).shape"),
+    "an iterable": ("def f(s: Iterable[int]):\n    return torch.LongTensor(s)", "f(x.shape).shape"),
+    "a list or a tuple": ("def f(s: Union[list, tuple]):\n    return torch.Tensor(s)", "f(x.shape).shape"),
+    "none or a tuple": (
+        "def f(s: Optional[Tuple[int, ...]] = None):\n    return torch.Tensor(s or (1,))",
+        "f(x.shape).shape, f().shape",
+    ),
+    "tested": ("def f(s):\n    assert isinstance(s, tuple)\n    return torch.Tensor(s)", "f(x.size()).shape"),
+    "tested for both": (
+        "def f(s):\n    if isinstance(s, (list, tuple)):\n        return torch.Tensor(s)",
+        "f(x.size()).shape, f([2]).shape",
+    ),
+    "added to a tuple": ("def f(s):\n    u = (2,)\n    u += s.size()\n    return torch.Tensor(u)", "f(x).shape"),
+    "a part of either": (
+        "def f(s):\n    u = (2, 3) if s is None else torch.relu(s).shape\n    return torch.Tensor(u[:1])",
+        "f(x).shape, f(None).shape",
+    ),
+}
+"""A ``torch.Size`` is a tuple."""
+
+TESTED = {
+    "what is no list": (
+        "def f(c):\n    v = (1, 2) if c else 3\n    if isinstance(v, list):\n        return None\n"
+        "    return torch.Tensor(v)",
+        "f(True)",
+    ),
+    "what can be gone through": (
+        "def f(v):\n    if isinstance(v, Iterable):\n        return torch.Tensor(v)",
+        "f(x.requires_grad_()).requires_grad",
+    ),
+    "an array added": ("def f(b):\n    v = [1.0, 2.0]\n    v += b\n    return torch.Tensor(v)", "f(a[0]).shape"),
+}
+"""Tests and sums that leave more open than they seem to."""
 
 REPAIRED = {
     "shown by a test": ("def f(v: list):\n    assert isinstance(v, list)\n    return torch.Tensor(v)", "f([1, 2])"),
@@ -97,3 +134,13 @@ def test_what_is_shown_is_repaired(tmp_path: Path, case: str) -> None:
 @pytest.mark.parametrize("case", ANNOTATED)
 def test_no_fix_takes_an_annotation_at_its_word(tmp_path: Path, case: str) -> None:
     assert check_runs_alike(tmp_path, project(*ANNOTATED[case])) == {}
+
+
+@pytest.mark.parametrize("case", SIZES)
+def test_no_fix_takes_a_tuple_for_data_that_may_be_a_size(tmp_path: Path, case: str) -> None:
+    assert check_runs_alike(tmp_path, project(*SIZES[case])) == {}
+
+
+@pytest.mark.parametrize("case", TESTED)
+def test_no_fix_rests_on_a_test_that_leaves_more_open(tmp_path: Path, case: str) -> None:
+    assert check_runs_alike(tmp_path, project(*TESTED[case])) == {}

@@ -14,6 +14,8 @@ from torchlint.inference.program.imports import path_of
 
 _ASKED = "the test found that {code} requires grad"
 
+_LEAVES_MORE = "the test leaves more open"
+"""What is no list may be a tuple."""
 _TENSOR_ONLY = frozenset(["detach", "cpu", "cuda", "requires_grad", "grad_fn", "is_cuda", "backward", "data_ptr"])
 
 _KINDS: dict[str, Kind] = {
@@ -32,13 +34,19 @@ _KINDS: dict[str, Kind] = {
     "builtins.str": Kind.STRING,
     "builtins.bytes": Kind.STRING,
     "numbers.Number": Kind.SCALAR | Kind.INTEGER,
-    **{f"builtins.{word}": Kind.SEQUENCE for word in ("list", "tuple", "dict", "set", "range", "frozenset")},
+    **{f"builtins.{word}": Kind.SEQUENCE for word in ("list", "dict", "set", "range", "frozenset")},
+    "builtins.tuple": Kind.SEQUENCE | Kind.SIZE,
     **{
-        f"{package}.{word}": Kind.SEQUENCE
+        f"{package}.{word}": kind
         for package in ("collections.abc", "collections", "typing")
-        for word in ("Sequence", "Mapping", "Iterable", "MutableMapping", "OrderedDict", "List", "Tuple", "Dict")
+        for kind, words in (
+            (Kind.SEQUENCE, ("Mapping", "MutableMapping", "OrderedDict", "List", "Dict")),
+            (Kind.SEQUENCE | Kind.SIZE, ("Sequence", "Iterable", "Tuple")),
+        )
+        for word in words
     },
 }
+"""The kind of a class's objects; a ``torch.Size`` is a tuple."""
 
 
 @dataclass(frozen=True)
@@ -105,16 +113,18 @@ class Guard:
             left = ANY & ~kind  # an annotation said what the test denies
         if not left or not value.kind & kind:
             return
+        claimed = value.claimed or (_LEAVES_MORE if value.kind & kind & Kind.SEQUENCE else "")
         if left & Kind.TENSOR or placed:
-            self._refine(subject, env, value, kind=left)
+            self._refine(subject, env, value, kind=left, claimed=claimed)
         else:  # grad and place spoke of the tensor that it is not
-            self._refine(subject, env, value, kind=left, grad=Grad(0), device=Device(0), dtype=Dtype(0))
+            none = {"grad": Grad(0), "device": Device(0), "dtype": Dtype(0)}
+            self._refine(subject, env, value, kind=left, claimed=claimed, **none)
 
     def _keep(self, subject: ast.expr, kind: Kind, env: Env) -> None:
         value = self.evaluate(subject, env)
         kept, claimed = _kept(value, kind)
         grad = value.grad or Grad.DETACHED | Grad.UNKNOWN
-        if kind == Kind.SEQUENCE and value.items is None and value.member is None and not value.unknown:
+        if kind & ~Kind.SIZE == Kind.SEQUENCE and value.items is None and value.member is None and not value.unknown:
             # What a method that lists lack told of the value holds for its parts, where the test is ever true.
             part = value.having(kind=ANY, rank=None)
             self._refine(subject, env, value, kind=kept, member=part if value.kind else None, claimed=claimed)
@@ -164,6 +174,8 @@ class Guard:
             known |= kind or Kind(0)
         if all(kinds):
             self._kind(subject, known, holds, env)
+            if holds and any(leaf(name) == "Iterable" for value in values for name in value.names):
+                self._refine(subject, env, claimed=_LEAVES_MORE)  # arrays, tensors and texts are iterable, too
         elif not holds and known:
             self._drop(subject, known, env)
         elif holds:
@@ -195,8 +207,10 @@ class Guard:
         if isinstance(right, ast.Constant) and right.value is None:
             self._kind(left, Kind.NONE, holds, env)
         elif isinstance(left, ast.Call) and "builtins.type" in self.evaluate(left.func, env).names and left.args:
-            if (kind := kind_of_type(self.evaluate(right, env))) and holds:
-                self._keep(left.args[0], kind, env)
+            asked = self.evaluate(right, env)
+            if (kind := kind_of_type(asked)) and holds:
+                own = kind if "torch.Size" in asked.names else kind & ~Kind.SIZE  # a `torch.Size` is of no other class
+                self._keep(left.args[0], own, env)
         elif isinstance(right, ast.Constant) and isinstance(right.value, bool):
             self.narrow(left, holds == right.value, env)
         elif isinstance(left, ast.Attribute) and left.attr == "dtype":
@@ -243,7 +257,10 @@ class Guard:
 def _kept(value: Value, kind: Kind) -> tuple[Kind, str]:
     """Return what a value is that passed a test for some kinds, and why that is only claimed, if it is."""
     kept = value.kind & kind or kind
-    return kept, value.claimed if kind & ~value.kind else ""  # else the test alone says as much
+    claimed = value.claimed if kind & ~value.kind else ""  # else the test alone says as much
+    if kept & Kind.SIZE and kept & Kind.SEQUENCE and kept != value.kind:
+        return kept & ~Kind.SIZE, claimed or "a `torch.Size` is a tuple, too"
+    return kept, claimed
 
 
 def _asked_for_device(node: ast.expr) -> ast.expr | None:

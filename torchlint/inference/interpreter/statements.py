@@ -202,7 +202,7 @@ class Flow(Expressions):
         if before.is_tensor:  # in place: the tensor stays where and what it is, but may come to require grad
             after = tensors.in_place(before, Arguments(node, (added,)), env.mode)
         elif before.must(Kind.SEQUENCE):
-            after = holding(before, part(added))
+            after = _lengthened(before, added)
         path = path_of(node.target)
         if path is not None:
             (env.refine if before.is_tensor else env.assign)(path, after)
@@ -438,6 +438,15 @@ class Flow(Expressions):
         inner = env.layer()
         env.assign(node.name, self.file.defined(node, env))
         self.block(node.body, inner)
+
+
+def _lengthened(before: Value, added: Value) -> Value:
+    """Return a list or a tuple after ``+=``: an array and a ``torch.Size`` make their own kind of it, as with ``+``."""
+    after = holding(before, part(added))
+    if added.vague:
+        return after.having(claimed=after.claimed or "`+=` of an array makes an array of it")
+    kind = after.kind | (added.kind & (Kind.ARRAY | Kind.SIZE))
+    return after.having(kind=kind, claimed=after.claimed or added.claimed)
 
 
 def _over(branch: Env, base: Env) -> Env:
