@@ -88,6 +88,31 @@ TESTED = {
 }
 """Tests and sums that leave more open than they seem to."""
 
+SCOPES = {
+    "bound in a comprehension": (
+        "def f():\n    v = [1, 2]\n    [v := i for i in range(1, 5)]\n    return torch.Tensor(v).shape",
+        "f()",
+    ),
+    "bound two levels down": (
+        "def f(r):\n    v = [1, 2]\n    {i: [(v := k) for k in i] for i in r}\n    return torch.Tensor(v).shape",
+        "f([(5,)]), f([])",
+    ),
+    "bound in a test": (
+        "def f(r):\n    v = [1, 2]\n    if any((v := i) for i in r):\n        pass\n    return torch.Tensor(v).shape",
+        "f([5]), f([])",
+    ),
+    "a type bound in a comprehension": (
+        "def f(r):\n    T = torch.FloatTensor\n    [T := k for k in r]\n    return T([1, 2]).dtype",
+        "f([torch.DoubleTensor]), f([])",
+    ),
+    "a class": ("class C:\n    x = [4]\n    f = [torch.FloatTensor(x).shape for _ in (1,)]", "C.f"),
+    "a class in a class": (
+        "class C:\n    x = [4]\n\n    class D:\n        f = torch.FloatTensor(x).shape",
+        "C.D.f",
+    ),
+}
+"""Scopes of comprehensions and of classes."""
+
 REPAIRED = {
     "shown by a test": ("def f(v: list):\n    assert isinstance(v, list)\n    return torch.Tensor(v)", "f([1, 2])"),
     "shown by its type": (
@@ -119,6 +144,11 @@ REPAIRED = {
         "class C:\n    x = [4]\n    f = [torch.FloatTensor(k).shape for k in [x]]",
         "C.f",
     ),
+    "a name around a class": (
+        "def f():\n    v = 4\n\n    class C:\n        v = [1, 2]\n        g = [torch.Tensor(v).shape for _ in (1,)]\n\n"
+        "    return C.g",
+        "f()",
+    ),
 }
 
 
@@ -144,3 +174,8 @@ def test_no_fix_takes_a_tuple_for_data_that_may_be_a_size(tmp_path: Path, case: 
 @pytest.mark.parametrize("case", TESTED)
 def test_no_fix_rests_on_a_test_that_leaves_more_open(tmp_path: Path, case: str) -> None:
     assert check_runs_alike(tmp_path, project(*TESTED[case])) == {}
+
+
+@pytest.mark.parametrize("case", SCOPES)
+def test_no_fix_takes_a_name_for_another_scopes(tmp_path: Path, case: str) -> None:
+    assert check_runs_alike(tmp_path, project(*SCOPES[case])) == {}

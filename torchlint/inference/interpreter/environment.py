@@ -14,7 +14,7 @@ class Env:
     A branch works on a layer over the environment before it; only changed paths are joined afterwards.
     """
 
-    __slots__ = ("_changed", "_gone", "_parts", "_under", "dead", "mode")
+    __slots__ = ("_changed", "_gone", "_parts", "_under", "dead", "is_class_body", "mode")
 
     def __init__(self, under: Env | None = None, mode: Mode = Mode.ON) -> None:
         self._under = under
@@ -25,10 +25,24 @@ class Env:
         self.mode: Mode = under.mode if under else mode
         self.dead = False
         """Whether this point is never reached: behind ``return``, ``raise``, ``break`` or ``continue``."""
+        self.is_class_body = False
+        """Whether the names of this layer are those of a class: functions and comprehensions in it do not see them."""
 
     def layer(self) -> Env:
         """Begin a branch."""
         return Env(self)
+
+    def inner_scope(self) -> Env:
+        """Begin the scope of a function or a comprehension that stands here."""
+        env: Env | None = self
+        seen = self
+        while env is not None:
+            if env.is_class_body and env._under is not None:
+                seen = env._under
+            env = env._under
+        inner = Env(seen)
+        inner.mode = self.mode
+        return inner
 
     def find(self, path: str) -> Value | None:
         """Return the value of a path; None where nothing was assigned to it here."""

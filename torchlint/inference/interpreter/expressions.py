@@ -17,6 +17,7 @@ from torchlint.inference.interpreter.truth import Truth
 from torchlint.inference.lattice import (
     ANY,
     ANY_DTYPE,
+    NOTHING,
     OTHER,
     UNKNOWN,
     Device,
@@ -232,6 +233,7 @@ class Expressions:
         inner = self._generators(node.generators, env)
         places = self._one_by_one(node, env)
         member = self.evaluate(node.elt, inner)
+        self._bind_around(node, inner, env)
         return of_kind(Kind.SEQUENCE, items=places) if places is not None else of_kind(Kind.SEQUENCE, member=member)
 
     def _one_by_one(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, env: Env) -> tuple[Value, ...] | None:
@@ -245,7 +247,7 @@ class Expressions:
         alike = all(each.same(items[0]) for each in items)
         found = []
         for each in items[:1] if alike else items:
-            inner = env.layer()
+            inner = env.inner_scope()
             self.assign(node.generators[0].target, each, inner)
             found.append(self.evaluate(node.elt, inner))
         return tuple(found * len(items) if alike else found)
@@ -253,12 +255,24 @@ class Expressions:
     def dict_comprehension(self, node: ast.DictComp, env: Env) -> Value:
         inner = self._generators(node.generators, env)
         self.evaluate(node.key, inner)
-        return of_kind(Kind.SEQUENCE, member=self.evaluate(node.value, inner))
+        member = self.evaluate(node.value, inner)
+        self._bind_around(node, inner, env)
+        return of_kind(Kind.SEQUENCE, member=member)
+
+    def _bind_around(self, node: ast.expr, inner: Env, env: Env) -> None:
+        """Bind what ``:=`` in a comprehension binds where it stands, if there is anything to go through."""
+        for each in self.file.index.inside(node, ast.NamedExpr, but=(ast.Lambda,)):
+            found = inner.find(each.target.id)
+            if found is None:
+                continue
+            bound = self.values.get(each.target, UNKNOWN)
+            self.assign(each.target, join(env.find(each.target.id) or NOTHING, found), env)
+            self.values[each.target] = bound
 
     def _generators(self, generators: list[ast.comprehension], env: Env) -> Env:
-        inner = env.layer()
-        for each in generators:
-            values = self.iterated(self.evaluate(each.iter, inner), each.iter)
+        inner = env.inner_scope()
+        for at, each in enumerate(generators):
+            values = self.iterated(self.evaluate(each.iter, inner if at else env), each.iter)
             self.assign(each.target, part(values), inner)
             for test in each.ifs:
                 self.evaluate(test, inner)
@@ -415,7 +429,7 @@ class Expressions:
         return value
 
     def function(self, node: ast.Lambda, env: Env) -> Value:
-        inner = env.layer()
+        inner = env.inner_scope()
         inner.mode = Mode.ON
         for word in parameters(node):
             inner.assign(word, UNKNOWN)

@@ -430,12 +430,13 @@ class Flow(Expressions):
     def function_definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef, env: Env) -> None:
         for each in (*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)):
             self.evaluate(each, env)
-        env.assign(node.name, self.file.defined(node, env))
+        env.assign(node.name, self.file.defined(node, env.inner_scope()))
 
     def class_definition(self, node: ast.ClassDef, env: Env) -> None:
         for each in (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)):
             self.evaluate(each, env)
-        inner = env.layer()
+        inner = env.inner_scope()
+        inner.is_class_body = True
         env.assign(node.name, self.file.defined(node, env))
         self.block(node.body, inner)
 

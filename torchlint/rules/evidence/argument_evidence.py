@@ -12,6 +12,7 @@ import libcst as cst
 from torchlint.rules.api import FileContext, Kind, parameters, remembered
 from torchlint.rules.evidence.tensor_uses import uses_around
 
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
 
 
@@ -33,8 +34,16 @@ def bound_once(name: ast.Name, context: FileContext) -> ast.expr | None:
 
 def scope_of(name: ast.Name, context: FileContext) -> ast.AST | None:
     """Return the function, class or module in which a name is looked up first; None in a ``lambda``."""
-    scope = next((each for each in context.ancestors(name) if isinstance(each, _SCOPES)), None)
-    return None if isinstance(scope, ast.Lambda) else scope
+    below: ast.AST = name
+    is_inside = False  # of a comprehension, but for what it goes through first: names of a class end there
+    for above in context.ancestors(name):
+        is_inside = is_inside or (isinstance(above, _COMPREHENSIONS) and below is not above.generators[0])
+        if isinstance(above, ast.comprehension) and below is not above.iter:
+            is_inside = True
+        if isinstance(above, _SCOPES) and not (is_inside and isinstance(above, ast.ClassDef)):
+            return None if isinstance(above, ast.Lambda) else above
+        below = above
+    return None
 
 
 def _binds(node: ast.Name, word: str) -> bool:
