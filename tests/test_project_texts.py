@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import Program
 from tests.test_cache import known
-from torchlint.inference.program import project_texts
+from torchlint.inference.program import project_texts, source_files
 from torchlint.inference.program.project_texts import SETS_DEFAULT_DTYPE, TAKES, TRACES, ask, look_again
 
 USES = "import torch\n\n\ndef make():\n    return torch.Tensor([1, 2])\n"
@@ -100,7 +100,7 @@ def test_links_that_lead_nowhere_say_nothing(project: Path) -> None:
 def test_too_many_files_leave_it_open(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for at in range(4):
         (project / f"a{at}.py").write_text("")
-    monkeypatch.setattr(project_texts, "MOST_FILES", 4)
+    monkeypatch.setattr(source_files, "MOST_FILES", 4)
     assert sets(project) == "the project has too many files to look through"
 
 

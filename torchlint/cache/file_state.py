@@ -146,7 +146,7 @@ class Answers:
 
     def _signature(self, root: str) -> str | None:
         """Return a text that changes with any file of a project; None where a file may change without its stamp."""
-        from torchlint.inference.program.project_texts import python_files
+        from torchlint.inference.program.source_files import python_files
         from torchlint.inference.program.warning_filters import FILES
 
         paths = python_files(root)

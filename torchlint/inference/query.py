@@ -16,8 +16,8 @@ from torchlint.inference.program.bindings import bound, never_bound
 from torchlint.inference.program.correlated_branches import assumed_at, cases
 from torchlint.inference.program.imports import spelled
 from torchlint.inference.program.module_files import Location
-from torchlint.inference.program.project_texts import tree_of
 from torchlint.inference.program.project_view import ProjectView
+from torchlint.inference.program.source_files import tree_of
 from torchlint.inference.sample import Sample, SampledCall
 from torchlint.source.text import Source
 from torchlint.syntax.ast_index import AstIndex, empty

@@ -27,13 +27,12 @@ from torchlint.inference.program.none_graph import ANY_ATTRIBUTE, NONE, Entry, N
 from torchlint.inference.program.none_sources import words_that_set
 from torchlint.inference.program.outside_uses import Taken, Uses, names_taken, uses_of
 from torchlint.inference.program.signals import ERROR, WARNING, Signal
+from torchlint.inference.program.source_files import python_files, read_whole, text_and_tree, tree_in
 from torchlint.inference.program.text_patterns import binds_initialisers, defines, records_traces, traces_or_scripts
 from torchlint.inference.program.warning_filters import file_with_errors, makes_errors
 from torchlint.source import files
 from torchlint.source.notebook import SUFFIX
-from torchlint.source.text import Source, SourceError, decode
-from torchlint.syntax.ast_index import AstIndex, index_of
-from torchlint.syntax.parse import OtherLanguage, read
+from torchlint.syntax.ast_index import AstIndex
 
 Question = tuple[str, ...]
 """What is asked, the root of the project, the path of the file that asks, and what else the question needs."""
@@ -49,15 +48,8 @@ HERE, ANYWHERE, INSIDE, TORCH = "here", "anywhere", "inside", "torch"
 
 _KINDS = {SETS_DEFAULT_DTYPE: DTYPE, SETS_DEFAULT_DEVICE: DEVICE, SETS_TENSOR_TYPE: TENSOR_TYPE}
 _WORD = re.compile(rb"[\w\x80-\xff]+")
-MOST_FILES = 20_000
-MOST_ENTRIES = 400_000
-"""Of a project with more Python files, or more files and folders of any kind, nothing is told."""
 _FARTHEST, _MOST_ENTRIES = 3, 60
 """What `None` may come through is followed over so many files, and so many places."""
-_MOST_BYTES = 64 * 1024 * 1024
-_SUFFIXES = (".py", ".pyi", SUFFIX)
-_NO_SOURCE = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-packages", "venv", "env", "virtualenv"})
-"""Folders with code that is none of the project's; hidden ones and virtual environments besides."""
 
 
 @dataclass(frozen=True)
@@ -214,7 +206,7 @@ class _Look:
                 if path == own or digest is None or self._words_of(path, digest).isdisjoint(map(str.encode, classes)):
                     continue
                 if digest not in self._classes:
-                    index = _tree(path, _read(path) or b"")
+                    index = tree_in(path, read_whole(path) or b"")
                     self._classes[digest] = class_words(index) if index is not None else ()
                 if binder_below(self._classes[digest], classes, word) is not None:
                     return self._shown(path)
@@ -254,7 +246,7 @@ class _Look:
         self._refresh()
         for path, digest in self._digests.items():
             held = [word for word in words if digest and word.encode() in self._words_of(path, digest)]
-            index = _tree(path, _read(path) or b"") if held and path != own else None
+            index = tree_in(path, read_whole(path) or b"") if held and path != own else None
             if index is not None and any(hands_on(index, word) for word in held):
                 return self._shown(path)
         return None
@@ -295,10 +287,10 @@ class _Look:
             if digest is None or self._words_of(path, digest).isdisjoint(words):
                 continue
             if digest not in self._graphs:
-                raw = _read(path) or b""
+                raw = read_whole(path) or b""
                 if definition is not None and not definition.search(raw):
                     continue
-                index = _tree(path, raw)
+                index = tree_in(path, raw)
                 self._graphs[digest] = NoneFlow(index).graph if index is not None else None
             known = self._graphs[digest]
             if known is not None:
@@ -309,7 +301,7 @@ class _Look:
         self._refresh()
         for path, digest in self._digests.items():
             is_spelled = path != own and digest is not None and word.encode() in self._words_of(path, digest)
-            if is_spelled and defines(_read(path) or b"", word):
+            if is_spelled and defines(read_whole(path) or b"", word):
                 return self._shown(path)
         return None
 
@@ -330,7 +322,7 @@ class _Look:
                 continue
             key = signal.name, digest
             if key not in self._callers:
-                index = _tree(path, _read(path) or b"")
+                index = tree_in(path, read_whole(path) or b"")
                 self._callers[key] = call_index(index, signal) if index is not None else None
             known = self._callers[key]
             if known is not None:
@@ -339,7 +331,7 @@ class _Look:
     def _words_of(self, path: str, digest: str) -> frozenset[bytes]:
         """Return the words of a text, which is read once for all names that are followed."""
         if digest not in self._words:
-            self._words[digest] = frozenset(_WORD.findall(_read(path) or b""))
+            self._words[digest] = frozenset(_WORD.findall(read_whole(path) or b""))
         return self._words[digest]
 
     # ------------------------------------------------------------------ reading
@@ -358,7 +350,7 @@ class _Look:
             self._stamps[path] = stamp
 
     def _look_at(self, path: str) -> str | None:
-        raw = _read(path)
+        raw = read_whole(path)
         if raw is None:
             return None
         digest = sha256(raw).hexdigest()
@@ -370,7 +362,7 @@ class _Look:
         digest = self._digests[path]
         known = self._taken.get((digest or "", name))
         if known is None:
-            raw = _read(path)
+            raw = read_whole(path)
             if raw is None:
                 return Taken(from_any=True)
             known = names_taken(raw, name, partial(self._uses_of, path, raw, digest or ""))
@@ -380,7 +372,7 @@ class _Look:
     def _uses_of(self, path: str, raw: bytes, digest: str) -> Uses | frozenset[str] | None:
         """Return what a text does with names, read once for all names that are asked of it."""
         if digest not in self._uses:
-            self._uses[digest] = uses_of(_text_and_tree(path, raw))
+            self._uses[digest] = uses_of(text_and_tree(path, raw))
         return self._uses[digest]
 
     def _shown(self, path: str) -> str:
@@ -396,13 +388,13 @@ def _module(path: str) -> str:
 
 def _facts(path: str, raw: bytes) -> _Facts:
     if path.endswith(SUFFIX):  # the text of a notebook is spelled as JSON
-        found = _text_and_tree(path, raw) if b"torch" in raw else None
+        found = text_and_tree(path, raw) if b"torch" in raw else None
         if found is None:
             return _NOTHING
         text, index = found
         raw = text.encode("utf-8", "replace")
         return _facts_of(raw, lambda: index)
-    return _facts_of(raw, cache(lambda: _tree(path, raw)))
+    return _facts_of(raw, cache(lambda: tree_in(path, raw)))
 
 
 def _facts_of(raw: bytes, tree: Callable[[], AstIndex | None]) -> _Facts:
@@ -419,92 +411,11 @@ def _facts_of(raw: bytes, tree: Callable[[], AstIndex | None]) -> _Facts:
 
 def _entered_by(path: str) -> frozenset[str]:
     """Return the words of what a file's blocks enter; a notebook's text is that of its cells."""
-    raw = _read(path) or b""
+    raw = read_whole(path) or b""
     if path.endswith(SUFFIX):
-        found = _text_and_tree(path, raw)
+        found = text_and_tree(path, raw)
         raw = found[0].encode("utf-8", "replace") if found is not None else b""
     return entered(raw)
-
-
-def tree_of(path: str) -> AstIndex | None:
-    """Return the tree of a Python file or notebook; None where it cannot be read."""
-    raw = _read(path)
-    return _tree(path, raw) if raw is not None else None
-
-
-def _tree(path: str, raw: bytes) -> AstIndex | None:
-    found = _text_and_tree(path, raw)
-    return found[1] if found is not None else None
-
-
-def _text_and_tree(path: str, raw: bytes, with_tree: bool = True) -> tuple[str, AstIndex | None] | None:
-    """Return a file's text with all that is said in it, and its tree; None for what is no Python at all."""
-    try:
-        if not path.endswith(SUFFIX):
-            source = decode(path, raw)
-            return source.text, _parsed(source)
-        source = read(path, raw).source
-        return f"{source.text}\n{source.unread}", _parsed(source) if with_tree else None
-    except (SourceError, OtherLanguage):
-        return None
-
-
-def _parsed(source: Source) -> AstIndex | None:
-    try:
-        return index_of(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
-def _read(path: str) -> bytes | None:
-    try:
-        raw = files.read(path, _MOST_BYTES + 1)
-    except OSError:
-        return None
-    return raw if len(raw) <= _MOST_BYTES else None
-
-
-def python_files(root: str) -> list[str] | None:
-    """Return the Python files and notebooks below a folder; None where there are too many. Links are not followed."""
-    found: list[str] = []
-    entries = 0
-    stack = [root]
-    while stack:
-        try:
-            listed = list(os.scandir(stack.pop()))
-        except OSError:
-            continue
-        entries += len(listed)
-        if entries > MOST_ENTRIES:
-            return None
-        for entry in listed:
-            if (entry.name.endswith(_SUFFIXES) or "." not in entry.name) and _is_source(entry):
-                found.append(entry.path)
-            elif entry.is_dir(follow_symlinks=False) and _holds_source(entry):
-                stack.append(entry.path)
-        if len(found) > MOST_FILES:
-            return None
-    return found
-
-
-def _is_source(entry: os.DirEntry[str]) -> bool:
-    """Whether a file is Python: without a suffix it is where its first line says so."""
-    try:
-        return entry.is_file() and ("." in entry.name or _is_script(entry.path))
-    except OSError:  # a link that leads back to itself, a file that may not be read
-        return False
-
-
-def _is_script(path: str) -> bool:
-    with open(path, "rb") as file:
-        start = file.read(100)
-    return start.startswith(b"#!") and b"python" in start.partition(b"\n")[0]
-
-
-def _holds_source(entry: os.DirEntry[str]) -> bool:
-    if entry.name.startswith(".") or entry.name in _NO_SOURCE:
-        return False
-    return not os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))
 
 
 def still_answered(asked: Iterable[tuple[Question, str | None]]) -> bool:

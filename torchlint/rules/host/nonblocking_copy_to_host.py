@@ -144,12 +144,13 @@ def _assumed(method: cst.Attribute, context: FileContext) -> tuple[Decision, ...
 
 def _confidence(node: cst.Call, value: Value, context: FileContext) -> Confidence:
     """Judge by who reads the copy: the chain it stands in, this function, or nobody in sight."""
-    if _calls(node, _STREAMS, context, whole_file=True):
-        return Confidence.POSSIBLE
     above = context.parent(node)
+    if isinstance(above, cst.Attribute) and above.attr.value in _READS and value.device & Device.ACCELERATOR:
+        return Confidence.CERTAIN
+    if _calls(node, _STREAMS, context, whole_file=True):  # whoever speaks of streams has an order in mind
+        return Confidence.UNPROVEN
     if isinstance(above, cst.Attribute):
-        at_once = above.attr.value in _READS and bool(value.device & Device.ACCELERATOR)
-        return Confidence.CERTAIN if at_once else Confidence.LIKELY
+        return Confidence.LIKELY
     return Confidence.LIKELY if _read_by_name(node, context) else Confidence.POSSIBLE
 
 

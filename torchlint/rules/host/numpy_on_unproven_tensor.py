@@ -32,14 +32,20 @@ def to_list(scores: torch.Tensor):
 
 ## Severity
 
-A warning: it raises for those callers alone whose tensor requires grad or is on an accelerator.
+A warning: it raises for those callers alone whose tensor requires grad or is on an accelerator. Legacy where the copy
+to the host is there and nothing in sight requires grad: it works as the code stands, since a tensor that requires grad
+fails on every machine, and would have been noticed.
 
 ```python
 import torch
 
 
 def to_list(t: torch.Tensor):
-    return t.cpu().numpy().tolist()  # warning
+    return t.numpy().tolist()  # warning
+
+
+def to_list_on_the_host(t: torch.Tensor):
+    return t.cpu().numpy().tolist()  # legacy
 ```
 
 ## Fix safety
