@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.rules.api import FileContext
+from torchlint.rules.data.run_out_of_sight import may_be_run
 from torchlint.rules.evidence.torch_layers import is_layer
 
 _MOVING = frozenset("cuda cpu xpu to float double half bfloat16 train eval requires_grad_ zero_grad".split())
@@ -41,19 +42,22 @@ _MOST_NUMBERS = 6
 
 
 def made_before(word: str, statement: ast.stmt, context: FileContext) -> ast.Call | None:
-    """Return the call that a name is bound to above a statement, where nothing in between may run what it made."""
+    """Return the call that a name is bound to above a statement, where nothing up to it may run what it made."""
     here: ast.stmt | None = statement
+    between: list[ast.AST] = [statement]
     while here is not None:
         above = context.parent(here)
         for before in reversed(_earlier(here, above)):
             match before:
                 case ast.Assign(targets=[ast.Name(id=target)], value=ast.Call() as made) if target == word:
                     if not _moves(made, word):
-                        return made
+                        return None if may_be_run(word, between, before, context) else made
             if not all(_leaves_alone(each, context) for each in _uses(word, before, context)):
                 return None
+            between.append(before)
         # the other branches of an `if` are not run, and its test is run before
         here = above if isinstance(above, ast.If) and not _uses(word, above.test, context) else None
+        between += [above.test] if isinstance(above, ast.If) else []
     return None
 
 
