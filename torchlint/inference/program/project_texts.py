@@ -22,6 +22,7 @@ from torchlint.inference.program.callers import Callee, CallIndex, call_index, i
 from torchlint.inference.program.class_words import ClassWords, binder_below, class_words
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
 from torchlint.inference.program.device_makers import entered, makers
+from torchlint.inference.program.initialised_parameters import EVERYTHING, LISTING, Written, written_parameters
 from torchlint.inference.program.none_flow import SETTING, NoneFlow
 from torchlint.inference.program.none_graph import ANY_ATTRIBUTE, NONE, Entry, NoneGraph
 from torchlint.inference.program.none_sources import words_that_set
@@ -41,7 +42,7 @@ SETS_DEFAULT_DTYPE, SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE = "default dtype", "de
 TRACES, TAKES, BINDS, CALLS, HANDLES, HANDS_NONE = "tracing", "name", "binding", "call", "handler", "none"
 SPELLS, DEFINES, BINDS_INIT, RECORDS, OVERRIDES = "word", "method", "initialisers", "recording", "attribute"
 WATCHES, MAKES_ERRORS = "watcher", "warning filter"
-STARS, READS_ANNOTATIONS, HANDS_ON = "star", "annotations", "given"
+STARS, READS_ANNOTATIONS, HANDS_ON, INITIALISES = "star", "annotations", "given", "parameter"
 
 HERE, ANYWHERE, INSIDE, TORCH = "here", "anywhere", "inside", "torch"
 """Where a name is bound anew: in the module that asks, in any, as an attribute of what it stands for, or in torch."""
@@ -104,6 +105,9 @@ def ask(question: Question) -> str | None:
     if what == DEFINES:
         definer = look.definer(own, more[0])
         return f"`{definer}` has a `{more[0]}` of its own" if definer else None
+    if what == INITIALISES:
+        writer = look.initialiser(own, more[0])
+        return f"`{writer}` may initialise `{more[0]}`" if writer else None
     if what == SPELLS:
         return look.spelling(more[0])
     if what in (HANDLES, WATCHES):
@@ -154,6 +158,7 @@ class _Look:
         self._words: dict[str, frozenset[bytes]] = {}
         self._classes: dict[str, tuple[ClassWords, ...]] = {}
         self._entered: dict[str, frozenset[str]] = {}
+        self._written: dict[str, Written] = {}
 
     @property
     def is_too_large(self) -> bool:
@@ -302,6 +307,20 @@ class _Look:
         for path, digest in self._digests.items():
             is_spelled = path != own and digest is not None and word.encode() in self._words_of(path, digest)
             if is_spelled and defines(read_whole(path) or b"", word):
+                return self._shown(path)
+        return None
+
+    def initialiser(self, own: str, word: str) -> str | None:
+        """Return the path, as it is shown, of the first other file that may write to a parameter of a name."""
+        self._refresh()
+        words = {word.encode(), *map(str.encode, LISTING)}
+        for path, digest in self._digests.items():
+            if path == own or digest is None or self._words_of(path, digest).isdisjoint(words):
+                continue
+            if digest not in self._written:
+                index = tree_in(path, read_whole(path) or b"")
+                self._written[digest] = written_parameters(index) if index is not None else EVERYTHING
+            if self._written[digest].may_hold(word):
                 return self._shown(path)
         return None
 

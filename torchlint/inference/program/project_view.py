@@ -9,6 +9,7 @@ from functools import cached_property
 from torchlint.inference.program.annotation_readers import hands_on, reads_annotations
 from torchlint.inference.program.callers import Callee
 from torchlint.inference.program.class_words import binder_below, class_words
+from torchlint.inference.program.initialised_parameters import written_parameters
 from torchlint.inference.program.none_graph import Entry
 from torchlint.inference.program.outside_uses import Uses
 from torchlint.inference.program.project_texts import (
@@ -21,6 +22,7 @@ from torchlint.inference.program.project_texts import (
     HANDS_NONE,
     HANDS_ON,
     HERE,
+    INITIALISES,
     INSIDE,
     MAKES_ERRORS,
     OVERRIDES,
@@ -110,6 +112,12 @@ class ProjectView:
         if reader is None or (own is not None and any(hands_on(own, word) for word in words)):
             return reader
         return self._ask(HANDS_ON, *words)
+
+    def initialises(self, word: str) -> str | None:
+        """Return who may write to a parameter in an attribute of a name, this file included."""
+        if self._index is not None and written_parameters(self._index).may_hold(word):
+            return f"this file may initialise `{word}`"
+        return self._ask(INITIALISES, word)
 
     def binds(self, name: str) -> str | None:
         """Return who may bind a name of this module anew, so that it means something else."""

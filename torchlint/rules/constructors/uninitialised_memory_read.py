@@ -5,6 +5,10 @@
 Flags `total = torch.empty(n)`, `torch.empty_like(x)` and `x.new_empty(n)` where the first that happens to `total` is
 that it is added to (`total += x`, `total[i] += x`) or computed with (`total * 2`).
 
+Flags `self.w = nn.Parameter(torch.empty(n))` and `nn.Parameter(torch.Tensor(n, m))` in a module that computes with
+`self.w`, where nothing in the project writes to it: no `nn.init`, no `.data`, no loop over `parameters()`, no function
+that is given it. Where a checkpoint may be loaded, or others may use the module, that is possible only.
+
 Silent is all else: what is filled, written by `copy_` or `out=`, stored into, given to a function or to `nn.init`,
 asked for its shape, returned, on the `meta` device, or has no elements.
 
@@ -57,6 +61,7 @@ def total(batches, n: int):
 ## Fix safety
 
 Never safe: the numbers change, from chance to zeros. Zeros are what a sum begins with; a product begins with ones.
+A parameter gets no fix: which numbers a weight begins with is for you to say, and zeros may keep it from learning.
 
 ## References
 
@@ -74,12 +79,15 @@ from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Function, Rule, Triggers
 from torchlint.rules.evidence.paths import header, reached_after, successors
+from torchlint.rules.evidence.uninitialised_parameters import read_without_initialisation
 
 _WORDS = {"empty": "zeros", "empty_like": "zeros_like", "new_empty": "new_zeros"}
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report memory that is computed with before anything is written to it."""
+    if context.spells(node.func, "Parameter"):
+        yield from _parameter(node, context)
     word = _word(node, context)
     call = context.python(node) if word is not None else None
     if word is None or not isinstance(call, ast.Call) or not _has_memory(call):
@@ -107,6 +115,20 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         (f"line {used.lineno} reads it: `{_first_line(used, context)}`",),
         fix,
     )
+
+
+def _parameter(node: cst.Call, context: FileContext) -> Iterator[Draft]:
+    """Report a parameter of a module that begins with what lies in memory."""
+    call = context.python(node) if context.names(node.func) == {"torch.nn.Parameter"} else None
+    found = read_without_initialisation(call, context) if isinstance(call, ast.Call) else None
+    if found is not None:
+        word, used, confidence = found
+        yield Draft(
+            node.func.attr if isinstance(node.func, cst.Attribute) else node.func,
+            f"nothing initialises `self.{word}`, a parameter of uninitialised memory: `nn.init` it",
+            confidence,
+            (f"line {used.lineno} reads it: `{_first_line(used, context)}`",),
+        )
 
 
 def _first_line(node: ast.stmt, context: FileContext) -> str:
@@ -178,7 +200,7 @@ def _is_read(node: ast.Name, context: FileContext) -> bool:
 RULE = Rule(
     "TNS309",
     "uninitialised-memory-read",
-    Triggers(methods=("new_empty",), functions=("empty", "empty_like")),
+    Triggers(methods=("new_empty",), functions=("empty", "empty_like", "Parameter")),
     assumes=("author-meant-this",),
     severity=Severity.WARNING,
     visit={cst.Call: check},

@@ -1,0 +1,98 @@
+"""Parameters that nothing initialises: who of a project's files may, and what is in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.projects import written
+from torchlint.config import Config
+from torchlint.diagnostics.model import Confidence
+from torchlint.linter.engine import check_bytes
+
+NET = """
+import torch
+from torch import nn
+
+
+class Gate(nn.Module):
+    def __init__(self, n, m):
+        super().__init__()
+        self.kernel = nn.Parameter(torch.empty(n, m))
+
+    def forward(self, x):
+        return x @ self.kernel
+"""
+TRAINING = """
+from net import Gate
+
+
+def main(batches, optimizer, model):
+    for batch in batches:
+        model(batch).sum().backward()
+        optimizer.step()
+"""
+COUNTING = """
+def main(model):
+    total = sum(p.numel() for p in model.parameters())
+    for name, p in model.named_parameters():
+        p.requires_grad = False
+        print(name, p.shape, p.norm())
+    return total
+
+
+class Other:
+    def forward(self, x):
+        return x @ self.kernel
+"""
+
+INITIALISING = {
+    "a loop": "for p in model.parameters():\n    nn.init.xavier_uniform_(p)\n",
+    "a loop with a function that is not known": "for n, p in model.named_parameters():\n    opt.initializer(p)\n",
+    "a loop over what a name has": "every = list(model.parameters())\nfor p in every:\n    p.data.uniform_()\n",
+    "a comprehension": "[nn.init.normal_(p) for p in model.parameters()]\n",
+    "a function that is given all": "init_all(model.parameters())\n",
+    "nn.init": "nn.init.zeros_(model.kernel)\n",
+    "data": "model.gate.kernel.data.fill_(1)\n",
+    "a view": "model.kernel[0].view(-1).fill_(1)\n",
+    "a slice": "model.kernel[:] = 0\n",
+    "a new parameter": "model.kernel = nn.Parameter(fresh)\n",
+    "an attribute by its text": "setattr(model, 'kernel', fresh)\n",
+    "a class below": (
+        "from net import Gate\n"
+        "class Below(Gate):\n    def __init__(self):\n        super().__init__(2, 3)\n        self.kernel = fresh()\n"
+    ),
+}
+
+
+def levels(folder: Path, files: dict[str, str]) -> list[Confidence]:
+    path = written(folder, {"net.py": NET, **files}) / "net.py"
+    result = check_bytes(str(path), path.read_bytes(), Config(select=("TNS309",)))
+    return [each.confidence for each in result.findings]
+
+
+@pytest.mark.parametrize("text", INITIALISING.values(), ids=INITIALISING)
+def test_silent_where_another_file_may_initialise(tmp_path: Path, text: str) -> None:
+    assert levels(tmp_path, {"train.py": TRAINING, "start.py": text}) == []
+
+
+def test_silent_where_weights_are_only_loaded(tmp_path: Path) -> None:
+    assert levels(tmp_path, {"serve.py": "model.load_state_dict(weights)\n"}) == []
+
+
+def test_reported_where_others_only_read(tmp_path: Path) -> None:
+    assert levels(tmp_path, {"train.py": TRAINING, "count.py": COUNTING}) == [Confidence.LIKELY]
+
+
+def test_possible_where_a_checkpoint_may_be_loaded(tmp_path: Path) -> None:
+    files = {"train.py": TRAINING, "serve.py": "model.load_state_dict(weights)\n"}
+    assert levels(tmp_path, files) == [Confidence.POSSIBLE]
+
+
+@pytest.mark.torch
+def test_a_parameter_keeps_the_memory_that_it_is_made_of() -> None:
+    torch = pytest.importorskip("torch")
+    memory = torch.empty(2, 3)
+    found = torch.nn.Parameter(memory)
+    assert found.data_ptr() == memory.data_ptr()

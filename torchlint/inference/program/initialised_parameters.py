@@ -1,0 +1,167 @@
+"""Which parameters one text may write to: by the words of their attributes, or all of a module in a loop."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torchlint.syntax.ast_index import AstIndex
+
+LISTING = ("parameters", "named_parameters", "state_dict", "_parameters", "__dict__")
+"""What gives all parameters of a module."""
+_VIEWS = frozenset(
+    "view reshape unsqueeze squeeze expand expand_as view_as t transpose permute T mT H flatten unflatten narrow "
+    "select chunk split unbind detach contiguous diagonal swapaxes movedim".split()
+)
+"""What may give the same memory."""
+_READING = frozenset(
+    "matmul mm bmm mv dot mul add sub div pow addmm baddbmm einsum append extend print len isinstance str repr float "
+    "type id int list sum prod norm info debug format write add_param_group add_histogram is_tensor size".split()
+)
+"""Functions and methods, by their last words, that write nothing to what they are given."""
+_HARMLESS = frozenset({"requires_grad_", "share_memory_", "retain_grad", "register_hook", "requires_grad", "grad"})
+_FUNCTIONAL = frozenset({"torch", "F", "functional", "np", "numpy", "math"})
+_ALL_GIVEN = ("init", "reset", "xavier", "kaiming", "weights", "map", "vector_to_parameters", "fill", "normal")
+_COLLECTING = (ast.Tuple, ast.List, ast.Dict, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
+_PLAIN = (
+    *(ast.BinOp, ast.UnaryOp, ast.Compare, ast.Expr, ast.If, ast.While, ast.Assert, ast.FormattedValue),
+    *(ast.AugAssign, ast.Delete),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a text may write to."""
+
+    words: frozenset[str]
+    """Attributes that are written to, or leave for where that is not seen."""
+    is_any: bool
+    """Whether it may write to all parameters of a module."""
+
+    def may_hold(self, word: str) -> bool:
+        """Whether a parameter in an attribute of a word may be written to."""
+        return self.is_any or word in self.words
+
+
+EVERYTHING = Written(frozenset(), is_any=True)
+
+
+def written_parameters(index: AstIndex) -> Written:
+    """Read a text."""
+    if any(_may_write_to_all(each, index) for each in _all_listed(index)):
+        return EVERYTHING
+    attributes = {each.attr for each in index.nodes(ast.Attribute) if _is_written(each, index)}
+    texts = (each.value for each in index.nodes(ast.Constant) if isinstance(each.value, str))
+    return Written(frozenset(attributes | {each.rpartition(".")[2] for each in texts if len(each) < 200}), False)
+
+
+# ---------------------------------------------------------------------- one attribute
+def _is_written(node: ast.Attribute, index: AstIndex) -> bool:
+    if not isinstance(node.ctx, ast.Load):
+        return not (isinstance(node.value, ast.Name) and node.value.id == "self")
+    return _is_written_to(node, index)
+
+
+def _is_written_to(node: ast.expr, index: AstIndex) -> bool:
+    """Whether the memory of a value may be written to, or the value goes where that is not seen."""
+    start = node
+    while True:
+        above = index.parents.get(node)
+        match above:
+            case ast.Attribute(attr=word):
+                call = index.parents.get(above)
+                is_called = isinstance(call, ast.Call) and call.func is above
+                if word == "data" or (word.endswith("_") and not word.startswith("_") and word not in _HARMLESS):
+                    return True
+                if word not in _VIEWS:
+                    return False
+                node = call if is_called and isinstance(call, ast.Call) else above
+            case ast.Subscript(value=value, ctx=ctx) if value is node:
+                if not isinstance(ctx, ast.Load):
+                    return True
+                node = above
+            case ast.Call(func=function) if function is node:
+                return node is not start
+            case ast.IfExp(test=test) if test is not node:
+                node = above
+            case ast.AugAssign(target=target) if target is node:
+                return True
+            case ast.Call():
+                return not _only_reads(above)
+            case ast.keyword() | ast.List() | ast.Tuple():
+                outer = index.parents.get(above)
+                return not (isinstance(outer, ast.Call) and outer.func is not above and _only_reads(outer))
+            case _:
+                return not isinstance(above, _PLAIN)
+
+
+def _only_reads(call: ast.Call) -> bool:
+    """Whether a call writes to nothing that it is given, by its words."""
+    if any(each.arg in ("out", None) for each in call.keywords):
+        return False
+    match call.func:
+        case ast.Name(id=word) | ast.Attribute(attr=word) if word in _READING:
+            return True
+        case ast.Attribute(value=ast.Name(id=owner) | ast.Attribute(attr=owner), attr=word):
+            return owner in _FUNCTIONAL and not word.endswith("_") and "init" not in word
+    return False
+
+
+# ---------------------------------------------------------------------- all of a module
+def _all_listed(index: AstIndex) -> Iterator[ast.expr]:
+    """Yield what gives all parameters of a module, also where a name was bound to it."""
+    names: set[str] = set()
+    for each in index.nodes(ast.Attribute):
+        if each.attr not in LISTING:
+            continue
+        yield each
+        statement = next((above for above in index.ancestors(each) if isinstance(above, ast.stmt)), None)
+        bound = ast.walk(statement) if isinstance(statement, ast.Assign) else ()
+        names.update(one.id for one in bound if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
+    yield from (each for each in index.nodes(ast.Name) if each.id in names and isinstance(each.ctx, ast.Load))
+
+
+def _may_write_to_all(node: ast.expr, index: AstIndex) -> bool:
+    """Whether parameters that are listed may be written to: in a loop over them, or by whoever is given them."""
+    inner: ast.AST = node
+    for above in index.ancestors(node):
+        match above:
+            case ast.For(target=target, iter=source, body=body) if source is inner:
+                return _may_write_to_one(target, body, index)
+            case ast.comprehension(target=target, iter=source, ifs=tests) if source is inner:
+                made = index.parents.get(above)
+                parts = [each for each in ast.iter_child_nodes(made) if each is not above] if made is not None else []
+                return _may_write_to_one(target, [*parts, *tests], index)
+            case ast.Call(func=function) if function is not inner:
+                word = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+                if word == "setattr" or any(each in word.lower() for each in _ALL_GIVEN):
+                    return True
+            case ast.Subscript(value=value) if value is inner:
+                return _is_written_to(above, index) or not isinstance(above.ctx, ast.Load)
+        if isinstance(above, ast.stmt):
+            return False
+        inner = above
+    return False
+
+
+def _may_write_to_one(target: ast.expr, body: list[ast.stmt] | list[ast.AST], index: AstIndex) -> bool:
+    """Whether a loop may write to what it is at."""
+    names = {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
+    uses = [one for part in body for one in index.inside(part, ast.Name) if one.id in names]
+    uses += [each for each in body if isinstance(each, ast.Name) and each.id in names and each not in uses]
+    return any(_is_written_here(each, index) for each in uses)
+
+
+def _is_written_here(node: ast.Name, index: AstIndex) -> bool:
+    """Whether the parameter of a loop may be written to; what is made a list of, or a name, is followed no further."""
+    if not isinstance(node.ctx, ast.Load):
+        return False
+    above = index.parents.get(node)
+    if isinstance(above, ast.Call) and above.func is node:
+        return False
+    if isinstance(
+        above, ast.Tuple | ast.List | ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp | ast.Dict
+    ):
+        return False
+    return _is_written_to(node, index)

@@ -1,0 +1,187 @@
+"""A parameter that is made of uninitialised memory, that nothing initialises, and that is computed with."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchlint.diagnostics.model import Confidence
+from torchlint.rules.api import FileContext, Kind, leaf, remembered
+
+_SIZED = frozenset(
+    f"torch.{place}{kind}Tensor" for place in ("", "cuda.") for kind in ("", "Float", "Double", "Half", "BFloat16")
+)
+_MOVES = frozenset("to cuda cpu float double half bfloat16 requires_grad_".split())
+_OF_SHAPE = frozenset(
+    "shape size dim ndim numel nelement device dtype requires_grad grad is_cuda layout names element_size data_ptr "
+    "register_hook retain_grad stride storage is_contiguous requires_grad_".split()
+)
+_LOADING = frozenset({"load_state_dict", "from_pretrained", "load_from_checkpoint", "load_checkpoint"})
+_LOADERS = ("load_state_dict", "from_pretrained", "load_from_checkpoint", "safetensors")
+_TRAINING = ("backward", "training_step")
+_BY_TEXT = frozenset({"setattr", "getattr", "vars", "delattr"})
+_PLAIN_CALLS = frozenset({"super", "isinstance", "type", "print", "id", "repr", "len", "hasattr"})
+
+
+def read_without_initialisation(call: ast.Call, context: FileContext) -> tuple[str, ast.stmt, Confidence] | None:
+    """Return the attribute of a parameter that nothing initialises, a statement that reads it, and how sure that is."""
+    if not call.args or not _is_uninitialised(call.args[0], context):
+        return None
+    kept = _kept(call, context)
+    if kept is None:
+        return None
+    word, owner = kept
+    if _is_filled_here(owner, context) or context.is_test:
+        return None
+    read = _read(word, call, owner, context)
+    if read is None:
+        return None
+    others = context.other_texts
+    if others.overrides(owner.name, word) or others.initialises(word):
+        return None
+    loaded = any(others.spelling(each) != [] for each in _LOADERS)
+    if loaded and all(others.spelling(each) == [] for each in _TRAINING):
+        return None  # the weights are those of a checkpoint
+    is_in_sight = not loaded and others.exports is None
+    return word, read, Confidence.LIKELY if is_in_sight else Confidence.POSSIBLE
+
+
+def _is_uninitialised(node: ast.expr, context: FileContext) -> bool:
+    """Whether memory is made that may have elements and that nothing is written to."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in _MOVES:
+            return _is_uninitialised(inner, context)
+        case ast.Call(func=function, args=sizes, keywords=more) if sizes or more:
+            names = context.names(function)
+            if not (names == {"torch.empty"} or (len(names) == 1 and names <= _SIZED and _are_sizes(sizes, context))):
+                return False
+            if any(each.arg in ("out", None) for each in more):
+                return False
+            constants = (each.value for each in ast.walk(node) if isinstance(each, ast.Constant))
+            return not any(each == "meta" or (each == 0 and each is not False) for each in constants)
+    return False
+
+
+def _are_sizes(given: list[ast.expr], context: FileContext) -> bool:
+    if any(isinstance(each, ast.Starred) for each in given):
+        return False
+    return len(given) > 1 or (len(given) == 1 and context.value(given[0]).must(Kind.INTEGER))
+
+
+def _kept(call: ast.Call, context: FileContext) -> tuple[str, ast.ClassDef] | None:
+    """Return the attribute in which ``__init__`` of a module keeps a parameter, and its class."""
+    node: ast.expr = call
+    while True:
+        above = context.parent(node)
+        match above:
+            case ast.Attribute(attr=word) if word in _MOVES and isinstance(outer := context.parent(above), ast.Call):
+                node = outer
+            case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=word)], value=value):
+                function = context.function_around(call)
+                owner = context.parent(function) if function is not None else None
+                if (
+                    value is not node
+                    or not isinstance(owner, ast.ClassDef)
+                    or not isinstance(function, ast.FunctionDef)
+                ):
+                    return None
+                return (word, owner) if function.name == "__init__" and _is_module(owner, context) else None
+            case _:
+                return None
+
+
+def _is_module(owner: ast.ClassDef, context: FileContext) -> bool:
+    """Whether a class is a module by ``nn.Module`` alone, and has no more behind it."""
+    return (
+        len(owner.bases) == 1
+        and not owner.keywords
+        and not owner.decorator_list
+        and context.names(owner.bases[0]) == {"torch.nn.Module"}
+    )
+
+
+@remembered
+def _is_filled_here(owner: ast.ClassDef, context: FileContext) -> bool:
+    """Whether something of the file may write to the parameters of a class by other ways than their attributes."""
+    attributes = context.attributes_by_word()
+    if attributes.keys() & _LOADING or any(_is_of_torch(each) for each in attributes.get("load", [])):
+        return True
+    if any(_applies(each, context) for each in attributes.get("apply", [])):
+        return True
+    return any(_gives_itself_away(each, context) for each in context.inside(owner, ast.Name))
+
+
+def _is_of_torch(node: ast.Attribute) -> bool:
+    """Whether an attribute is of the name ``torch``."""
+    return isinstance(node.value, ast.Name) and node.value.id == "torch"
+
+
+def _applies(node: ast.Attribute, context: FileContext) -> bool:
+    """Whether a module has a function called for each of its modules."""
+    call = context.parent(node)
+    return isinstance(call, ast.Call) and call.func is node and len(call.args) == 1 and not call.keywords
+
+
+def _gives_itself_away(node: ast.Name, context: FileContext) -> bool:
+    """Whether the object is handed to a function, or its attributes are named by texts."""
+    above = context.parent(node)
+    if node.id in _BY_TEXT:
+        return True
+    if node.id != "self":
+        return False
+    match above:
+        case ast.Call(func=function) if function is not node:
+            word = leaf(ast.unparse(function))
+            return word not in _PLAIN_CALLS and word not in ("__init__", "save")
+        case ast.keyword() | ast.Assign() | ast.List() | ast.Tuple() | ast.Starred():
+            return True
+    return False
+
+
+def _read(word: str, made: ast.Call, owner: ast.ClassDef, context: FileContext) -> ast.stmt | None:
+    """Return a statement that computes with the attribute; None where there is none, or another one binds it."""
+    mentions = [each for each in context.attributes_by_word().get(word, []) if _is_of_self(each)]
+    own = [each for each in mentions if owner in context.ancestors(each)]
+    stores = [each for each in own if not isinstance(each.ctx, ast.Load)]
+    if len(stores) != 1 or any(isinstance(each, ast.For | ast.While) for each in _ancestors(made, context)):
+        return None
+    for each in own:
+        function = context.function_around(each)
+        if isinstance(function, ast.FunctionDef) and function.name != "__init__" and _is_computed_with(each, context):
+            return next(above for above in context.ancestors(each) if isinstance(above, ast.stmt))
+    return None
+
+
+def _ancestors(node: ast.AST, context: FileContext) -> Iterator[ast.AST]:
+    """Yield what is around a node up to the function."""
+    for each in context.ancestors(node):
+        if isinstance(each, ast.FunctionDef):
+            return
+        yield each
+
+
+def _is_of_self(node: ast.Attribute) -> bool:
+    return isinstance(node.value, ast.Name) and node.value.id == "self"
+
+
+def _is_computed_with(node: ast.expr, context: FileContext) -> bool:
+    """Whether the numbers of an attribute are taken, and not its shape alone."""
+    while True:
+        above = context.parent(node)
+        match above:
+            case ast.Attribute(attr=word):
+                if word in _OF_SHAPE:
+                    return False
+                node = above
+            case ast.Call(func=function) if function is node:
+                node = above
+            case ast.Subscript(value=value) if value is node:
+                node = above
+            case ast.BinOp() | ast.UnaryOp(op=ast.USub()):
+                return True
+            case ast.Call(func=function):
+                return leaf(ast.unparse(function)) not in _PLAIN_CALLS
+            case ast.keyword() | ast.List() | ast.Tuple():
+                return isinstance(context.parent(above), ast.Call)
+            case _:
+                return isinstance(node, ast.Call)
