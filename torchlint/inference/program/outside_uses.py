@@ -107,7 +107,7 @@ class Uses:
             case ast.Call(func=ast.Attribute(value=space, attr="update" | "setdefault")):
                 if (held := _owner_of(space)) is not None:
                     self._setters.add((None, self._last_word(held)))
-                    if self._is_of_torch(held):
+                    if self._is_of_torch(held) and self._last_word(held) != "init":  # that is asked for by itself
                         self._of_torch.add(None)
             case ast.Call(func=ast.Name(id=word) | ast.Attribute(attr=word), args=[ast.Constant(value=str(text)), *_]):
                 if word in _PATCHING and text.startswith("torch."):  # `mock.patch("torch.tensor")`
@@ -121,7 +121,7 @@ class Uses:
         if not _is_own(owner) and (isinstance(told, str) or not isinstance(key, ast.Constant)):
             word = str(told) if told is not None else None
             self._setters.add((word, self._last_word(owner)))
-            if self._is_of_torch(owner):
+            if self._is_of_torch(owner) and (word is not None or self._last_word(owner) != "init"):
                 self._of_torch.add(word)
             elif isinstance(owner, ast.Constant) and str(owner.value).startswith("torch."):
                 self._of_torch.add(_last(str(owner.value)))  # `monkeypatch.setattr("torch.tensor", other)`

@@ -171,6 +171,7 @@ RULE = Rule(
         "no-live-graph",
         "same-effect-without-data",
         "grad-mode-does-not-matter",
+        "name-keeps-its-meaning",
         "not-written-through-later",
         "result-not-used",
         "not-traced",

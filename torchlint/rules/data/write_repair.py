@@ -27,6 +27,7 @@ from torchlint.rules.data.module_building import is_being_built, made_elsewhere
 from torchlint.rules.data.no_grad_block import Statement, neighbours, no_grad_edits, statement_of
 from torchlint.rules.data.unrecorded_network import is_of_unrecorded_network
 from torchlint.rules.evidence.constructor_argument import brief
+from torchlint.rules.evidence.kept_meaning import torchs_own_is_kept
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.tensor_uses import ALIKE, CALLING_BACK, PARAMETER, REFORMING, RESIZING
 
@@ -48,6 +49,7 @@ def _assumed(node: cst.Attribute, use: DataUse, confidence: Confidence, context:
         doubt = f"with a NumPy array, `{operator}` makes a new tensor"
         decisions.append(SAME_METHOD.decided(None if plain else doubt, operator))
     decisions.append(GRAD_MODE_IS_FREE.decided(None if _is_plain_around(node, context) else ""))
+    decisions.append(torchs_own_is_kept(("no_grad", "init"), context))
     return tuple(decisions)
 
 
