@@ -102,3 +102,55 @@ def test_a_module_that_a_layer_keeps_is_not_new(tmp_path: Path) -> None:
     end += "loss.backward()\nprint(x.grad)\n"
     assert check_runs_alike(tmp_path, {"main.py": _net(body.format("'relu'"), ", act") + end})
     assert not check_runs_alike(tmp_path, {"main.py": _net(body.format("act"), ", act") + end})
+
+
+MEAN = "self.mu = nn.Parameter(torch.ones(2))\nself.w = nn.Parameter(torch.empty(2))\n"
+PRIOR = "\n    {}\n    def prior(self):\n        return self.mu.exp()\n"
+LOSS = "\n    def loss(self):\n        return (self.w - 2 * self.prior).pow(2).sum()\n"
+TABLE = "class Table:\n    def __init__(self, w):\n        self.w, self.seen = w, {}\n\n"
+TABLE += "    def __getitem__(self, k):\n        if k not in self.seen:\n            self.seen[k] = self.w[k].exp()\n"
+TABLE += "        return self.seen[k]\n\n\n"
+CACHED = "class Scaled(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+CACHED += "        self.v = nn.Parameter(torch.ones(2))\n\n    @cached_property\n    def scaled(self):\n"
+CACHED += "        return self.v * 2\n\n\n"
+TRAINED = "n = Net()\nn.loss().backward()\nprint(n.mu.grad)\n"
+
+
+@pytest.mark.parametrize(
+    "value", ["self.mu", "self.std", "self.layers[0].weight[0]", "config[0]", "self.std if self.std else 0"]
+)
+def test_what_is_read_plainly_may_move_into_a_block(value: str, tmp_path: Path) -> None:
+    body = f"{MEAN}self.std = torch.tensor(0.5)\nself.layers = nn.ModuleList([nn.Linear(2, 2)])\n"
+    body += f"self.w.data.copy_({value})"
+    main = _net(body, ", config=(torch.ones(2),)") + "print(Net().w)\n"
+    assert "self.w.copy_(" in check_runs_alike(tmp_path, {"main.py": main})["main.py"]
+
+
+def test_a_property_is_not_moved_into_a_block(tmp_path: Path) -> None:
+    main = _net(MEAN + "self.w.data.copy_(self.prior)", more=PRIOR.format("@cached_property") + LOSS) + TRAINED
+    assert not check_runs_alike(tmp_path, {"main.py": f"from functools import cached_property\n{main}"})
+
+
+def test_a_property_of_a_class_of_another_file_is_not_moved_into_a_block(tmp_path: Path) -> None:
+    main = _net(MEAN + "self.w.data.copy_(self.prior)", more=LOSS).replace("(nn.Module)", "(Base)") + TRAINED
+    lib = "from functools import cached_property\n\nfrom torch import nn\n\n\nclass Base(nn.Module):"
+    lib += PRIOR.format("@cached_property")
+    assert not check_runs_alike(tmp_path, {"main.py": f"from lib import Base\n{main}", "lib.py": lib})
+
+
+def test_a_test_of_a_property_is_not_moved_into_a_block(tmp_path: Path) -> None:
+    body = f"{MEAN}self.w.data.zero_()\nif self.prior is not None:\n    self.w.data.mul_(2)\nself.w.data.mul_(3)"
+    main = _net(body, more=PRIOR.format("@cached_property") + LOSS) + TRAINED
+    check_runs_alike(tmp_path, {"main.py": f"from functools import cached_property\n{main}"})
+
+
+def test_an_item_of_an_own_class_is_not_moved_into_a_block(tmp_path: Path) -> None:
+    body = f"{MEAN}self.table = Table(self.mu)\nself.w.data[0] = self.table[1]"
+    main = _net(body, more=LOSS.replace("2 * self.prior", "self.table[1]")).replace("class Net", f"{TABLE}class Net")
+    assert not check_runs_alike(tmp_path, {"main.py": main + TRAINED})
+
+
+def test_a_property_that_is_written_into_is_not_moved_into_a_block(tmp_path: Path) -> None:
+    main = _net("self.head = Scaled()\nself.head.scaled.data.mul_(2)").replace("class Net", f"{CACHED}class Net")
+    main = f"from functools import cached_property\n{main}print(Net().head.scaled.requires_grad)\n"
+    assert not check_runs_alike(tmp_path, {"main.py": main})

@@ -103,7 +103,7 @@ def ask(question: Question) -> str | None:
         caller = look.caller(own, *more)
         return f"`{caller}` may call `{more[0]}`" if caller else None
     if what == DEFINES:
-        definer = look.definer(own, more[0])
+        definer = look.definer(own, *more)
         return f"`{definer}` has a `{more[0]}` of its own" if definer else None
     if what == INITIALISES:
         writer = look.initialiser(own, more[0])
@@ -301,12 +301,12 @@ class _Look:
             if known is not None:
                 yield path, self._shown(path), known
 
-    def definer(self, own: str, word: str) -> str | None:
+    def definer(self, own: str, word: str, use: str) -> str | None:
         """Return the path, as it is shown, of the first file in which a class may have a method of a name."""
         self._refresh()
         for path, digest in self._digests.items():
             is_spelled = path != own and digest is not None and word.encode() in self._words_of(path, digest)
-            if is_spelled and defines(read_whole(path) or b"", word):
+            if is_spelled and defines(read_whole(path) or b"", word, use == "read"):
                 return self._shown(path)
         return None
 

@@ -155,7 +155,11 @@ class ProjectView:
 
     def defines(self, method: str) -> str | None:
         """Return who defines a class that may have a method of a name."""
-        return self._ask(DEFINES, method)
+        return self._ask(DEFINES, method, "called")
+
+    def computes(self, word: str) -> str | None:
+        """Return who defines a class that may run code where an attribute of a name is read: a property."""
+        return self._ask(DEFINES, word, "read")
 
     def calls(self, name: str, is_method: bool) -> str | None:
         """Return who may call a function or a method of a name that is defined here."""

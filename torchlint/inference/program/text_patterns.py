@@ -21,6 +21,7 @@ _BINDING_ANY = re.compile(
     rb"setattr\(\s*(?!self\s*,)[^,\n]+,\s*(?![\"'])|(?:vars\(|(?<!self)\.__dict__)[\w.]*\)?\s*(?:\[|\.update)"
 )
 _METHOD = rb"(?m)\bdef\s+%(word)b\b|^[ \t]+(?:\w+\s*=\s*)*%(word)b\s*=[^=]"
+_COMPUTED = rb"(?m)\bdef\s+%(word)b\b|^[ \t]+(?:\w+\s*=\s*)*%(word)b\s*=\s*[\w.]*[pP]roperty\b"
 
 
 def binds_initialisers(text: bytes) -> bool:
@@ -36,9 +37,13 @@ def binds_initialisers(text: bytes) -> bool:
     )
 
 
-def defines(text: bytes, method: str) -> bool:
-    """Whether a class of a text may have a method of a name: by ``def`` or by an assignment that is indented."""
-    return re.search(_METHOD % {b"word": method.encode()}, text) is not None
+def defines(text: bytes, method: str, is_read: bool = False) -> bool:
+    """Whether a class of a text may have a method of a name: by ``def`` or by an assignment that is indented.
+
+    ``is_read`` asks whether code may run where an attribute of the name is read: then only the assignments of
+    properties count.
+    """
+    return re.search((_COMPUTED if is_read else _METHOD) % {b"word": method.encode()}, text) is not None
 
 
 def records_traces(text: bytes) -> bool:

@@ -103,6 +103,9 @@ hands out a parameter, and the loops only take `.data`.
 Unsafe where the constructor, or a method that it mentions, keeps what it computed with tensors that require grad, as in
 `self.penalty = self.weight.norm()`.
 
+Unsafe where a property, or a `__getitem__`, of the project's own may run in the block: what it computes and keeps there
+would have no graph.
+
 Unsafe where another file of the project may call the initialiser, or this file by `getattr`, when a graph may hold the
 tensor.
 

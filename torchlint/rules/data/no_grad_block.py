@@ -9,6 +9,7 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Edit
 from torchlint.rules.api import FileContext, remembered
+from torchlint.rules.data.plain_reads import reads_plainly
 from torchlint.rules.evidence.spelling import Spelled, torch_name
 
 Statement = cst.SimpleStatementLine | cst.If
@@ -85,16 +86,16 @@ def _run(statement: Statement, belongs: Belongs, context: FileContext) -> list[S
         return None
     at = body.index(statement)
     start, stop = at, at + 1
-    while start > 0 and _joins(body[start - 1], belongs):
+    while start > 0 and _joins(body[start - 1], belongs, context):
         start -= 1
-    while stop < len(body) and _joins(body[stop], belongs):
+    while stop < len(body) and _joins(body[stop], belongs, context):
         stop += 1
     while start < at and isinstance(body[start], cst.If):
         start += 1
     if isinstance(body[start], cst.If):
         return None
     run = [each for each in body[start:stop] if isinstance(each, cst.SimpleStatementLine | cst.If)]
-    return run if _joins(statement, belongs) else None
+    return run if _joins(statement, belongs, context) else None
 
 
 def _body(statement: Statement, context: FileContext) -> Sequence[cst.BaseStatement]:
@@ -112,20 +113,20 @@ def _branch_above(statement: Statement, context: FileContext) -> cst.If | None:
     return above if isinstance(above, cst.If) else None
 
 
-def _joins(statement: cst.BaseStatement, belongs: Belongs) -> bool:
+def _joins(statement: cst.BaseStatement, belongs: Belongs, context: FileContext) -> bool:
     if isinstance(statement, cst.SimpleStatementLine):
         return len(statement.body) == 1 and belongs(statement)
-    return isinstance(statement, cst.If) and _branches_join(statement, belongs)
+    return isinstance(statement, cst.If) and _branches_join(statement, belongs, context)
 
 
-def _branches_join(statement: cst.If | cst.Else, belongs: Belongs) -> bool:
+def _branches_join(statement: cst.If | cst.Else, belongs: Belongs, context: FileContext) -> bool:
     if isinstance(statement, cst.If):
-        if not _is_plain_test(statement.test):
+        if not _is_plain_test(statement.test) or not reads_plainly(statement.test, context):
             return False
-        if statement.orelse is not None and not _branches_join(statement.orelse, belongs):
+        if statement.orelse is not None and not _branches_join(statement.orelse, belongs, context):
             return False
     body = statement.body
-    return isinstance(body, cst.IndentedBlock) and all(_joins(each, belongs) for each in body.body)
+    return isinstance(body, cst.IndentedBlock) and all(_joins(each, belongs, context) for each in body.body)
 
 
 def _is_plain_test(test: cst.BaseExpression) -> bool:

@@ -25,6 +25,7 @@ from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, detached,
 from torchlint.rules.data.initial_values import initial_write
 from torchlint.rules.data.module_building import is_being_built, made_elsewhere
 from torchlint.rules.data.no_grad_block import Statement, neighbours, no_grad_edits, statement_of
+from torchlint.rules.data.plain_reads import reads_plainly
 from torchlint.rules.data.unrecorded_network import is_of_unrecorded_network
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.kept_meaning import torchs_own_is_kept
@@ -96,10 +97,10 @@ def is_new(node: cst.Attribute, context: FileContext) -> bool:
 
 
 def _is_plain_around(node: cst.Attribute, context: FileContext) -> bool:
-    """Whether nothing else in the statement could care for grad mode: it calls only torch, math and tensors."""
+    """Whether nothing else in the statement could care for grad mode: it runs only torch, math and tensors."""
     for above in context.ancestors(node):
         if isinstance(above, cst.BaseSmallStatement):
-            return all(_is_harmless(call, context) for call in _calls(above))
+            return all(_is_harmless(call, context) for call in _calls(above)) and reads_plainly(above, context)
     return False
 
 
