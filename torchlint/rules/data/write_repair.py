@@ -155,7 +155,11 @@ def repair(node: cst.Attribute, use: DataUse, confidence: Confidence, context: F
         return fix.assuming(NOT_WRITTEN_LATER.decided(None if is_alone else "", brief(node, context)))
     if not _grad_is_off(node, context) and (written := initial_write(node, context)) is not None:
         name, calls = written
-        assumed = (*_of_a_new_tensor(node, confidence, context), _result_not_used(use, context))
+        assumed = (
+            *_of_a_new_tensor(node, confidence, context),
+            _result_not_used(use, context),
+            torchs_own_is_kept(("init",), context),
+        )
         return Fix(f"Use `{name}`", calls, assumed)
     statement = statement_of(node, context)
     if statement is None or not _is_direct(node, use, statement, context):
