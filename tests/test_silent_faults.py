@@ -35,3 +35,5 @@ def test_a_revived_loss_gives_its_parameters_no_gradient() -> None:
     model = torch.nn.Linear(2, 2)
     model(torch.ones(2)).sum().requires_grad_().backward()
     assert model.weight.grad is not None
+    with pytest.raises(RuntimeError, match="leaf"):  # an assignment is refused where there is a graph
+        model(torch.ones(2)).sum().requires_grad = True

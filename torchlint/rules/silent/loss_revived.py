@@ -4,10 +4,11 @@
 
 Flags `torch.tensor(loss, requires_grad=True)`, `Variable(loss, requires_grad=True)`, `loss.requires_grad = True` and
 `loss.requires_grad_()` on a value that was computed, where `.backward()` or `torch.autograd.grad` follows.
+Possible is `return Variable(loss, requires_grad=True)`, where a file names the function and calls `backward`.
 
 Silent are leaves on purpose: constants, inputs that are made or copied to ask for their gradient, points between two
 inputs of a gradient penalty, and what is detached first and computed with afterwards. So is `loss.requires_grad_()`
-where the loss still has its graph: it does nothing.
+where the loss still has its graph, or is made of a network's output and nothing in sight cuts that: it does nothing.
 
 ## Why is this bad?
 
@@ -141,12 +142,15 @@ def _revived(
     if not isinstance(place, ast.expr) or not isinstance(given, ast.expr):
         return
     used = _differentiated(place, given, context, is_new=is_new)  # before the values: few are differentiated
-    if used is None:
+    returned = _returned(place, given, context) if used is None and is_new else None
+    if used is None and returned is None:
         return
     value = context.value(given)
     keeps_graph = bool(value.grad & Grad.ATTACHED)
     if not is_new and value.is_tensor and not value.grad & Grad.DETACHED:
         return  # it has its graph, and the call does nothing
+    if not is_new and isinstance(place, ast.Call) and _reaches_a_graph(given, context):
+        return  # an assignment to `requires_grad` raises where there is a graph: whoever keeps it has none
     by_name = not _is_loss(given, value, context)
     is_leaf = value.is_tensor and value.grad == Grad.DETACHED
     if by_name and (is_leaf or context.is_test or not _is_called_a_loss(given)):
@@ -162,10 +166,12 @@ def _revived(
     yield Draft(
         node.func if isinstance(node, cst.Call) else node.attr,
         f"no gradient gets past `{_text(given, context)}`, which is made a new leaf: {advice}",
-        Confidence.POSSIBLE if by_name else Confidence.CERTAIN if is_certain else Confidence.LIKELY,
+        Confidence.POSSIBLE if by_name or used is None else Confidence.CERTAIN if is_certain else Confidence.LIKELY,
         (
-            *([f"`{_text(given, context)}` is a loss, by its name"] if by_name else []),
-            f"line {used.lineno} differentiates it: `{_text(used, context)}`",
+            *([f"`{_text(given, context)}` is a loss, by its name"] if by_name or used is None else []),
+            f"line {used.lineno} differentiates it: `{_text(used, context)}`"
+            if used is not None
+            else f"`{returned}` returns it, and is spelled in a file with `backward`",
         ),
         None if is_new else _fix(node, context),
     )
@@ -252,6 +258,26 @@ def _differentiates(call: ast.Call, code: str, context: FileContext) -> bool:
     return False
 
 
+def _returned(place: ast.expr, given: ast.expr, context: FileContext) -> str | None:
+    """Return the function, or the class, that hands out a loss that it has computed, where a caller may differentiate.
+
+    That is a file which spells the name and `backward`.
+    """
+    function = context.function_around(place)
+    if not isinstance(context.parent(place), ast.Return) or not isinstance(function, ast.FunctionDef):
+        return None
+    if context.is_test or not _is_called_a_loss(given) or not isinstance(given, ast.Name):
+        return None
+    owner = context.parent(function)
+    is_called_by_class = isinstance(owner, ast.ClassDef) and function.name in ("forward", "__call__")
+    name = owner.name if isinstance(owner, ast.ClassDef) and is_called_by_class else function.name
+    uses = context.names_by_word().get(name) or context.attributes_by_word().get(name)
+    if uses and "backward" in context.attributes_by_word():
+        return name
+    files = context.other_texts.spelling(name) or []
+    return name if set(files) & set(context.other_texts.spelling("backward") or []) else None
+
+
 # ---------------------------------------------------------------------- what is computed
 def _is_loss(node: ast.expr, value: Value, context: FileContext, depth: int = _DEEPEST) -> bool:
     """Whether an expression computes something, and is no leaf that is made, given, or a constant."""
@@ -303,6 +329,26 @@ def _is_of_losses(function: ast.expr, context: FileContext) -> bool:
     return any(
         isinstance(each, ast.Call) and any(one.endswith("Loss") for one in context.names(each.func)) for each in made
     )
+
+
+def _reaches_a_graph(node: ast.expr, context: FileContext, depth: int = _DEEPEST) -> bool:
+    """Whether a value is made of what has a graph, such as a network's output, and nothing seen cuts that."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr=word)) | ast.Attribute(attr=word) if word in _LOST:
+            return False
+        case ast.Call() | ast.Name() if context.value(node).grad & Grad.ATTACHED:
+            return _lost(node, context) is None
+        case ast.Call(func=function, args=given):
+            inner = [function.value] if isinstance(function, ast.Attribute) else []
+            return any(_reaches_a_graph(each, context, depth) for each in (*inner, *given))
+        case ast.UnaryOp(operand=inner_node):
+            return _reaches_a_graph(inner_node, context, depth)
+        case ast.BinOp(left=left, right=right):
+            return any(_reaches_a_graph(each, context, depth) for each in (left, right))
+        case ast.Name() if depth:
+            bound = bindings_of(node, context)
+            return any(each.depth == 0 and _reaches_a_graph(each.value, context, depth - 1) for each in bound)
+    return False
 
 
 def _lost(node: ast.expr, context: FileContext, depth: int = _DEEPEST) -> ast.expr | None:
