@@ -243,7 +243,7 @@ def _interval(part: int, whole: int) -> tuple[float, float]:
         return 0.0, 1.0
     z, share = 1.96, part / whole
     middle, spread = share + z * z / (2 * whole), z * sqrt(share * (1 - share) / whole + z * z / (4 * whole * whole))
-    return (middle - spread) / (1 + z * z / whole), (middle + spread) / (1 + z * z / whole)
+    return max(0.0, (middle - spread) / (1 + z * z / whole)), (middle + spread) / (1 + z * z / whole)
 
 
 def causes(verdicts: list[Verdict]) -> str:
