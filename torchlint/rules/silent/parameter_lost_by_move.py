@@ -6,8 +6,9 @@ Flags `self.w = nn.Parameter(t).cuda()`, `.to(device)`, `.half()` and their like
 tensor, `self.w` is a plain tensor, which `parameters()` does not give and no optimizer trains.
 
 Silent are moves that cannot do anything (`.cpu()` of what is on the host, `.float()` of what is float32 as far as can
-be seen, `.to(device)` of what was made on that device), parameters that are wrapped again, names that are used up at
-once, and what goes into an `nn.ParameterList` or `nn.ParameterDict`, which wrap it again.
+be seen, `.to(device)` of what was made on that device or with a tensor that is there), parameters that are wrapped
+again, names that are used up at once, and what goes into an `nn.ParameterList` or `nn.ParameterDict`, which wrap it
+again.
 
 ## Why is this bad?
 
@@ -78,6 +79,7 @@ but an old checkpoint lacks it, and `load_state_dict` says so.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 import libcst as cst
@@ -85,9 +87,11 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers
+from torchlint.rules.evidence.local_bindings import bindings_of
 
 _MOVES = frozenset({"cuda", "cpu", "to", "xpu", "npu", "mps", "type"})
 _CASTS = {"half": "float16", "double": "float64", "bfloat16": "bfloat16", "float": "float32"}
+_DEEPEST = 3
 _PRIMARY = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
 """What a method can be called on without parentheses."""
 
@@ -172,6 +176,8 @@ def _is_there(call: cst.Call, wrapped: cst.BaseExpression, context: FileContext)
     """Whether what ``.to`` is given is the device, or the dtype, that the tensor has."""
     made_with = {context.code(each.value) for inner in _calls(wrapped) for each in inner.args}
     value = context.value(wrapped)
+    node = context.python(wrapped)
+    places = _places(node, context) if isinstance(node, ast.expr) else frozenset()
     for each in call.args:
         if each.keyword is not None and each.keyword.value in ("non_blocking", "copy", "memory_format"):
             if each.keyword.value == "copy":
@@ -180,12 +186,28 @@ def _is_there(call: cst.Call, wrapped: cst.BaseExpression, context: FileContext)
         given = context.value(each.value)
         if context.code(each.value) in made_with:
             continue
+        if given.must(Kind.DEVICE | Kind.STRING) and context.code(each.value) in places:
+            continue
         if given.must(Kind.DTYPE) and value.exact is not None and f"torch.{value.exact}" in given.names:
             continue
         is_host = given.must(Kind.DEVICE | Kind.STRING) and given.device == Device.HOST
         if not (is_host and not value.device & Device.ACCELERATOR):
             return False
     return True
+
+
+def _places(node: ast.expr, context: FileContext, depth: int = _DEEPEST) -> frozenset[str]:
+    """Return the codes of what a tensor, or one that it is computed with, was moved to last: both are on one device."""
+    match node:
+        case ast.BinOp(left=left, right=right):
+            return _places(left, context, depth) | _places(right, context, depth)
+        case ast.Call(func=ast.Attribute(attr="to"), args=[place]):
+            return frozenset({ast.unparse(place)}) if context.value(place).must(Kind.DEVICE) else frozenset()
+        case ast.Name() if depth:
+            bound = bindings_of(node, context)
+            found = [frozenset() if each.depth else _places(each.value, context, depth - 1) for each in bound]
+            return frozenset.intersection(*found) if found else frozenset()
+    return frozenset()
 
 
 def _calls(node: cst.BaseExpression) -> Iterator[cst.Call]:
