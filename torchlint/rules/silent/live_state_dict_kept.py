@@ -429,6 +429,9 @@ def _harm_of_an_attribute(
         caller = next((each for each in context.ancestors(use) if isinstance(each, ast.stmt)), None)
         if caller is not None and ast.unparse(use.value) == "self":
             guards |= _guards(caller, context)
+    above = (each for each in context.ancestors(kept.statement) if isinstance(each, ast.If))
+    others = (one for each in above for part in each.orelse for one in context.within(part))
+    guards |= frozenset(ast.unparse(each.test) for each in others if isinstance(each, ast.If))
     if function.name == "__init__" or not any(_compares(each) for each in guards):
         return None
     word = kept.target.rpartition(".")[2]
