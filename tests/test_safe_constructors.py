@@ -1,7 +1,6 @@
 """What a legacy constructor is given may be something else than it seems: small projects, run before and after."""
 
 # Projects are shown as they are.
-# torchlint: ignore-file[TNS3]
 
 from __future__ import annotations
 
