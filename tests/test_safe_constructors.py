@@ -1,7 +1,5 @@
 """What a legacy constructor is given may be something else than it seems: small projects, run before and after."""
 
-# Projects are shown as they are.
-
 from __future__ import annotations
 
 from pathlib import Path

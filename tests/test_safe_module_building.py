@@ -139,8 +139,174 @@ def main():
 main()
 """)
 
-SAFE = RUN_LATER
-OPEN = RUN_OUT_OF_SIGHT
+BUILT = "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+PARAMETER = BUILT + "        self.w = nn.Parameter(torch.ones(2))\n"
+LEAVES_NO_GRAPH = _cases("""
+# case: parts are made and looked at
+class Block(nn.Module):
+    def __init__(self, down):
+        super().__init__()
+        self.down = down
+
+class Net(nn.Module):
+    def __init__(self, block, width):
+        super().__init__()
+        self.width = width
+        self.body = self.build(block, width * 2)
+        self.width += self.body[0].down.in_features // 2
+        self.table = dict(kept=self.body, width=self.width)
+        for m in self.modules():
+            if isinstance(m, nn.Linear):
+                m.weight.data.normal_(0, 1 / m.in_features)
+
+    def build(self, block, width):
+        down = nn.Linear(width, 2)
+        layers = [block(down)]
+        return nn.Sequential(*layers)
+
+print(Net(Block, 1).body[0].down.weight)
+# case: what is computed is a number
+PARAMETER
+        self.norm = self.w.norm().item() * 2
+        self.half = nn.Parameter(self.w / 2)
+        with torch.no_grad():
+            self.first = self.w[0] * 2
+        self.w.data.fill_(3)
+
+print(Net().w)
+""")
+LEAVES_A_GRAPH = _cases("""
+# case: one of two attributes
+PARAMETER
+        self.scale, self.penalty = 1.0, self.w.pow(3).sum()
+        self.w.data.fill_(3)
+
+net = Net()
+net.penalty.backward()
+print(net.w.grad)
+# case: a closure
+PARAMETER
+        penalty = self.w.pow(3).sum()
+        self.penalty = lambda: penalty
+        self.w.data.fill_(3)
+
+net = Net()
+net.penalty().backward()
+print(net.w.grad)
+# case: a dictionary
+PARAMETER
+        self.stats = dict(penalty=self.w.pow(3).sum())
+        self.w.data.fill_(3)
+
+net = Net()
+net.stats["penalty"].backward()
+print(net.w.grad)
+# case: a global name
+PARAMETER
+        global PENALTY
+        PENALTY = self.w.pow(3).sum()
+        self.w.data.fill_(3)
+
+net = Net()
+PENALTY.backward()
+print(net.w.grad)
+# case: a loop
+PARAMETER
+        for self.penalty in [self.w.pow(3)[0]]:
+            pass
+        self.w.data.fill_(3)
+
+net = Net()
+net.penalty.backward()
+print(net.w.grad)
+# case: a property that remembers
+from functools import cached_property
+PARAMETER
+        print("norm", self.norm.item())
+        self.w.data.fill_(3)
+
+    @cached_property
+    def norm(self):
+        return self.w.pow(3).sum()
+
+net = Net()
+net.norm.backward()
+print(net.w.grad)
+# case: a function that remembers
+KEPT = []
+def remember(w):
+    KEPT.append(w.pow(3).sum())
+
+PARAMETER
+        remember(self.w)
+        self.w.data.fill_(3)
+
+net = Net()
+KEPT[0].backward()
+print(net.w.grad)
+# case: a function in another file that remembers
+from kept import KEPT, remember
+PARAMETER
+        remember(self.w)
+        self.w.data.fill_(3)
+
+net = Net()
+KEPT[0].backward()
+print(net.w.grad)
+# file: kept.py
+KEPT = []
+def remember(w):
+    KEPT.append(w.pow(3).sum())
+# case: what an initialiser returns
+PARAMETER
+        self.terms = self.reset_parameters()
+        self.w.data.fill_(3)
+
+    def reset_parameters(self):
+        self.w.data.fill_(2)
+        return [self.w.pow(3).sum()]
+
+net = Net()
+net.terms[0].backward()
+print(net.w.grad)
+# case: views that a method gives
+PARAMETER
+        self.i, self.f = self.w.chunk(2)
+        self.w.data.normal_()
+
+net = Net()
+(x * net.i + net.f).sum().backward()
+print(net.w.grad)
+# case: views that are unpacked
+PARAMETER
+        i, f = self.w
+        self.i, self.f = i, f
+        self.w.data.normal_()
+
+net = Net()
+(x * net.i + net.f).sum().backward()
+print(net.w.grad)
+# case: a view that an index gives
+PARAMETER
+        self.first = self.w[0]
+        self.first.data.fill_(2)
+
+net = Net()
+print(net.first, type(net.first.grad_fn))
+# case: a parameter of a local name
+BUILT
+        w = nn.Parameter(torch.ones(2))
+        self.penalty = w.pow(3).sum()
+        self.w = w
+        self.w.data.fill_(3)
+
+net = Net()
+net.penalty.backward()
+print(net.w.grad)
+""")
+
+SAFE = RUN_LATER | LEAVES_NO_GRAPH
+OPEN = RUN_OUT_OF_SIGHT | LEAVES_A_GRAPH
 
 
 @pytest.mark.parametrize("name", SAFE)
@@ -156,7 +322,9 @@ def test_a_write_into_what_a_graph_may_hold_is_left(name: str, tmp_path: Path) -
 def _project(code: str) -> dict[str, str]:
     """Return the files of a project: the program, and others that begin behind `# file: name`."""
     names, texts = ["main.py"], [""]
-    for line in code.replace("NET\n", NET).splitlines(keepends=True):
+    for word, text in (("NET", NET), ("BUILT", BUILT), ("PARAMETER", PARAMETER)):
+        code = code.replace(f"{word}\n", text)
+    for line in code.splitlines(keepends=True):
         if line.startswith("# file: "):
             names.append(line.split()[-1])
             texts.append("")

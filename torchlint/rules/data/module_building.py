@@ -10,9 +10,8 @@ from contextlib import closing
 from functools import cached_property
 
 from torchlint.rules.api import FileContext, Kind, Value, remembered
-from torchlint.rules.data.given_modules import computes_with_its_argument
+from torchlint.rules.data.computing_with_parts import computes_while_building, computes_with_its_argument
 from torchlint.rules.data.just_made import is_of_new_layer, made_before
-from torchlint.rules.data.kept_graphs import keeps_a_graph
 from torchlint.rules.evidence.called_definitions import Frame
 from torchlint.rules.evidence.made_here import Judge, Made
 from torchlint.rules.evidence.object_attributes import path_word
@@ -161,26 +160,12 @@ class _Building:
     # ------------------------------------------------------------------ a module's own methods
     def _initialises(self, owner: ast.ClassDef) -> bool:
         name = self._function.name
-        if self.is_called_on or keeps_a_graph(self._function, self._context):
+        if computes_while_building(self._function, self._context):
             return False
         if name == "__init__":
             return True
         named = name == "reset_parameters" or _INITIALISER.match(name) is not None
         return named and self._is_called_by_constructor_alone(name, owner)
-
-    @cached_property
-    def is_called_on(self) -> bool:
-        """Whether the function itself runs the module: ``self(x)``, ``self.forward(x)``, ``self.net(x)``."""
-        return any(self._runs(each.func) for each in self._context.inside(self._function, ast.Call))
-
-    def _runs(self, function: ast.expr) -> bool:
-        if not _is_rooted(function, self._self):
-            return False
-        if isinstance(function, ast.Name):
-            return True
-        if isinstance(function, ast.Attribute) and function.attr in ("forward", "backward"):
-            return True
-        return self._value(function).must(Kind.MODULE)
 
     def _is_called_by_constructor_alone(self, name: str, owner: ast.ClassDef) -> bool:
         called = False
@@ -235,7 +220,7 @@ class _Building:
             owner = self._context.parent(around)
             if not isinstance(owner, ast.ClassDef) or not self._is_module(owner):
                 return False
-            if _building(around, self._context).is_called_on or keeps_a_graph(around, self._context):
+            if computes_while_building(around, self._context):
                 return False
             return self._is_all_new(owner, None) or self._is_all_new(owner, call)
         return around is not None and self._was_just_made(module.id, call, around)
@@ -261,30 +246,6 @@ class _Building:
 
     def _value(self, node: ast.expr) -> Value:
         return self._context.value(node)
-
-
-def _root(node: ast.expr) -> ast.Name | None:
-    """Return the name that a path starts at.
-
-    ``self`` of ``self.layers[0].weight``, ``m`` of ``m.named_parameters()``.
-    """
-    while True:
-        match node:
-            case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.Call(func=ast.Attribute(value=inner)):
-                node = inner
-            case ast.Call(
-                func=ast.Name(id="list" | "zip" | "enumerate" | "reversed" | "iter" | "next"), args=[inner, *_]
-            ):
-                node = inner
-            case ast.Name():
-                return node
-            case _:
-                return None
-
-
-def _is_rooted(node: ast.expr, source: str | None) -> bool:
-    root = _root(node)
-    return root is not None and root.id == source
 
 
 def _parameters(function: Function) -> list[ast.arg]:

@@ -36,7 +36,9 @@ _NUMBERS = frozenset(
 """Functions that give a number or a text, whatever they are given."""
 _LIBRARIES = frozenset({"torch", "torchvision", "builtins", "collections"})
 """Packages whose functions give what is new, or what they were given."""
-_UNTOLD = frozenset(f"builtins.{word}" for word in ("eval", "exec", "getattr", "globals", "locals", "vars", "next"))
+_UNTOLD = frozenset(
+    f"builtins.{word}" for word in ("eval", "exec", "getattr", "globals", "locals", "map", "vars", "next")
+)
 """Functions that give what somebody else keeps."""
 _PURE = ("math.", "numpy.", "random.")
 
@@ -181,7 +183,7 @@ class Judge:
         given = node.id in frame.given
         if given and not self.is_new(*frame.given[node.id]):
             return False
-        if not given and node.id in parameters(frame.function):
+        if not given and (node.id in parameters(frame.function) or not stores(node.id, frame.function, self.context)):
             return False
         if node.id in shared_names(frame.function, self.context):
             return False

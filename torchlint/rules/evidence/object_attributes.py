@@ -143,7 +143,10 @@ def _sets_by_any_name(_: ast.Module, context: FileContext) -> bool:
 
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_ADDING = frozenset("append extend insert add_module update setdefault register_module __setitem__ __setattr__".split())
+_ADDING = frozenset(
+    "append extend insert add_module update setdefault register_module register_parameter register_buffer "
+    "__setitem__ __setattr__".split()
+)
 _NAMED = frozenset("add_module register_module register_parameter register_buffer __setattr__".split())
 """Methods of a module that are given a name and what to keep under it."""
 _STORES = frozenset({"_modules", "_parameters", "_buffers"})

@@ -1,0 +1,477 @@
+"""Whether code that builds or initialises a module only makes parts, looks at them and writes: it computes nothing.
+
+What is computed with a part may be kept by a graph, by whatever way it is kept: only known forms count as harmless.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from torchlint.rules.api import FileContext, Function, Kind, Mode, operations, remembered
+from torchlint.rules.evidence.called_definitions import (
+    PLAIN,
+    Definitions,
+    Frame,
+    bind,
+    constructor,
+    is_counted_with,
+    names_layer,
+    stores,
+)
+from torchlint.rules.evidence.object_attributes import Setting, settings
+
+_NUMBERS = frozenset(
+    "in_features out_features in_channels out_channels kernel_size stride padding dilation groups num_features "
+    "num_embeddings embedding_dim hidden_size input_size num_layers eps padding_idx training shape ndim dtype device "
+    "data __class__ __name__".split()
+)
+"""Attributes of a layer or a tensor that no graph reaches."""
+_LISTING = frozenset(
+    "modules children parameters buffers named_modules named_children named_parameters named_buffers items values "
+    "keys".split()
+)
+"""Methods that hand out the parts."""
+_GIVING_ITSELF = frozenset("cuda cpu xpu to float double half bfloat16 train eval requires_grad_ apply".split())
+_MEASURING = frozenset("size dim numel nelement detach item tolist numpy index count state_dict".split())
+_STORING = frozenset(
+    "append extend insert add_module update setdefault register_module register_parameter register_buffer "
+    "load_state_dict zero_grad pop remove __init__ reset_parameters _reset_parameters __setattr__ flatten_parameters "
+    "save_hyperparameters".split()
+)
+"""Methods of modules and containers that compute nothing with what they have or are given."""
+_PASSING = frozenset(
+    f"builtins.{word}"
+    for word in "getattr list tuple dict set enumerate zip reversed sorted iter next max min sum abs filter".split()
+)
+"""Functions whose result may be what they are given, or computed of it."""
+_DEEPEST = 6
+"""Parameters are followed to who hands them on this far."""
+_ASKING = frozenset(
+    f"builtins.{word}"
+    for word in "isinstance hasattr issubclass type len print id str repr int float bool super setattr callable "
+    "range".split()
+)
+_HOLDING = ("torch.nn.", "torch.optim.", "torch.utils.data.", "torchvision.", "collections.", "copy.")
+_COMPUTING = ("torch.nn.functional.", "torch.nn.utils.")
+_LOOKING = ("math.", "numpy.", "torch.cuda.", "logging.", "torch.is_")
+_FORGETTING = frozenset({"torch.nn.Parameter", "builtins.float", "builtins.int", "builtins.bool"})
+"""What keeps the values that it is given, and nothing of how they were computed."""
+_ENDS = (ast.Compare, ast.Expr, ast.If, ast.While, ast.Assert, ast.FormattedValue, ast.Return)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_GOING_BACK = frozenset({"torch.autograd.grad", "torch.autograd.backward"})
+
+
+@remembered
+def computes_with_its_argument(function: Function, context: FileContext) -> bool:
+    """Whether a function runs the module that it is given first, computes with its tensors, or hands them on."""
+    given = [*function.args.posonlyargs, *function.args.args]
+    given = [each for each in given if each.arg not in ("self", "cls")]
+    return not given or _Code(context).computes([(function, given[0].arg)])
+
+
+@remembered
+def computes_while_building(function: Function, context: FileContext) -> bool:
+    """Whether a method, or what else runs while an object of its class is built, computes with the object's parts."""
+    owner = context.parent(function)
+    code = _Code(context, owner if isinstance(owner, ast.ClassDef) else None)
+    return code.computes([(each, _object(each)) for each in code.built_by(function)])
+
+
+def _object(method: Function) -> str:
+    given = [*method.args.posonlyargs, *method.args.args]
+    return given[0].arg if given else ""
+
+
+class _Code:
+    """Follows objects, their parts, and the names that are bound to them, through functions of a file."""
+
+    def __init__(self, context: FileContext, owner: ast.ClassDef | None = None) -> None:
+        self._context = context
+        self._definitions = Definitions(context)
+        self._line = list(self._classes(owner)) if owner is not None else []
+        self._methods = {
+            each.name: each for one in reversed(self._line) for each in one.body if isinstance(each, _FUNCTIONS)
+        }
+        self._is_of_layer = any(names_layer(context.names(base)) for one in self._line for base in one.bases)
+        self._followed: list[tuple[Function, str]] = []
+        self._looked_into: set[Function] = set()
+        self._plain: dict[str, bool] = {}
+
+    def _classes(self, owner: ast.ClassDef) -> Iterator[ast.ClassDef]:
+        """Yield a class and those of the file that it derives from."""
+        found = [owner]
+        for one in found:  # which grows meanwhile
+            above = (self._definitions.class_here(base) for base in one.bases)
+            found += [each for each in above if each is not None and each not in found]
+        yield from found
+
+    def built_by(self, function: Function) -> list[Function]:
+        """Return the methods that run while an object is built: the given one, and all that constructors mention."""
+        own = [each for one in self._line for each in one.body if isinstance(each, _FUNCTIONS)]
+        found = [function, *(each for each in own if each.name == "__init__" and each is not function)]
+        for method in found:  # which grows meanwhile
+            words = {each.attr for each in self._context.inside(method, ast.Attribute)}
+            found += [each for each in own if each.name in words and each not in found]
+        return found
+
+    def computes(self, starts: Iterable[tuple[Function, str]]) -> bool:
+        """Whether something is computed with what names hold, or with what is made beside them."""
+        for function, word in starts:
+            self._follow(function, word)
+        for function, word in self._followed:  # which grows meanwhile
+            names = (each for each in self._context.inside(function, ast.Name) if each.id == word)
+            if not all(self._is_plain(each, function) for each in names if isinstance(each.ctx, ast.Load)):
+                return True
+            if function not in self._looked_into and not self._makes_only(function):
+                return True
+        return False
+
+    def _follow(self, function: Function, word: str) -> bool:
+        if (function, word) not in self._followed:
+            self._followed.append((function, word))
+        return True
+
+    def _makes_only(self, function: Function) -> bool:
+        """Whether a function computes nothing with the modules that it makes, and goes backward nowhere."""
+        self._looked_into.add(function)
+        calls = self._context.inside(function, ast.Call)
+        if any(self._goes_back(each) for each in calls):
+            return False
+        return all(self._is_plain(each, function) for each in calls if self._makes(each))
+
+    def _goes_back(self, call: ast.Call) -> bool:
+        is_method = isinstance(call.func, ast.Attribute) and call.func.attr == "backward"
+        return is_method or bool(self._context.names(call.func) & _GOING_BACK)
+
+    def _makes(self, call: ast.Call) -> bool:
+        """Whether a call makes a module or a parameter."""
+        names = self._context.names(call.func)
+        if names:
+            return all(each.startswith("torch.nn.") and each.rpartition(".")[2][0].isupper() for each in names)
+        return self._definitions.class_here(call.func) is not None
+
+    # ------------------------------------------------------------------ what is done with an expression
+    def _is_plain(self, use: ast.expr, function: Function) -> bool:
+        """Whether nothing is computed with an expression; names that it is bound to are followed."""
+        node = use
+        while True:
+            match above := self._context.parent(node):
+                case ast.Attribute(attr=word, ctx=context):
+                    if word in _NUMBERS:
+                        return True
+                    if node is use and self._is_own(use, function) and self._is_plain_attribute(word):
+                        return True
+                    if not isinstance(context, ast.Load):
+                        return self._may_be_set(above, use, function)
+                    node = above
+                case ast.Subscript(value=value) if value is not node:
+                    return True
+                case ast.Subscript(ctx=context):
+                    if not isinstance(context, ast.Load):
+                        return self._may_be_set(above, use, function)
+                    if self._is_tensor(node):
+                        return self._leaves_no_graph(above)
+                    node = above
+                case ast.Call():
+                    end = self._call(node, above, function)
+                    if end is not None:
+                        return end
+                    node = above
+                case ast.keyword(arg=word):
+                    call = self._context.parent(above)
+                    if not isinstance(call, ast.Call):
+                        return False
+                    end = self._call(node, call, function)
+                    if end is not None:
+                        return end
+                    node = call
+                case (
+                    ast.Tuple() | ast.List() | ast.Set() | ast.Dict() | ast.Starred() | ast.BoolOp() | ast.IfExp()
+                    | ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp() | ast.NamedExpr()
+                ):  # fmt: skip
+                    if isinstance(above, ast.NamedExpr):
+                        self._bind(above.target, function)
+                    if isinstance(above, ast.IfExp) and above.test is node:
+                        return True
+                    node = above
+                case _:
+                    return self._ends(node, above, function)
+
+    def _may_be_set(self, target: ast.Attribute | ast.Subscript, use: ast.expr, function: Function) -> bool:
+        """Whether a part is set to nothing that may be in use; what the object is given by its name is judged there."""
+        match self._context.parent(target):
+            case ast.AugAssign():
+                return self._is_number(target)
+            case ast.Assign(value=value):
+                return not self._is_another_name(use, function) or self._is_fresh(value)
+        return not self._is_another_name(use, function)
+
+    def _is_fresh(self, value: ast.expr) -> bool:
+        makes = isinstance(value, ast.Call) and self._makes(value)
+        return makes or isinstance(value, ast.Constant) or self._is_number(value)
+
+    def _is_another_name(self, use: ast.expr, function: Function) -> bool:
+        """Whether a name stands for a part of something that has another name: of an argument, or of the object."""
+        own = _object(function)
+        if not isinstance(use, ast.Name) or (
+            use.id == own and (self._is_own(use, function) or function.name == "__init__")
+        ):
+            return False
+        bound = stores(use.id, function, self._context)
+        return not bound or any(each is None or self._gives_a_part(each, own) for each in bound)
+
+    def _gives_a_part(self, node: ast.expr, own: str) -> bool:
+        """Whether an expression may give a part of an object as it is: ``self.net``, ``zip(self.layers, others)``."""
+        match node:
+            case ast.Name(id=word):
+                return word == own
+            case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.Starred(value=inner):
+                return self._gives_a_part(inner, own)
+            case ast.Call(func=function, args=args):
+                names = self._context.names(function)
+                passed = args if names and names <= _PASSING else [function]
+                return any(self._gives_a_part(each, own) for each in passed)
+            case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.BoolOp(values=parts):
+                return any(self._gives_a_part(each, own) for each in parts)
+            case ast.IfExp(body=one, orelse=other):
+                return self._gives_a_part(one, own) or self._gives_a_part(other, own)
+        return False
+
+    def _is_own(self, node: ast.expr, function: Function) -> bool:
+        """Whether a name is that of the object whose class is looked at."""
+        is_method = function in self._methods.values() or self._context.parent(function) in self._line
+        return isinstance(node, ast.Name) and is_method and node.id == _object(function)
+
+    def _call(self, node: ast.expr, call: ast.Call, function: Function) -> bool | None:
+        """Whether a call computes nothing with an expression; None where its result is the matter."""
+        if call.func is node:
+            return self._called(node, call, function)
+        names = self._context.names(call.func)
+        if names and names <= _PASSING:
+            return None
+        if names and all(each in _ASKING or each.startswith(_LOOKING) for each in names):
+            return True
+        if names and all(each.startswith(_HOLDING) and not each.startswith(_COMPUTING) for each in names):
+            return None
+        match call.func:
+            case ast.Attribute(value=receiver, attr=word) if word in _STORING or word == "apply":
+                return word == "apply" or self._bind(receiver, function)
+            case ast.Attribute(value=ast.Name() as this, attr=word) if self._is_own(this, function):
+                if word in self._methods:
+                    return self._handed(node, call, self._methods[word], True)
+        here = self._definitions.function(call.func, Frame(function))
+        if here is not None:
+            return self._handed(node, call, here[0], False)
+        classes = self._classes_called(call.func, function, _DEEPEST)
+        if classes is not None:
+            return all(self._is_kept_by(each, node, call) for each in classes) and self._has_result(call)
+        if self._is_itself(node, function):
+            return True
+        is_operation = bool(names) and names <= operations().functions
+        return self._leaves_no_graph(call) if is_operation else self._is_quiet(call)
+
+    def _is_itself(self, node: ast.expr, function: Function) -> bool:
+        """Whether the object as a whole is handed on: what that puts into it is looked at where its parts are."""
+        return bool(self._line) and self._is_own(node, function)
+
+    def _called(self, node: ast.expr, call: ast.Call, function: Function) -> bool | None:
+        if not isinstance(node, ast.Attribute):
+            return self._is_quiet(call)
+        word = node.attr
+        if self._is_own(node.value, function) and (word in self._methods or not self._is_run(node)):
+            return None if word not in self._methods or word in _GIVING_ITSELF else self._has_result(call)
+        if word in _LISTING or word in _GIVING_ITSELF or word in ("get", "copy"):
+            return None
+        if word in operations().methods and self._is_tensor(node.value) and self._leaves_no_graph(call):
+            return True
+        if word in _STORING:
+            return self._may_take(node.value, call, function)
+        return word in _MEASURING or self._is_quiet(call)
+
+    def _is_kept_by(self, owner: ast.ClassDef, node: ast.expr, call: ast.Call) -> bool:
+        """Whether a constructor of the file computes nothing with an argument."""
+        start = next((first for each in self._classes(owner) if (first := constructor(each)) is not None), None)
+        return start is None or self._handed(node, call, start, True) is not False
+
+    def _classes_called(self, node: ast.expr, function: Function | None, left: int) -> list[ast.ClassDef] | None:
+        """Return the classes of the file that an expression may be, by all that the file hands to it; None for others.
+
+        Torch's own layers, which compute nothing with what they are given, are left out.
+        """
+        if names_layer(self._context.names(node)):
+            return []
+        here = self._definitions.class_here(node)
+        if here is not None:
+            return [here]
+        if function is None or not left:
+            return None
+        parts: list[ast.expr | None] = []
+        match node:
+            case ast.IfExp(body=one, orelse=other):
+                parts = [one, other]
+            case ast.Name(id=word):
+                parts = stores(word, function, self._context) or list(self._given(word, function))
+        found = [
+            self._classes_called(each, self._context.function_around(each), left - 1) if each is not None else None
+            for each in parts
+        ]
+        return [one for each in found for one in each or ()] if found and None not in found else None
+
+    def _given(self, word: str, function: Function) -> Iterator[ast.expr]:
+        """Yield what calls in the file hand to a parameter, as far as they are written there."""
+        owner = self._context.parent(function)
+        is_method = isinstance(owner, ast.ClassDef)
+        called = owner.name if isinstance(owner, ast.ClassDef) and function.name == "__init__" else function.name
+        for call in self._context.nodes(ast.Call):
+            match call.func:
+                case ast.Name(id=name) | ast.Attribute(attr=name) if name == called:
+                    given = bind(call, function, is_method).get(word)
+                    if given is not None:
+                        yield given
+
+    def _may_take(self, node: ast.expr, call: ast.Call, function: Function) -> bool:
+        """Whether a part is given nothing that may be in use; what the object is given by its name is judged there."""
+        if any(each.arg in ("assign", None) for each in call.keywords):
+            return False
+        root = node
+        while isinstance(root, ast.Attribute | ast.Subscript):
+            root = root.value
+        return not self._is_another_name(root, function) or all(map(self._is_fresh, call.args))
+
+    def _has_result(self, call: ast.Call) -> bool | None:
+        return True if isinstance(self._context.parent(call), ast.Expr) or self._is_number(call) else None
+
+    def _is_run(self, node: ast.Attribute) -> bool:
+        """Whether calling an attribute of the object runs a network, rather than a method that a base class has."""
+        if node.attr in ("forward", "backward", "__call__") or self._context.value(node).must(Kind.MODULE):
+            return True
+        return any(each.word == node.attr and self._holds(each.value) for each in self._settings())
+
+    def _handed(self, node: ast.expr, call: ast.Call, function: Function, is_method: bool) -> bool | None:
+        """Follow an argument into a function of the file."""
+        method = is_method and not any(isinstance(each, ast.Name) and each.id == "staticmethod"
+                                       for each in function.decorator_list)  # fmt: skip
+        words = [word for word, each in bind(call, function, method).items() if each is node]
+        if len(words) != 1:
+            return False
+        self._follow(function, words[0])
+        return self._has_result(call)
+
+    def _ends(self, node: ast.expr, above: ast.AST | None, function: Function) -> bool:
+        match above:
+            case ast.Assign(targets=targets, value=value) if value is node:
+                return all(self._unpacks(each, node) and self._bind(each, function) for each in targets)
+            case ast.AnnAssign(target=target):
+                return self._bind(target, function)
+            case ast.For(target=target) | ast.comprehension(target=target):
+                return not self._is_tensor(node) and self._bind(target, function)
+            case ast.UnaryOp(op=ast.Not()):
+                return True
+            case ast.Lambda():  # it hands the part out when it is called
+                return True
+        if isinstance(above, _ENDS) or self._is_number(node):
+            return True
+        return isinstance(above, ast.expr) and self._leaves_no_graph(above)
+
+    def _unpacks(self, target: ast.expr, node: ast.expr) -> bool:
+        """Whether a target takes what it is given whole, or the members of what is no tensor: those were views."""
+        return not (isinstance(target, ast.Tuple | ast.List) and self._is_tensor(node))
+
+    def _bind(self, target: ast.expr, function: Function) -> bool:
+        """Follow the names that a target binds, and what a part is put into; attributes go with the object."""
+        root = target
+        while isinstance(root, ast.Attribute | ast.Subscript):
+            root = root.value
+        for each in ast.walk(target if isinstance(target, ast.Tuple | ast.List | ast.Starred) else root):
+            if isinstance(each, ast.Name) and (root is not target or isinstance(each.ctx, ast.Store)):
+                self._follow(function, each.id)
+        return True
+
+    # ------------------------------------------------------------------ what expressions are
+    def _is_tensor(self, node: ast.expr) -> bool:
+        known = self._context.value(node)
+        return known.may(Kind.TENSOR) and not known.unknown
+
+    def _is_number(self, node: ast.expr) -> bool:
+        known = self._context.value(node)
+        if known.kind and known.must(PLAIN):
+            return True
+        around = self._line[0] if self._line else self._context.function_around(node)
+        is_named = isinstance(node, ast.Name | ast.Attribute)
+        return is_named and around is not None and is_counted_with(ast.unparse(node), around, self._context)
+
+    def _is_plain_attribute(self, word: str) -> bool:
+        """Whether an attribute of the object holds nothing that was made for it: a number, or what it was given."""
+        if word not in self._plain:
+            self._plain[word] = True  # while it is asked
+            values = [each for each in self._settings() if each.word == word]
+            other = word not in self._methods and not (self._is_of_layer and word in ("weight", "bias"))
+            self._plain[word] = bool(values) and other and not any(self._holds(each.value) for each in values)
+        return self._plain[word]
+
+    def _settings(self) -> Iterator[Setting]:
+        for one in self._line:
+            for each in one.body:
+                if isinstance(each, _FUNCTIONS):
+                    yield from settings(each, self._context)
+
+    def _holds(self, value: ast.expr | None) -> bool:
+        """Whether what an attribute is set to may hold what was made for the object."""
+        if value is None:
+            return True
+        known = self._context.value(value)
+        if known.kind and known.must(PLAIN):
+            return False
+        for each in self._context.within(value):
+            match each:
+                case ast.Call() if self._makes(each) or self._definitions.function(each.func, Frame(self._line[0])):
+                    return True
+                case ast.Attribute(value=ast.Name(id="self"), attr=word) if not self._gives_a_number(each):
+                    if word in self._methods or not self._is_plain_attribute(word):
+                        return True
+                case ast.Name(ctx=ast.Load()) if each.id != "self" and self._is_local(each):
+                    return True
+        return False
+
+    def _gives_a_number(self, node: ast.AST) -> bool:
+        """Whether only a number of a part is taken: ``self.net[0].in_features``."""
+        above = self._context.parent(node)
+        while isinstance(above, ast.Attribute | ast.Subscript):
+            if isinstance(above, ast.Attribute) and above.attr in _NUMBERS:
+                return above.attr != "data"
+            above = self._context.parent(above)
+        return False
+
+    def _is_local(self, name: ast.Name) -> bool:
+        """Whether a name may be bound in its function to what was made there."""
+        function = self._context.function_around(name)
+        if function is None or name.id not in self._context.local_names(function):
+            return False
+        return any(isinstance(each, ast.Name) for each in self._context.reaching(name)) or not self._context.reaching(
+            name
+        )
+
+    def _leaves_no_graph(self, node: ast.expr) -> bool:
+        """Whether what an operation gives is recorded by no graph, or by one that goes with it: ``w.sum().item()``."""
+        while not self._is_quiet(node):
+            match above := self._context.parent(node):
+                case ast.Attribute(attr="data"):
+                    return True
+                case ast.Attribute(attr=word):
+                    call = self._context.parent(above)
+                    if not isinstance(call, ast.Call) or call.func is not above or word not in operations().methods:
+                        return False
+                    if word in _MEASURING:
+                        return True
+                    node = call
+                case ast.Call(func=function):
+                    return bool(names := self._context.names(function)) and names <= _FORGETTING
+                case ast.BinOp() | ast.UnaryOp():
+                    node = above
+                case _:
+                    return False
+        return True
+
+    def _is_quiet(self, node: ast.expr) -> bool:
+        return self._context.mode(node) == Mode.OFF
