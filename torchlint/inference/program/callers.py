@@ -287,7 +287,7 @@ def surroundings(node: ast.AST, index: AstIndex, signal: Signal) -> tuple[bool, 
             case ast.Lambda():
                 is_value = True
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                return signal.is_marked(index, above), frozenset(runners) - {""}
+                return index.told(signal.is_marked, above), frozenset(runners) - {""}
             case ast.Try(body=body, handlers=handlers, finalbody=last) if signal.is_error:
                 if (below in body and any(map(signal.is_handled, handlers))) or (below not in last and leaves(last)):
                     return True, frozenset()

@@ -70,6 +70,15 @@ _NOTHING = _Facts(frozenset(), False, False, False, False, False, frozenset())
 _UNREADABLE = _Facts(frozenset({DTYPE, DEVICE, TENSOR_TYPE}), True, True, True, True, True, frozenset())
 
 
+_OF_A_TEXT: dict[str, tuple[Callable[[_Facts], bool], str]] = {
+    READS_ANNOTATIONS: (lambda each: each.reads_annotations, "reads annotations"),
+    BINDS_INIT: (lambda each: each.binds_init, "binds functions of `nn.init` anew"),
+    RECORDS: (lambda each: each.records, "records traces"),
+    TRACES: (lambda each: each.traces, "traces or scripts code"),
+}
+"""What is asked of one text after the other, and the clause about the first of which it holds."""
+
+
 def ask(question: Question) -> str | None:
     """Answer a question from the texts as they are, or were when this process looked at them last."""
     what, root, own, *more = question
@@ -84,8 +93,8 @@ def ask(question: Question) -> str | None:
             return f"`{taker}` may take `{name}` from here"
         star = look.star(own, name) if stars == "yes" else None
         return f"`{star}` imports all names from here" if star else None
-    if what == READS_ANNOTATIONS:
-        return look.first(own, lambda each: each.reads_annotations, "reads annotations")
+    if what in _OF_A_TEXT:
+        return look.first(own, *_OF_A_TEXT[what])
     if what == HANDS_ON:
         giver = look.giver(own, more)
         return f"`{giver}` hands on what has the annotation" if giver else None
@@ -117,16 +126,10 @@ def ask(question: Question) -> str | None:
     if what == HANDS_NONE:
         function, position, keyword, depth = more
         return look.hander(own, (function, position, keyword, depth))
-    if what == BINDS_INIT:
-        return look.first(own, lambda each: each.binds_init, "binds functions of `nn.init` anew")
     if what == MAKES_ERRORS:
         option = file_with_errors(root)
         clause = "may make errors of warnings"
         return f"`{option}` {clause}" if option else look.first(own, lambda each: each.makes_errors, clause)
-    if what == RECORDS:
-        return look.first(own, lambda each: each.records, "records traces")
-    if what == TRACES:
-        return look.first(own, lambda each: each.traces, "traces or scripts code")
     clause = f"may set the {what}"
     found = look.first(own, lambda each: _KINDS[what] in each.defaults, clause)
     if found is None and what == SETS_DEFAULT_DEVICE and (path := look.enters_device()) is not None:

@@ -78,7 +78,8 @@ from torchlint.rules.evidence.variable_calls import is_literal
 from torchlint.rules.host.host_conversions import is_host
 
 _WAITS = frozenset({"synchronize", "wait", "wait_stream", "wait_event"})
-_STREAMS = frozenset({"Event", "Stream", "stream", "record", "record_event", "current_stream", "synchronize"})
+_STREAMS = frozenset({"stream", "record", "current_stream"})
+_ORDERING = frozenset({"Event", "Stream", "record_event", "synchronize", "wait_stream", "wait_event"})
 _READS = frozenset({"numpy", "item", "tolist", "__array__"})
 
 
@@ -147,8 +148,10 @@ def _confidence(node: cst.Call, value: Value, context: FileContext) -> Confidenc
     above = context.parent(node)
     if isinstance(above, cst.Attribute) and above.attr.value in _READS and value.device & Device.ACCELERATOR:
         return Confidence.CERTAIN
-    if _calls(node, _STREAMS, context, whole_file=True):  # whoever speaks of streams has an order in mind
+    if _calls(node, _ORDERING, context, whole_file=True):  # whoever makes streams or events has an order in mind
         return Confidence.UNPROVEN
+    if _calls(node, _STREAMS, context, whole_file=True):
+        return Confidence.POSSIBLE
     if isinstance(above, cst.Attribute):
         return Confidence.LIKELY
     return Confidence.LIKELY if _read_by_name(node, context) else Confidence.POSSIBLE
