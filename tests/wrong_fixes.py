@@ -120,7 +120,7 @@ WRONG: dict[tuple[str, str], list[tuple[str, ...]]] = {
         ),
         (
             "a rebinding",
-            "self.scale += 1",
+            "self.scale.add_(1)",
             "self.scale = nn.Parameter(self.scale.double() + 1)",
             "the result[scale]: dtype",
         ),
