@@ -132,6 +132,7 @@ class Analysis:
         if "presuming" in vars(self):
             self.presuming.close()
         self._project.close()
+        vars(self).clear()
 
     # ------------------------------------------------------------------ the project's other texts
     @cached_property
