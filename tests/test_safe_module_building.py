@@ -52,6 +52,23 @@ other = Other()
 torch.manual_seed(0)
 net.apply(start)
 print(show())
+# case: its class names it
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+
+    def forward(self, x):
+        return net.fc(x)
+
+def start(m):
+    if isinstance(m, nn.Linear):
+        m.weight.data.fill_(0.5)
+
+net = Net()
+net = net.to("cpu")
+net.apply(start)
+print(net(x))
 # case: nothing else sees the name
 def main():
     net = nn.Linear(2, 2)
@@ -293,6 +310,19 @@ PARAMETER
 
 net = Net()
 print(net.first, type(net.first.grad_fn))
+# case: a constructor before the initialiser
+PARAMETER
+        self.fc = nn.Linear(2, 2)
+        self.penalty = self.fc.weight.pow(3).sum()
+
+def start(m):
+    if isinstance(m, nn.Linear):
+        m.weight.data.fill_(0.5)
+
+net = Net()
+net.apply(start)
+net.penalty.backward()
+print(net.fc.weight.grad)
 # case: a parameter of a local name
 BUILT
         w = nn.Parameter(torch.ones(2))
@@ -304,9 +334,274 @@ net = Net()
 net.penalty.backward()
 print(net.w.grad)
 """)
+LAYER = BUILT.replace("self)", "self, other=None)", 1) + "        self.fc = nn.Linear(2, 2)\n"
+GIVES_ITS_OWN = _cases("""
+# case: a part gets something new by another name
+LAYER
+        fc = self.fc
+        fc.bias = None
+        fc.weight = nn.Parameter(torch.ones(2, 2))
+        self.fc.weight.data.mul_(0.5)
 
-SAFE = RUN_LATER | LEAVES_NO_GRAPH
-OPEN = RUN_OUT_OF_SIGHT | LEAVES_A_GRAPH
+print(Net().fc(x))
+# case: a function makes a layer anew
+def make(n):
+    made = [nn.Linear(n, n)]
+    return made[0]
+
+LAYER
+        self.fc = make(2)
+        self.fc.weight.data.fill_(0.5)
+
+print(Net().fc(x))
+""")
+IN_USE = """
+other = nn.Linear(2, 2)
+loss = other(x).pow(2).sum()
+Net(other)
+loss.backward()
+print(x.grad)
+"""
+GIVES_ANOTHERS = _cases("""
+# case: a part gets another's weight by another name
+LAYER
+        fc = self.fc
+        fc.weight = other.weight
+        self.fc.weight.data.mul_(0.5)
+IN_USE
+# case: a part gets another's weight by a loop
+LAYER
+        for mine, theirs in zip([self.fc], [other]):
+            mine.weight = theirs.weight
+        self.fc.weight.data.mul_(0.5)
+IN_USE
+# case: a part gets another's weight registered
+LAYER
+        self.fc.register_parameter("weight", other.weight)
+        self.fc.weight.data.mul_(0.5)
+IN_USE
+# case: a part takes over another's state
+LAYER
+        self.fc.load_state_dict(other.state_dict(keep_vars=True), assign=True)
+        self.fc.weight.data.mul_(0.5)
+IN_USE
+# case: a method of a list is called by a name
+LAYER
+        layers = [self.fc]
+        add = layers.append
+        add(other)
+        self.body = nn.Sequential(*layers)
+        for m in self.body:
+            m.weight.data.mul_(0.5)
+IN_USE
+# case: a function gives what it has made before
+kept = {}
+def make(n):
+    if n not in kept:
+        layer = nn.Linear(n, n)
+        kept[n] = layer
+    return kept[n]
+
+LAYER
+        self.fc = make(2)
+        self.fc.weight.data.fill_(0.3)
+
+loss = Net().fc(x).pow(2).sum()
+Net()
+loss.backward()
+print(x.grad)
+# case: a function is mapped
+def make(n):
+    return SHARED
+
+LAYER
+        self.body = nn.ModuleList(map(make, [2]))
+        for m in self.body:
+            m.weight.data.mul_(0.5)
+
+SHARED = nn.Linear(2, 2)
+loss = SHARED(x).pow(2).sum()
+Net()
+loss.backward()
+print(x.grad)
+""")
+BASE = """
+SHARED = nn.Linear(2, 2)
+class Base(nn.Module):
+    layer = nn.Linear
+
+    def __init__(self):
+        super().__init__()
+        self.body = self.build()
+        for m in self.modules():
+            if isinstance(m, nn.Linear):
+                m.weight.data.fill_(0.5)
+
+    def build(self):
+        return self.layer(2, 2)
+
+"""
+IN_BASE = """
+loss = SHARED(x).pow(2).sum()
+net = Net()
+loss.backward()
+print(x.grad)
+"""
+ANSWERED_ALIKE = _cases("""
+# case: a class below has methods of its own
+BASE
+class Net(Base):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(2, 2)
+        self.body = SHARED
+
+    def forward(self, x):
+        return self.head(self.body(x))
+
+IN_BASE
+""")
+ANSWERED_OTHERWISE = _cases("""
+# case: a class below builds a part
+BASE
+class Net(Base):
+    def build(self):
+        return SHARED
+IN_BASE
+# case: a class below has another layer
+BASE
+class Net(Base):
+    layer = staticmethod(lambda a, b: SHARED)
+IN_BASE
+# case: a class below has a property
+BASE
+class Net(Base):
+    @property
+    def body(self):
+        return SHARED
+
+    @body.setter
+    def body(self, value):
+        self.shared = SHARED
+IN_BASE
+# case: a class below sets attributes in its own way
+BASE
+class Net(Base):
+    def __setattr__(self, name, value):
+        super().__setattr__(name, SHARED if name == "body" else value)
+IN_BASE
+# case: a class below lists more modules
+BASE
+class Net(Base):
+    def modules(self):
+        yield from super().modules()
+        yield SHARED
+IN_BASE
+# case: a class in another file builds a part
+from base import SHARED, Base as First
+class Net(First):
+    def build(self):
+        return SHARED
+IN_BASE
+# file: base.py
+BASE
+""")
+CALLED_BY_THE_CONSTRUCTOR = _cases("""
+# case: an initialiser is applied
+LAYER
+        self.apply(self._init_weights)
+
+    def _init_weights(self, m):
+        if isinstance(m, nn.Linear):
+            m.weight.data.fill_(0.3)
+
+print(Net().fc(x))
+# case: an initialiser under no_grad
+LAYER
+        self.reset_parameters()
+
+    @torch.no_grad()
+    def reset_parameters(self):
+        self.fc.weight.data.fill_(0.3)
+
+print(Net().fc(x))
+""")
+CALLED_LATER = _cases("""
+# case: an initialiser is kept as a hook
+LAYER
+        self.register_forward_hook(self.reset_weights)
+
+    def reset_weights(self, module, args, out):
+        self.fc.weight.data.mul_(0.5)
+
+    def forward(self, x):
+        return self.fc(x).pow(2)
+
+Net()(x).sum().backward()
+print(x.grad)
+# case: an initialiser is kept as an attribute
+LAYER
+        self.init_weights()
+        self.restart = self.init_weights
+
+    def init_weights(self):
+        self.fc.weight.data.fill_(0.1)
+
+net = Net()
+loss = net.fc(x).pow(2).sum()
+net.restart()
+loss.backward()
+print(x.grad)
+# case: an initialiser is reached by its text
+LAYER
+        self._reset()
+
+    def _reset(self):
+        self.fc.weight.data.fill_(0.3)
+
+    def again(self, name):
+        type(self).__dict__[name](self)
+
+net = Net()
+loss = net.fc(x).pow(2).sum()
+net.again("_res" + "et")
+loss.backward()
+print(x.grad)
+# case: a constructor is called again
+class Net(nn.Module):
+    def __init__(self):
+        if not hasattr(self, "_modules"):
+            super().__init__()
+        if "fc" not in self._modules:
+            self.fc = nn.Linear(2, 2)
+        self.fc.weight.data.fill_(0.3)
+
+net = Net()
+loss = net.fc(x).pow(2).sum()
+net.__init__()
+loss.backward()
+print(x.grad)
+# case: an initialiser is handed to a decorator
+KNOWN = {}
+def register(f):
+    KNOWN[f.__name__] = f
+    return f
+
+@register
+def half(m):
+    if isinstance(m, nn.Linear):
+        m.weight.data.fill_(0.5)
+
+net = nn.Sequential(nn.Linear(2, 2))
+net.apply(half)
+loss = net(x).pow(2).sum()
+KNOWN["half"](net[0])
+loss.backward()
+print(x.grad)
+""")
+
+SAFE = RUN_LATER | LEAVES_NO_GRAPH | GIVES_ITS_OWN | ANSWERED_ALIKE | CALLED_BY_THE_CONSTRUCTOR
+OPEN = RUN_OUT_OF_SIGHT | LEAVES_A_GRAPH | GIVES_ANOTHERS | ANSWERED_OTHERWISE | CALLED_LATER
 
 
 @pytest.mark.parametrize("name", SAFE)
@@ -322,8 +617,10 @@ def test_a_write_into_what_a_graph_may_hold_is_left(name: str, tmp_path: Path) -
 def _project(code: str) -> dict[str, str]:
     """Return the files of a project: the program, and others that begin behind `# file: name`."""
     names, texts = ["main.py"], [""]
-    for word, text in (("NET", NET), ("BUILT", BUILT), ("PARAMETER", PARAMETER)):
-        code = code.replace(f"{word}\n", text)
+    pieces = {"NET": NET, "BUILT": BUILT, "PARAMETER": PARAMETER, "LAYER": LAYER, "IN_USE": IN_USE}
+    pieces |= {"BASE": BASE, "IN_BASE": IN_BASE}
+    for word, text in pieces.items():
+        code = f"\n{code}".replace(f"\n{word}\n", f"\n{text}")[1:]
     for line in code.splitlines(keepends=True):
         if line.startswith("# file: "):
             names.append(line.split()[-1])

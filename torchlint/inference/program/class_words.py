@@ -12,6 +12,8 @@ from torchlint.syntax.ast_index import AstIndex
 _OWN = frozenset({"self", "cls"})
 _REGISTERING = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})
 _ANSWERING = frozenset({"__setattr__", "__getattribute__"})
+ANY = frozenset({"*"})
+"""In the place of a word: any attribute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,8 @@ class ClassWords:
     name: str
     bases: frozenset[str]
     words: frozenset[str]
+    defined: frozenset[str]
+    """What its body alone binds: what its objects have before anything is set on them."""
     binds_any: bool
     """Whether it binds attributes by names that are not written there, and so any."""
 
@@ -36,11 +40,13 @@ def class_words(index: AstIndex) -> tuple[ClassWords, ...]:
 
 
 def _read(node: ast.ClassDef, meanings: dict[str, str], index: AstIndex) -> ClassWords:
-    found = set(_of_body(node.body))
+    defined = frozenset(_of_body(node.body))
+    found = set(defined)
     for each in index.inside(node, ast.Attribute, ast.Call):
         found.update(_of_object(each))
     bases = frozenset(word for each in node.bases if (word := _last_word(each, meanings)) is not None)
-    return ClassWords(node.name, bases, frozenset(each for each in found if each is not None), None in found)
+    words = frozenset(each for each in found if each is not None)
+    return ClassWords(node.name, bases, words, words & defined | (ANY if None in defined else set()), None in found)
 
 
 def _of_body(body: Iterable[ast.stmt]) -> Iterator[str | None]:
@@ -92,10 +98,23 @@ def binder_below(classes: Iterable[ClassWords], names: set[str], word: str) -> C
 
     What such a class has beside them among its bases may bind it, too.
     """
+    return next((each for each in _below(classes, names) if each.binds(word)), None)
+
+
+def definer_below(classes: Iterable[ClassWords], names: set[str], words: frozenset[str]) -> tuple[str, str] | None:
+    """Return a class below some others whose body defines one of some words anew, and the word; as `binder_below`."""
+    for each in _below(classes, names):
+        if found := sorted(each.defined & (words | ANY)):
+            return each.name, found[0]
+    return None
+
+
+def _below(classes: Iterable[ClassWords], names: set[str]) -> Iterator[ClassWords]:
+    """Yield the classes below some others, and what such a class has beside them among its bases."""
     found = list(classes)
     below: list[ClassWords] = []
     while fresh := [each for each in found if each not in below and each.bases & names]:
         below += fresh
         names |= {each.name for each in fresh}
     beside = {base for each in below for base in each.bases} - names
-    return next((each for each in (*below, *(one for one in found if one.name in beside)) if each.binds(word)), None)
+    yield from (*below, *(one for one in found if one.name in beside))

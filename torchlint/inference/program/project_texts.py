@@ -16,10 +16,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import sha256
+from typing import TypeVar
 
 from torchlint.inference.program.annotation_readers import hands_on, reads_annotations
 from torchlint.inference.program.callers import Callee, CallIndex, call_index, is_expected
-from torchlint.inference.program.class_words import ClassWords, binder_below, class_words
+from torchlint.inference.program.class_words import ClassWords, binder_below, class_words, definer_below
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
 from torchlint.inference.program.device_makers import entered, makers
 from torchlint.inference.program.initialised_parameters import EVERYTHING, LISTING, Written, written_parameters
@@ -43,10 +44,12 @@ TRACES, TAKES, BINDS, CALLS, HANDLES, HANDS_NONE = "tracing", "name", "binding",
 SPELLS, DEFINES, BINDS_INIT, RECORDS, OVERRIDES = "word", "method", "initialisers", "recording", "attribute"
 WATCHES, MAKES_ERRORS = "watcher", "warning filter"
 STARS, READS_ANNOTATIONS, HANDS_ON, INITIALISES = "star", "annotations", "given", "parameter"
+DEFINES_BELOW = "definition"
 
 HERE, ANYWHERE, INSIDE, TORCH = "here", "anywhere", "inside", "torch"
 """Where a name is bound anew: in the module that asks, in any, as an attribute of what it stands for, or in torch."""
 
+_Found = TypeVar("_Found")
 _KINDS = {SETS_DEFAULT_DTYPE: DTYPE, SETS_DEFAULT_DEVICE: DEVICE, SETS_TENSOR_TYPE: TENSOR_TYPE}
 _WORD = re.compile(rb"[\w\x80-\xff]+")
 _FARTHEST, _MOST_ENTRIES = 3, 60
@@ -108,6 +111,10 @@ def ask(question: Question) -> str | None:
         word, *classes = more
         overrider = look.overrider(own, word, set(classes))
         return f"`{overrider}` has a class below that may bind `{word}` anew" if overrider else None
+    if what == DEFINES_BELOW:
+        words, *classes = more
+        below = look.definer_below(own, frozenset(words.split()), set(classes))
+        return f"`{below[0]}` has a class below with a `{below[1]}` of its own" if below else None
     if what == CALLS:
         caller = look.caller(own, *more)
         return f"`{caller}` may call `{more[0]}`" if caller else None
@@ -207,6 +214,18 @@ class _Look:
 
     def overrider(self, own: str, word: str, classes: set[str]) -> str | None:
         """Return the path, as it is shown, of the first other file with a class below some that may bind a word."""
+        said = self._first_below(own, classes, lambda every: binder_below(every, classes, word))
+        return said[0] if said is not None else None
+
+    def definer_below(self, own: str, words: frozenset[str], classes: set[str]) -> tuple[str, str] | None:
+        """Return the first other file with a class below some whose body defines one of some words, and the word."""
+        said = self._first_below(own, classes, lambda every: definer_below(every, classes, words))
+        return (said[0], said[1][1]) if said is not None else None
+
+    def _first_below(
+        self, own: str, classes: set[str], find: Callable[[tuple[ClassWords, ...]], _Found | None]
+    ) -> tuple[str, _Found] | None:
+        """Return the first other file with classes below some of which something is found; these grow meanwhile."""
         self._refresh()
         known = len(classes)
         while True:
@@ -216,8 +235,8 @@ class _Look:
                 if digest not in self._classes:
                     index = tree_in(path, read_whole(path) or b"")
                     self._classes[digest] = class_words(index) if index is not None else ()
-                if binder_below(self._classes[digest], classes, word) is not None:
-                    return self._shown(path)
+                if (found := find(self._classes[digest])) is not None:
+                    return self._shown(path), found
             if len(classes) == known:
                 return None
             known = len(classes)

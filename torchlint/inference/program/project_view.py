@@ -8,7 +8,7 @@ from functools import cached_property
 
 from torchlint.inference.program.annotation_readers import hands_on, reads_annotations
 from torchlint.inference.program.callers import Callee
-from torchlint.inference.program.class_words import binder_below, class_words
+from torchlint.inference.program.class_words import binder_below, class_words, definer_below
 from torchlint.inference.program.initialised_parameters import written_parameters
 from torchlint.inference.program.none_graph import Entry
 from torchlint.inference.program.outside_uses import Uses
@@ -18,6 +18,7 @@ from torchlint.inference.program.project_texts import (
     BINDS_INIT,
     CALLS,
     DEFINES,
+    DEFINES_BELOW,
     HANDLES,
     HANDS_NONE,
     HANDS_ON,
@@ -144,6 +145,14 @@ class ProjectView:
         if (below := binder_below(own, names, word)) is not None:
             return f"`{below.name}` may bind `{word}` anew"
         return self._ask(OVERRIDES, word, *sorted(names))
+
+    def defines_below(self, class_name: str, words: frozenset[str]) -> str | None:
+        """Return who has a class below one, by any name, whose body defines one of some words anew."""
+        names = {class_name}
+        own = class_words(self._index) if self._index is not None else ()
+        if (below := definer_below(own, names, words)) is not None:
+            return f"`{below[0]}` has a `{below[1]}` of its own"
+        return self._ask(DEFINES_BELOW, " ".join(sorted(words)), *sorted(names))
 
     def changes(self, name: str) -> str | None:
         """Return who may set an attribute of what a name of this module stands for, such as a method of a class."""

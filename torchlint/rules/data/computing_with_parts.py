@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from torchlint.rules.api import FileContext, Function, Kind, Mode, operations, remembered
+from torchlint.rules.data.building_methods import building_methods, lineage, own_name
 from torchlint.rules.evidence.called_definitions import (
     PLAIN,
     Definitions,
@@ -75,12 +76,14 @@ def computes_while_building(function: Function, context: FileContext) -> bool:
     """Whether a method, or what else runs while an object of its class is built, computes with the object's parts."""
     owner = context.parent(function)
     code = _Code(context, owner if isinstance(owner, ast.ClassDef) else None)
-    return code.computes([(each, _object(each)) for each in code.built_by(function)])
+    return code.computes([(each, own_name(each)) for each in building_methods(function, context)])
 
 
-def _object(method: Function) -> str:
-    given = [*method.args.posonlyargs, *method.args.args]
-    return given[0].arg if given else ""
+def computes_when_made(call: ast.Call, context: FileContext) -> bool:
+    """Whether the constructor of a class of the file computes with the parts of the object that a call makes."""
+    owner = Definitions(context).class_here(call.func)
+    start = constructor(owner) if owner is not None else None
+    return start is not None and computes_while_building(start, context)
 
 
 class _Code:
@@ -89,7 +92,7 @@ class _Code:
     def __init__(self, context: FileContext, owner: ast.ClassDef | None = None) -> None:
         self._context = context
         self._definitions = Definitions(context)
-        self._line = list(self._classes(owner)) if owner is not None else []
+        self._line = lineage(owner, context) if owner is not None else ()
         self._methods = {
             each.name: each for one in reversed(self._line) for each in one.body if isinstance(each, _FUNCTIONS)
         }
@@ -97,23 +100,6 @@ class _Code:
         self._followed: list[tuple[Function, str]] = []
         self._looked_into: set[Function] = set()
         self._plain: dict[str, bool] = {}
-
-    def _classes(self, owner: ast.ClassDef) -> Iterator[ast.ClassDef]:
-        """Yield a class and those of the file that it derives from."""
-        found = [owner]
-        for one in found:  # which grows meanwhile
-            above = (self._definitions.class_here(base) for base in one.bases)
-            found += [each for each in above if each is not None and each not in found]
-        yield from found
-
-    def built_by(self, function: Function) -> list[Function]:
-        """Return the methods that run while an object is built: the given one, and all that constructors mention."""
-        own = [each for one in self._line for each in one.body if isinstance(each, _FUNCTIONS)]
-        found = [function, *(each for each in own if each.name == "__init__" and each is not function)]
-        for method in found:  # which grows meanwhile
-            words = {each.attr for each in self._context.inside(method, ast.Attribute)}
-            found += [each for each in own if each.name in words and each not in found]
-        return found
 
     def computes(self, starts: Iterable[tuple[Function, str]]) -> bool:
         """Whether something is computed with what names hold, or with what is made beside them."""
@@ -213,12 +199,12 @@ class _Code:
 
     def _is_another_name(self, use: ast.expr, function: Function) -> bool:
         """Whether a name stands for a part of something that has another name: of an argument, or of the object."""
-        own = _object(function)
+        own = own_name(function)
         if not isinstance(use, ast.Name) or (
             use.id == own and (self._is_own(use, function) or function.name == "__init__")
         ):
             return False
-        bound = stores(use.id, function, self._context)
+        bound = stores(use.id, self._context.function_around(use) or function, self._context)
         return not bound or any(each is None or self._gives_a_part(each, own) for each in bound)
 
     def _gives_a_part(self, node: ast.expr, own: str) -> bool:
@@ -241,7 +227,7 @@ class _Code:
     def _is_own(self, node: ast.expr, function: Function) -> bool:
         """Whether a name is that of the object whose class is looked at."""
         is_method = function in self._methods.values() or self._context.parent(function) in self._line
-        return isinstance(node, ast.Name) and is_method and node.id == _object(function)
+        return isinstance(node, ast.Name) and is_method and node.id == own_name(function)
 
     def _call(self, node: ast.expr, call: ast.Call, function: Function) -> bool | None:
         """Whether a call computes nothing with an expression; None where its result is the matter."""
@@ -291,7 +277,9 @@ class _Code:
 
     def _is_kept_by(self, owner: ast.ClassDef, node: ast.expr, call: ast.Call) -> bool:
         """Whether a constructor of the file computes nothing with an argument."""
-        start = next((first for each in self._classes(owner) if (first := constructor(each)) is not None), None)
+        start = next(
+            (first for each in lineage(owner, self._context) if (first := constructor(each)) is not None), None
+        )
         return start is None or self._handed(node, call, start, True) is not False
 
     def _classes_called(self, node: ast.expr, function: Function | None, left: int) -> list[ast.ClassDef] | None:
@@ -337,7 +325,18 @@ class _Code:
         root = node
         while isinstance(root, ast.Attribute | ast.Subscript):
             root = root.value
-        return not self._is_another_name(root, function) or all(map(self._is_fresh, call.args))
+        if not self._is_another_name(root, function) or all(map(self._is_fresh, call.args)):
+            return True
+        return isinstance(node, ast.Name) and self._is_list_of_its_own(node)
+
+    def _is_list_of_its_own(self, name: ast.Name) -> bool:
+        """Whether a name is bound to lists alone that are written where they are bound."""
+        function = self._context.function_around(name) or self._context.tree
+        names = [each for each in self._context.own(function, ast.Name) if each.id == name.id]
+        bound = [self._context.parent(each) for each in names if isinstance(each.ctx, ast.Store)]
+        return bool(bound) and all(
+            isinstance(each, ast.Assign) and isinstance(each.value, ast.List | ast.Dict) for each in bound
+        )
 
     def _has_result(self, call: ast.Call) -> bool | None:
         return True if isinstance(self._context.parent(call), ast.Expr) or self._is_number(call) else None

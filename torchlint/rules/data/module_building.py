@@ -9,8 +9,13 @@ from collections.abc import Callable
 from contextlib import closing
 from functools import cached_property
 
-from torchlint.rules.api import FileContext, Kind, Value, remembered
-from torchlint.rules.data.computing_with_parts import computes_while_building, computes_with_its_argument
+from torchlint.rules.api import GRAD_MODES, FileContext, Kind, Value, remembered
+from torchlint.rules.data.building_methods import redefined
+from torchlint.rules.data.computing_with_parts import (
+    computes_when_made,
+    computes_while_building,
+    computes_with_its_argument,
+)
 from torchlint.rules.data.just_made import is_of_new_layer, made_before
 from torchlint.rules.evidence.called_definitions import Frame
 from torchlint.rules.evidence.made_here import Judge, Made
@@ -43,8 +48,8 @@ def made_elsewhere(node: ast.expr, context: FileContext) -> str | None:
     building = _around(node, context)
     if building is None or not (building.reached or building.initialises):
         return None
-    if building.reached:
-        return building.reached
+    if building.reached or building.redefined:
+        return building.reached or building.redefined
     if building.holds(node):
         return None
     return f"`{building.brief(node)}` may be made elsewhere, so a graph may hold it"
@@ -74,6 +79,10 @@ _ANY_NAME = "*"
 def _reached_as_text(_: ast.Module, context: FileContext) -> frozenset[str]:
     """Return the methods that a file may take from an object as text; `*` where a name is built at run time."""
     found: set[str] = set()
+    if any(
+        isinstance(context.parent(each), ast.Subscript) for each in context.attributes_by_word().get("__dict__", ())
+    ):
+        found.add(_ANY_NAME)
     for call in context.nodes(ast.Call):
         match call:
             case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id=word), _, *_]) if (
@@ -105,7 +114,7 @@ class _Building:
 
     def holds(self, node: ast.expr) -> bool:
         """Whether the expression's value is made where nothing has called the module yet."""
-        if (self.initialises or self._is_applied) and self.reached:
+        if (self.initialises or self._is_applied) and (self.reached or self.redefined):
             return False
         if self.initialises:
             assert self._owner is not None
@@ -149,6 +158,11 @@ class _Building:
         is_method = not isinstance(self._context.parent(self._function), ast.Module)
         return self._context.other_texts.calls(self._function.name, is_method)
 
+    @cached_property
+    def redefined(self) -> str | None:
+        """Who has a class below whose objects answer the constructor in their own way."""
+        return redefined(self._function, self._context) if self.initialises else None
+
     def brief(self, node: ast.expr) -> str:
         """Return the part of a module that a path goes through, for a message.
 
@@ -163,7 +177,9 @@ class _Building:
         if computes_while_building(self._function, self._context):
             return False
         if name == "__init__":
-            return True
+            return not self._is_begun_again
+        if not _is_bare(self._function, self._context):
+            return False
         named = name == "reset_parameters" or _INITIALISER.match(name) is not None
         return named and self._is_called_by_constructor_alone(name, owner)
 
@@ -174,8 +190,37 @@ class _Building:
                 around = next((up for up in self._context.ancestors(each) if isinstance(up, _FUNCTIONS)), None)
                 if around is None or around.name != "__init__" or self._context.parent(around) is not owner:
                     return False
+                if not self._is_run_there(each):
+                    return False
                 called = True
         return called and not _reached_as_text(self._context.tree, self._context) & {name, _ANY_NAME}
+
+    def _is_run_there(self, method: ast.Attribute) -> bool:
+        """Whether a method is called where it is written, or applied to parts there, and kept by nobody."""
+        match self._context.parent(method):
+            case ast.Call(func=function) if function is method:
+                return True
+            case ast.Call(func=ast.Attribute(attr="apply"), args=[argument]) if argument is method:
+                return True
+        return False
+
+    @property
+    def _is_begun_again(self) -> bool:
+        """Whether the file calls a constructor on an object that is there already: ``net.__init__()``."""
+        for each in self._context.attributes_by_word().get("__init__", ()):
+            match self._context.parent(each):
+                case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="super")))):
+                    continue
+                case ast.Call(args=[ast.Name(id=first), *_]) if first == self._self_around(each):
+                    continue
+                case ast.Call(func=function) if function is each:
+                    return True
+        return False
+
+    def _self_around(self, node: ast.AST) -> str | None:
+        function = self._context.function_around(node)
+        given = _parameters(function) if function is not None else []
+        return given[0].arg if given else None
 
     # ------------------------------------------------------------------ functions given to apply
     @cached_property
@@ -183,7 +228,7 @@ class _Building:
         """Whether all that the file does with the function is to apply it to modules that were just made."""
         uses = _mentions(self._context.tree, self._context).get(self._function.name, [])
         uses = [each for each in uses if not (isinstance(each, ast.Attribute) and self._is_of_torch(each))]
-        if not uses or self._may_be_reached_by_text:
+        if not uses or self._may_be_reached_by_text or not _is_bare(self._function, self._context):
             return False
         return all(self._applies_to_new(use) for use in uses)
 
@@ -211,7 +256,7 @@ class _Building:
                 return self._is_just_made(module, call)
             case ast.Call(func=function, args=[ast.Call() as made, *_]) if function is use and self._owner is None:
                 around = self._scope_around(call)
-                return around is not None and self._value(made).must(Kind.MODULE) and self._is_new_in(made, around)
+                return around is not None and self._is_new_module(made, around)
         return False
 
     def _is_just_made(self, module: ast.Name, call: ast.Call) -> bool:
@@ -220,7 +265,7 @@ class _Building:
             owner = self._context.parent(around)
             if not isinstance(owner, ast.ClassDef) or not self._is_module(owner):
                 return False
-            if computes_while_building(around, self._context):
+            if computes_while_building(around, self._context) or redefined(around, self._context):
                 return False
             return self._is_all_new(owner, None) or self._is_all_new(owner, call)
         return around is not None and self._was_just_made(module.id, call, around)
@@ -232,7 +277,12 @@ class _Building:
         """Whether ``net = Net(...)`` stands before and nothing ran the module in between."""
         statement = next((up for up in (call, *self._context.ancestors(call)) if isinstance(up, ast.stmt)), None)
         made = made_before(word, statement, self._context) if statement is not None else None
-        return made is not None and self._value(made).must(Kind.MODULE) and self._is_new_in(made, around)
+        return made is not None and self._is_new_module(made, around)
+
+    def _is_new_module(self, made: ast.Call, around: ast.AST) -> bool:
+        """Whether a call makes a module that no graph holds."""
+        is_module = self._value(made).must(Kind.MODULE)
+        return is_module and self._is_new_in(made, around) and not computes_when_made(made, self._context)
 
     @property
     def _self(self) -> str | None:
@@ -246,6 +296,15 @@ class _Building:
 
     def _value(self, node: ast.expr) -> Value:
         return self._context.value(node)
+
+
+def _is_bare(function: Function, context: FileContext) -> bool:
+    """Whether no decorator is handed a function, and may keep it, but torch's own that turn grad mode off."""
+    calls = (each.func if isinstance(each, ast.Call) else each for each in function.decorator_list)
+    return all((names := context.names(each)) and names <= GRAD_MODES | _PLAIN_DECORATORS for each in calls)
+
+
+_PLAIN_DECORATORS = frozenset({"builtins.staticmethod", "builtins.classmethod", "staticmethod", "classmethod"})
 
 
 def _parameters(function: Function) -> list[ast.arg]:

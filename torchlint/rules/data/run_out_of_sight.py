@@ -44,7 +44,8 @@ def may_be_run(word: str, nodes: Iterable[ast.AST], place: ast.AST, context: Fil
     uses = _uses_in_scopes_inside(word, place, context)
     if not uses and not _is_reached_otherwise(word, place, context):
         return False
-    runners = _runners(uses, context)
+    # what is done by the name itself has been looked at
+    runners = _runners(uses, context) - {word}
     return not all(_is_quiet(each, word, runners, context) for each in nodes)
 
 
@@ -173,7 +174,7 @@ def _receivers(statement: ast.stmt, context: FileContext) -> Iterator[str]:
     yield from _stored(statement, context)
     for call in context.inside(statement, ast.Call):
         if isinstance(call.func, ast.Attribute) and not context.qualified_names(call.func):
-            yield from _words(call.func.value, context)
+            yield from _path_words(call.func.value, context)
 
 
 def _stored(node: ast.AST, context: FileContext) -> Iterator[str]:
@@ -186,7 +187,21 @@ def _stored(node: ast.AST, context: FileContext) -> Iterator[str]:
     ]
     for target in targets:
         if isinstance(target.ctx, ast.Store):
-            yield from _words(target, context)
+            yield from _path_words(target, context)
+
+
+def _path_words(node: ast.expr, context: FileContext) -> Iterator[str]:
+    """Yield the words of the objects that a path leads through: of `self` and `kept` for ``self.kept[key]``."""
+    while True:
+        match node:
+            case ast.Attribute(value=inner, attr=word):
+                yield word
+                node = inner
+            case ast.Subscript(value=inner) | ast.Call(func=inner):
+                node = inner
+            case _:
+                yield from _words(node, context)
+                return
 
 
 def _words(node: ast.AST, context: FileContext) -> Iterator[str]:

@@ -1,0 +1,66 @@
+"""Which methods of a class run while an object is built, and what they ask of it."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.rules.api import FileContext, Function, remembered
+from torchlint.rules.evidence.called_definitions import Definitions
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_LISTING = frozenset(
+    "modules children parameters buffers named_modules named_children named_parameters named_buffers apply".split()
+)
+_LISTED_BY = _LISTING | {"_named_members"}
+"""Methods of a module that rest on each other."""
+_ANSWERING = frozenset({"__new__", "__setattr__", "__getattr__", "__getattribute__", "register_parameter"})
+"""Methods that run whatever is set or asked."""
+
+
+@remembered
+def lineage(owner: ast.ClassDef, context: FileContext) -> tuple[ast.ClassDef, ...]:
+    """Return a class and those of the file that it derives from."""
+    definitions, found = Definitions(context), [owner]
+    for one in found:  # which grows meanwhile
+        above = (definitions.class_here(base) for base in one.bases)
+        found += [each for each in above if each is not None and each not in found]
+    return tuple(found)
+
+
+@remembered
+def building_methods(function: Function, context: FileContext) -> tuple[Function, ...]:
+    """Return the methods that run while an object is built: the given one, and all that constructors mention."""
+    owner = context.parent(function)
+    line = lineage(owner, context) if isinstance(owner, ast.ClassDef) else ()
+    own = [each for one in line for each in one.body if isinstance(each, _FUNCTIONS)]
+    found = [function, *(each for each in own if each.name == "__init__" and each is not function)]
+    for method in found:  # which grows meanwhile
+        words = {each.attr for each in context.inside(method, ast.Attribute)}
+        found += [each for each in own if each.name in words and each not in found]
+    return tuple(found)
+
+
+def own_name(method: Function) -> str:
+    """Return what a method calls its object."""
+    given = [*method.args.posonlyargs, *method.args.args]
+    return given[0].arg if given else ""
+
+
+@remembered
+def redefined(function: Function, context: FileContext) -> str | None:
+    """Return who has a class below that answers in its own way what is asked of an object while it is built.
+
+    A method that it has for the constructor's may give a module that is in use.
+    """
+    owner = context.parent(function)
+    if not isinstance(owner, ast.ClassDef):
+        return None
+    words = {word for method in building_methods(function, context) for word in _asked(method, context)}
+    words |= _ANSWERING | (_LISTED_BY if words & _LISTING else set())
+    return context.other_texts.defines_below(owner.name, frozenset(words))
+
+
+def _asked(method: Function, context: FileContext) -> set[str]:
+    own = own_name(method)
+    asked = (each for each in context.inside(method, ast.Attribute) if isinstance(each.value, ast.Name))
+    return {each.attr for each in asked if isinstance(each.value, ast.Name) and each.value.id == own}
