@@ -302,7 +302,7 @@ def test_an_initialiser_that_another_file_calls_stays(tmp_path: Path, way: str) 
     files = {"nets.py": text, "main.py": "import torch\n\nimport nets\n\n" + use}
     assert check_runs_alike(tmp_path, files, "nets.py") == {}
     (tmp_path / "main.py").write_text(
-        "import nets\n\n\nclass Own(nets.Net):\n    def reset_parameters(self):\n        super().reset_parameters()\n"
+        "import nets\n\n\nclass Own(nets.Net):\n    def forward(self, x):\n        return super().forward(x)\n"
     )
     assert "nn.init.zeros_(" in fixed(tmp_path, "nets.py")["nets.py"]
 

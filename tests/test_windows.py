@@ -114,7 +114,7 @@ def test_carriage_returns_stay_and_inserted_rows_have_them() -> None:
     assert (source.position(found.start), source.line(5)) == ((5, 7), "    w.numpy(),")
     block = b"import torch\r\n\r\nclass N(torch.nn.Module):\r\n    def __init__(self):\r\n"
     block += b"        super().__init__()\r\n        self.a = torch.nn.Linear(1, 1)\r\n"
-    block += b"        self.a.weight.data.normal_(\r\n            0, 1)\r\n"
+    block += b"        self.a.weight.data.mul_(\r\n            2)\r\n"
     fixed = fix_bytes("b.py", block, Config(unsafe_fixes=True)).raw
     assert fixed != block
     assert fixed.count(b"\n") == fixed.count(b"\r\n") > block.count(b"\r\n")

@@ -107,14 +107,8 @@ def ask(question: Question) -> str | None:
     if what == BINDS:
         binder = look.binder(own, *more)
         return f"`{binder}` may bind `{more[0]}` anew" if binder else None
-    if what == OVERRIDES:
-        word, *classes = more
-        overrider = look.overrider(own, word, set(classes))
-        return f"`{overrider}` has a class below that may bind `{word}` anew" if overrider else None
-    if what == DEFINES_BELOW:
-        words, *classes = more
-        below = look.definer_below(own, frozenset(words.split()), set(classes))
-        return f"`{below[0]}` has a class below with a `{below[1]}` of its own" if below else None
+    if what in (OVERRIDES, DEFINES_BELOW):
+        return _below(look, own, what, *more)
     if what == CALLS:
         caller = look.caller(own, *more)
         return f"`{caller}` may call `{more[0]}`" if caller else None
@@ -142,6 +136,15 @@ def ask(question: Question) -> str | None:
     if found is None and what == SETS_DEFAULT_DEVICE and (path := look.enters_device()) is not None:
         return f"`{path}` {clause}"
     return found
+
+
+def _below(look: _Look, own: str, what: str, words: str, *classes: str) -> str | None:
+    """Answer who has a class below some that binds a word anew, or whose body defines one of some words."""
+    if what == OVERRIDES:
+        overrider = look.overrider(own, words, set(classes))
+        return f"`{overrider}` has a class below that may bind `{words}` anew" if overrider else None
+    definer = look.definer_below(own, frozenset(words.split()), set(classes))
+    return f"`{definer[0]}` has a class below with a `{definer[1]}` of its own" if definer else None
 
 
 def look_again() -> None:
