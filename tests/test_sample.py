@@ -176,3 +176,24 @@ def test_what_runs_without_grad_only_is_not_certain(check: Check) -> None:
     (without,) = check(helpers=runner.format("@torch.no_grad()")).values()
     (on,) = check(helpers=runner.format("# as it is")).values()
     assert (without.confidence, on.confidence) == (Confidence.UNPROVEN, Confidence.CERTAIN)
+
+
+NET = HEAD + (
+    "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(2, 2)\n\n"
+    "    def first_weight(self):\n        return self.fc.weight.detach().numpy()\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("calls", "wanted"),
+    [
+        ("net = Net()\nnet.first_weight()\n", Confidence.POSSIBLE),
+        ("net = Net().cuda()\nnet.first_weight()\n", Confidence.LIKELY),
+        ("net = Net()\nnet.to(device)\nnet.first_weight()\n", Confidence.LIKELY),
+    ],
+)
+def test_the_object_of_a_method_is_what_its_calls_name(check: Check, calls: str, wanted: Confidence) -> None:
+    (found,) = check(NET, use="import sys\n\nfrom helpers import Net\n\ndevice = sys.argv[1]\n" + calls).values()
+    assert found.confidence is wanted
+    assert ("hands it over" in found.why[-1]) is (wanted is Confidence.LIKELY)
+    assert (BRINGS_NOTHING in found.why[-1]) is (wanted is Confidence.POSSIBLE)

@@ -183,7 +183,7 @@ class Sample:
         if is_grad and self._is_without_grad(site.analysis, call, depth):
             return Brought(Bringing.NOTHING)
         why = value.why_grad if is_grad else value.why_device
-        is_live = value.grad == Grad.ATTACHED if is_grad else value.device == Device.ACCELERATOR
+        is_live = value.grad == Grad.ATTACHED if is_grad else bool(value.device & Device.ACCELERATOR)
         if is_live and why is not None and not any(step.named for step in why.chain()):
             return Brought(Bringing.SOURCE, source=site)
         start = _start(why)
@@ -280,8 +280,18 @@ def _handed(call: ast.Call, function: Function, argument: ast.arg) -> ast.expr |
         return None
     at = positional.index(argument)
     is_bound = bool(positional) and positional[0].arg in ("self", "cls") and not is_static(function)
+    if is_bound and at == 0:
+        return _object_of(call, function)
     at -= is_bound
     return call.args[at] if 0 <= at < len(call.args) else None
+
+
+def _object_of(call: ast.Call, function: Function) -> ast.expr:
+    """Return the object whose method a call runs: ``net`` of ``net.size()`` and of ``net(x)``."""
+    match call.func:
+        case ast.Attribute(value=owner, attr=word) if word == function.name:
+            return owner
+    return call.func
 
 
 # ---------------------------------------------------------------------- calls in one file

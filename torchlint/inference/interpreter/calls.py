@@ -327,7 +327,7 @@ class Calls(Changes):
 
     def _module(self, callee: Value, given: Arguments, env: Env) -> Value:
         known = self._file.call_method(callee, "forward", given, env.mode)
-        return known if known is not None else nn.called(callee, given, env.mode)
+        return nn.placed(known, callee, given) if known is not None else nn.called(callee, given, env.mode)
 
     def _object(self, callee: Value, given: Arguments, env: Env) -> Value:
         if any(name.startswith("torchvision.transforms.") for name in callee.instance):
@@ -344,8 +344,8 @@ class Calls(Changes):
             return tensors.computed(given.operands(), env.mode).having(rank=0)
         is_call = not word[:1].isupper()  # `Net()` makes one, `net()` calls it
         if by_name and is_call and nn.MODEL_WORD.search(word):
-            module = Value(Kind.MODULE, Grad.ATTACHED, of.device if of.device == Device.HOST else ANY_DEVICE)
-            return nn.called(module, given, env.mode)
+            place = of.device if of.device == Device.HOST else ANY_DEVICE
+            return nn.called(Value(Kind.MODULE, Grad.ATTACHED, place, why_device=of.why_device), given, env.mode)
         place = Device.HOST if of.device == Device.HOST or self._stays_on_host(word) else ANY_DEVICE
         unplaced = Reason("nothing shows that {code} is on the host", given.node)
         if not env.mode & Mode.ON or word in _SAMPLING:

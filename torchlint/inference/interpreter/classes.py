@@ -77,7 +77,12 @@ class Classes:
         known = self.of(owner)
         if any(isinstance(each, ast.Name) and each.id == "classmethod" for each in function.decorator_list):
             return of_kind(Kind.OTHER, names=frozenset((known.name,)))
-        return self._object(known, ANY_DEVICE)
+        value = self._object(known, ANY_DEVICE)
+        arguments = [*function.args.posonlyargs, *function.args.args]
+        if not known.is_module or not arguments:
+            return value
+        text = "{code} is a module: whoever made it may have moved it to an accelerator"
+        return value.having(why_device=Reason(text, arguments[0], weak=True))
 
     def _object(self, known: Class, place: Device) -> Value:
         instance = frozenset((known.name,))

@@ -341,6 +341,16 @@ def called(module: Value, given: Arguments, mode: Mode) -> Value:
     return join_all(effect(replace(call, receiver=each)) or UNKNOWN for effect, each in some)
 
 
+def placed(result: Value, module: Value, given: Arguments) -> Value:
+    """Put what a module's ``forward`` returns where the module or its input was moved, if nothing shows where it is."""
+    if not result.device & Device.UNKNOWN or result.device & Device.ACCELERATOR:
+        return result
+    device, why = _output_place(module, given.tensors(), given.node)
+    if not device & Device.ACCELERATOR:
+        return result
+    return result.having(device=result.device | Device.ACCELERATOR, why_device=why)
+
+
 def _kinds(module: Value) -> set[str]:
     return {leaf(each) for each in module.instance}
 
@@ -390,7 +400,8 @@ def _recurrent(result: Value, kinds: set[str]) -> Value:
 
 def _output(call: Call) -> Value:
     module, inputs = call.receiver, call.given.tensors()
-    result = tensor(Grad.DETACHED, module.device or ANY_DEVICE, Dtype.FLOATING, why_device=_output_place(call))
+    device, why_device = _output_place(module, inputs, call.given.node)
+    result = tensor(Grad.DETACHED, device, Dtype.FLOATING, why_device=why_device)
     if not call.mode & Mode.ON:
         return result.having(dtype=Dtype.FLOATING | Dtype.INTEGRAL)
     if module.grad == Grad.DETACHED and not inputs.may_require_grad:
@@ -404,11 +415,17 @@ def _output(call: Call) -> Value:
     return result.having(grad=grad | (Grad.DETACHED if call.mode & Mode.OFF else Grad(0)), why_grad=why)
 
 
-def _output_place(call: Call) -> Reason | None:
-    module = call.receiver
+def _output_place(module: Value, inputs: Value, node: ast.AST) -> tuple[Device, Reason | None]:
+    """Return where a module's output is: where the module is, and its inputs are or they could not meet."""
+    device = module.device or ANY_DEVICE
     if module.device & Device.ACCELERATOR:
-        return Reason("{code} is computed where the module is", call.given.node, module.why_device, weak=True)
-    return module.why_device
+        return device, Reason("{code} is computed where the module is", node, module.why_device, weak=True)
+    if device == Device.HOST:
+        return device, module.why_device
+    if inputs.device & Device.ACCELERATOR:
+        why = Reason("{code} is computed where its input is", node, inputs.why_device, weak=True)
+        return device | Device.ACCELERATOR, why
+    return device, module.why_device or Reason("nothing shows that {code} is on the host", node)
 
 
 # ---------------------------------------------------------------------- distributions

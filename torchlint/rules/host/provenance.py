@@ -112,11 +112,11 @@ def _start(reason: Reason) -> ast.AST | None:
 
 def _is_direct(reason: Reason, place: ast.AST, context: FileContext) -> bool:
     """Whether a reason begins at an argument or a call of a function around the place, and nothing stood between."""
-    steps = list(reason.chain())
-    if any(step.aside or _is_held(step) for step in steps):
-        return False
     start = _start(reason)
     if start is None or not context.holds(start):
+        return False
+    is_own_part = isinstance(start, ast.arg) and start.arg == "self"  # where a module is, its parts are
+    if any(step.aside or (_is_held(step) and not is_own_part) for step in reason.chain()):
         return False
     around = {None, *(each for each in context.ancestors(place))}
     return context.function_around(start) in around
