@@ -51,6 +51,8 @@ SYNTAX_ERROR = RuleMetadata("TNS900", "syntax-error", severity=Severity.ERROR)
 
 ABOUT_TENSORS = ("TNS1", "TNS2", "TNS3", "TNS5")
 """Families of rules that have nothing to say where no tensor is met."""
+ABOUT_WEIGHTS = ("TNS501",)
+"""Rules about what only modules and optimizers are asked for: early stopping is written without torch."""
 
 _Reads = dict[str, str | None]
 _Asked = dict[tuple[str, ...], str | None]
@@ -262,7 +264,8 @@ def _check_index(
 
     with closing(Analysis(made, config.settings, _absolute(made.source, config))) as known:
         if not known.may_hold_tensors:
-            entries = [each for each in entries if not each.code.startswith(ABOUT_TENSORS)]
+            kept = () if known.uses_other_frameworks else ABOUT_WEIGHTS
+            entries = [each for each in entries if each.code in kept or not each.code.startswith(ABOUT_TENSORS)]
         checked = _check_regions(known, _candidates(made, entries), entries, siblings)
         return replace(checked, reads=dict(known.reads), asked=dict(known.asked))
 

@@ -39,6 +39,7 @@ from torchlint.inference.program.project_texts import (
     ask,
 )
 from torchlint.inference.program.signals import Signal
+from torchlint.inference.program.source_files import read_whole
 from torchlint.syntax.ast_index import AstIndex
 
 _DIGEST = re.compile(r"[0-9a-f]{64} ")
@@ -190,6 +191,10 @@ class ProjectView:
         if any(not _DIGEST.match(each) for each in found):
             return None
         return [os.path.join(self._root, *each.split(" ", 1)[1].split("/")) for each in found]
+
+    def matching(self, word: str, pattern: re.Pattern[bytes]) -> list[str]:
+        """Return the paths of the project's files that hold a word, and whose bytes a pattern is found in."""
+        return [each for each in self.spelling(word) or [] if pattern.search(read_whole(each) or b"")]
 
     def _ask(self, what: str, *more: str) -> str | None:
         if self._root is None:

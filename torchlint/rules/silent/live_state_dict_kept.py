@@ -4,7 +4,9 @@
 
 Flags `best = model.state_dict()`, also with `.copy()`, `dict(...)` or `OrderedDict(...)` around it, in an attribute, in
 a dict or appended to a list, where a way through the code leads from there over a step of an optimizer, a function that
-trains the model, or another `load_state_dict`, to where what was kept is loaded, saved or returned.
+trains the model, or another `load_state_dict`, to where what was kept is loaded, saved or returned. A class that keeps
+the weights where a comparison tells the better from the worse, as early stopping does, has others train the model
+meanwhile; another file that loads what is kept counts, too.
 
 Silent are deep copies, `{k: v.clone() ...}`, what is saved or loaded before the model changes, the weights of another
 model than the one that is trained, and a model that is built anew before it is trained.
@@ -86,34 +88,20 @@ Never safe: other weights are loaded or saved from now on, which is the point, a
 from __future__ import annotations
 
 import ast
+import os
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import Draft, FileContext, Function, Kind, Rule, Triggers, remembered
+from torchlint.rules.api import Draft, FileContext, Function, Rule, Triggers
 from torchlint.rules.evidence.paths import header, reached_after, successors
+from torchlint.rules.silent.kept_weights import Kept, all_kept, copies_itself, is_of_a_model, receiver
 from torchlint.rules.silent.weight_changes import changes_weights
 
-_SHALLOW = frozenset({"dict", "OrderedDict", "copy"})
-"""Functions that copy a dict and not what it holds."""
 _NO_VALUES = frozenset("len bool print isinstance type id list set sorted hasattr".split())
-
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """What is kept, and where."""
-
-    target: str
-    """The code of the name, attribute or container."""
-    model: str
-    statement: ast.stmt
-    is_added: bool
-    """Whether a container gets one more: nothing that is kept later takes its place."""
-    is_moved: bool
-    """Whether the values go through ``.cpu()``, which copies what is on an accelerator."""
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -121,26 +109,33 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if not isinstance(node.func, cst.Attribute) or node.func.attr.value != "state_dict" or node.args:
         return
     call = context.python(node)
-    all_kept = list(_all_kept(call, context)) if isinstance(call, ast.Call) else []
-    if not isinstance(call, ast.Call) or not all_kept or _copies_itself(context.tree, context):
+    found_kept = list(all_kept(call, context)) if isinstance(call, ast.Call) else []
+    if not isinstance(call, ast.Call) or not found_kept or copies_itself(context.tree, context):
         return
-    if not _is_of_a_model(call, context):
-        return
-    for kept in all_kept:
-        found = _harm(kept, context)
-        if found is None:
+    of_model = is_of_a_model(call, context)
+    for kept in found_kept:
+        found = _harm(kept, context) if of_model else None
+        if found is not None:
+            changed, used, is_certain = found
+            level = Confidence.CERTAIN if is_certain else Confidence.LIKELY
+            steps = (
+                f"line {changed.lineno} changes the weights: `{_first_line(changed, context)}`",
+                f"line {used.lineno} uses what was kept: `{_first_line(used, context)}`",
+            )
+        elif (loader := _loader_elsewhere(kept, call, context)) is not None:
+            level = Confidence.POSSIBLE
+            steps = (
+                f"line {kept.statement.lineno} keeps the weights where they are better, so that training goes on",
+                f"`{loader}` names `{kept.target.rpartition('.')[2]}` and loads weights",
+            )
+        else:
             continue
-        changed, used, is_certain = found
-        level = Confidence.CERTAIN if is_certain else Confidence.LIKELY
         yield Draft(
             node.func.attr,
             f"`state_dict()` holds the weights of `{kept.model}` themselves, which change before `{kept.target}` is "
             "used: keep `copy.deepcopy(...)` of it",
             Confidence.POSSIBLE if kept.is_moved else level,
-            (
-                f"line {changed.lineno} changes the weights: `{_first_line(changed, context)}`",
-                f"line {used.lineno} uses what was kept: `{_first_line(used, context)}`",
-            ),
+            steps,
             _fix(node, context),
         )
         return
@@ -150,142 +145,8 @@ def _first_line(node: ast.stmt, context: FileContext) -> str:
     return context.source.slice(*context.span(node)).partition("\n")[0]
 
 
-# ---------------------------------------------------------------------- what is kept
-def _is_of_a_model(call: ast.Call, context: FileContext) -> bool:
-    """Whether the receiver is a module by what is known, or else is used as one in the file."""
-    model = _receiver(call)
-    value = context.value(model)
-    if value.must(Kind.MODULE):
-        return True
-    if not value.may(Kind.MODULE) or not isinstance(model, ast.Name | ast.Attribute):
-        return False
-    return ast.unparse(model) in _models(context.tree, context)
-
-
-@remembered
-def _models(_: ast.Module, context: FileContext) -> frozenset[str]:
-    """Return the code of what is used as a module: it is called with parameters about, or switched to training."""
-    found = set()
-    for word in ("parameters", "named_parameters", "train", "eval", "load_state_dict", "modules"):
-        uses = context.attributes_by_word().get(word, [])
-        called = (each for each in uses if isinstance(context.parent(each), ast.Call))
-        found |= {ast.unparse(each.value) for each in called}
-    optimizers = {ast.unparse(each.value) for each in context.attributes_by_word().get("zero_grad", [])}
-    steps = {ast.unparse(each.value) for each in context.attributes_by_word().get("step", [])}
-    return frozenset(found - (optimizers & steps) - steps)
-
-
-@remembered
-def _copies_itself(tree: ast.Module, context: FileContext) -> bool:
-    """Whether a class of the file has a ``state_dict`` that copies the weights."""
-    for each in context.inside(tree, ast.FunctionDef):
-        if each.name == "state_dict" and any(one.attr == "clone" for one in context.inside(each, ast.Attribute)):
-            return True
-        if each.name == "state_dict" and "deepcopy" in {
-            *(one.id for one in context.inside(each, ast.Name)),
-            *(one.attr for one in context.inside(each, ast.Attribute)),
-        }:
-            return True
-    return False
-
-
-def _receiver(call: ast.Call) -> ast.expr:
-    return call.func.value if isinstance(call.func, ast.Attribute) else call
-
-
-def _all_kept(call: ast.Call, context: FileContext) -> Iterator[_Kept]:
-    """Yield where the weights are kept, also by those who call a function that returns them."""
-    model = _receiver(call)
-    kept = _kept(call, ast.unparse(model), context)
-    if kept is not None:
-        yield kept
-        return
-    outer, _ = _wrapped(call, context)
-    function = context.function_around(call)
-    if not isinstance(context.parent(outer), ast.Return) or not isinstance(function, ast.FunctionDef):
-        return
-    names = [each.arg for each in function.args.args]
-    given = names.index(model.id) if isinstance(model, ast.Name) and model.id in names else None
-    for use in context.names_by_word().get(function.name, []):
-        caller = context.parent(use)
-        if given is None or not isinstance(caller, ast.Call) or caller.func is not use or len(caller.args) <= given:
-            continue
-        kept = _kept(caller, ast.unparse(caller.args[given]), context)
-        if kept is not None:
-            yield kept
-
-
-def _wrapped(call: ast.expr, context: FileContext) -> tuple[ast.expr, bool]:
-    """Return what holds the same tensors around a call, and whether they go through ``.cpu()``."""
-    node, is_moved = call, False
-    while True:
-        above = context.parent(node)
-        match above:
-            case ast.Call(func=ast.Name(id=word) | ast.Attribute(attr=word), args=[one]) if one is node:
-                if word not in _SHALLOW or any(each.endswith("deepcopy") for each in context.names(above.func)):
-                    return node, is_moved
-                node = above
-            case ast.Attribute(attr="copy" | "items"):
-                outer = context.parent(above)
-                if not isinstance(outer, ast.Call) or outer.func is not above:
-                    return node, is_moved
-                node = outer
-            case ast.comprehension(iter=source, target=ast.Tuple(elts=[_, ast.Name(id=word)])) if source is node:
-                outer = context.parent(above)
-                if not isinstance(outer, ast.DictComp) or len(outer.generators) != 1:
-                    return node, is_moved
-                chain = _is_passed_on(outer.value, word)
-                if chain is None:
-                    return node, is_moved
-                node, is_moved = outer, is_moved or chain
-            case ast.Dict(values=values) | ast.Tuple(elts=values) | ast.List(elts=values) if any(
-                each is node for each in values
-            ):
-                assert isinstance(above, ast.expr)
-                node = above
-            case ast.IfExp(test=test) if test is not node:
-                node = above
-            case _:
-                return node, is_moved
-
-
-def _is_passed_on(value: ast.expr, word: str) -> bool | None:
-    """Whether a value of the comprehension goes through ``.cpu()``; None where it is copied or something else."""
-    match value:
-        case ast.Name(id=name) if name == word:
-            return False
-        case ast.Attribute(value=inner, attr="data"):
-            return _is_passed_on(inner, word)
-        case ast.Call(func=ast.Attribute(value=inner, attr="detach"), args=[]):
-            return _is_passed_on(inner, word)
-        case ast.Call(func=ast.Attribute(value=inner, attr="cpu"), args=[]):
-            return None if _is_passed_on(inner, word) is None else True
-    return None
-
-
-def _kept(call: ast.expr, model: str, context: FileContext) -> _Kept | None:
-    outer, is_moved = _wrapped(call, context)
-    if isinstance(outer, ast.Call) and isinstance(outer.func, ast.Attribute) and outer.func.attr == "items":
-        return None
-    above = context.parent(outer)
-    match above:
-        case ast.Assign(targets=[target]) | ast.AnnAssign(target=target):
-            if isinstance(target, ast.Tuple) and isinstance(outer, ast.Tuple) and len(target.elts) == len(outer.elts):
-                at = next((at for at, each in enumerate(outer.elts) if call in context.within(each)), 0)
-                target = target.elts[at]
-            if isinstance(target, ast.Name | ast.Attribute):
-                return _Kept(ast.unparse(target), model, above, False, is_moved)
-            if isinstance(target, ast.Subscript):
-                return _Kept(ast.unparse(target.value), model, above, True, is_moved)
-        case ast.Call(func=ast.Attribute(value=holder, attr="append"), args=[one]) if one is outer:
-            statement = context.parent(above)
-            if isinstance(statement, ast.Expr):
-                return _Kept(ast.unparse(holder), model, statement, True, is_moved)
-    return None
-
-
 # ---------------------------------------------------------------------- what happens to it
-def _harm(kept: _Kept, context: FileContext) -> tuple[ast.stmt, ast.stmt, bool] | None:
+def _harm(kept: Kept, context: FileContext) -> tuple[ast.stmt, ast.stmt, bool] | None:
     """Return what changes the weights, what uses them later, and whether both are beyond doubt."""
     scope: Function | ast.Module = context.function_around(kept.statement) or context.tree
     following = successors(scope, context)
@@ -326,7 +187,7 @@ def _harm(kept: _Kept, context: FileContext) -> tuple[ast.stmt, ast.stmt, bool] 
     found = reached_after(kept.statement, following, changes=loads, ends=ends, is_asked=is_loaded)
     if found is not None:
         return *found, False
-    return _harm_of_an_attribute(kept, guards, context)
+    return _harm_of_an_attribute(kept, context)
 
 
 def _shares_a_loop(changed: ast.stmt, used: ast.stmt, context: FileContext) -> bool:
@@ -365,7 +226,7 @@ def _is_itself(value: ast.expr, code: str) -> bool:
     return False
 
 
-def _uses(node: ast.AST, kept: _Kept, context: FileContext) -> bool:
+def _uses(node: ast.AST, kept: Kept, context: FileContext) -> bool:
     """Whether a part of a statement uses the values that were kept."""
     return any(
         isinstance(each.ctx, ast.Load) and ast.unparse(each) == kept.target and _is_of_values(each, kept, context)
@@ -377,7 +238,7 @@ def _references(node: ast.AST, context: FileContext) -> list[ast.Name | ast.Attr
     return [*context.inside(node, ast.Name), *context.inside(node, ast.Attribute)]
 
 
-def _is_of_values(node: ast.expr, kept: _Kept, context: FileContext) -> bool:
+def _is_of_values(node: ast.expr, kept: Kept, context: FileContext) -> bool:
     above = context.parent(node)
     match above:
         case ast.Attribute(attr=word):
@@ -400,14 +261,14 @@ def _calls(part: ast.AST, context: FileContext) -> list[ast.Call]:
     return context.inside(part, ast.Call)
 
 
-def _is_load_of(call: ast.Call, kept: _Kept) -> bool:
+def _is_load_of(call: ast.Call, kept: Kept) -> bool:
     match call:
         case ast.Call(func=ast.Attribute(value=model, attr="load_state_dict"), args=[given, *_]):
             return ast.unparse(model) == kept.model and kept.target in ast.unparse(given)
     return False
 
 
-def _loads_other(call: ast.Call, kept: _Kept) -> bool:
+def _loads_other(call: ast.Call, kept: Kept) -> bool:
     """Whether the model is given other weights, in the memory of those that were kept."""
     match call:
         case ast.Call(func=ast.Attribute(value=model, attr="load_state_dict"), args=[given, *_], keywords=more):
@@ -418,13 +279,12 @@ def _loads_other(call: ast.Call, kept: _Kept) -> bool:
 
 
 # ---------------------------------------------------------------------- attributes that outlive a method
-def _harm_of_an_attribute(
-    kept: _Kept, guards: frozenset[str], context: FileContext
-) -> tuple[ast.stmt, ast.stmt, bool] | None:
-    """Return a use of what a method keeps only sometimes and a later call uses: early stopping, callbacks."""
+def _is_the_best(kept: Kept, context: FileContext) -> bool:
+    """Whether a method keeps it only where a comparison tells the better from the worse: early stopping, callbacks."""
     function = context.function_around(kept.statement)
-    if not kept.target.startswith("self.") or not isinstance(function, ast.FunctionDef):
-        return None
+    if not kept.target.startswith("self.") or not isinstance(function, ast.FunctionDef) or function.name == "__init__":
+        return False
+    guards = _guards(kept.statement, context)
     for use in context.attributes_by_word().get(function.name, []):
         caller = next((each for each in context.ancestors(use) if isinstance(each, ast.stmt)), None)
         if caller is not None and ast.unparse(use.value) == "self":
@@ -432,16 +292,16 @@ def _harm_of_an_attribute(
     above = (each for each in context.ancestors(kept.statement) if isinstance(each, ast.If))
     others = (one for each in above for part in each.orelse for one in context.within(part))
     guards |= frozenset(ast.unparse(each.test) for each in others if isinstance(each, ast.If))
-    if function.name == "__init__" or not any(_compares(each) for each in guards):
+    return any(_compares(each) for each in guards)
+
+
+def _harm_of_an_attribute(kept: Kept, context: FileContext) -> tuple[ast.stmt, ast.stmt, bool] | None:
+    """Return a use of what a method keeps only sometimes and a later call uses."""
+    if not _is_the_best(kept, context):
         return None
     word = kept.target.rpartition(".")[2]
     for use in context.attributes_by_word().get(word, []):
-        if not isinstance(use.ctx, ast.Load):
-            continue
-        call = context.parent(use)
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
-            continue
-        if call.func.attr != "load_state_dict" or use not in call.args:
+        if not isinstance(use.ctx, ast.Load) or not _leads_to_loading(use, context):
             continue
         statement = next(each for each in context.ancestors(use) if isinstance(each, ast.stmt))
         block = context.parent(kept.statement)
@@ -450,7 +310,31 @@ def _harm_of_an_attribute(
     return None
 
 
-def _is_in_other_branch(statement: ast.stmt, kept: _Kept, context: FileContext) -> bool:
+def _leads_to_loading(use: ast.Attribute, context: FileContext) -> bool:
+    """Whether what an attribute holds is loaded or saved, or returned to whoever does that."""
+    call = context.parent(use)
+    match call:
+        case ast.Call(func=ast.Attribute(attr="load_state_dict"), args=[first, *_]):
+            return first is use
+        case ast.Call(args=[first, *_]):
+            return first is use and context.names(call.func) == {"torch.save"}
+    return isinstance(call, ast.Return)
+
+
+def _loader_elsewhere(kept: Kept, call: ast.Call, context: FileContext) -> str | None:
+    """Return another file that loads the weights of an argument which this one only keeps, by the attribute's name."""
+    function, model, word = context.function_around(call), receiver(call), kept.target.rpartition(".")[2]
+    if not isinstance(function, ast.FunctionDef) or not isinstance(model, ast.Name):
+        return None
+    if model.id not in {each.arg for each in function.args.args} or not _is_the_best(kept, context):
+        return None
+    if any(isinstance(each.ctx, ast.Load) for each in context.attributes_by_word().get(word, [])):
+        return None
+    loading = re.compile(rb"load_state_dict\([^()]*\." + word.encode() + rb"\b")
+    return next((os.path.basename(each) for each in context.other_texts.matching(word, loading)), None)
+
+
+def _is_in_other_branch(statement: ast.stmt, kept: Kept, context: FileContext) -> bool:
     """Whether a statement stands in the ``else`` of the test under which the weights are kept."""
     above = context.parent(kept.statement)
     return isinstance(above, ast.If) and any(statement in context.within(each) for each in above.orelse)
@@ -474,19 +358,29 @@ def _fix(node: cst.Call, context: FileContext) -> Fix | None:
             elif isinstance(each, ast.ImportFrom) and each.module == "copy" and alias.name == "deepcopy":
                 spelled = alias.asname or "deepcopy"
     if spelled is None:
-        plain = [each for each in imports if not (isinstance(each, ast.ImportFrom) and each.module == "__future__")]
-        if not plain or "copy" in context.bound_otherwise or context.source.cell(1) is not None:
+        start = _start_of_code(context)
+        if start is None or "copy" in context.bound_otherwise or context.source.cell(1) is not None:
             return None
-        start = context.span(plain[0])[0]
-        if start not in context.source.line_starts:
-            return None
-        spelled, edits = "copy.deepcopy", (Edit(start, start, "import copy\n"),)
+        blank = "" if imports else "\n\n"
+        spelled, edits = "copy.deepcopy", (Edit(start, start, f"import copy\n{blank}"),)
     if spelled.partition(".")[0] in context.bound_otherwise:
         return None
     doubt = "other weights are kept from now on"
     wrapped = (context.insert_before(node, f"{spelled}("), context.insert_after(node, ")"))
     decided = AUTHOR_MEANT_THIS.open(doubt=doubt, is_likely=True)
     return Fix("Copy the weights that are kept", (*edits, *wrapped), (decided,))
+
+
+def _start_of_code(context: FileContext) -> int | None:
+    """Return where an import may be added: behind the docstring and what is imported from the future."""
+    for each in context.tree.body:
+        is_text = isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)
+        if is_text or (isinstance(each, ast.ImportFrom) and each.module == "__future__"):
+            continue
+        decorators = each.decorator_list if isinstance(each, ast.ClassDef | ast.FunctionDef) else []
+        start = context.span(each)[0]
+        return start if start in context.source.line_starts and not decorators else None
+    return None
 
 
 RULE = Rule(
