@@ -3,14 +3,15 @@
 ## What it does
 
 Flags `total = torch.empty(n)`, `torch.empty_like(x)` and `x.new_empty(n)` where the first that happens to `total` is
-that it is added to (`total += x`, `total[i] += x`) or computed with (`total * 2`).
+that it is added to (`total += x`, `total[i] += x`) or computed with (`total * 2`, `total.sum()`),
+and where they are operands themselves: `torch.where(mask, x, torch.empty_like(x))`.
 
 Flags `self.w = nn.Parameter(torch.empty(n))` and `nn.Parameter(torch.Tensor(n, m))` in a module that computes with
 `self.w`, where nothing in the project writes to it: no `nn.init`, no `.data`, no loop over `parameters()`, no function
 that is given it. Where a checkpoint may be loaded, or others may use the module, that is possible only.
 
-Silent is all else: what is filled, written by `copy_` or `out=`, stored into, given to a function or to `nn.init`,
-asked for its shape, returned, on the `meta` device, or has no elements.
+Silent is all else: what is filled, written by `copy_` or `out=`, stored into, joined to grow a tensor, given to another
+function or to `nn.init`, asked for its shape, returned, on the `meta` device, or has no elements.
 
 ## Why is this bad?
 
@@ -92,17 +93,10 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     call = context.python(node) if word is not None else None
     if word is None or not isinstance(call, ast.Call) or not _has_memory(call):
         return
-    statement = context.parent(call)
-    match statement:
-        case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if value is call:
-            scope = context.scope_that_binds(target)
-        case _:
-            return
-    if scope is None or scope is not (context.function_around(call) or context.tree):
+    found = _named_read(call, context) or _read_at_once(call, context)
+    if found is None:
         return
-    used = _first_read(statement, name, scope, context)
-    if used is None:
-        return
+    name, used = found
     at = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
     fix = None
     if isinstance(node.func, cst.Attribute):
@@ -115,6 +109,27 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         (f"line {used.lineno} reads it: `{_first_line(used, context)}`",),
         fix,
     )
+
+
+def _named_read(call: ast.Call, context: FileContext) -> tuple[str, ast.stmt] | None:
+    """Return the name that the memory gets, and a statement that computes with it first."""
+    statement = context.parent(call)
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if value is call:
+            scope = context.scope_that_binds(target)
+        case _:
+            return None
+    if scope is None or scope is not (context.function_around(call) or context.tree):
+        return None
+    used = _first_read(statement, name, scope, context)
+    return (name, used) if used is not None else None
+
+
+def _read_at_once(call: ast.Call, context: FileContext) -> tuple[str, ast.stmt] | None:
+    """Return the memory's code and the statement, where it is computed with in the expression that makes it."""
+    if not _is_read(call, context):
+        return None
+    return ast.unparse(call), next(each for each in context.ancestors(call) if isinstance(each, ast.stmt))
 
 
 def _parameter(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -181,12 +196,12 @@ def _first_read(made: ast.stmt, name: str, scope: Function | ast.Module, context
     return found[1] if found is not None else None
 
 
-def _is_read(node: ast.Name, context: FileContext) -> bool:
-    """Whether a mention takes the numbers: it is added to, or is an operand itself."""
+def _is_read(node: ast.expr, context: FileContext) -> bool:
+    """Whether a mention takes the numbers: it is added to, is an operand, or is given to what computes with it."""
     above = context.parent(node)
     match above:
-        case ast.AugAssign(target=target):
-            return target is node
+        case ast.AugAssign(target=target, value=value):
+            return target is node or value is node
         case ast.Subscript(value=value) if value is node:
             outer = context.parent(above)
             return isinstance(outer, ast.AugAssign) and outer.target is above
@@ -194,7 +209,21 @@ def _is_read(node: ast.Name, context: FileContext) -> bool:
             return not isinstance(op, ast.Mod)
         case ast.UnaryOp(op=ast.USub()):
             return True
+        case ast.Call(func=function, args=given) if any(each is node for each in given):
+            return bool(names := context.names(function)) and names <= _COMPUTING
+        case ast.Attribute(attr=word) if word in _COMPUTING_WORDS:
+            outer = context.parent(above)
+            return isinstance(outer, ast.Call) and outer.func is above
     return False
+
+
+_COMPUTING_WORDS = frozenset(
+    "abs add addmm argmax argmin bmm clamp cos cumsum div dot einsum exp log logsumexp matmul max maximum mean min "
+    "minimum mm mul norm pow prod relu sigmoid sin softmax sqrt std sub sum tanh var where".split()
+)
+"""Functions and methods whose result depends on all numbers that they are given."""
+_PLACES = ("torch.", "torch.nn.functional.", "torch.linalg.")
+_COMPUTING = frozenset(place + word for place in _PLACES for word in _COMPUTING_WORDS)
 
 
 RULE = Rule(
