@@ -14,12 +14,28 @@ _READING = re.compile(
     rb"|multipledispatch|plum|fastapi|injector)\b"
 )
 """Python's own ways to annotations, and libraries that are there to read them."""
+_WORDS = (
+    *(b"__annotations__", b"get_type_hints", b"get_annotations", b"signature", b"argspec", b"singledispatch"),
+    *(
+        b"dataclass(",
+        b"attr.",
+        b"attrs.",
+        b"typeguard",
+        b"beartype",
+        b"pydantic",
+        b"typer",
+        b"jsonargparse",
+        b"LightningCLI",
+    ),
+    *(b"multipledispatch", b"plum", b"fastapi", b"injector"),
+)
+"""One of them is in whatever that matches: a text is looked through for a word in no time."""
 _TYPE_CHECKS = ("isinstance", "issubclass", "super")
 
 
 def reads_annotations(text: bytes) -> bool:
     """Whether a text reads annotations of something, or brings a library that does."""
-    return _READING.search(text) is not None
+    return any(each in text for each in _WORDS) and _READING.search(text) is not None
 
 
 def hands_on(index: AstIndex, word: str) -> bool:

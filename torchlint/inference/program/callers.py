@@ -45,7 +45,7 @@ class Callee:
         return self.name.removesuffix("()")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CallSite:
     """A place where a function is called, or handed on to be called."""
 
@@ -64,7 +64,8 @@ class CallSite:
 class CallIndex:
     """What one text says of calls and of handlers."""
 
-    uses: dict[str, list[CallSite]] = field(default_factory=lambda: defaultdict(list))
+    uses: dict[str, dict[CallSite, None]] = field(default_factory=lambda: defaultdict(dict))
+    """The places of each name, in order, those that say the same once."""
     aliases: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     """Other names that the text gives to a function."""
     taking: set[str] = field(default_factory=set)
@@ -94,16 +95,16 @@ def call_index(index: AstIndex, signal: Signal) -> CallIndex:
     modules = {name for each in (*index.nodes(ast.Import), *index.nodes(ast.ImportFrom)) for name in _bound(each)}
     for each in index.nodes(ast.Name):
         if isinstance(each.ctx, ast.Load):
-            found.uses[each.id].append(around.use(each))
-            found.aliases[each.id].update(_other_names(each, index))
+            found.uses[each.id][around.use(each)] = None
+            _note_names(found, each.id, each, index)
     for attribute in index.nodes(ast.Attribute):
         if isinstance(attribute.ctx, ast.Load):
             of_module = isinstance(attribute.value, ast.Name) and attribute.value.id in modules
-            found.uses[attribute.attr].append(around.use(attribute, True, of_module))
-            found.aliases[attribute.attr].update(_other_names(attribute, index))
+            found.uses[attribute.attr][around.use(attribute, True, of_module)] = None
+            _note_names(found, attribute.attr, attribute, index)
     for text in index.nodes(ast.Constant):
         if isinstance(text.value, str) and text.value.isidentifier():
-            found.uses[text.value].append(around.use(text, True, True))
+            found.uses[text.value][around.use(text, True, True)] = None
         elif isinstance(text.value, str) and ">>>" in text.value:
             found.failing.update(failing(text.value))
     _note_objects(found, index, around)
@@ -132,9 +133,9 @@ def _note_objects(found: CallIndex, index: AstIndex, around: _Around) -> None:
     for each in nodes:
         word = each.id if isinstance(each, ast.Name) else each.attr
         if (made := made_by(each, index)) is not None:
-            found.uses[f"{word}()"].append(around.use(made))
+            found.uses[f"{word}()"][around.use(made)] = None
         elif word in named and isinstance(each.ctx, ast.Load) and is_run(each, index):
-            found.uses[f"{word}()"].append(around.use(each))
+            found.uses[f"{word}()"][around.use(each)] = None
 
 
 def who_expects(
@@ -149,15 +150,15 @@ def who_expects(
     :param known: what the place's own text says
     :param elsewhere: asks the other texts who may expect a signal of a function
     """
-    is_caught, runners = surroundings(place, index, signal)
-    if is_caught:
+    found = _Around(index, signal).use(place)
+    if found.is_caught:
         return f"the code around may expect the {signal.name}"
     if known.expects_all:
         return f"the tests of this file may expect the {signal.name}"
     start = [callee_of(each, index) for each in index.ancestors(place) if isinstance(each, Function)]
-    start = [Callee("", False, runners), *start] if runners else start
-    found = is_expected(start, signal, lambda _: [("", known)])
-    return found or next((said for each in start if (said := elsewhere(each, signal)) is not None), None)
+    start = [Callee("", False, found.runners), *start] if found.runners else start
+    said = is_expected(start, signal, lambda _: [("", known)])
+    return said or next((said for each in start if (said := elsewhere(each, signal)) is not None), None)
 
 
 def is_expected(
@@ -219,28 +220,114 @@ def _takes(name: str, signal: Signal, texts: Callable[[str], Iterable[tuple[str,
     return bool(signal.words.search(name)) or any(name in each.taking for _, each in texts(name))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Surroundings:
+    """What stands around nodes that nothing but plain code parts."""
+
+    is_caught: bool = False
+    """Whether a signal is taken on its way out, in the same function."""
+    of_value: frozenset[str] = frozenset()
+    """Who runs a value that is handed on, by name: contexts around it, and what it is handed to."""
+    of_others: frozenset[str] = frozenset()
+    """Who runs what is no such value: contexts around it."""
+    around: tuple[Callee, ...] = ()
+    """Lambdas and functions around, innermost first."""
+    uses: dict[tuple[bool, bool, bool], CallSite] = field(default_factory=dict)
+    """The call sites that are made of them."""
+
+    def caught(self) -> _Surroundings:
+        return _Surroundings(is_caught=True, around=self.around)
+
+    def among(self, of_value: frozenset[str], of_others: frozenset[str]) -> _Surroundings:
+        return _Surroundings(self.is_caught, of_value, of_others, self.around)
+
+
+_HOLDING = (ast.Call, ast.Lambda, ast.keyword, ast.Starred, ast.List, ast.Tuple, ast.Dict)
+"""What hands on a value that stands in it."""
+_PARTING = {*_HOLDING, *_FUNCTIONS, ast.With, ast.AsyncWith, ast.Try}
+"""Nodes around of which something depends."""
+
+
 class _Around:
-    """What stands around the nodes of one text."""
+    """What stands around the nodes of one text, found once for all nodes that the same stands around."""
 
     def __init__(self, index: AstIndex, signal: Signal) -> None:
         self._index = index
         self._signal = signal
-        self._functions: dict[ast.AST, tuple[Callee, ...]] = {}
+        self._known: dict[ast.AST, _Surroundings] = {index.tree: _Surroundings()}
+        self._inner: dict[ast.AST, _Surroundings] = {}
+        """What stands around all that is in a function, in the arguments of a call, and so on."""
 
     def use(self, node: ast.AST, is_attribute: bool = False, of_module: bool = False) -> CallSite:
-        is_caught, runners = surroundings(node, self._index, self._signal)
-        return CallSite(is_caught, runners, self._callees(node), is_attribute, of_module)
+        found, is_called = self._of(node), _is_called(node, self._index)
+        key = is_called, is_attribute, of_module
+        if key not in found.uses:
+            runners = found.of_others if is_called else found.of_value
+            found.uses[key] = CallSite(found.is_caught, runners, found.around, is_attribute, of_module)
+        return found.uses[key]
 
-    def _callees(self, node: ast.AST) -> tuple[Callee, ...]:
-        return (*_lambdas(node, self._index), *self._functions_around(node))
+    def _of(self, node: ast.AST) -> _Surroundings:
+        known, parents = self._known, self._index.parents
+        below = [node]
+        while below[-1] not in known:
+            below.append(parents[below[-1]])
+        found = known[below.pop()]
+        for each in reversed(below):
+            above = parents[each]
+            if above.__class__ in _PARTING:
+                found = self._below(each, above, found)
+            elif found.of_value is not found.of_others:
+                found = found.among(found.of_others, found.of_others)
+            known[each] = found
+        return found
 
-    def _functions_around(self, node: ast.AST) -> tuple[Callee, ...]:
-        owner = self._index.owner(node)
-        if owner is None:
-            return ()
-        if owner not in self._functions:
-            self._functions[owner] = (callee_of(owner, self._index), *self._functions_around(owner))
-        return self._functions[owner]
+    def _below(self, node: ast.AST, above: ast.AST, outer: _Surroundings) -> _Surroundings:
+        """Return what stands around a node, from what stands around the node above it."""
+        match above:
+            case ast.With(body=part) | ast.AsyncWith(body=part):
+                is_alike = node in part
+            case ast.Call(func=function):
+                is_alike = node is not function
+            case _:
+                is_alike = not isinstance(above, ast.Try)
+        if not is_alike:
+            return self._inside(node, above, outer)
+        if above not in self._inner:
+            self._inner[above] = self._inside(node, above, outer)
+        return self._inner[above]
+
+    def _inside(self, below: ast.AST, above: ast.AST, outer: _Surroundings) -> _Surroundings:
+        signal = self._signal
+        match above:
+            case ast.With(body=body, items=items) | ast.AsyncWith(body=body, items=items) if below in body:
+                entered = [each for item in items for each in _entered(item.context_expr, self._index)]
+                if signal.is_taken_around(above) or any(signal.expects(each) or _is_push(each) for each in entered):
+                    return outer.caught()
+                runners = outer.of_others.union(_runner(each, signal) for each in entered) - {""}
+                return outer.among(runners, runners)
+            case ast.Call(func=function) if below is not function:
+                if signal.expects(above):
+                    return outer.caught()
+                runner = _runner(function, signal)
+                return outer.among(outer.of_value | {runner}, outer.of_others) if runner else outer
+            case ast.Lambda():
+                named = tuple(Callee(name, is_method) for name, is_method in _names_given(above, self._index))
+                return _Surroundings(outer.is_caught, outer.of_value, outer.of_value, (*named, *outer.around))
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                is_marked = self._index.told(signal.is_marked, above)
+                return _Surroundings(is_marked, around=tuple(self._functions_from(above)))
+            case ast.Try(body=body, handlers=handlers, finalbody=last) if signal.is_error:
+                if (below in body and any(map(signal.is_handled, handlers))) or (below not in last and leaves(last)):
+                    return outer.caught()
+        if isinstance(above, _HOLDING) or outer.of_value is outer.of_others:
+            return outer
+        return outer.among(outer.of_others, outer.of_others)
+
+    def _functions_from(self, function: Function | None) -> Iterator[Callee]:
+        """Yield a function and those around it, innermost first."""
+        while function is not None:
+            yield callee_of(function, self._index)
+            function = self._index.owner(function)
 
 
 def callee_of(function: Function, index: AstIndex) -> Callee:
@@ -256,45 +343,6 @@ def callee_of(function: Function, index: AstIndex) -> Callee:
             decorators |= frozenset(filter(None, map(_last_word, above.bases))) & _KEEPING
         return Callee(function.name, True, decorators, is_async)
     return Callee(function.name, False, decorators, is_async)
-
-
-def _lambdas(node: ast.AST, index: AstIndex) -> Iterator[Callee]:
-    """Yield the lambdas around a node, up to the next function, by the names that they are bound to."""
-    for above in index.ancestors(node):
-        match above:
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                return
-            case ast.Lambda():
-                yield from (Callee(name, is_method) for name, is_method in _names_given(above, index))
-
-
-def surroundings(node: ast.AST, index: AstIndex, signal: Signal) -> tuple[bool, frozenset[str]]:
-    """Return whether a signal of a node is taken in its own function, and who else may take it, by name."""
-    runners: set[str] = set()
-    below, is_value = node, not _is_called(node, index)
-    for above in index.ancestors(node):
-        match above:
-            case ast.With(body=body, items=items) | ast.AsyncWith(body=body, items=items) if below in body:
-                entered = [each for item in items for each in _entered(item.context_expr, index)]
-                if signal.is_taken_around(above) or any(signal.expects(each) or _is_push(each) for each in entered):
-                    return True, frozenset()
-                runners.update(_runner(each, signal) for each in entered)
-            case ast.Call(func=function) if below is not function:
-                if signal.expects(above):
-                    return True, frozenset()
-                if is_value:
-                    runners.add(_runner(function, signal))
-            case ast.Lambda():
-                is_value = True
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                return index.told(signal.is_marked, above), frozenset(runners) - {""}
-            case ast.Try(body=body, handlers=handlers, finalbody=last) if signal.is_error:
-                if (below in body and any(map(signal.is_handled, handlers))) or (below not in last and leaves(last)):
-                    return True, frozenset()
-        if not isinstance(above, ast.Call | ast.Lambda | ast.keyword | ast.Starred | ast.List | ast.Tuple | ast.Dict):
-            is_value = False
-        below = above
-    return False, frozenset(runners) - {""}
 
 
 def _is_called(node: ast.AST, index: AstIndex) -> bool:
@@ -318,9 +366,14 @@ def _last_word(node: ast.expr) -> str | None:
     return None
 
 
-def _other_names(node: ast.expr, index: AstIndex) -> Iterator[str]:
-    """Yield the names that an expression is given: ``other = name``, ``self.other = name``, ``table = {"a": name}``."""
-    yield from (name for name, _ in _names_given(node, index))
+def _note_names(found: CallIndex, word: str, node: ast.expr, index: AstIndex) -> None:
+    """Note the names that an expression is given: ``other = name``, ``self.other = name``, ``table = {"a": name}``."""
+    if isinstance(index.parents.get(node), _GIVING):
+        found.aliases[word].update(name for name, _ in _names_given(node, index))
+
+
+_GIVING = (ast.Assign, ast.Dict, ast.List, ast.Tuple, ast.IfExp, ast.Call)
+"""What may stand between an expression and the name that it is given."""
 
 
 def _names_given(node: ast.expr, index: AstIndex) -> Iterator[tuple[str, bool]]:

@@ -21,6 +21,7 @@ _NAMED_AT_ALL = re.compile(rb"set_default_(?:dtype|device|tensor_type|\W)")
 _KINDS = {"dtype": DTYPE, "device": DEVICE, "tensor_type": TENSOR_TYPE}
 _LIBRARIES = re.compile(rb"\b(?:init_empty_weights|init_on_device|DeviceContext|init_module|zero\.Init)\b")
 """Contexts of libraries in which modules are made on another device, and by some with another dtype."""
+_OF_LIBRARIES = (b"init_empty_weights", b"init_on_device", b"DeviceContext", b"init_module", b"zero.Init")
 _WITH = re.compile(rb"^[^\S\n]*(?:async[^\S\n]+)?with\b([^\n#]*)", re.MULTILINE)
 _OPEN_CONTEXT = re.compile(rb"[^\n]*device|[^\S\n]*\(?[^\S\n]*(?:[\w.\[\]'\"]+[^\S\n]*(?:[,:]|as\b)|$)")
 """What behind a ``with`` may be a device: something with that word, or a name."""
@@ -41,8 +42,9 @@ def defaults_set(text: bytes, parse: Callable[[], AstIndex | None]) -> frozenset
 
     ``parse`` gives the text's tree, None where there is none; it is called only for text that needs it.
     """
-    found = frozenset({DTYPE, DEVICE}) if _LIBRARIES.search(text) else frozenset[str]()
-    if not _NAMED_AT_ALL.search(text) and not _speaks_of_contexts(text):
+    is_of_library = any(each in text for each in _OF_LIBRARIES) and _LIBRARIES.search(text) is not None
+    found = frozenset({DTYPE, DEVICE}) if is_of_library else frozenset[str]()
+    if not (b"set_default_" in text and _NAMED_AT_ALL.search(text)) and not _speaks_of_contexts(text):
         return found
     index = parse()
     if index is None:

@@ -215,6 +215,19 @@ class Uses:
         return None
 
 
+def may_bind(raw: bytes, name: str) -> bool:
+    """Whether a file's bytes may bind a name in another module: by an attribute, a path in quotes, or a setter."""
+    if any(each in raw for each in _SETTING) and _SETTERS.search(raw) is not None:
+        return True
+    word = name.encode()
+    return word in raw and re.search(rb"\.\s*(?:\\\r?\n\s*)?%b\b" % word, raw) is not None
+
+
+_SETTING = (b"setattr", b"object", b"__dict__", b"vars")
+_SETTERS = re.compile(rb"\bsetattr\b|\.\s*object\s*\(|\b__dict__\b|\bvars\s*\(")
+"""Ways to set an attribute whose name is not written as one."""
+
+
 def names_taken(raw: bytes, name: str, read: Callable[[], Uses | frozenset[str] | None]) -> Taken:
     """Return from which modules a file's bytes take ``name``.
 

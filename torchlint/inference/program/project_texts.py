@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import sha256
@@ -27,7 +28,7 @@ from torchlint.inference.program.initialised_parameters import EVERYTHING, LISTI
 from torchlint.inference.program.none_flow import SETTING, NoneFlow
 from torchlint.inference.program.none_graph import ANY_ATTRIBUTE, NONE, Entry, NoneGraph
 from torchlint.inference.program.none_sources import words_that_set
-from torchlint.inference.program.outside_uses import Taken, Uses, names_taken, uses_of
+from torchlint.inference.program.outside_uses import Taken, Uses, may_bind, names_taken, uses_of
 from torchlint.inference.program.signals import ERROR, WARNING, Signal
 from torchlint.inference.program.source_files import python_files, read_whole, text_and_tree, tree_in
 from torchlint.inference.program.text_patterns import binds_initialisers, defines, records_traces, traces_or_scripts
@@ -164,11 +165,15 @@ class _Look:
         self._stamps: dict[str, tuple[int, ...]] = {}
         self._facts: dict[str, _Facts] = {}
         self._taken: dict[tuple[str, str], Taken] = {}
-        self._takers: dict[str, dict[str, Taken]] = {}
+        self._binding: dict[tuple[str, str], bool] = {}
         self._uses: dict[str, Uses | frozenset[str] | None] = {}
         self._callers: dict[tuple[str, str], CallIndex | None] = {}
         self._graphs: dict[str, NoneGraph | None] = {}
         self._words: dict[str, frozenset[bytes]] = {}
+        self._listed: list[tuple[str, str]] = []
+        self._places: dict[bytes, list[int]] | None = None
+        """Where the texts that hold a word stand in the list of them."""
+        self._calling: dict[tuple[str, str], list[tuple[str, CallIndex]]] = {}
         self._classes: dict[str, tuple[ClassWords, ...]] = {}
         self._entered: dict[str, frozenset[str]] = {}
         self._written: dict[str, Written] = {}
@@ -192,9 +197,7 @@ class _Look:
         self._refresh()
         names = {name for each in self._digests.values() if each for name in self._facts[each].makes_devices}
         spelled = {name.encode() for name in names}
-        for path, digest in self._digests.items() if names else ():
-            if digest is None or self._words_of(path, digest).isdisjoint(spelled):
-                continue
+        for path, digest in self._holding(spelled) if names else ():
             if digest not in self._entered:
                 self._entered[digest] = _entered_by(path)
             if not names.isdisjoint(self._entered[digest]):
@@ -213,7 +216,9 @@ class _Look:
             return self._first_that(own, name, lambda each: each.is_changed)
         if where == TORCH:
             return self._first_that(own, name, lambda each: each.in_torch)
-        return self._first_that(own, name, lambda each: bool(each.binds) if where == ANYWHERE else module in each.binds)
+        return self._first_that(
+            own, name, lambda each: bool(each.binds) if where == ANYWHERE else module in each.binds, may_bind
+        )
 
     def overrider(self, own: str, word: str, classes: set[str]) -> str | None:
         """Return the path, as it is shown, of the first other file with a class below some that may bind a word."""
@@ -232,8 +237,8 @@ class _Look:
         self._refresh()
         known = len(classes)
         while True:
-            for path, digest in self._digests.items():
-                if path == own or digest is None or self._words_of(path, digest).isdisjoint(map(str.encode, classes)):
+            for path, digest in self._holding(map(str.encode, classes)):
+                if path == own:
                     continue
                 if digest not in self._classes:
                     index = tree_in(path, read_whole(path) or b"")
@@ -263,21 +268,32 @@ class _Look:
         module = _module(own)
         return self._first_that(own, name, lambda each: module in each.by_star)
 
-    def _first_that(self, own: str, name: str, takes: Callable[[Taken], bool]) -> str | None:
+    def _first_that(
+        self, own: str, name: str, takes: Callable[[Taken], bool], may: Callable[[bytes, str], bool] | None = None
+    ) -> str | None:
+        """Return the first other file of which something holds; ``may`` tells by its bytes that it cannot."""
         self._refresh()
-        if name not in self._takers:
-            self._takers[name] = {path: self._taken_by(path, name) for path in self._digests}
-        found = (path for path, taken in self._takers[name].items() if path != own and takes(taken))
-        first = next(found, None)
-        return self._shown(first) if first is not None else None
+        for path in self._digests:
+            if path == own or (may is not None and not self._may(may, path, name)):
+                continue
+            if takes(self._taken_by(path, name)):
+                return self._shown(path)
+        return None
 
-    def giver(self, own: str, words: Iterable[str]) -> str | None:
+    def _may(self, may: Callable[[bytes, str], bool], path: str, name: str) -> bool:
+        """Whether something may hold of a text by its bytes, found once for a text and a name."""
+        key = self._digests[path] or path, name
+        if key not in self._binding:
+            raw = read_whole(path)
+            self._binding[key] = raw is None or may(raw, name)
+        return self._binding[key]
+
+    def giver(self, own: str, words: Collection[str]) -> str | None:
         """Return the path, as it is shown, of the first file that hands on a function or class of one of some names."""
         self._refresh()
-        for path, digest in self._digests.items():
-            held = [word for word in words if digest and word.encode() in self._words_of(path, digest)]
-            index = tree_in(path, read_whole(path) or b"") if held and path != own else None
-            if index is not None and any(hands_on(index, word) for word in held):
+        for path, _ in self._holding(map(str.encode, words)):
+            index = tree_in(path, read_whole(path) or b"") if path != own else None
+            if index is not None and any(hands_on(index, word) for word in words):
                 return self._shown(path)
         return None
 
@@ -313,9 +329,7 @@ class _Look:
         word = function.removesuffix("=").removesuffix("()").removeprefix(".")
         words = [each.encode() for each in (SETTING if word == ANY_ATTRIBUTE else words_that_set(word))]
         definition = re.compile(rb"\b(?:def|class)\s+%s\b" % words[0]) if function.endswith("=") else None
-        for path, digest in self._digests.items():
-            if digest is None or self._words_of(path, digest).isdisjoint(words):
-                continue
+        for path, digest in self._holding(words):
             if digest not in self._graphs:
                 raw = read_whole(path) or b""
                 if definition is not None and not definition.search(raw):
@@ -329,9 +343,8 @@ class _Look:
     def definer(self, own: str, word: str, use: str) -> str | None:
         """Return the path, as it is shown, of the first file in which a class may have a method of a name."""
         self._refresh()
-        for path, digest in self._digests.items():
-            is_spelled = path != own and digest is not None and word.encode() in self._words_of(path, digest)
-            if is_spelled and defines(read_whole(path) or b"", word, use == "read"):
+        for path, _ in self._holding((word.encode(),)):
+            if path != own and defines(read_whole(path) or b"", word, use == "read"):
                 return self._shown(path)
         return None
 
@@ -339,8 +352,8 @@ class _Look:
         """Return the path, as it is shown, of the first other file that may write to a parameter of a name."""
         self._refresh()
         words = {word.encode(), *map(str.encode, LISTING)}
-        for path, digest in self._digests.items():
-            if path == own or digest is None or self._words_of(path, digest).isdisjoint(words):
+        for path, digest in self._holding(words):
+            if path == own:
                 continue
             if digest not in self._written:
                 index = tree_in(path, read_whole(path) or b"")
@@ -352,25 +365,37 @@ class _Look:
     def spelling(self, word: str) -> str:
         """Return the paths of the texts that hold a word, each with its digest, one on a line."""
         self._refresh()
-        found = (
-            (path, digest)
-            for path, digest in self._digests.items()
-            if digest is not None and word.encode() in self._words_of(path, digest)
-        )
+        found = self._holding((word.encode(),))
         return "\n".join(f"{digest} {self._shown(path)}" for path, digest in found)
 
-    def _callers_with(self, signal: Signal, word: str) -> Iterator[tuple[str, CallIndex]]:
-        """Yield what the texts that hold a word say of calls, with the paths as they are shown."""
-        for path, digest in self._digests.items():
-            if digest is None or word.encode() not in self._words_of(path, digest):
-                continue
-            key = signal.name, digest
-            if key not in self._callers:
-                index = tree_in(path, read_whole(path) or b"")
-                self._callers[key] = call_index(index, signal) if index is not None else None
-            known = self._callers[key]
-            if known is not None:
-                yield self._shown(path), known
+    def _callers_with(self, signal: Signal, word: str) -> list[tuple[str, CallIndex]]:
+        """Return what the texts that hold a word say of calls, with the paths as they are shown."""
+        known = self._calling.get((signal.name, word))
+        if known is None:
+            known = self._calling[signal.name, word] = []
+            for path, digest in self._holding((word.encode(),)):
+                found = self._callers_in(path, digest, signal)
+                if found is not None:
+                    known.append((self._shown(path), found))
+        return known
+
+    def _callers_in(self, path: str, digest: str, signal: Signal) -> CallIndex | None:
+        key = signal.name, digest
+        if key not in self._callers:
+            index = tree_in(path, read_whole(path) or b"")
+            self._callers[key] = call_index(index, signal) if index is not None else None
+        return self._callers[key]
+
+    def _holding(self, words: Iterable[bytes]) -> list[tuple[str, str]]:
+        """Return the texts that hold one of some words, each by its path and digest, by path."""
+        if self._places is None:
+            self._listed = [(path, digest) for path, digest in self._digests.items() if digest is not None]
+            self._places = defaultdict(list)
+            for at, text in enumerate(self._listed):
+                for word in self._words_of(*text):
+                    self._places[word].append(at)
+        found = {at for word in words for at in self._places.get(word, ())}
+        return [self._listed[at] for at in sorted(found)]
 
     def _words_of(self, path: str, digest: str) -> frozenset[bytes]:
         """Return the words of a text, which is read once for all names that are followed."""
@@ -383,7 +408,8 @@ class _Look:
         if not self.is_stale:
             return
         self.is_stale = False
-        self._takers.clear()
+        self._calling.clear()
+        self._places = None
         known, self._digests = self._digests, {}
         paths = python_files(self._root)
         self._too_large = paths is None

@@ -20,8 +20,10 @@ _NAMING_INIT = re.compile(rb"\bnn\.init\b|\bimport\b[^\n;]*\binit\b")
 _BINDING_ANY = re.compile(
     rb"setattr\(\s*(?!self\s*,)[^,\n]+,\s*(?![\"'])|(?:vars\(|(?<!self)\.__dict__)[\w.]*\)?\s*(?:\[|\.update)"
 )
-_METHOD = rb"(?m)\bdef\s+%(word)b\b|^[ \t]+(?:\w+\s*=\s*)*%(word)b\s*=[^=]"
-_COMPUTED = rb"(?m)\bdef\s+%(word)b\b|^[ \t]+(?:\w+\s*=\s*)*%(word)b\s*=\s*[\w.]*[pP]roperty\b"
+_DEFINED = re.compile(rb"\bdef\s+\Z")
+_BOUND_IN_CLASS = re.compile(rb"[ \t]+(?:\w+\s*=\s*)*\Z")
+_BOUND = re.compile(rb"\s*=[^=]")
+_COMPUTED = re.compile(rb"\s*=\s*[\w.]*[pP]roperty\b")
 
 
 def binds_initialisers(text: bytes) -> bool:
@@ -43,7 +45,14 @@ def defines(text: bytes, method: str, is_read: bool = False) -> bool:
     ``is_read`` asks whether code may run where an attribute of the name is read: then only the assignments of
     properties count.
     """
-    return re.search((_COMPUTED if is_read else _METHOD) % {b"word": method.encode()}, text) is not None
+    binding = _COMPUTED if is_read else _BOUND
+    for found in re.finditer(rb"\b%b\b" % method.encode(), text):
+        line = text[text.rfind(b"\n", 0, found.start()) + 1 : found.start()]
+        if _DEFINED.search(line) is not None:
+            return True
+        if binding.match(text, found.end()) is not None and _BOUND_IN_CLASS.match(line) is not None:
+            return True
+    return False
 
 
 def records_traces(text: bytes) -> bool:
