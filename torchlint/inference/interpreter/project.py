@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MOST_FILES = 200
 """Other files read for one that is checked; what more it imports is not followed."""
 
-MOST_LINES = 15_000
+MOST_LINES = 4_000
 """Lines walked for the sake of one file; after that nothing is known of what else it calls."""
 
 MOST_FOREIGN_LINES = 200
