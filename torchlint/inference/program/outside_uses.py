@@ -217,12 +217,39 @@ class Uses:
 
 def may_bind(raw: bytes, name: str) -> bool:
     """Whether a file's bytes may bind a name in another module: by an attribute, a path in quotes, or a setter."""
+    return _may(raw, name, rb"\.[\s\\]*%b\b", _STORED)
+
+
+def may_change(raw: bytes, name: str) -> bool:
+    """Whether a file's bytes may set an attribute in what a name, or another one by an import, stands for."""
+    return _may(raw, name, rb"\b%b\b", _CHANGED)
+
+
+def _may(raw: bytes, name: str, mention: bytes, line: bytes) -> bool:
+    """Whether the line around a mention of a name matches a pattern, or a setter is about."""
     if any(each in raw for each in _SETTING) and _SETTERS.search(raw) is not None:
         return True
     word = name.encode()
-    return word in raw and re.search(rb"\.\s*(?:\\\r?\n\s*)?%b\b" % word, raw) is not None
+    mentions = re.finditer(mention % word, raw) if word in raw else ()
+    several = b"\\\n" in raw or b"\\\r" in raw or _PARENTHESISED.search(raw) is not None
+    pattern = re.compile(line % {b"name": re.escape(word)})
+    return any(several or pattern.search(_line_around(each, raw)) is not None for each in mentions)
 
 
+def _line_around(found: re.Match[bytes], raw: bytes) -> bytes:
+    end = raw.find(b"\n", found.end())
+    return raw[raw.rfind(b"\n", 0, found.start()) + 1 : end if end >= 0 else len(raw)]
+
+
+_PARENTHESISED = re.compile(rb"\)\s*=(?!=)")
+"""Targets that may stand on several lines."""
+_STORED = (
+    rb"(?<![^\w.]self)(?<![^\w.]cls)\.\s*%(name)s\b(?:\s*(?::[^=]*)?(?:[-+@&|^%%]|\*\*?|//?|<<|>>)?=(?!=)|[\"'])"
+    rb"|^[ \t]*[\w.\[\]\"', \t*]*\.\s*%(name)s\s*,[\w.\[\]\"', \t*]*=(?!=)"
+    rb"|\bfor\s(?:(?!\bin\b).)*\.\s*%(name)s\b|\b(?:as|del)\s.*\.\s*%(name)s\b"
+)
+"""How an attribute of something else than the own object is bound: by itself, among others, in a loop."""
+_CHANGED = rb"\b%(name)s\s*\.\s*\w.*=|\b%(name)s\s+as\b|\.%(name)s\.|\b(?:del|for|as)\b.*\b%(name)s\s*\."
 _SETTING = (b"setattr", b"object", b"__dict__", b"vars")
 _SETTERS = re.compile(rb"\bsetattr\b|\.\s*object\s*\(|\b__dict__\b|\bvars\s*\(")
 """Ways to set an attribute whose name is not written as one."""

@@ -28,7 +28,7 @@ from torchlint.inference.program.initialised_parameters import EVERYTHING, LISTI
 from torchlint.inference.program.none_flow import SETTING, NoneFlow
 from torchlint.inference.program.none_graph import ANY_ATTRIBUTE, NONE, Entry, NoneGraph
 from torchlint.inference.program.none_sources import words_that_set
-from torchlint.inference.program.outside_uses import Taken, Uses, may_bind, names_taken, uses_of
+from torchlint.inference.program.outside_uses import Taken, Uses, may_bind, may_change, names_taken, uses_of
 from torchlint.inference.program.signals import ERROR, WARNING, Signal
 from torchlint.inference.program.source_files import python_files, read_whole, text_and_tree, tree_in
 from torchlint.inference.program.text_patterns import binds_initialisers, defines, records_traces, traces_or_scripts
@@ -165,7 +165,7 @@ class _Look:
         self._stamps: dict[str, tuple[int, ...]] = {}
         self._facts: dict[str, _Facts] = {}
         self._taken: dict[tuple[str, str], Taken] = {}
-        self._binding: dict[tuple[str, str], bool] = {}
+        self._binding: dict[tuple[str, str, Callable[[bytes, str], bool]], bool] = {}
         self._uses: dict[str, Uses | frozenset[str] | None] = {}
         self._callers: dict[tuple[str, str], CallIndex | None] = {}
         self._graphs: dict[str, NoneGraph | None] = {}
@@ -213,9 +213,9 @@ class _Look:
         """Return the path, as it is shown, of the first other file that may bind a name of a module anew."""
         module = _module(own)
         if where == INSIDE:
-            return self._first_that(own, name, lambda each: each.is_changed)
+            return self._first_that(own, name, lambda each: each.is_changed, may_change)
         if where == TORCH:
-            return self._first_that(own, name, lambda each: each.in_torch)
+            return self._first_that(own, name, lambda each: each.in_torch, may_bind)
         return self._first_that(
             own, name, lambda each: bool(each.binds) if where == ANYWHERE else module in each.binds, may_bind
         )
@@ -282,7 +282,7 @@ class _Look:
 
     def _may(self, may: Callable[[bytes, str], bool], path: str, name: str) -> bool:
         """Whether something may hold of a text by its bytes, found once for a text and a name."""
-        key = self._digests[path] or path, name
+        key = self._digests[path] or path, name, may
         if key not in self._binding:
             raw = read_whole(path)
             self._binding[key] = raw is None or may(raw, name)
