@@ -220,3 +220,52 @@ def test_a_registry_may_be_called_where_an_error_is_taken(tmp_path: Path) -> Non
         "    except TypeError:\n        print('bad')\n"
     )
     assert check_runs_alike(tmp_path, {"main.py": main, "nets.py": COMMANDS}) == {}
+
+
+WRAPPED = """import torch
+from torch.autograd import Variable
+
+
+def wrapped(x):
+    return Variable(x)
+
+
+for each in ([1.0], 3, torch.ones(2)):
+    try:
+        print(wrapped(each))
+    HANDLER
+        print("no tensor")
+"""
+
+
+@pytest.mark.parametrize("handler", ["except Exception:", "except:", "except BaseException:"])
+def test_a_handler_that_takes_all_errors_does_not_keep_the_wrapper(tmp_path: Path, handler: str) -> None:
+    changed = check_runs_alike(tmp_path, {"main.py": WRAPPED.replace("HANDLER", handler)})
+    assert "x.detach()" in changed["main.py"]
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [
+        "except TypeError:",
+        "except Exception as error:\n        print(type(error))",
+        "except Exception:\n        import sys\n        print(sys.exc_info()[0])",
+        "except Exception:\n        import traceback\n        traceback.print_exc()",
+    ],
+)
+def test_a_handler_that_tells_the_errors_apart_keeps_the_wrapper(tmp_path: Path, handler: str) -> None:
+    code = WRAPPED.replace("HANDLER", handler)
+    written(tmp_path, {"main.py": code})
+    assert fixed(tmp_path) == {}
+
+
+def test_a_handler_for_all_errors_keeps_what_another_class_would_detach(tmp_path: Path) -> None:
+    own = "class Own:\n    def detach(self):\n        return 'own'\n\n\n"
+    code = WRAPPED.replace("HANDLER", "except Exception:").replace("def wrapped", f"{own}def wrapped")
+    code = code.replace("3,", "Own(),")
+    assert check_runs_alike(tmp_path, {"main.py": code}) == {}
+
+
+def test_a_handler_of_other_errors_does_not_matter(tmp_path: Path) -> None:
+    code = WRAPPED.replace("HANDLER", "except (RuntimeError, ValueError):").replace("[1.0], 3, ", "")
+    assert "x.detach()" in check_runs_alike(tmp_path, {"main.py": code})["main.py"]

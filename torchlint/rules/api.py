@@ -50,7 +50,7 @@ from torchlint.inference.program.project_texts import (
     SETS_TENSOR_TYPE,
 )
 from torchlint.inference.program.project_view import ProjectView
-from torchlint.inference.program.signals import ERROR, WARNING, Signal
+from torchlint.inference.program.signals import ERROR, REFUSAL, WARNING, Signal
 from torchlint.inference.program.spelled_calls import asks_for_none
 from torchlint.inference.program.text_patterns import binds_initialisers, defines, records_traces, traces_or_scripts
 from torchlint.inference.program.warning_filters import makes_errors
@@ -340,12 +340,14 @@ class FileContext:
         text, index = self.source.utf8, self._index if self.is_parsed else None
         return defaults_set(text, lambda: index) | ({DEVICE} if enters_own(text, lambda: index) else set())
 
-    def errors_taken(self, place: ast.AST) -> str | None:
+    def errors_taken(self, place: ast.AST, is_answered_alike: bool = False) -> str | None:
         """Return who may expect an error that is raised at a place, as a clause; None for nobody.
 
         Asked are the file as it is, and all files of the project as they lie on the disk.
+
+        ``is_answered_alike``: the new code raises another error there; then it only matters who tells the two apart.
         """
-        return self._taken(place, ERROR)
+        return self._taken(place, REFUSAL if is_answered_alike else ERROR)
 
     def warnings_taken(self, place: ast.AST) -> str | None:
         """Return who may expect a warning that is given at a place, as :meth:`errors_taken` does."""

@@ -29,7 +29,7 @@ from torchlint.inference.program.none_flow import SETTING, NoneFlow
 from torchlint.inference.program.none_graph import ANY_ATTRIBUTE, NONE, Entry, NoneGraph
 from torchlint.inference.program.none_sources import words_that_set
 from torchlint.inference.program.outside_uses import Taken, Uses, may_bind, may_change, names_taken, uses_of
-from torchlint.inference.program.signals import ERROR, WARNING, Signal
+from torchlint.inference.program.signals import ERROR, REFUSAL, WARNING, Signal
 from torchlint.inference.program.source_files import python_files, read_whole, text_and_tree, tree_in
 from torchlint.inference.program.text_patterns import binds_initialisers, defines, records_traces, traces_or_scripts
 from torchlint.inference.program.warning_filters import file_with_errors, makes_errors
@@ -43,7 +43,7 @@ Question = tuple[str, ...]
 SETS_DEFAULT_DTYPE, SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE = "default dtype", "default device", "default tensor type"
 TRACES, TAKES, BINDS, CALLS, HANDLES, HANDS_NONE = "tracing", "name", "binding", "call", "handler", "none"
 SPELLS, DEFINES, BINDS_INIT, RECORDS, OVERRIDES = "word", "method", "initialisers", "recording", "attribute"
-WATCHES, MAKES_ERRORS = "watcher", "warning filter"
+WATCHES, MAKES_ERRORS, TELLS_ERRORS = "watcher", "warning filter", "handler of one error"
 STARS, READS_ANNOTATIONS, HANDS_ON, INITIALISES = "star", "annotations", "given", "parameter"
 DEFINES_BELOW = "definition"
 
@@ -52,6 +52,7 @@ HERE, ANYWHERE, INSIDE, TORCH = "here", "anywhere", "inside", "torch"
 
 _Found = TypeVar("_Found")
 _KINDS = {SETS_DEFAULT_DTYPE: DTYPE, SETS_DEFAULT_DEVICE: DEVICE, SETS_TENSOR_TYPE: TENSOR_TYPE}
+_SIGNALS = {HANDLES: ERROR, WATCHES: WARNING, TELLS_ERRORS: REFUSAL}
 _WORD = re.compile(rb"[\w\x80-\xff]+")
 _FARTHEST, _MOST_ENTRIES = 3, 60
 """What `None` may come through is followed over so many files, and so many places."""
@@ -121,10 +122,10 @@ def ask(question: Question) -> str | None:
         return f"`{writer}` may initialise `{more[0]}`" if writer else None
     if what == SPELLS:
         return look.spelling(more[0])
-    if what in (HANDLES, WATCHES):
+    if what in _SIGNALS:
         name, kind, *decorators = more
         callee = Callee(name, kind.endswith("method"), frozenset(decorators), kind.startswith("async"))
-        return look.handler(own, callee, ERROR if what == HANDLES else WARNING)
+        return look.handler(own, callee, _SIGNALS[what])
     if what == HANDS_NONE:
         function, position, keyword, depth = more
         return look.hander(own, (function, position, keyword, depth))
@@ -370,9 +371,9 @@ class _Look:
 
     def _callers_with(self, signal: Signal, word: str) -> list[tuple[str, CallIndex]]:
         """Return what the texts that hold a word say of calls, with the paths as they are shown."""
-        known = self._calling.get((signal.name, word))
+        known = self._calling.get((signal.key, word))
         if known is None:
-            known = self._calling[signal.name, word] = []
+            known = self._calling[signal.key, word] = []
             for path, digest in self._holding((word.encode(),)):
                 found = self._callers_in(path, digest, signal)
                 if found is not None:
@@ -380,7 +381,7 @@ class _Look:
         return known
 
     def _callers_in(self, path: str, digest: str, signal: Signal) -> CallIndex | None:
-        key = signal.name, digest
+        key = signal.key, digest
         if key not in self._callers:
             index = tree_in(path, read_whole(path) or b"")
             self._callers[key] = call_index(index, signal) if index is not None else None

@@ -32,6 +32,7 @@ from torchlint.inference.program.project_texts import (
     SPELLS,
     STARS,
     TAKES,
+    TELLS_ERRORS,
     TORCH,
     TRACES,
     WATCHES,
@@ -100,7 +101,9 @@ class ProjectView:
     def takes_signal(self, callee: Callee, signal: Signal) -> str | None:
         """Return who calls a function, at first or second hand, where its error or warning is expected."""
         kind = f"{'async ' * callee.is_async}{'method' if callee.is_method else 'function'}"
-        return self._ask(HANDLES if signal.is_error else WATCHES, callee.name, kind, *sorted(callee.decorators))
+        asked = HANDLES if signal.is_error else WATCHES
+        asked = TELLS_ERRORS if signal.is_answered_alike else asked
+        return self._ask(asked, callee.name, kind, *sorted(callee.decorators))
 
     def hands_none(self, entry: Entry) -> str | None:
         """Return who may hand `None` to a parameter of a function, set an attribute to it, or have it for a result."""

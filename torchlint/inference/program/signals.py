@@ -38,6 +38,13 @@ class Signal:
     others: re.Pattern[str]
     """The names of classes of which no conversion of a tensor sends one."""
     is_error: bool
+    is_answered_alike: bool = False
+    """Whether the new code sends an error at the same place, which a handler for all errors takes just as well."""
+
+    @property
+    def key(self) -> str:
+        """What tells it from other signals."""
+        return f"{self.name}, answered alike" if self.is_answered_alike else self.name
 
     def expects(self, node: ast.expr) -> bool:
         """Whether an expression says that one of a kind that conversions send is expected."""
@@ -67,6 +74,8 @@ class Signal:
     def is_handled(self, handler: ast.ExceptHandler) -> bool:
         """Whether a handler may take the error and go on: one that ends with ``raise`` hands it on."""
         if isinstance(handler.body[-1], ast.Raise) and handler.body[-1].exc is None and not leaves(handler.body):
+            return False
+        if self.is_answered_alike and _takes_all(handler.type) and not _looks_at_error(handler):
             return False
         return handler.type is None or self._may_be_sent(handler.type)
 
@@ -106,7 +115,28 @@ ERROR = Signal(
     re.compile("|".join(sorted(_OTHER_ERRORS))),
     is_error=True,
 )
+REFUSAL = Signal(
+    "error",
+    ERROR.words,
+    re.compile("|".join(sorted((_OTHER_ERRORS - {"AttributeError"}) | {"RuntimeError", "ValueError", "IndexError"}))),
+    is_error=True,
+    is_answered_alike=True,
+)
+"""The `TypeError` by which torch refuses what is no tensor, where the new code raises an `AttributeError`."""
 WARNING = Signal("warning", re.compile(r"warns|recwarn", re.IGNORECASE), OTHER_WARNINGS, is_error=False)
+
+
+def _takes_all(kind: ast.expr | None) -> bool:
+    match kind:
+        case None | ast.Name(id="Exception" | "BaseException"):
+            return True
+    return False
+
+
+def _looks_at_error(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler may tell one error from another: it names it, or asks for what is being handled."""
+    words = (getattr(each, "attr", getattr(each, "id", "")) for each in ast.walk(handler))
+    return handler.name is not None or any("exc" in word or "traceback" in word for word in words)
 
 
 def failing(text: str) -> Iterator[str]:

@@ -14,11 +14,14 @@ _HANDLES = re.compile(rb"^\s*except\b|raises|Raises|suppress", re.MULTILINE)
 _WATCHES = re.compile(rb"warns|Warns|catch_warnings|simplefilter|filterwarnings|showwarning")
 
 
-def error_not_expected(node: cst.CSTNode, context: FileContext) -> Decision:
-    """Decide whether nobody expects the error that a node raises, after whose fix nothing is raised."""
+def error_not_expected(node: cst.CSTNode, context: FileContext, is_answered_alike: bool = False) -> Decision:
+    """Decide whether nobody expects the error that a node raises, after whose fix nothing is raised.
+
+    ``is_answered_alike``: or another error is raised at the same place.
+    """
     if not context.is_parsed:
         return ERROR_NOT_EXPECTED.decided("an error may be expected here" if context.matches(_HANDLES) else None)
-    return ERROR_NOT_EXPECTED.decided(context.errors_taken(_place(node, context)))
+    return ERROR_NOT_EXPECTED.decided(context.errors_taken(_place(node, context), is_answered_alike))
 
 
 def warning_not_expected(node: cst.CSTNode, context: FileContext) -> Decision:

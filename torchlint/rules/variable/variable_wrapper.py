@@ -88,7 +88,7 @@ so does an argument that the project shows may be `None`: `Variable(None)` is an
 `detach`. Such a `None` is followed from where it stands (a default, `.grad`, `.get(...)`, a part that a layer may lack
 such as `m.bias`, a function that ends without a value) through names, containers, attributes, calls and results, in the
 file and from file to file. Where `x` is not shown to be a tensor and a handler may wait for the `TypeError` of what is
-none, the fix is unsafe, too.
+none, the fix is unsafe, too. A handler for all errors takes the `AttributeError` of `x.detach()` just as well.
 
 No fix where a comment would be lost, for `name=` and for `map(Variable, ...)`.
 
@@ -109,7 +109,7 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import FLAG_IS_BOOL, NO_GRADIENT_CARRIED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import Draft, FileContext, Grad, Kind, Rule, Triggers, Value
+from torchlint.rules.api import Draft, FileContext, Grad, Kind, Rule, Triggers, Value, defines
 from torchlint.rules.data.data_use import is_detached_behind, is_detaching
 from torchlint.rules.evidence.aliasing import held_alone, never_changed
 from torchlint.rules.evidence.constructor_argument import brief as given_brief
@@ -236,15 +236,24 @@ def _detaching(wrapper: VariableCall, data: cst.Arg, context: FileContext) -> Fi
         fix = _fix("Use the tensor without `Variable`", edits)
         return _for_tensors(fix, data, context, needs_proof=True)
     edits = unwrap(wrapper.call, data, ".detach()", context)
-    return _for_tensors(_fix("Replace `Variable(x)` by `x.detach()`", edits), data, context)
+    fix = _fix("Replace `Variable(x)` by `x.detach()`", edits)
+    return _for_tensors(fix, data, context, is_answered_alike=_is_detach_of_tensors_alone(context))
 
 
-def _for_tensors(fix: Fix | None, data: cst.Arg, context: FileContext, needs_proof: bool = False) -> Fix | None:
+def _is_detach_of_tensors_alone(context: FileContext) -> bool:
+    """Whether nothing in the project but a tensor has a method ``detach``, so that it is refused by everything else."""
+    own = context.answer((defines, "detach"), lambda: defines(context.source.utf8, "detach"))
+    return not own and not context.uses_other_frameworks and context.other_texts.defines("detach") is None
+
+
+def _for_tensors(
+    fix: Fix | None, data: cst.Arg, context: FileContext, needs_proof: bool = False, is_answered_alike: bool = False
+) -> Fix | None:
     """``Variable`` takes tensors and None, else it raises: what ran had a tensor, unless somebody took the error."""
     if fix is None:
         return None
     if not is_tensor(data.value, context).is_proven:
-        fix = fix.assuming(error_not_expected(data, context))
+        fix = fix.assuming(error_not_expected(data, context, is_answered_alike))
     if needs_proof:
         fix = fix.assuming(NO_GRADIENT_CARRIED.open(given_brief(data.value, context)))
     return fix.assuming(is_not_none(data.value, context))
