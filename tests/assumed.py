@@ -1,4 +1,4 @@
-"""What the fixes over all fixtures rest on."""
+"""What the fixes over the fixtures of a rule rest on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torchlint.config import Config
 from torchlint.diagnostics.model import Applicability
 from torchlint.linter.engine import check_bytes
 
-FILES = sorted((ROOT / "tests" / "fixtures" / "rules").rglob("*.py"))
+FIXTURES = ROOT / "tests" / "fixtures" / "rules"
 MORE = """\
 import numpy as np
 import torch
@@ -26,12 +26,12 @@ def convert(t: torch.Tensor, sizes: list[int], array: np.ndarray, use_cuda: bool
 
 
 @cache
-def used() -> dict[str, dict[str, set[Applicability]]]:
-    """Return by rule and assumption how far the fixes that name it are trusted."""
-    found: dict[str, dict[str, set[Applicability]]] = defaultdict(lambda: defaultdict(set))
-    texts = {"more.py": MORE.encode(), **{str(path): path.read_bytes() for path in FILES}}
-    for path, raw in texts.items():
-        for finding in check_bytes(path, raw, Config(select=("ALL",))).findings:
+def used(code: str) -> dict[str, set[Applicability]]:
+    """Return by assumption how far the fixes of a rule that name it are trusted."""
+    found: dict[str, set[Applicability]] = defaultdict(set)
+    fixtures = {str(path): path.read_bytes() for path in sorted((FIXTURES / code).rglob("*.py"))}
+    for path, raw in {str(FIXTURES / "more.py"): MORE.encode(), **fixtures}.items():
+        for finding in check_bytes(path, raw, Config(select=(code,))).findings:
             for each in finding.fix.assumptions if finding.fix else ():
-                found[finding.code][each.name].add(finding.fix.applicability)
+                found[each.name].add(finding.fix.applicability)
     return found

@@ -72,7 +72,7 @@ def test_the_twin_is_as_safe_as_the_page_says(world: World, tmp_path: Path) -> N
         assert {each.fix.applicability for each in found if each.fix} == {Applicability.SAFE}
     else:
         assert [_open(each) for each in found] == [[world.name]]
-        assert Applicability.SAFE not in used()[world.code][world.name]
+        assert Applicability.SAFE not in used(world.code)[world.name]
 
 
 def _rests_on(world: World, names: tuple[str, ...]) -> bool:

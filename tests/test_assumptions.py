@@ -74,7 +74,7 @@ def test_a_claim_is_short(name: str) -> None:
 
 @pytest.mark.parametrize("code", [entry.code for entry in RULES])
 def test_a_rule_names_what_its_fixes_rest_on(code: str) -> None:
-    assert set(used()[code]) - OF_THE_ENGINE == set(BY_CODE[code].assumes)
+    assert set(used(code)) - OF_THE_ENGINE == set(BY_CODE[code].assumes)
     assert len(set(BY_CODE[code].assumes)) == len(BY_CODE[code].assumes)
 
 

@@ -88,7 +88,7 @@ def test_regions_of_an_installed_package_give_what_its_whole_files_give(
     every = list(islice(of_torch(), 60))
     if not every:
         pytest.skip("torch is not installed")
-    paths = [each for each in every if is_turn_of("/".join(each.parts[-3:]), 3)]
+    paths = [each for each in every if is_turn_of("/".join(each.parts[-3:]), 12)]
     record_property(f"{LEFT}files of torch parsed whole", len(every) - len(paths))
     findings = 0
     for path in paths:
