@@ -1,19 +1,20 @@
 """Labelled places of published code: reads both forms of label folders, finds the sources, and runs torchlint there.
 
 A folder holds either one file for each family (``numpy.jsonl``, ``data.jsonl``, ...), whose labels point into releases
-of an index, or ``sites.jsonl``, whose labels point into commits of repositories. Either way a label is a pointer with
-what was read there, and no code.
+of an index, or ``sites.jsonl``, whose labels point into commits of repositories, or name the rule that is asked about
+and point into either. In each case a label is a pointer with what was read there, and no code.
 """
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,6 +28,8 @@ from torchlint.diagnostics.model import Finding  # noqa: E402
 from torchlint.linter.engine import check_bytes  # noqa: E402
 
 FAMILIES = ("numpy", "data", "constructors", "variable")
+OF_A_RULE = "rule"
+"""The family of labels that each name the rule which they are about, and a line without a column."""
 PARTS = ("tuning", "held out")
 _TEXTS = (".py", ".pyi", ".ipynb", ".toml", ".cfg")
 
@@ -67,7 +70,8 @@ def labelled(folder: Path) -> Iterator[tuple[str, Label]]:
     whole = folder / "sites.jsonl"
     if whole.exists():
         for line in whole.read_text(encoding="utf-8").splitlines():
-            yield _of_a_repository(json.loads(line))
+            label = json.loads(line)
+            yield _of_a_rule(label) if "code" in label else _of_a_repository(label)
         return
     for family in FAMILIES:
         for line in (folder / f"{family}.jsonl").read_text(encoding="utf-8").splitlines():
@@ -90,6 +94,11 @@ def _of_a_repository(label: Label) -> tuple[str, Label]:
     }
 
 
+def _of_a_rule(label: Label) -> tuple[str, Label]:
+    release = label.get("release") or f"{label['repository']}@{label['commit']}"
+    return OF_A_RULE, {**label, "release": release, "evidence": label["note"], "scope": label["label"]}
+
+
 _USUAL = Config()
 
 
@@ -103,14 +112,17 @@ def scored(folder: Path, into: Path, clones: Path | None, config: Config = _USUA
         if source is None:
             continue
         path = source / name
-        result = check_bytes(str(path), path.read_bytes(), config)
+        asked = {str(label["code"]) for family, label in labels if family == OF_A_RULE}
+        result = check_bytes(str(path), path.read_bytes(), replace(config, select=tuple(asked)) if asked else config)
         assert result.source is not None, path
+        statements = _Statements(result.source.text) if asked else None
         places: dict[tuple[int, int], list[Finding]] = defaultdict(list)
         for finding in (*result.findings, *result.suppressed):
             row = result.source.position(finding.start)[0]
             places[row, finding.start - result.source.line_starts[row - 1]].append(finding)
         for family, label in labels:
-            yield Site(family, label, tuple(_at(places, family, label)))
+            found = statements.around(places, label) if statements else _at(places, family, label)
+            yield Site(family, label, tuple(found))
 
 
 def _at(places: dict[tuple[int, int], list[Finding]], family: str, label: Label) -> Iterable[Finding]:
@@ -118,6 +130,27 @@ def _at(places: dict[tuple[int, int], list[Finding]], family: str, label: Label)
     if family == "variable" and label["form"] == "import":  # the label points at the statement
         return [each for (line, _), found in places.items() if line == row for each in found]
     return places.get((row, column), [])
+
+
+class _Statements:
+    """The lines of the statements of a text: a label of a rule points at a line of the one that is at fault."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = [
+            (node.lineno, (node.body[0].lineno - 1 if isinstance(node, _BLOCKS) else node.end_lineno) or node.lineno)
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.stmt)
+        ]
+
+    def around(self, places: dict[tuple[int, int], list[Finding]], label: Label) -> Iterable[Finding]:
+        """Return the findings of the label's rule in the statement that it points at."""
+        line = int(str(label["line"]))
+        first, last = max((each for each in self._lines if each[0] <= line <= each[1]), default=(line, line))
+        at = {each for each in places if first <= each[0] <= last}
+        return [each for place in sorted(at) for each in places[place] if each.code == label["code"]]
+
+
+_BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef, ast.AsyncWith)
 
 
 # ---------------------------------------------------------------------- sources

@@ -26,7 +26,7 @@ if __name__ == "__main__":
     sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 import corpus  # noqa: E402
-from labelled import FAMILIES, PARTS, Site, scored  # noqa: E402
+from labelled import FAMILIES, OF_A_RULE, PARTS, Site, scored  # noqa: E402
 
 from torchlint.config import Config  # noqa: E402
 from torchlint.diagnostics.model import Applicability, Confidence, Finding  # noqa: E402
@@ -169,11 +169,20 @@ def _words(value: object) -> Iterable[str]:
     return value if isinstance(value, list) else ()
 
 
+def _rule(site: Site) -> Iterator[tuple[str, bool]]:
+    code = site.label["code"]
+    if site.label["label"] == "true":
+        yield f"{code} true: found", bool(site.findings)
+    else:
+        yield f"{code} look-alike: silent", not site.findings
+
+
 _JUDGES: dict[str, Callable[[Site], Iterator[tuple[str, bool]]]] = {
     "numpy": _numpy,
     "data": _data,
     "constructors": _constructor,
     "variable": _variable,
+    OF_A_RULE: _rule,
 }
 
 
@@ -181,10 +190,11 @@ _JUDGES: dict[str, Callable[[Site], Iterator[tuple[str, bool]]]] = {
 def shown(verdict: Verdict) -> str:
     """Spell one disagreement."""
     label = verdict.site.label
-    place = f"{label['release']}/{label['path']}:{label['line']}:{label['column']}"
+    place = f"{label['release']}/{label['path']}:{label['line']}:{label.get('column', '')}".rstrip(":")
     said = "; ".join(f"{each.code} {each.confidence}: {each.message}" for each in verdict.site.findings) or "silence"
     read = f"{label['evidence']} ({label['scope']})"
-    return f"{verdict.question}\n  {place}\n  label: {read}\n  torchlint: {said}\n  open: {_cause(verdict.site)}"
+    open_ = "" if verdict.site.family == OF_A_RULE else f"\n  open: {_cause(verdict.site)}"
+    return f"{verdict.question}\n  {place}\n  label: {read}\n  torchlint: {said}{open_}"
 
 
 def table(verdicts: list[Verdict]) -> str:
