@@ -101,6 +101,10 @@ class Analysis:
             return None
         return self._file.classes.self_value(function)
 
+    def module_lineage(self, node: ast.ClassDef) -> tuple[tuple[AstIndex, ast.ClassDef], ...]:
+        """Return the texts of a class and of its bases in the project; none unless `nn.Module` is all else."""
+        return self._file.classes.module_lineage(node)
+
     def mode(self, node: ast.expr) -> Mode:
         """Return the grad modes in which an expression may be evaluated."""
         return self._file.flow_of(node).modes.get(node, Mode.ON | Mode.OFF)

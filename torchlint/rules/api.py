@@ -44,11 +44,7 @@ from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TY
 from torchlint.inference.program.device_makers import enters_own
 from torchlint.inference.program.imports import canonical, import_bindings
 from torchlint.inference.program.none_flow import NoneFlow
-from torchlint.inference.program.project_texts import (
-    SETS_DEFAULT_DEVICE,
-    SETS_DEFAULT_DTYPE,
-    SETS_TENSOR_TYPE,
-)
+from torchlint.inference.program.project_texts import SETS_DEFAULT_DEVICE, SETS_DEFAULT_DTYPE, SETS_TENSOR_TYPE
 from torchlint.inference.program.project_view import ProjectView
 from torchlint.inference.program.signals import ERROR, REFUSAL, WARNING, Signal
 from torchlint.inference.program.spelled_calls import asks_for_none
@@ -57,7 +53,7 @@ from torchlint.inference.program.warning_filters import makes_errors
 from torchlint.inference.query import Analysis
 from torchlint.inference.sample import Bringing, Brought, SampledCall
 from torchlint.source.text import Source
-from torchlint.syntax.ast_index import Function, children, parameters
+from torchlint.syntax.ast_index import AstIndex, Function, children, parameters
 from torchlint.syntax.cst import Bridge, Definition, semantic_children
 
 Node = TypeVar("Node")
@@ -262,6 +258,10 @@ class FileContext:
         """Return what ``self`` is by the class alone; None for other expressions."""
         return self._analysis.own_object(node)
 
+    def module_lineage(self, node: ast.ClassDef) -> tuple[tuple[AstIndex, ast.ClassDef], ...]:
+        """Return the texts of a class and of its bases in the project; none unless `nn.Module` is all else."""
+        return self._analysis.module_lineage(node)
+
     def names(self, node: Expression) -> frozenset[str]:
         """Return what an expression may be by name, imports and aliases followed: ``{"torch.FloatTensor"}``."""
         found = self._expression(node)
@@ -463,6 +463,7 @@ __all__ = [
     "TENSOR_TYPE",
     "UNKNOWN",
     "UNLIKE",
+    "AstIndex",
     "Bringing",
     "Brought",
     "Check",

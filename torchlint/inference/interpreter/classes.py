@@ -64,6 +64,15 @@ class Classes:
                 return self.of(above)
         return None
 
+    def module_lineage(self, node: ast.ClassDef) -> tuple[tuple[AstIndex, ast.ClassDef], ...]:
+        """Return the texts of a class and of its bases in the project; none unless `nn.Module` is all else."""
+        line = self.of(node).line()
+        outer = {name for each in line for name in each.bases if self._named(name) is None}
+        known = (len(each.bases) == len(each.node.bases) and not each.node.keywords for each in line)
+        if outer != {"torch.nn.Module"} or not all(known) or any(each.node.decorator_list for each in line):
+            return ()
+        return tuple((each.home.index, each.node) for each in line)
+
     def _named(self, name: str) -> Class | None:
         home, node = self._file.project.definitions.get(name, (self._file, None))
         return home.classes.of(node) if isinstance(node, ast.ClassDef) else None

@@ -52,8 +52,17 @@ def written_parameters(index: AstIndex) -> Written:
     if any(_may_write_to_all(each, index) for each in _all_listed(index)):
         return EVERYTHING
     attributes = {each.attr for each in index.nodes(ast.Attribute) if _is_written(each, index)}
-    texts = (each.value for each in index.nodes(ast.Constant) if isinstance(each.value, str))
+    given = (each for each in index.nodes(ast.Constant) if not _is_mode_of_a_file(index.parents.get(each)))
+    texts = (each.value for each in given if isinstance(each.value, str))
     return Written(frozenset(attributes | {each.rpartition(".")[2] for each in texts if len(each) < 200}), False)
+
+
+def _is_mode_of_a_file(above: ast.AST | None) -> bool:
+    """Whether what stands there is given to ``open``: ``"w"`` names no attribute there."""
+    match above:
+        case ast.Call(func=ast.Name(id="open") | ast.Attribute(attr="open")):
+            return True
+    return False
 
 
 # ---------------------------------------------------------------------- one attribute
@@ -65,7 +74,6 @@ def _is_written(node: ast.Attribute, index: AstIndex) -> bool:
 
 def _is_written_to(node: ast.expr, index: AstIndex) -> bool:
     """Whether the memory of a value may be written to, or the value goes where that is not seen."""
-    start = node
     while True:
         above = index.parents.get(node)
         match above:
@@ -82,7 +90,7 @@ def _is_written_to(node: ast.expr, index: AstIndex) -> bool:
                     return True
                 node = above
             case ast.Call(func=function) if function is node:
-                return node is not start
+                return False  # what is called is a module or a list of them, and no parameter
             case ast.IfExp(test=test) if test is not node:
                 node = above
             case ast.AugAssign(target=target) if target is node:

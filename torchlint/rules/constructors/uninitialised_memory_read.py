@@ -2,16 +2,19 @@
 
 ## What it does
 
-Flags `total = torch.empty(n)`, `torch.empty_like(x)` and `x.new_empty(n)` where the first that happens to `total` is
-that it is added to (`total += x`, `total[i] += x`) or computed with (`total * 2`, `total.sum()`),
-and where they are operands themselves: `torch.where(mask, x, torch.empty_like(x))`.
+Flags `total = torch.empty(n)`, `torch.empty_like(x)`, `x.new_empty(n)` and legacy `torch.Tensor(n, m)` where the first
+that happens to `total` is that it is added to (`total += x`, `total[i] += x`) or computed with (`total * 2`,
+`total.sum()`), and where they are operands themselves: `torch.where(mask, x, torch.empty_like(x))`. Where each size is
+written down and none is 0, also where it is joined with others: the first line of
+`lines = torch.empty(1, 3)` stays in `torch.cat((lines, x))`.
 
 Flags `self.w = nn.Parameter(torch.empty(n))` and `nn.Parameter(torch.Tensor(n, m))` in a module that computes with
-`self.w`, where nothing in the project writes to it: no `nn.init`, no `.data`, no loop over `parameters()`, no function
-that is given it. Where a checkpoint may be loaded, or others may use the module, that is possible only.
+`self.w` and derives from `nn.Module`, maybe by way of other classes of the project, where nothing in the project
+writes to it: no `nn.init`, no `.data`, no loop over `parameters()`, no function that is given it. Where a checkpoint
+may be loaded, or others may use the module, that is possible only.
 
-Silent is all else: what is filled, written by `copy_` or `out=`, stored into, joined to grow a tensor, given to another
-function or to `nn.init`, asked for its shape, returned, on the `meta` device, or has no elements.
+Silent is all else: what is filled, written by `copy_` or `out=`, stored into, cut off after it was joined, given to
+another function or to `nn.init`, asked for its shape, returned, on the `meta` device, or has no elements.
 
 ## Why is this bad?
 
@@ -80,9 +83,11 @@ from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Function, Rule, Triggers
 from torchlint.rules.evidence.paths import header, reached_after, successors
-from torchlint.rules.evidence.uninitialised_parameters import read_without_initialisation
+from torchlint.rules.evidence.uninitialised_parameters import is_of_sizes, read_without_initialisation
 
 _WORDS = {"empty": "zeros", "empty_like": "zeros_like", "new_empty": "new_zeros"}
+_LEGACY = tuple(f"{kind}Tensor" for kind in ("", *"Float Double Half BFloat16 Long Int Short Char Byte".split()))
+_JOINING = frozenset(f"torch.{each}" for each in "cat concat concatenate stack hstack vstack dstack".split())
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -97,14 +102,15 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if found is None:
         return
     name, used = found
+    begun = _WORDS.get(word, "torch.zeros")
     at = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
     fix = None
-    if isinstance(node.func, cst.Attribute):
+    if isinstance(node.func, cst.Attribute) and word in _WORDS:
         decided = AUTHOR_MEANT_THIS.open(doubt="the numbers begin with zeros from now on", is_likely=True)
         fix = Fix(f"Begin with `{_WORDS[word]}`", (context.replace(node.func.attr, _WORDS[word]),), (decided,))
     yield Draft(
         at,
-        f"`{name}` is uninitialised memory when it is computed with: begin with `{_WORDS[word]}`",
+        f"`{name}` is uninitialised memory when it is computed with: begin with `{begun}`",
         Confidence.LIKELY,
         (f"line {used.lineno} reads it: `{_first_line(used, context)}`",),
         fix,
@@ -151,12 +157,15 @@ def _first_line(node: ast.stmt, context: FileContext) -> str:
 
 
 def _word(node: cst.Call, context: FileContext) -> str | None:
-    """Return which of the functions is called; None for others, such as NumPy's."""
+    """Return which of the functions is called; None for others, such as NumPy's, and for tensors of given values."""
     for word in ("empty", "empty_like"):
         if context.spells(node.func, word):
             return word if context.names(node.func) == {f"torch.{word}"} else None
     if isinstance(node.func, cst.Attribute) and node.func.attr.value == "new_empty":
         return "new_empty" if context.value(node).is_tensor else None
+    call = context.python(node) if any(context.spells(node.func, each) for each in _LEGACY) else None
+    if isinstance(call, ast.Call) and is_of_sizes(call, context):
+        return next(each for each in _LEGACY if context.spells(node.func, each))
     return None
 
 
@@ -174,14 +183,15 @@ def _first_read(made: ast.stmt, name: str, scope: Function | ast.Module, context
     if any((context.function_around(each) or context.tree) is not scope for each in mentions):
         return None
     first_in: dict[ast.AST, ast.Name] = {}
-    for each in sorted(mentions, key=context.span):
+    for each in sorted(mentions, key=lambda each: (_is_target(each, context), context.span(each))):
         for above in context.ancestors(each):
             first_in.setdefault(above, each)
-    reads = {each for each in mentions if _is_read(each, context)}
+    joins = _has_elements(made) and not any(isinstance(context.parent(each), ast.Subscript) for each in mentions)
+    reads = {each for each in mentions if _is_read(each, context) or (joins and _is_joined(each, context))}
 
     def is_asked(node: ast.stmt) -> bool:
         own = [each for part in header(node) for each in context.inside(part, ast.Name) if each.id == name]
-        return bool(own) and all(each in reads for each in own)
+        return any(each in reads for each in own) and all(each in reads or _is_target(each, context) for each in own)
 
     def ends(node: ast.stmt) -> bool:
         return node in first_in and first_in[node] not in reads
@@ -196,6 +206,12 @@ def _first_read(made: ast.stmt, name: str, scope: Function | ast.Module, context
     return found[1] if found is not None else None
 
 
+def _is_target(node: ast.Name, context: FileContext) -> bool:
+    """Whether an assignment binds the name, which it does when its value is there."""
+    above = context.parent(node)
+    return isinstance(above, ast.Assign) and above.value is not node
+
+
 def _is_read(node: ast.expr, context: FileContext) -> bool:
     """Whether a mention takes the numbers: it is added to, is an operand, or is given to what computes with it."""
     above = context.parent(node)
@@ -205,8 +221,8 @@ def _is_read(node: ast.expr, context: FileContext) -> bool:
         case ast.Subscript(value=value) if value is node:
             outer = context.parent(above)
             return isinstance(outer, ast.AugAssign) and outer.target is above
-        case ast.BinOp(op=op):
-            return not isinstance(op, ast.Mod)
+        case ast.BinOp(left=left, op=op):
+            return left is node or not isinstance(op, ast.Mod)
         case ast.UnaryOp(op=ast.USub()):
             return True
         case ast.Call(func=function, args=given) if any(each is node for each in given):
@@ -215,6 +231,25 @@ def _is_read(node: ast.expr, context: FileContext) -> bool:
             outer = context.parent(above)
             return isinstance(outer, ast.Call) and outer.func is above
     return False
+
+
+def _has_elements(made: ast.stmt) -> bool:
+    """Whether each size of the memory is written down and none is 0."""
+    call = made.value if isinstance(made, ast.Assign) else None
+    if not isinstance(call, ast.Call):
+        return False
+    given = [*call.args, *(each.value for each in call.keywords if each.arg == "size")]
+    sizes = [one for each in given for one in (each.elts if isinstance(each, ast.Tuple | ast.List) else [each])]
+    return bool(sizes) and all(
+        isinstance(each, ast.Constant) and isinstance(each.value, int) and each.value for each in sizes
+    )
+
+
+def _is_joined(node: ast.expr, context: FileContext) -> bool:
+    """Whether a mention is joined with others, so that its numbers stay in what comes of it."""
+    parts = context.parent(node)
+    call = context.parent(parts) if isinstance(parts, ast.Tuple | ast.List) else None
+    return isinstance(call, ast.Call) and call.args[:1] == [parts] and context.names(call.func) <= _JOINING
 
 
 _COMPUTING_WORDS = frozenset(
@@ -229,7 +264,7 @@ _COMPUTING = frozenset(place + word for place in _PLACES for word in _COMPUTING_
 RULE = Rule(
     "TNS309",
     "uninitialised-memory-read",
-    Triggers(methods=("new_empty",), functions=("empty", "empty_like", "Parameter")),
+    Triggers(methods=("new_empty",), functions=("empty", "empty_like", "Parameter", *_LEGACY)),
     assumes=("author-meant-this",),
     severity=Severity.WARNING,
     visit={cst.Call: check},

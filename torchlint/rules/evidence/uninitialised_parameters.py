@@ -6,11 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from torchlint.diagnostics.model import Confidence
-from torchlint.rules.api import FileContext, Kind, leaf, remembered
+from torchlint.rules.api import AstIndex, FileContext, Kind, leaf, remembered
 
-_SIZED = frozenset(
-    f"torch.{place}{kind}Tensor" for place in ("", "cuda.") for kind in ("", "Float", "Double", "Half", "BFloat16")
-)
+_KINDS = ("", "Float", "Double", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte")
+_SIZED = frozenset(f"torch.{place}{kind}Tensor" for place in ("", "cuda.") for kind in _KINDS)
 _MOVES = frozenset("to cuda cpu float double half bfloat16 requires_grad_".split())
 _OF_SHAPE = frozenset(
     "shape size dim ndim numel nelement device dtype requires_grad grad is_cuda layout names element_size data_ptr "
@@ -46,6 +45,12 @@ def read_without_initialisation(call: ast.Call, context: FileContext) -> tuple[s
     return word, read, Confidence.LIKELY if is_in_sight else Confidence.POSSIBLE
 
 
+def is_of_sizes(call: ast.Call, context: FileContext) -> bool:
+    """Whether a legacy constructor is called with sizes, so that nothing is written to its memory."""
+    names = context.names(call.func)
+    return len(names) == 1 and names <= _SIZED and bool(call.args) and _are_sizes(call.args, context)
+
+
 def _is_uninitialised(node: ast.expr, context: FileContext) -> bool:
     """Whether memory is made that may have elements and that nothing is written to."""
     match node:
@@ -53,7 +58,7 @@ def _is_uninitialised(node: ast.expr, context: FileContext) -> bool:
             return _is_uninitialised(inner, context)
         case ast.Call(func=function, args=sizes, keywords=more) if sizes or more:
             names = context.names(function)
-            if not (names == {"torch.empty"} or (len(names) == 1 and names <= _SIZED and _are_sizes(sizes, context))):
+            if names != {"torch.empty"} and not is_of_sizes(node, context):
                 return False
             if any(each.arg in ("out", None) for each in more):
                 return False
@@ -91,24 +96,20 @@ def _kept(call: ast.Call, context: FileContext) -> tuple[str, ast.ClassDef] | No
 
 
 def _is_module(owner: ast.ClassDef, context: FileContext) -> bool:
-    """Whether a class is a module by ``nn.Module`` alone, and has no more behind it."""
-    return (
-        len(owner.bases) == 1
-        and not owner.keywords
-        and not owner.decorator_list
-        and context.names(owner.bases[0]) == {"torch.nn.Module"}
-    )
+    """Whether a class is a module by ``nn.Module`` alone: all else that it derives from stands in the project."""
+    return bool(context.module_lineage(owner))
 
 
 @remembered
 def _is_filled_here(owner: ast.ClassDef, context: FileContext) -> bool:
-    """Whether something of the file may write to the parameters of a class by other ways than their attributes."""
+    """Whether something of the file, or of a base, may write to a module's parameters not by their attributes."""
     attributes = context.attributes_by_word()
     if attributes.keys() & _LOADING or any(_is_of_torch(each) for each in attributes.get("load", [])):
         return True
     if any(_applies(each, context) for each in attributes.get("apply", [])):
         return True
-    return any(_gives_itself_away(each, context) for each in context.inside(owner, ast.Name))
+    lineage = context.module_lineage(owner)
+    return any(_gives_itself_away(each, index) for index, body in lineage for each in index.inside(body, ast.Name))
 
 
 def _is_of_torch(node: ast.Attribute) -> bool:
@@ -122,9 +123,9 @@ def _applies(node: ast.Attribute, context: FileContext) -> bool:
     return isinstance(call, ast.Call) and call.func is node and len(call.args) == 1 and not call.keywords
 
 
-def _gives_itself_away(node: ast.Name, context: FileContext) -> bool:
+def _gives_itself_away(node: ast.Name, index: AstIndex) -> bool:
     """Whether the object is handed to a function, or its attributes are named by texts."""
-    above = context.parent(node)
+    above = index.parents.get(node)
     if node.id in _BY_TEXT:
         return True
     if node.id != "self":

@@ -32,9 +32,19 @@ def is_of_a_model(call: ast.Call, context: FileContext) -> bool:
     value = context.value(model)
     if value.must(Kind.MODULE):
         return True
-    if not value.may(Kind.MODULE) or not isinstance(model, ast.Name | ast.Attribute):
+    if not value.may(Kind.MODULE) or not _leads(model):
         return False
     return ast.unparse(model) in _models(context.tree, context)
+
+
+def _leads(model: ast.expr) -> bool:
+    """Whether the same code leads to the same object: names, attributes, and what stands at a named place."""
+    match model:
+        case ast.Name():
+            return True
+        case ast.Attribute(value=inner) | ast.Subscript(value=inner, slice=ast.Name() | ast.Constant()):
+            return _leads(inner)
+    return False
 
 
 @remembered

@@ -126,7 +126,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
             level = Confidence.POSSIBLE
             steps = (
                 f"line {kept.statement.lineno} keeps the weights where they are better, so that training goes on",
-                f"`{loader}` names `{kept.target.rpartition('.')[2]}` and loads weights",
+                f"`{loader[0]}` names `{loader[1]}` and loads weights",
             )
         else:
             continue
@@ -202,9 +202,9 @@ def _guards(node: ast.stmt, context: FileContext) -> frozenset[str]:
 
 
 def _prefixes(target: str, model: str) -> tuple[str, ...]:
-    """Return what must keep its meaning: the target, and the model with all that leads to it."""
-    parts = model.split(".")
-    return (target, *(".".join(parts[:at]) for at in range(1, len(parts) + 1)))
+    """Return what must keep its meaning: the target, and the model with all that leads to it, such as an index."""
+    leading = ast.walk(ast.parse(model))
+    return (target, *(ast.unparse(each) for each in leading if isinstance(each, ast.Name | ast.Attribute)))
 
 
 def _is_bound(node: ast.AST, code: str, context: FileContext) -> bool:
@@ -321,17 +321,28 @@ def _leads_to_loading(use: ast.Attribute, context: FileContext) -> bool:
     return isinstance(call, ast.Return)
 
 
-def _loader_elsewhere(kept: Kept, call: ast.Call, context: FileContext) -> str | None:
-    """Return another file that loads the weights of an argument which this one only keeps, by the attribute's name."""
+def _loader_elsewhere(kept: Kept, call: ast.Call, context: FileContext) -> tuple[str, str] | None:
+    """Return another file that loads the weights of an argument which this one only keeps or hands out.
+
+    With it comes the name by which it asks for them: that of the attribute, or of what returns it.
+    """
     function, model, word = context.function_around(call), receiver(call), kept.target.rpartition(".")[2]
     if not isinstance(function, ast.FunctionDef) or not isinstance(model, ast.Name):
         return None
     if model.id not in {each.arg for each in function.args.args} or not _is_the_best(kept, context):
         return None
-    if any(isinstance(each.ctx, ast.Load) for each in context.attributes_by_word().get(word, [])):
-        return None
-    loading = re.compile(rb"load_state_dict\([^()]*\." + word.encode() + rb"\b")
-    return next((os.path.basename(each) for each in context.other_texts.matching(word, loading)), None)
+    words = {word}
+    for use in context.attributes_by_word().get(word, []):
+        if isinstance(use.ctx, ast.Load):
+            giver = context.function_around(use)
+            if not isinstance(context.parent(use), ast.Return) or not isinstance(giver, ast.FunctionDef):
+                return None
+            words.add(giver.name)
+    for each in sorted(words):
+        loading = re.compile(rb"load_state_dict\([^()]*\." + each.encode() + rb"\b")
+        for path in context.other_texts.matching(each, loading):
+            return os.path.basename(path), each
+    return None
 
 
 def _is_in_other_branch(statement: ast.stmt, kept: Kept, context: FileContext) -> bool:
