@@ -6,7 +6,10 @@ fixtures that it asks for, and every name of its module or of a module of tests 
 - ``process`` where that leads to ``subprocess`` or ``multiprocessing``: it starts a program, a server or a pool;
 - ``torch`` where that leads to ``torch``, or where it or its module skips itself without torch.
 
-No test needs a package index. What a run leaves to the nightly one (:mod:`tests.nightly`) is counted at its end.
+Tests that start programs are a twentieth of all and take half of the time: where all tests are run, a third of them
+takes its turn, another one with each change of the program. Those that are named, as in
+``pytest tests/test_server.py``, are all run. No test needs a package index. What a run leaves to the nightly one
+(:mod:`tests.nightly`) is counted at its end.
 """
 
 from __future__ import annotations
@@ -36,6 +39,9 @@ HEAVY = f"#{'-' * 8_000}\n"
 PATIENCE = 300.0
 STAND_IN = Path(__file__).parent / "fixtures" / "stand_in.py"
 
+SHARES = 3
+"""Of the tests that start programs one in so many is run at a time, where all tests are run."""
+_WHOLE = "TORCHLINT_RUNS_ALL_TESTS"
 _LEFT_OUT = ("NO_COLOR", "FORCE_COLOR", "PRE_COMMIT")
 
 
@@ -81,6 +87,12 @@ def _runner(folder: Path, *command: str) -> Program:
         return Ran(done.returncode, done.stdout, done.stderr.decode())
 
     return run
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _elsewhere(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Tests begin in an empty folder, so that ``a.py`` is of a project of its own and not of this large one."""
+    os.chdir(tmp_path_factory.mktemp("elsewhere"))
 
 
 @pytest.fixture
@@ -176,12 +188,22 @@ def runner(tmp_path: Path, shared: Path, offline: dict[str, str], built: Path) -
 
 
 # ---------------------------------------------------------------------- what pytest calls
+def pytest_configure(config: pytest.Config) -> None:
+    """Tell the processes that run tests whether all tests are run, or those that somebody named."""
+    if not hasattr(config, "workerinput"):
+        is_named = config.args_source is pytest.Config.ArgsSource.ARGS
+        os.environ[_WHOLE] = str(int(not (is_named or config.option.keyword or config.option.markexpr)))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark each test by what it needs."""
+    """Mark each test by what it needs; where all are run, a third of those that start programs takes its turn."""
     for item in items:
-        if isinstance(item, pytest.Function):
-            for need in needs(item.path, item.originalname, tuple(item.fixturenames)):
-                item.add_marker(need)
+        if not isinstance(item, pytest.Function):
+            continue
+        for need in needs(item.path, item.originalname, tuple(item.fixturenames)):
+            item.add_marker(need)
+            if need == "process" and os.environ[_WHOLE] == "1" and not nightly.is_turn_of(item.nodeid, SHARES):
+                item.add_marker(nightly.only(f"tests that start programs: this run is for 1 of {SHARES}"))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

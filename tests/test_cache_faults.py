@@ -17,6 +17,7 @@ from typing import NoReturn
 import pytest
 
 from tests.conftest import ROOT, Program
+from tests.nightly import in_turn
 from tests.test_cache import HIT, NETS, USE, known
 from torchlint.cache import store
 from torchlint.cache.serialize import Misread, load_entries
@@ -297,7 +298,7 @@ def test_two_runs_at_once_do_not_disturb_each_other(project: Path, cache: Path, 
     assert not list(cache.glob(".torchlint-*"))
 
 
-@pytest.mark.parametrize("call", range(1, 12))
+@pytest.mark.parametrize("call", in_turn(range(1, 12), 4, "renames at which a run is killed"))
 def test_a_run_that_is_killed_while_it_writes_leaves_nothing_wrong(
     project: Path, cache: Path, in_process: Program, call: int
 ) -> None:

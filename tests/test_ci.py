@@ -12,6 +12,7 @@ import yaml
 from tests.action import ACTION, Runner
 from tests.blocks import ROOT, Block, of
 from tests.documents import read
+from tests.nightly import in_turn
 from tests.shells import Shell, commands
 
 PAGE = of("docs/ci.md")
@@ -26,7 +27,9 @@ def fileof(name: str) -> Block:
 
 
 # ---------------------------------------------------------------------- tox and nox
-@pytest.mark.parametrize(("tool", "file"), [("tox", "tox.ini"), ("nox", "noxfile.py")])
+@pytest.mark.parametrize(
+    ("tool", "file"), in_turn([("tox", "tox.ini"), ("nox", "noxfile.py")], 2, "sessions of tox and nox")
+)
 def test_the_session_reports_and_passes(tool: str, file: str, tmp_path: Path, offline: dict[str, str]) -> None:
     if find_spec(tool) is None:
         pytest.skip(f"{tool} is not installed")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.nightly import in_turn
 from torchlint.config import Config
 from torchlint.linter.engine import check_bytes
 
@@ -100,7 +101,7 @@ def work(shape: str, number: int) -> int:
     return calls(lambda: check_bytes(path, raw, Config()))
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", in_turn(SHAPES, 3, "shapes of growing code"))
 def test_work_grows_with_the_code(shape: str) -> None:
     work(shape, 3)  # modules are imported and tables read
     once, fourfold = work(shape, 40), work(shape, 160)

@@ -97,19 +97,19 @@ def test_nesting_ends_no_run(form: str, tmp_path: Path, good: Path) -> None:
             assert path.read_bytes() == before[path.name]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "x = [" + "1, " * 10_000 + "w.numpy()]",
-        "x = '" + "a" * 1_000_000 + "'; w.numpy()",
-        "x = 1" + "0" * 300_000 + "; w.numpy()",
-        "# " + "é" * 700_000 + "\nw.numpy()",
-        "x = 0" + " " * 1_000_000 + "+ w.numpy()",
-        "w.numpy()" + "; w.numpy()" * 500,
-    ],
-    ids=["elements", "text", "digits", "comment", "blanks", "findings"],
-)
-def test_a_giant_line_is_checked_and_shown_in_part(line: str, tmp_path: Path) -> None:
+GIANT = {
+    "elements": "x = [" + "1, " * 10_000 + "w.numpy()]",
+    "text": "x = '" + "a" * 1_000_000 + "'; w.numpy()",
+    "digits": "x = 1" + "0" * 300_000 + "; w.numpy()",
+    "comment": "# " + "é" * 700_000 + "\nw.numpy()",
+    "blanks": "x = 0" + " " * 1_000_000 + "+ w.numpy()",
+    "findings": "w.numpy()" + "; w.numpy()" * 500,
+}
+
+
+@pytest.mark.parametrize("name", in_turn(GIANT, 3, "giant lines"))
+def test_a_giant_line_is_checked_and_shown_in_part(name: str, tmp_path: Path) -> None:
+    line = GIANT[name]
     (tmp_path / "long.py").write_text(
         f"import torch\n\nw = torch.ones(3, requires_grad=True)\n{line}\n", encoding="utf-8"
     )
