@@ -111,7 +111,19 @@ def picked(x: torch.Tensor, at, other: torch.Tensor):
     {line}
 """
 
+SAMPLES = """\
+import torch
+from monai.transforms import MapTransform
+
+
+class Cropped(MapTransform):
+    def __call__(self, data):
+        found = dict(data)
+        {line}
+"""
+
 WITHOUT = {
+    SAMPLES: ("(MapTransform)", "(Thing)"),
     INDEX: ("[:, at] + x.detach().cpu()[other]", "[:, 0] + at + other"),
     LIBRARY: ("x, array = torch.ones(2), np.ones(2)", "x = array = other"),
     SETTINGS: ("args", "others"),
@@ -124,6 +136,8 @@ WITHOUT = {
 """What makes nothing presumed of the method, by the text."""
 
 PRESUMED = [
+    (SAMPLES, 'return found["image"].float().numpy()'),
+    (SAMPLES, "return {key: data[key].numpy() for key in self.keys}"),
     (HOOK, "return (batch * self.weight).numpy(force=False)"),
     (HOOK, "return self._host(batch * self.weight)\n\n    def _host(self, it):\n        return it.cpu().numpy()"),
     (STEP, "return action.cpu().numpy()"),

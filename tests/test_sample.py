@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from torchlint.config import Config
-from torchlint.diagnostics.model import Confidence, Finding
+from torchlint.diagnostics.model import Confidence, Finding, Severity
 from torchlint.inference import query
 from torchlint.inference.program.project_texts import look_again
 from torchlint.inference.program.source_files import tree_of
@@ -70,6 +70,20 @@ def test_a_call_elsewhere_brings_nothing_and_that_is_told(check: Check, function
     told = [line for line, each in found.items() if BRINGS_NOTHING in each.why[-1]]
     assert told == [LINES[function]]
     assert found[LINES[function]].confidence is Confidence.POSSIBLE
+
+
+@pytest.mark.parametrize(
+    ("calls", "expected"),
+    [
+        ("show(torch.zeros(2))\nshow(torch.ones(2))\n", Severity.LEGACY),
+        ("show(torch.zeros(2))\nshow(torch.load('x.pt'))\n", Severity.WARNING),
+        ("show(torch.ones(2, device='cuda'))\n", Severity.WARNING),
+        ("print(show)\n", Severity.WARNING),
+    ],
+)
+def test_what_no_call_of_the_project_meets_is_no_hazard(check: Check, calls: str, expected: Severity) -> None:
+    found = check(HEAD + "def show(x):\n    return x.numpy()\n", use=f"{HEAD}from helpers import show\n\n{calls}")
+    assert {line: each.severity for line, each in found.items()} == {6: expected}
 
 
 def test_texts_that_hold_the_word_and_no_call_are_not_parsed(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,6 +178,20 @@ def test_what_may_be_a_number_is_written_beside_what_is_known(
     check: Check, argument: str, confidence: Confidence, write: str
 ) -> None:
     helpers = HEAD + f"def shown({argument}):\n    out = torch.zeros(2)\n    {write}\n    return out.cpu().numpy()\n"
+    (found,) = check(helpers=helpers).values()
+    assert found.confidence is confidence
+
+
+@pytest.mark.parametrize(
+    ("call", "confidence"),
+    [
+        ("torchaudio.functional.resample(torch.zeros(2), x, 16_000)", Confidence.UNPROVEN),
+        ("torchvision.ops.box_convert(torch.zeros(1, 4), 'xyxy', x)", Confidence.UNPROVEN),
+        ("torchaudio.functional.resample(x, 8_000, 16_000)", Confidence.POSSIBLE),
+    ],
+)
+def test_a_number_is_given_to_a_library_beside_a_tensor(check: Check, call: str, confidence: Confidence) -> None:
+    helpers = HEAD + f"import torchaudio\nimport torchvision\n\n\ndef shown(x):\n    return {call}.numpy()\n"
     (found,) = check(helpers=helpers).values()
     assert found.confidence is confidence
 

@@ -17,10 +17,23 @@ from torchlint.inference.interpreter.heuristics import (
     indices,
     is_command,
     is_plain,
+    samples,
     without_graph,
 )
 from torchlint.inference.interpreter.pytest_fixtures import handed
-from torchlint.inference.lattice import UNKNOWN, Dtype, Grad, Kind, Mode, Reason, Value, annotated, join_all, of_kind
+from torchlint.inference.lattice import (
+    UNKNOWN,
+    Device,
+    Dtype,
+    Grad,
+    Kind,
+    Mode,
+    Reason,
+    Value,
+    annotated,
+    join_all,
+    of_kind,
+)
 from torchlint.inference.models import grad_mode
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import last_word_of_name
@@ -100,7 +113,9 @@ class Binding:
         if known is not None:
             value = _with_grad_of(value, known)
         if self.file.project.presuming and argument.arg in without_graph(self.file, self.function):
-            value = _detached(value)
+            value = _throughout(value, grad=Grad.DETACHED)
+        if self.file.project.presuming and argument.arg in samples(self.file, self.function):
+            value = _throughout(value, grad=Grad.DETACHED, device=Device.HOST)
         if self.file.project.presuming and argument.arg in self.file.index.told(indices, self.function):
             value = value.having(dtype=value.dtype & (Dtype.INTEGRAL | Dtype.BOOL))
         value = self._explained(value, argument)
@@ -158,10 +173,10 @@ def _with_grad_of(said: Value, known: Value) -> Value:
     )
 
 
-def _detached(value: Value) -> Value:
-    """Return a value that has no graph, and neither has any of its members."""
+def _throughout(value: Value, **facts: object) -> Value:
+    """Return a value of which some facts hold, as they do of all its members: it has no graph, it is on the host."""
     member = value.member
-    return value.having(grad=Grad.DETACHED, member=member if member is None else _detached(member))
+    return value.having(**facts, member=member if member is None else _throughout(member, **facts))
 
 
 def _in_signature(function: Function, argument: ast.arg) -> str | None:

@@ -207,7 +207,7 @@ def _host_image(_: Call) -> Value:
 
 
 def _transformed(call: Call) -> Value:
-    return computed(call.given.tensors(), call.mode)
+    return computed(call.given.operands(), call.mode)
 
 
 def _features(call: Call) -> Value:

@@ -32,9 +32,10 @@ def to_list(scores: torch.Tensor):
 
 ## Severity
 
-A warning: it raises for those callers alone whose tensor requires grad or is on an accelerator. Legacy where the copy
-to the host is there and nothing in sight requires grad: it works as the code stands, since a tensor that requires grad
-fails on every machine, and would have been noticed.
+A warning: it raises for those callers alone whose tensor requires grad or is on an accelerator. Legacy where it works
+as the code stands: where the copy to the host is there and nothing in sight requires grad, since a tensor that requires
+grad fails on every machine and would have been noticed; and where all calls in the project hand over what converts, so
+that only other callers would meet the error.
 
 ```python
 import torch
@@ -46,6 +47,13 @@ def to_list(t: torch.Tensor):
 
 def to_list_on_the_host(t: torch.Tensor):
     return t.cpu().numpy().tolist()  # legacy
+
+
+def shown(t: torch.Tensor):
+    print(t.numpy())  # legacy
+
+
+shown(torch.ones(3))
 ```
 
 ## Fix safety

@@ -31,6 +31,8 @@ class Grade:
 
     confidence: Confidence
     steps: tuple[str, ...] = ()
+    is_met_by_none: bool = False
+    """Whether all calls of the function in the project hand over what converts."""
 
 
 def grade(doubts: Doubts, call: cst.Call, context: FileContext) -> Grade:
@@ -42,7 +44,8 @@ def grade(doubts: Doubts, call: cst.Call, context: FileContext) -> Grade:
     method left in an attribute, a gradient where all calls in the project are made without grad mode, and one that
     only a function could bring of which nothing is known: a gradient takes a module, a parameter or a request.
 
-    That all calls hand over what is harmless is told and changes no grade: others may call the function.
+    That all calls hand over what is harmless is told, and makes the finding no hazard; it changes no confidence, for
+    others may call the function.
     """
     if context.settings.strict:
         return Grade(Confidence.POSSIBLE)
@@ -64,7 +67,8 @@ def grade(doubts: Doubts, call: cst.Call, context: FileContext) -> Grade:
     if len(harmless) < len(brought) or not harmless:
         return Grade(Confidence.POSSIBLE)
     calls = f"the project's {harmless[0]} calls bring" if harmless[0] > 1 else "the project's only call brings"
-    return Grade(Confidence.POSSIBLE, (f"{calls} nothing of the kind: only other callers would meet the error",))
+    told = f"{calls} nothing of the kind: only other callers would meet the error"
+    return Grade(Confidence.POSSIBLE, (told,), is_met_by_none=True)
 
 
 def _brought(reason: Reason, is_grad: bool, context: FileContext) -> Brought | None:
