@@ -86,6 +86,21 @@ def test_what_no_call_of_the_project_meets_is_no_hazard(check: Check, calls: str
     assert {line: each.severity for line, each in found.items()} == {6: expected}
 
 
+@pytest.mark.parametrize(
+    ("call", "end", "expected"),
+    [
+        ("show(torch.load('x.pt'))", "", Confidence.UNPROVEN),
+        ("show(torch.load('x.pt'))", "show(nn.Linear(2, 2)(torch.zeros(2)))", Confidence.LIKELY),
+        ("print(show)", "", Confidence.POSSIBLE),
+    ],
+)
+def test_the_calls_in_a_program_are_all(check: Check, call: str, end: str, expected: Confidence) -> None:
+    body = f"{HEAD}def show(x):\n    return x.numpy()\n\n\ndef main(device='cuda'):\n    {call}\n    {end}\n\n\n"
+    guarded, plain = check(f"{body}if __name__ == '__main__':\n    main()\n"), check(f"{body}main()\n")
+    assert guarded[6].confidence is expected
+    assert plain[6].confidence is (Confidence.POSSIBLE if expected is Confidence.UNPROVEN else expected)
+
+
 def test_texts_that_hold_the_word_and_no_call_are_not_parsed(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     monkeypatch.setattr(query, "tree_of", lambda path: read.append(Path(path).stem) or tree_of(path))

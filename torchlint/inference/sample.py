@@ -57,6 +57,10 @@ class Knowledge(Protocol):
         """What is known if functions are called as most are."""
 
     @property
+    def is_program(self) -> bool:
+        """Whether the file is run and not imported."""
+
+    @property
     def reads(self) -> dict[str, str | None]:
         """What the knowledge rests on beside the file itself."""
 
@@ -108,6 +112,8 @@ class Brought:
     """How many there are."""
     source: SampledCall | None = None
     """The call that brings the fault."""
+    is_all: bool = False
+    """Whether there are no others: the function is one of a program, which is run and not imported."""
 
 
 class Sample:
@@ -165,7 +171,7 @@ class Sample:
             return Brought(Bringing.UNKNOWN)
         found = [self._brought_by(each, function, argument, is_grad, depth) for each in sites]
         strongest = max(found, key=lambda each: each.given)
-        return Brought(strongest.given, len(sites), strongest.source)
+        return Brought(strongest.given, len(sites), strongest.source, analysis.presuming.is_program)
 
     def _brought_by(
         self, site: SampledCall, function: Function, argument: ast.arg, is_grad: bool, depth: int

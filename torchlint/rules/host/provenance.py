@@ -44,6 +44,8 @@ def grade(doubts: Doubts, call: cst.Call, context: FileContext) -> Grade:
     method left in an attribute, a gradient where all calls in the project are made without grad mode, and one that
     only a function could bring of which nothing is known: a gradient takes a module, a parameter or a request.
 
+    So is what the calls in a program hand over of which nothing is known: it is run and not imported, so they are all.
+
     That all calls hand over what is harmless is told, and makes the finding no hazard; it changes no confidence, for
     others may call the function.
     """
@@ -59,16 +61,20 @@ def grade(doubts: Doubts, call: cst.Call, context: FileContext) -> Grade:
     ]
     if all(is_grad and context.is_called_without_grad(place) for _, is_grad in direct):
         return Grade(Confidence.UNPROVEN)
-    brought = {_brought(each, is_grad, context) for each, is_grad in direct} - {None}
+    brought = [_brought(each, is_grad, context) for each, is_grad in direct]
     for each in brought:
         if each is not None and each.source is not None:
             return Grade(Confidence.LIKELY, (f"{context.spelled_place(each.source)} hands it over",))
-    harmless = [each.calls for each in brought if each is not None and each.given is Bringing.NOTHING]
-    if len(harmless) < len(brought) or not harmless:
+    known = [each for each in brought if each is not None and each.calls]
+    if len(known) < len(brought) or not known:
         return Grade(Confidence.POSSIBLE)
-    calls = f"the project's {harmless[0]} calls bring" if harmless[0] > 1 else "the project's only call brings"
-    told = f"{calls} nothing of the kind: only other callers would meet the error"
-    return Grade(Confidence.POSSIBLE, (told,), is_met_by_none=True)
+    calls = f"the project's {known[0].calls} calls bring" if known[0].calls > 1 else "the project's only call brings"
+    if all(each.given is Bringing.NOTHING for each in known):
+        told = f"{calls} nothing of the kind: only other callers would meet the error"
+        return Grade(Confidence.POSSIBLE, (told,), is_met_by_none=True)
+    if all(each.is_all for each in known):
+        return Grade(Confidence.UNPROVEN, (f"{calls} what nothing is known of, and a program has no other callers",))
+    return Grade(Confidence.POSSIBLE)
 
 
 def _brought(reason: Reason, is_grad: bool, context: FileContext) -> Brought | None:
