@@ -49,6 +49,17 @@ class Known:
 KNOWN: tuple[Known, ...] = ()
 
 MENDED: tuple[Known, ...] = (
+    Known("TNS401", r"a Variable that another file binds; a name that is taken: from lib import Variable as", _BOUND,
+          "import torch\n\nimport lib as part\n\npart.Variable = abs\nfrom lib import Variable as V\n\n"
+          "r = V(-torch.ones(2))\n",
+          "from torch.autograd import Variable\n"),
+    Known("TNS401", r"a trace of return t \+ Variable", "a trace records no detaching for `Variable`",
+          "import torch\n\nimport lib\n\ntraced = torch.jit.trace(lib.traced, (torch.ones(2),))\n"
+          "x = torch.ones(2, requires_grad=True)\ntraced(x).sum().backward()\nr = x.grad\n",
+          "from torch.autograd import Variable\n\n\ndef traced(t):\n    return t + Variable(t).sum()\n"),
+    Known("TNS308", r"TNS308 R = torch\.tensor\(V\.data\)", "one fix removes a bracket that another breaks a line at",
+          "import torch\n\n\ndef run():\n"
+          "    r = torch.tensor(torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]).data)\n    return r\n\n\nr = run()\n"),
     Known("TNS401", "a Variable in the namespace of a module", _BOUND,
           "import torch\n\nimport lib\n\nvars(lib)['Vari' + 'able'] = abs\nr = lib.Variable(-torch.ones(2))\n",
           "from torch.autograd import Variable\n"),

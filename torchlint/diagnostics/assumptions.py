@@ -168,7 +168,7 @@ NOT_TRACED = Assumption(
     "the code is not traced or scripted",
     "no file of the project traces or scripts code",
     "No tracer records the code: a trace keeps what `.data` gives as a constant, and follows `.detach()`; it keeps the "
-    "size that `torch.Tensor` is given, and follows that of `torch.empty`.",
+    "size that `torch.Tensor` is given, and follows that of `torch.empty`; it lets gradients pass `Variable(x)`.",
 )
 DEFAULT_DTYPE = Assumption(
     "default-dtype-unchanged",

@@ -175,18 +175,37 @@ def _chosen(
 
 
 def _break(pieces: Sequence[_Piece], text: str, line: str, pair: _Pair, unit: str) -> bool:
-    """Put what stands in brackets on a line of its own; False where that cannot be said by edits."""
+    """Put what stands in brackets on a line of its own; False where that cannot be said by edits.
+
+    The brackets are written again with it: a fix that takes them away is in its way then, and waits.
+    """
     indent = line[: len(line) - len(line.lstrip())]
     body = text[pair.open + 1 : pair.close]
     first = pair.open + 1 + len(body) - len(body.lstrip())
     last = pair.open + 1 + len(body.rstrip())
-    return _put(pieces, pair.open + 1, first, f"\n{indent}{unit}") and _put(pieces, last, pair.close, f"\n{indent}")
+    opening = _Change(pair.open + 1, first, f"\n{indent}{unit}")
+    closing = _Change(last, pair.close, f"\n{indent}")
+    return opening.put(pieces, text[pair.open], "") and closing.put(pieces, "", text[pair.close])
 
 
-def _put(pieces: Sequence[_Piece], start: int, end: int, text: str) -> bool:
-    around = [each for each in pieces if each.start <= start and end <= each.end]
-    piece = next((each for each in around if each.edit is not None), next(iter(around), None))
-    if piece is None:
+@dataclass(frozen=True)
+class _Change:
+    """A change of the text that the edits give."""
+
+    start: int
+    end: int
+    text: str
+
+    def put(self, pieces: Sequence[_Piece], before: str, behind: str) -> bool:
+        """Add it to an edit that it stands in, or else with the bracket beside it; False where it is in none."""
+        wider = _Change(self.start - len(before), self.end + len(behind), before + self.text + behind)
+        homes = ((change, each) for change in (wider, self) for each in pieces if change.stands_in(each))
+        written = ((self, each) for each in pieces if each.edit is not None and self.stands_in(each))
+        for change, piece in (*written, *homes):
+            piece.changes.append((change.start - piece.start, change.end - piece.start, change.text))
+            return True
         return False
-    piece.changes.append((start - piece.start, end - piece.start, text))
-    return True
+
+    def stands_in(self, piece: _Piece) -> bool:
+        """Whether all of it is within a piece."""
+        return piece.start <= self.start and self.end <= piece.end

@@ -27,33 +27,41 @@ def keeps_its_meaning(function: cst.BaseExpression, context: FileContext) -> Dec
     root = function
     while isinstance(root, cst.Attribute | cst.Subscript):
         root = root.value
-    if (word := _taken_from_the_project(function, context)) is not None:
-        return NAME_IS_KEPT.decided(context.other_texts.binds_in_modules(word), word)
+    if words := _taken_from_the_project(function, context):
+        doubts = ((word, context.other_texts.binds_in_modules(word)) for word in words)
+        word, doubt = next((each for each in doubts if each[1] is not None), (words[0], None))
+        return NAME_IS_KEPT.decided(doubt, word)
     if not isinstance(root, cst.Name) or root is not function:
         return NAME_IS_KEPT.proven("it is taken from its module where it is used", context.code(function))
     return NAME_IS_KEPT.decided(_name_is_bound_anew(root.value, context), root.value)
 
 
-def _taken_from_the_project(function: cst.BaseExpression, context: FileContext) -> str | None:
-    """Return the name by which a thing of torch is taken from a module that is not torch's; None for other names."""
+def _taken_from_the_project(function: cst.BaseExpression, context: FileContext) -> list[str]:
+    """Return the names by which a thing of torch is taken from a module that is not torch's; none for other names.
+
+    They are those of the module: of `from lib import Variable as V` it is `Variable`, and `V` here.
+    """
     match function:
         case cst.Attribute(value=owner, attr=cst.Name(value=word)):
             is_own = isinstance(owner, cst.Name) and owner.value in ("self", "cls")
             names = context.names(owner)
-            return None if is_own or (names and all(_is_torchs(each) for each in names)) else word
+            return [] if is_own or (names and all(_is_torchs(each) for each in names)) else [word]
         case cst.Name(value=word):
-            bound = [each for each in context.nodes(ast.ImportFrom) if _binds_name(each, word)]
+            bound = [each for each in context.nodes(ast.ImportFrom) if _names_taken(each, word)]
             from_torch = all(each.level == 0 and _is_torchs(each.module or "") for each in bound)
-            return None if from_torch and (bound or word in context.stores(context.tree)) else word
-    return None
+            if from_torch and (bound or word in context.stores(context.tree)):
+                return []
+            return list(dict.fromkeys([*(name for each in bound for name in _names_taken(each, word)), word]))
+    return []
 
 
 def _is_torchs(module: str) -> bool:
     return f"{module}.".startswith("torch.")
 
 
-def _binds_name(node: ast.ImportFrom, word: str) -> bool:
-    return any((each.asname or each.name) == word for each in node.names)
+def _names_taken(node: ast.ImportFrom, word: str) -> list[str]:
+    """Return the names of the module that an import binds to a word."""
+    return [each.name for each in node.names if (each.asname or each.name) == word]
 
 
 def callable_is_kept(function: cst.BaseExpression, word: str, context: FileContext) -> tuple[Decision, ...]:

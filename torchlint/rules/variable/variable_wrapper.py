@@ -90,6 +90,9 @@ such as `m.bias`, a function that ends without a value) through names, container
 file and from file to file. Where `x` is not shown to be a tensor and a handler may wait for the `TypeError` of what is
 none, the fix is unsafe, too. A handler for all errors takes the `AttributeError` of `x.detach()` just as well.
 
+In a function of a project that records traces the fix is unsafe where it writes `.detach()`: a trace lets gradients
+pass `Variable(x)`.
+
 No fix where a comment would be lost, for `name=` and for `map(Variable, ...)`.
 
 Rare worlds: `Variable` makes a plain tensor of a subclass, `.detach()` keeps the subclass.
@@ -118,6 +121,7 @@ from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.kept_meaning import callable_is_kept
 from torchlint.rules.evidence.removal import does_nothing
 from torchlint.rules.evidence.tensor_proof import is_tensor
+from torchlint.rules.evidence.torch_defaults import detach_not_traced
 from torchlint.rules.evidence.variable_calls import VariableCall, brief, is_literal, last_name, names_variable, read
 from torchlint.rules.variable.none_values import is_not_none
 from torchlint.rules.variable.unwrapping import removal, unwrap
@@ -217,7 +221,8 @@ def _with_gradient(wrapper: VariableCall, data: cst.Arg, code: str, context: Fil
     edits = unwrap(wrapper.call, data, behind, context) if "\n" not in written else None
     shown = behind if len(behind) < 50 and "\n" not in behind else ".requires_grad_(...)"
     message = f"`{code}` makes a leaf apart from the tensor it is given: write `{shown}`"
-    fix = _fix(f"Replace `Variable` by `{shown}`", edits, is_flag)
+    not_traced = (detach_not_traced(wrapper.call, context),) if cut else ()
+    fix = _fix(f"Replace `Variable` by `{shown}`", edits, is_flag, *not_traced)
     return message, _for_tensors(fix, data, context, needs_proof=not cut and not alone)
 
 
@@ -236,7 +241,7 @@ def _detaching(wrapper: VariableCall, data: cst.Arg, context: FileContext) -> Fi
         fix = _fix("Use the tensor without `Variable`", edits)
         return _for_tensors(fix, data, context, needs_proof=True)
     edits = unwrap(wrapper.call, data, ".detach()", context)
-    fix = _fix("Replace `Variable(x)` by `x.detach()`", edits)
+    fix = _fix("Replace `Variable(x)` by `x.detach()`", edits, detach_not_traced(wrapper.call, context))
     return _for_tensors(fix, data, context, is_answered_alike=_is_detach_of_tensors_alone(context))
 
 
@@ -307,6 +312,7 @@ RULE = Rule(
         "value-carries-no-gradient",
         "flag-is-bool",
         "name-keeps-its-meaning",
+        "not-traced",
     ),
     visit={cst.Call: check},
 )
