@@ -44,7 +44,6 @@ GIVEN_OTHERS = {
     "TNS106/shown test_error",
     "TNS308/shown several",
     *(f"TNS401/absent {each}" for each in ("Memory.read", "default", "bound", "called")),
-    "TNS201/own_networks of_called",
     "TNS202/applied_to_own_weight weights_init",
 }
 """Pieces that run only with what makes their fixes unsafe: a tuple, a packed sequence, `None` for a tensor, a test for

@@ -105,6 +105,10 @@ class Analysis:
         """Return the texts of a class and of its bases in the project; none unless `nn.Module` is all else."""
         return self._file.classes.module_lineage(node)
 
+    def ancestry(self, node: ast.ClassDef) -> frozenset[tuple[str | None, str]]:
+        """Return a class and those of the project that it derives from, each by the path of its file and its name."""
+        return self._file.classes.ancestry(node)
+
     def mode(self, node: ast.expr) -> Mode:
         """Return the grad modes in which an expression may be evaluated."""
         return self._file.flow_of(node).modes.get(node, Mode.ON | Mode.OFF)

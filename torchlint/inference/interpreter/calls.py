@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.inference.interpreter import heuristics
 from torchlint.inference.interpreter.changes import Changes
+from torchlint.inference.interpreter.classes import object_of
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.lattice import (
     ANY,
@@ -148,45 +149,12 @@ class Calls(Changes):
             return self._placed_by_default(known, given)
         if known is None:
             known = self._file.call(name, callee, given, env.mode)
-            self._carry_out(given, env)
+            self.carry_out(given, env)
             if (mode := self._file.mode_after(name)) is not None:
                 env.mode = mode
         if known is None and self._file.project.presuming:
             known = heuristics.of_library(name, given)
         return known if known is not None else self._unknown(given, env)
-
-    def _carry_out(self, given: Arguments, env: Env) -> None:
-        """Change what a function of the project changed of its arguments."""
-        for target, value in given.changes:
-            self.set(target, join(self._of.evaluate(target, env), value), env)
-        for function, word, value in given.shared:
-            if self._file.shares(given.node, function, word):
-                name = ast.copy_location(ast.Name(word, ast.Load()), given.node)
-                self.set(name, join(self._of.evaluate(name, env), value), env)
-        for owner, word, value, fresh in given.attributes:
-            self._set_by_method(owner, word, value, fresh, env)
-        given.changes.clear()
-        given.shared.clear()
-        given.attributes.clear()
-
-    def _set_by_method(self, owner: ast.expr, word: str, value: Value, fresh: bool, env: Env) -> None:
-        """Take in what a method sets an attribute of its object to; ``fresh``: nothing else set it before.
-
-        Else what is known of it here is joined; where nothing is, its class says what it may be.
-        """
-        is_super = isinstance(owner, ast.Call) and isinstance(owner.func, ast.Name) and owner.func.id == "super"
-        root = self._self_name(owner) if is_super else path_of(owner)
-        if root is None:
-            return
-        path = f"{root}.{word}"
-        before = env.find(path)
-        if fresh or before is not None:
-            env.assign(path, value if before is None else join(before, value))
-            self._of.note_attribute(path, value)
-
-    def _self_name(self, node: ast.AST) -> str | None:
-        function = self._file.owner(node)
-        return self._file.self_name(function) if function is not None else None
 
     def _placed_by_default(self, made: Value, given: Arguments) -> Value:
         """Put what a factory without ``device=`` makes on the default device, where the file changes that."""
@@ -200,7 +168,7 @@ class Calls(Changes):
         known, function = self._file.classes.around(node), self._file.owner(node)
         if known is None or function is None:
             return UNKNOWN
-        word = self._self_name(node)
+        word = self.self_name(node)
         owner = env.find(word) if word is not None else None
         owner = owner if owner is not None and owner.instance else self._file.classes.self_value(function)
         seen = {"instance": frozenset(known.bases), "self_value": owner, "node": known.node}
@@ -326,6 +294,11 @@ class Calls(Changes):
         return isinstance(call, ast.Call) and call.func is function
 
     def _module(self, callee: Value, given: Arguments, env: Env) -> Value:
+        """Return what calling a module gives: a `__call__` of its class comes before the one of `nn.Module`."""
+        known = self._file.call_method(callee, "__call__", given, env.mode)
+        return known if known is not None else self._forward(callee, given, env)
+
+    def _forward(self, callee: Value, given: Arguments, env: Env) -> Value:
         known = self._file.call_method(callee, "forward", given, env.mode)
         return nn.placed(known, callee, given) if known is not None else nn.called(callee, given, env.mode)
 
@@ -377,7 +350,7 @@ class Calls(Changes):
         if callee.names and callee.must(Kind.OTHER):
             return self._called(callee, given, env)
         result = self.method(receiver, word, given, env)
-        self._carry_out(given, env)
+        self.carry_out(given, env)
         return result
 
     def method(self, receiver: Value, word: str, given: Arguments, env: Env) -> Value:
@@ -385,7 +358,7 @@ class Calls(Changes):
         if receiver.instance and (known := self._of_object(receiver, word, given, env)) is not None:
             return known
         if receiver.must(Kind.MODULE) and word in ("forward", "__call__"):
-            return nn.called(receiver, given, env.mode)
+            return self._forward(object_of(receiver), given, env)
         by_name = word in _MODULE_METHODS and self._file.works_with_torch
         if receiver.must(Kind.MODULE) or (receiver.may(Kind.MODULE | Kind.OTHER) and by_name):
             found = nn.method(receiver, word, given, env.mode)

@@ -1,4 +1,7 @@
-"""What a change in place reaches: the thing itself, what holds it, and what shares its memory."""
+"""What a change in place reaches: the thing itself, what holds it, and what shares its memory.
+
+It is made by a statement, or by a function or a method that is called.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from typing import TYPE_CHECKING
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.lattice import NOTHING, Grad, Kind, Value, join
 from torchlint.inference.models import containers
+from torchlint.inference.models.call_arguments import Arguments, SetsAttribute
+from torchlint.inference.program.definite_attributes import used_bare
 from torchlint.inference.program.imports import path_of
 
 if TYPE_CHECKING:
@@ -48,3 +53,50 @@ class Changes:
                 self.become(target.value, containers.holding(base, value, index), env)
             elif base.must(Kind.MODULE) and (items := containers.replaced(base, target.slice, value)) is not None:
                 self.become(target.value, base.having(items=items), env)
+
+    def carry_out(self, given: Arguments, env: Env) -> None:
+        """Change what a function of the project changed of its arguments."""
+        for target, value in given.changes:
+            self.set(target, join(self._of.evaluate(target, env), value), env)
+        for function, word, value in given.shared:
+            if self._of.file.shares(given.node, function, word):
+                name = ast.copy_location(ast.Name(word, ast.Load()), given.node)
+                self.set(name, join(self._of.evaluate(name, env), value), env)
+        for owner, word, value, setting in given.attributes:
+            self._set_by_method(owner, word, value, setting, env)
+        given.changes.clear()
+        given.shared.clear()
+        given.attributes.clear()
+
+    def _set_by_method(self, owner: ast.expr, word: str, value: Value, setting: SetsAttribute, env: Env) -> None:
+        """Take in what a method sets an attribute of its object to.
+
+        Where it may leave it alone, what is known of it here is joined; where nothing is, its class says what it is.
+        """
+        is_super = isinstance(owner, ast.Call) and isinstance(owner.func, ast.Name) and owner.func.id == "super"
+        root = self.self_name(owner) if is_super else path_of(owner)
+        if root is None:
+            return
+        path = f"{root}.{word}"
+        before = env.find(path)
+        is_all = setting is SetsAttribute.ALWAYS and self._is_held_here(owner, root)
+        if before is not None or setting is SetsAttribute.FIRST or is_all:
+            env.assign(path, value if before is None or is_all else join(before, value))
+        if before is not None or setting is SetsAttribute.FIRST:  # else its own walk says what the method sets
+            self._of.note_attribute(path, value)
+        else:
+            self._of.note_set_by_method(path, value)
+
+    def _is_held_here(self, owner: ast.expr, path: str) -> bool:
+        """Whether nothing but what is written in the function changes an object: it hands it on to nobody."""
+        function = self._of.file.owner(owner)
+        if function is None:
+            return False
+        bare = self._of.file.index.told(used_bare, function)
+        root, *parts = path.split(".")
+        return not any(".".join((root, *parts[:count])) in bare for count in range(len(parts) + 1))
+
+    def self_name(self, node: ast.AST) -> str | None:
+        """Return the name of the object of the method in which a node stands; None outside of methods."""
+        function = self._of.file.owner(node)
+        return self._of.file.self_name(function) if function is not None else None

@@ -73,6 +73,11 @@ class Classes:
             return ()
         return tuple((each.home.index, each.node) for each in line)
 
+    def ancestry(self, node: ast.ClassDef) -> frozenset[tuple[str | None, str]]:
+        """Return a class and those of the project that it derives from, each by the path of its file and its name."""
+        places = ((each.home.place, each.node.name) for each in self.of(node).line())
+        return frozenset((place.path if place is not None else None, name) for place, name in places)
+
     def _named(self, name: str) -> Class | None:
         home, node = self._file.project.definitions.get(name, (self._file, None))
         return home.classes.of(node) if isinstance(node, ast.ClassDef) else None

@@ -82,6 +82,9 @@ class Expressions:
     def note_attribute(self, path: str, value: Value) -> None:
         """Remember what an attribute of ``self`` is set to; a flow does."""
 
+    def note_set_by_method(self, path: str, value: Value) -> None:
+        """Remember what a method that is called sets an attribute of an object to; a flow does."""
+
     def wrote(self, path: str, value: Value, env: Env) -> None:
         """Take notice that a path was written into; a flow does."""
 

@@ -384,7 +384,11 @@ class File:
         found, self_value = self.classes.methods(receiver, word), object_of(receiver)
         if not found:
             return self.classes.replaced(receiver, given) if word == "_replace" else None
-        return join_all(home.summaries.of(method, given, self_value, mode, (0, None)) for home, method in found)
+        start = len(given.attributes)
+        result = join_all(home.summaries.of(method, given, self_value, mode, (0, None)) for home, method in found)
+        if len(found) > 1:
+            given.joined_since(start, len(found))
+        return result
 
     # ------------------------------------------------------------------ classes
     def class_member(self, name: str, word: str) -> Value | None:

@@ -57,7 +57,7 @@ class TopLevel:
         if len(statements) > 1 and word in self._file.index.told(_told_at_once, self._file.index.tree):
             self._told[word] = join_all([self._tell(word, each) for each in statements])
             return self._told[word]
-        if not self._walked and not self._file.project.has_lines:
+        if not self._walked and not self._file.project.has_lines(self._file):
             return UNKNOWN
         return self.flow.env.find(word)
 

@@ -24,7 +24,7 @@ MOST_FILES = 200
 """Other files read for one that is checked; what more it imports is not followed."""
 
 MOST_LINES = 4_000
-"""Lines walked for the sake of one file; after that nothing is known of what else it calls."""
+"""Lines walked for the sake of one file, in it and, counted apart, in others; what else it calls there is not known."""
 
 MOST_FOREIGN_LINES = 200
 """Lines of other files walked for one call that leads there; what else it calls is not followed further."""
@@ -85,8 +85,10 @@ class Project:
         """How many calls of functions are being followed at this moment."""
         self.nested = 0
         """How many functions are being walked for all calls, one because of the other."""
-        self.spent = 0
-        """Lines walked so far: functions and modules, for calls and for all calls."""
+        self._spent = 0
+        """Lines of the file that is checked that were walked so far: functions and modules, for calls and all calls."""
+        self._spent_abroad = 0
+        """Those of other files."""
         self.foreign: dict[int, int] = {}
         """Those of them that stand in other files, since a call led out of the file that is checked.
 
@@ -109,22 +111,23 @@ class Project:
         """Whether a file is the one that is checked."""
         return self.place is None or file.place is self.place
 
-    @property
-    def has_lines(self) -> bool:
-        """Whether anything more is walked at all."""
-        return self.spent <= MOST_LINES
+    def has_lines(self, file: File) -> bool:
+        """Whether anything more of a file is walked at all."""
+        return (self._spent if self.is_own(file) else self._spent_abroad) <= MOST_LINES
 
     def affords(self, file: File) -> bool:
         """Whether the budget allows another walk of something in a file; where it does not, the walk at hand is cut."""
-        if self.has_lines and (self.is_own(file) or sum(self.foreign.values()) <= MOST_FOREIGN_LINES):
+        if self.has_lines(file) and (self.is_own(file) or sum(self.foreign.values()) <= MOST_FOREIGN_LINES):
             return True
         self.effort.short = True
         return False
 
     def spend(self, file: File, lines: int, walk: object) -> None:
         """Take the lines of a walk from the budget."""
-        self.spent += lines
-        if not self.is_own(file):
+        if self.is_own(file):
+            self._spent += lines
+        else:
+            self._spent_abroad += lines
             self.foreign[hash(walk)] = self.effort.walked[hash(walk)] = lines
 
     def may_use(self, effort: Effort) -> bool:

@@ -44,6 +44,8 @@ class Flow(Expressions):
         self.self_name = self_name
         self.attributes: dict[str, Value] = {}
         """What was assigned to attributes of ``self``, joined."""
+        self.set_by_methods: dict[str, Value] = {}
+        """What methods that were called set attributes of ``self`` to, and of what it holds: ``net.x``."""
         self.returned: Value = NOTHING
         self.returns = False
         self.env = Env()
@@ -178,6 +180,14 @@ class Flow(Expressions):
             word = path[len(self.self_name) + 1 :]
             if "." not in word and "[" not in word:
                 self.attributes[word] = join(self.attributes.get(word, NOTHING), value)
+
+    def note_set_by_method(self, path: str, value: Value) -> None:
+        """Remember what a method that is called sets an attribute to: whoever calls this function is told."""
+        root, _, word = path.partition(".")
+        if root == self.self_name:
+            self.set_by_methods[word] = join(self.set_by_methods.get(word, NOTHING), value)
+        else:
+            self.changes[path] = join(self.changes.get(path, NOTHING), value)
 
     def assignment(self, node: ast.Assign, env: Env) -> None:
         value = self.evaluate(node.value, env)

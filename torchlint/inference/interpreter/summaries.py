@@ -7,15 +7,17 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from torchlint.inference.interpreter.class_texts import CONSTRUCTOR
 from torchlint.inference.interpreter.project import MOST_DEPTH, Effort
 from torchlint.inference.interpreter.shared_memory import linked_roots
 from torchlint.inference.interpreter.statements import Flow
 from torchlint.inference.lattice import NOTHING, UNKNOWN, Grad, Kind, Mode, Reason, Value, join, join_all, of_kind
-from torchlint.inference.models.call_arguments import Arguments
+from torchlint.inference.models.call_arguments import Arguments, SetsAttribute
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.models.grad_mode import TURNING_OFF
 from torchlint.inference.models.tables import words
 from torchlint.inference.program.bindings import lines_of, local, may_change, own, shared, written
+from torchlint.inference.program.definite_attributes import definitely_set
 from torchlint.syntax.ast_index import AstIndex, Function, parameters
 
 if TYPE_CHECKING:
@@ -99,9 +101,9 @@ class Summaries:
             return UNKNOWN
         found = self._summary(call)
         if found.attributes and (target := self._owner_of(function, given.node, receiver is not None)) is not None:
-            fresh = function.name == "__init__"
             for word, value in found.attributes.items():
-                given.attributes.append((target, word, _through(value, given, "sets it"), fresh))
+                setting = self._setting(function, word)
+                given.attributes.append((target, word, _through(value, given, "sets it"), setting))
         for path, value in found.changes:
             word, _, attribute = path.partition(".")
             target = _argument(function, given.node, word, receiver is not None)
@@ -112,6 +114,14 @@ class Summaries:
         if given.node in self._file.index.parents:
             given.shared.extend((function, word, _through(value, given, "changes it")) for word, value in found.shared)
         return _through(found.value, given)
+
+    def _setting(self, function: Function, word: str) -> SetsAttribute:
+        """Return whether a method sets an attribute whenever it is called."""
+        if function.name == CONSTRUCTOR:
+            return SetsAttribute.FIRST
+        plain = {last_word_of_name(each) for each in function.decorator_list} <= _PLAIN_DECORATORS
+        is_certain = plain and word in self._file.index.told(definitely_set, function)
+        return SetsAttribute.ALWAYS if is_certain else SetsAttribute.PERHAPS
 
     def _owner_of(self, function: Function, node: ast.AST, bound: bool) -> ast.expr | None:
         """Return the expression for the object whose attributes a call sets; None where it is not written out."""
@@ -170,7 +180,7 @@ class Summaries:
     def _changes_nothing(self, call: _Call) -> bool:
         """Whether a call from another file leaves all that it is given as it is, by the function's text."""
         function, given, index = call.function, call.given, self._file.index
-        if given.node in index.parents or function.name == "__init__":
+        if given.node in index.parents or function.name == CONSTRUCTOR or index.told(definitely_set, function):
             return False
         changed = index.told(may_change, function) | index.told(linked_roots, function)
         words = [each.arg for each in (*function.args.posonlyargs, *function.args.args)][call.receiver is not None :]
@@ -246,7 +256,10 @@ class Summaries:
                 flow.run()
             file.closures.finished(function, flow)
             file.take_in(function, flow.attributes)
-            return _Summary(self._returned(function, flow, call.mode), *_changed(function, flow), flow.attributes)
+            attributes = dict(flow.attributes)
+            for word, value in flow.set_by_methods.items():
+                attributes[word] = join(attributes.get(word, NOTHING), value)
+            return _Summary(self._returned(function, flow, call.mode), *_changed(function, flow), attributes)
 
     def _returned(self, function: Function, flow: Flow, mode: Mode) -> Value:
         file = self._file

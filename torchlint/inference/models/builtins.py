@@ -20,8 +20,8 @@ print setattr delattr exec                                      -> none
 slice open object memoryview type vars dir                      -> other|sequence
 range                                                           -> sequence of integer
 iter                                                            -> itself
-list tuple                                                      -> same_items
-dict collections.OrderedDict                                    -> dictionary
+list tuple collections.UserList                                 -> same_items
+dict collections.OrderedDict collections.UserDict               -> dictionary
 sorted reversed set frozenset collections.deque                 -> other_order
 filter                                                          -> filtered
 enumerate                                                       -> enumerated

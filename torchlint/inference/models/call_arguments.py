@@ -4,8 +4,20 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from enum import IntEnum
 
 from torchlint.inference.lattice import Device, Dtype, Grad, Kind, Reason, Value, join_all
+
+
+class SetsAttribute(IntEnum):
+    """Whether a method sets an attribute of its object; the surest last."""
+
+    PERHAPS = 0
+    """On some ways to its end: else the attribute stays what it was."""
+    FIRST = 1
+    """It is a constructor: there was none before, but for what stands above `super().__init__()`."""
+    ALWAYS = 2
+    """On each way to its end."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +37,8 @@ class Arguments:
     """What a function of the project did to its arguments, for the caller to carry out."""
     shared: list[tuple[ast.FunctionDef | ast.AsyncFunctionDef, str, Value]] = field(default_factory=list, compare=False)
     """What it, a function of the same file, did to names from around it."""
-    attributes: list[tuple[ast.expr, str, Value, bool]] = field(default_factory=list, compare=False)
-    """What a method set attributes of its object to; True for a constructor, before which there are none."""
+    attributes: list[tuple[ast.expr, str, Value, SetsAttribute]] = field(default_factory=list, compare=False)
+    """What a method set attributes of its object to, and how sure that is."""
 
     def find(self, index: int, *names: str) -> Value | None:
         """Return an argument by its position or one of its names; None where it is not given."""
@@ -34,6 +46,16 @@ class Arguments:
             if name in self.keywords:
                 return self.keywords[name]
         return self.positional[index] if 0 <= index < len(self.positional) else None
+
+    def joined_since(self, start: int, methods: int) -> None:
+        """Join what each of some methods, of which one is called, set attributes to."""
+        found, self.attributes[start:] = self.attributes[start:], []
+        by_place: dict[tuple[int, str], list[tuple[ast.expr, str, Value, SetsAttribute]]] = {}
+        for each in found:
+            by_place.setdefault((id(each[0]), each[1]), []).append(each)
+        for (_, word), entries in by_place.items():
+            setting = min(each[3] for each in entries) if len(entries) == methods else SetsAttribute.PERHAPS
+            self.attributes.append((entries[0][0], word, join_all(each[2] for each in entries), setting))
 
     def every(self) -> list[Value]:
         """Return all arguments."""
