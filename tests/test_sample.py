@@ -63,6 +63,9 @@ def test_nobody_calls(check: Check) -> None:
         ("write", "def f(writer):\n    (writer\n    .  # as it is\n    write(torch.zeros(2)))\n"),
         ("forward", "from helpers import Layer\n\nlayer = Layer()\nlayer(torch.tensor([1, 2]))\n"),
         ("show", "from helpers import show\n\n\ndef middle(t):\n    show(t)\n\n\nmiddle(torch.ones(2))\n"),
+        ("show", "from helpers import show\n\n\ndef f(*a, **k):\n    show(torch.ones(2), *a, **k)\n"),
+        ("show", "from helpers import show\n\nprint(map(show, [1]))\nshow(torch.zeros(2))\n"),
+        ("show", "from helpers import show\n\n\ndef a(t):\n    show(t)\n    a(t)\n\n\na(torch.ones(2))\n"),
     ],
 )
 def test_a_call_elsewhere_brings_nothing_and_that_is_told(check: Check, function: str, calls: str) -> None:
@@ -70,6 +73,40 @@ def test_a_call_elsewhere_brings_nothing_and_that_is_told(check: Check, function
     told = [line for line, each in found.items() if BRINGS_NOTHING in each.why[-1]]
     assert told == [LINES[function]]
     assert found[LINES[function]].confidence is Confidence.POSSIBLE
+
+
+STEPS = HEAD + (
+    "from base import Base\n\n\n"
+    "class Step(Base):\n    def finish(self, found):\n        return found.numpy()\n"
+)
+BASE = HEAD + (
+    "class Base:\n    def finish(self, found):\n        raise NotImplementedError\n\n"
+    "    def run(self, x, **more):\n        return self.finish(x.detach().cpu(), **more)\n"
+)
+
+
+def test_a_base_class_calls_what_is_defined_below_it(check: Check) -> None:
+    others = "def f(anything, x):\n    return anything.finish(x)\n"
+    (alone,) = check(STEPS, base="class Base:\n    pass\n", others=others).values()
+    (called,) = check(STEPS, base=BASE, others=others).values()
+    assert not any(BRINGS_NOTHING in each for each in alone.why)
+    assert called.why[-1] == f"the project's only call brings nothing {BRINGS_NOTHING}"
+
+
+def test_functions_that_call_each_other_are_asked_once(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    asking = query.Sample._brought_by
+
+    def counted(*given: object) -> object:
+        asked.append(given)
+        return asking(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(query.Sample, "_brought_by", counted)
+    names = "abcde"
+    bodies = "".join(f"    {each}(t)\n" for each in names)
+    calls = "".join(f"def {each}(t):\n    show(t)\n{bodies}\n\n" for each in names)
+    check(use=HEAD + f"from helpers import show\n\n\n{calls}")
+    assert len(asked) < 2 * len(names) ** 2
 
 
 @pytest.mark.parametrize(
@@ -168,6 +205,9 @@ def test_a_changed_caller_is_noticed(tmp_path: Path, torchlint: Callable[..., ob
         ("agent.eval()\n    return agent.act(x).cpu().numpy()", Confidence.POSSIBLE),
         ("agent(x)\n    return agent.act(x).cpu().numpy()", Confidence.POSSIBLE),
         ("agent.reset()\n    return agent.act(x).cpu().numpy()", Confidence.UNPROVEN),
+        ("kit.crop(x).long().numpy()", Confidence.UNPROVEN),
+        ("kit.crop(x).detach().numpy()", Confidence.POSSIBLE),
+        ("agent(x)\n    return agent.head.act(x).long().numpy()", Confidence.POSSIBLE),
     ],
 )
 def test_what_an_unknown_function_gives_is_unproven_unless_it_is_of_a_module(
@@ -175,6 +215,19 @@ def test_what_an_unknown_function_gives_is_unproven_unless_it_is_of_a_module(
 ) -> None:
     body = body if "return" in body else f"return {body}"
     helpers = HEAD + f"import kit\nfrom kit import paste\n\n\ndef shown(x, agent):\n    {body}\n"
+    (found,) = check(helpers=helpers).values()
+    assert found.confidence is confidence
+
+
+@pytest.mark.parametrize(("asked", "confidence"), [("parameters", Confidence.POSSIBLE), ("reset", Confidence.UNPROVEN)])
+def test_what_an_object_holds_is_judged_by_all_methods_of_its_class(
+    check: Check, asked: str, confidence: Confidence
+) -> None:
+    helpers = HEAD + (
+        "class Agent:\n    def __init__(self, net):\n        self.net = net\n\n"
+        f"    def start(self):\n        return self.net.{asked}()\n\n"
+        "    def act(self, x):\n        return self.net.act(x).long().numpy()\n"
+    )
     (found,) = check(helpers=helpers).values()
     assert found.confidence is confidence
 

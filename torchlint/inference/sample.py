@@ -77,6 +77,9 @@ class Knowledge(Protocol):
     def names_of(self, node: ast.expr) -> frozenset[str]:
         """Return what a dotted name of a library means."""
 
+    def ancestry(self, node: ast.ClassDef) -> frozenset[tuple[str | None, str]]:
+        """Return a class and those of the project that it derives from, each by the path of its file and its name."""
+
     def of_file(self, path: str) -> Knowledge | None:
         """Return what is known about another file; None where it cannot be read."""
 
@@ -101,6 +104,10 @@ class SampledCall:
 
     analysis: Knowledge
     call: ast.Call
+    function: Function
+    """The function that is called."""
+    is_sure: bool = True
+    """Whether it calls this function: of a method of some object another class may have one of the same name."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +123,20 @@ class Brought:
     """Whether there are no others: the function is one of a program, which is run and not imported."""
 
 
+@dataclass(frozen=True)
+class _Calls:
+    """The calls of a function in the project."""
+
+    sites: tuple[SampledCall, ...] = ()
+    handed_on: bool = False
+    """Whether it is handed on somewhere, so that others may call it, too."""
+
+    @property
+    def deciding(self) -> tuple[SampledCall, ...]:
+        """The calls that are surely its own, if there are such: what others may hand over tells nothing beside them."""
+        return tuple(each for each in self.sites if each.is_sure) or self.sites
+
+
 class Sample:
     """The calls of functions, wherever in the project they stand; tests are left out: they make up what they give."""
 
@@ -123,13 +144,34 @@ class Sample:
         """Begin with the file that is checked."""
         self._own = analysis
         self._analyses: dict[str, Knowledge | None] = {analysis.path or "": analysis}
-        self._sites: dict[ast.AST, tuple[SampledCall, ...] | None] = {}
+        self._calls: dict[ast.AST, _Calls] = {}
         self._without_grad: dict[tuple[ast.AST, int], bool] = {}
         self._left = _MOST_LOOKS
 
     def brought(self, argument: ast.arg, is_grad: bool) -> Brought:
         """Return what the calls bring of a fault by an argument: of a gradient, or else of an accelerator."""
-        return self._brought(self._own, argument, is_grad, 0)
+        given, source = Bringing.NOTHING, None
+        waiting, seen = [(self._own, argument, 0)], {argument}
+        while waiting:
+            analysis, asked, depth = waiting.pop(0)
+            calls = self._calls_with(analysis, asked)
+            if not calls.sites or depth > _DEEPEST:
+                given = max(given, Bringing.UNKNOWN)
+                continue
+            for site in calls.sites:
+                found = self._brought_by(site, asked, is_grad, depth)
+                if found is Bringing.SOURCE:
+                    given, source = found, source or site
+                elif site not in calls.deciding:
+                    continue
+                elif isinstance(found, Bringing):
+                    given = max(given, found)
+                elif found not in seen:
+                    seen.add(found)
+                    waiting.append((site.analysis, found, depth + 1))
+        calls = self._calls_with(self._own, argument)
+        is_all = self._own.presuming.is_program and not calls.handed_on
+        return Brought(given, len(calls.deciding), source, is_all)
 
     def is_without_grad(self, node: ast.expr) -> bool:
         """Whether a place is reached in grad mode from no call in the project."""
@@ -159,43 +201,34 @@ class Sample:
             if analysis is not None and analysis is not self._own:
                 analysis.close()
         self._analyses.clear()
-        self._sites.clear()
+        self._calls.clear()
 
     # ------------------------------------------------------------------ what is given
-    def _brought(self, analysis: Knowledge, argument: ast.arg, is_grad: bool, depth: int) -> Brought:
+    def _calls_with(self, analysis: Knowledge, argument: ast.arg) -> _Calls:
+        """Return the calls that may hand something over for an argument; none where that cannot be told."""
         function = analysis.index.parents.get(analysis.index.parents[argument])
         if not isinstance(function, _FUNCTIONS) or argument in (function.args.vararg, function.args.kwarg):
-            return Brought(Bringing.UNKNOWN)
-        sites = self._calls_of(analysis, function)
-        if not sites:
-            return Brought(Bringing.UNKNOWN)
-        found = [self._brought_by(each, function, argument, is_grad, depth) for each in sites]
-        strongest = max(found, key=lambda each: each.given)
-        return Brought(strongest.given, len(sites), strongest.source, analysis.presuming.is_program)
+            return _Calls()
+        return self._calls_of(analysis, function)
 
-    def _brought_by(
-        self, site: SampledCall, function: Function, argument: ast.arg, is_grad: bool, depth: int
-    ) -> Brought:
-        """Return what one call brings of a fault by an argument."""
+    def _brought_by(self, site: SampledCall, argument: ast.arg, is_grad: bool, depth: int) -> Bringing | ast.arg:
+        """Return what one call brings of a fault by an argument, or by which argument of its own it came there."""
         call, presuming = site.call, site.analysis.presuming
-        if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
-            return Brought(Bringing.UNKNOWN)  # what is unpacked is not followed
-        node = _handed(call, function, argument)
-        if node is None:
-            return Brought(Bringing.NOTHING)  # its default, which is no live tensor
+        node = _handed(call, site.function, argument)
+        if node is None:  # its default, which is no live tensor, or what is unpacked: that is not followed
+            return Bringing.UNKNOWN if _unpacks(call) else Bringing.NOTHING
         value = presuming.value(node)
         if not (value.may_require_grad if is_grad else value.may_be_on_accelerator):
-            return Brought(Bringing.NOTHING)
+            return Bringing.NOTHING
         if is_grad and self._is_without_grad(site.analysis, call, depth):
-            return Brought(Bringing.NOTHING)
+            return Bringing.NOTHING
         why = value.why_grad if is_grad else value.why_device
         is_live = value.grad == Grad.ATTACHED if is_grad else bool(value.device & Device.ACCELERATOR)
         if is_live and why is not None and not any(step.named for step in why.chain()):
-            return Brought(Bringing.SOURCE, source=site)
+            return Bringing.SOURCE
         start = _start(why)
-        if isinstance(start, ast.arg) and start in presuming.index.parents and depth < _DEEPEST:
-            return self._brought(site.analysis, start, is_grad, depth + 1)
-        return Brought(Bringing.UNKNOWN)
+        is_own = isinstance(start, ast.arg) and start in presuming.index.parents
+        return start if is_own and isinstance(start, ast.arg) else Bringing.UNKNOWN
 
     def _is_without_grad(self, analysis: Knowledge, node: ast.expr, depth: int) -> bool:
         if not analysis.presuming.mode(node) & Mode.ON:
@@ -204,48 +237,49 @@ class Sample:
         if depth >= _DEEPEST or not isinstance(function, _FUNCTIONS):
             return False
         if (function, depth) not in self._without_grad:
-            sites = self._calls_of(analysis, function) or ()
-            inner = (self._is_without_grad(each.analysis, each.call, depth + 1) for each in sites)
-            self._without_grad[function, depth] = bool(sites) and all(inner)
+            calls = self._calls_of(analysis, function)
+            inner = (self._is_without_grad(each.analysis, each.call, depth + 1) for each in calls.sites)
+            self._without_grad[function, depth] = bool(calls.sites) and not calls.handed_on and all(inner)
         return self._without_grad[function, depth]
 
     # ------------------------------------------------------------------ who calls
-    def _calls_of(self, analysis: Knowledge, function: Function) -> tuple[SampledCall, ...] | None:
-        """Return all calls of a function in the project; None where some may be unknown."""
-        if function not in self._sites:
-            self._sites[function] = None  # while they are looked for
+    def _calls_of(self, analysis: Knowledge, function: Function) -> _Calls:
+        """Return the calls of a function in the project; none where they are too many, or cannot be told."""
+        if function not in self._calls:
+            self._calls[function] = _Calls()  # while they are looked for
             found = self._look(analysis, function)
-            if found is not None:
-                self._left -= len(found)
-            self._sites[function] = found if self._left >= 0 else None
-        return self._sites[function]
+            self._left -= len(found.sites)
+            self._calls[function] = found if self._left >= 0 else _Calls()
+        return self._calls[function]
 
-    def _look(self, analysis: Knowledge, function: Function) -> tuple[SampledCall, ...] | None:
+    def _look(self, analysis: Knowledge, function: Function) -> _Calls:
         owner = analysis.index.parents.get(function)
         own_class = owner if isinstance(owner, ast.ClassDef) else None
         if own_class is None and owner is not analysis.index.tree:
-            return None
+            return _Calls()
         word = function.name
         if own_class is not None and (word == "__init__" or word in _CALLED_AS_OBJECT):
             word = own_class.name
         elif word.startswith("__"):
-            return None
+            return _Calls()
         paths = analysis.other_texts.spelling(word)
         if paths is None:
-            return None
+            return _Calls()
         found: list[SampledCall] = []
+        handed_on = False
         is_method = own_class is not None and word == function.name
+        kin = _Kin(analysis, own_class)
         pattern = _BY_ATTRIBUTE if is_method else _BY_IMPORT
         stems = b"|".join(re.escape(each.encode()) for each in sorted(_stems(analysis)))
         call = re.compile(pattern % {b"word": word.encode(), b"stems": stems})
         for other in (analysis, *self._others(analysis, paths, call)):
-            calls = list(_calls(other, analysis, function, own_class))
-            if None in calls:
-                return None
-            found.extend(SampledCall(other, each) for each in calls if each is not None)
+            calls = list(_calls(other, analysis, function, kin))
+            handed_on |= None in calls
+            known = (each for each in calls if each is not None)
+            found += [SampledCall(other, each, function, not is_method or kin.calls(other, each)) for each in known]
             if len(found) > _MOST_CALLS:
-                return None
-        return tuple(found)
+                return _Calls()
+        return _Calls(tuple(found), handed_on)
 
     def _others(self, analysis: Knowledge, paths: list[str], call: re.Pattern[bytes]) -> Iterator[Knowledge]:
         """Yield what is known of other files than the one of a function, tests left out.
@@ -289,7 +323,13 @@ def _handed(call: ast.Call, function: Function, argument: ast.arg) -> ast.expr |
     if is_bound and at == 0:
         return _object_of(call, function)
     at -= is_bound
-    return call.args[at] if 0 <= at < len(call.args) else None
+    if not 0 <= at < len(call.args) or any(isinstance(each, ast.Starred) for each in call.args[: at + 1]):
+        return None
+    return call.args[at]
+
+
+def _unpacks(call: ast.Call) -> bool:
+    return any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords)
 
 
 def _object_of(call: ast.Call, function: Function) -> ast.expr:
@@ -301,18 +341,16 @@ def _object_of(call: ast.Call, function: Function) -> ast.expr:
 
 
 # ---------------------------------------------------------------------- calls in one file
-def _calls(
-    other: Knowledge, home: Knowledge, function: Function, own_class: ast.ClassDef | None
-) -> Iterator[ast.Call | None]:
+def _calls(other: Knowledge, home: Knowledge, function: Function, kin: _Kin) -> Iterator[ast.Call | None]:
     """Yield the calls of a function in a file; None where it is handed on, so that others call it."""
-    if own_class is None:
+    if kin.own_class is None:
         yield from _calls_by_name(other, home, function.name, hands_on=True)
     elif function.name == "__init__":
-        yield from _calls_by_name(other, home, own_class.name, hands_on=False)
+        yield from _calls_by_name(other, home, kin.own_class.name, hands_on=False)
     elif function.name in _CALLED_AS_OBJECT:
-        yield from _calls_of_objects(other, home, own_class.name)
+        yield from _calls_of_objects(other, home, kin.own_class.name)
     else:
-        yield from _calls_of_method(other, function.name, own_class)
+        yield from _calls_of_method(other, function.name, kin)
 
 
 def _calls_by_name(other: Knowledge, home: Knowledge, word: str, hands_on: bool) -> Iterator[ast.Call | None]:
@@ -379,22 +417,45 @@ def _calls_of_objects(other: Knowledge, home: Knowledge, word: str) -> Iterator[
             yield call
 
 
-def _calls_of_method(other: Knowledge, word: str, own_class: ast.ClassDef) -> Iterator[ast.Call | None]:
+def _calls_of_method(other: Knowledge, word: str, kin: _Kin) -> Iterator[ast.Call | None]:
     index = other.index
     for node in index.nodes(ast.Attribute):
-        if node.attr != word or not isinstance(node.ctx, ast.Load):
-            continue
-        if _is_of_another_class(node, word, own_class, other):
+        if node.attr != word or not isinstance(node.ctx, ast.Load) or kin.excludes(other, node):
             continue
         above = index.parents.get(node)
         yield above if isinstance(above, ast.Call) and above.func is node else None
 
 
-def _is_of_another_class(node: ast.Attribute, word: str, own_class: ast.ClassDef, other: Knowledge) -> bool:
-    """Whether a method is one of another class: of ``self`` where its class has its own, of a module or a library."""
-    if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
-        around = next((each for each in other.index.ancestors(node) if isinstance(each, ast.ClassDef)), None)
-        if around is not None and around is not own_class:
-            return any(isinstance(each, _FUNCTIONS) and each.name == word for each in around.body)
-    names = other.names_of(node.value)
-    return bool(names) and not any(name.startswith("here.") for name in names)
+@dataclass(frozen=True)
+class _Kin:
+    """The class of a method, its bases and what derives from it; None for a function that is called by its name."""
+
+    home: Knowledge
+    own_class: ast.ClassDef | None
+
+    def calls(self, other: Knowledge, call: ast.Call) -> bool:
+        """Whether a call is surely one of the method itself: one of ``self`` in a class of its line."""
+        around = _class_of_self(call.func.value, other) if isinstance(call.func, ast.Attribute) else None
+        return around is not None and (self._is_above(other, around) or self._is_below(other, around))
+
+    def excludes(self, other: Knowledge, method: ast.Attribute) -> bool:
+        """Whether a method is one of another class: of ``self`` where its class has its own, of a library's module."""
+        around = _class_of_self(method.value, other)
+        if around is not None and not self._is_above(other, around):
+            return any(isinstance(each, _FUNCTIONS) and each.name == method.attr for each in around.body)
+        names = other.names_of(method.value)
+        return bool(names) and not any(name.startswith("here.") for name in names)
+
+    def _is_above(self, other: Knowledge, around: ast.ClassDef) -> bool:
+        """Whether a class is the method's, or a base of it."""
+        return self.own_class is not None and (other.path, around.name) in self.home.ancestry(self.own_class)
+
+    def _is_below(self, other: Knowledge, around: ast.ClassDef) -> bool:
+        return self.own_class is not None and (self.home.path, self.own_class.name) in other.ancestry(around)
+
+
+def _class_of_self(node: ast.expr, other: Knowledge) -> ast.ClassDef | None:
+    """Return the class whose object an expression is, by being called ``self``; None for others."""
+    if isinstance(node, ast.Name) and node.id in ("self", "cls"):
+        return next((each for each in other.index.ancestors(node) if isinstance(each, ast.ClassDef)), None)
+    return None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import libcst as cst
 
 from torchlint.diagnostics.model import Confidence
-from torchlint.rules.api import Bringing, Brought, FileContext, Reason
+from torchlint.rules.api import Bringing, Brought, Device, FileContext, Mode, Reason
 
 
 @dataclass(frozen=True)
@@ -85,14 +86,32 @@ def _brought(reason: Reason, is_grad: bool, context: FileContext) -> Brought | N
 def _is_given_up(reason: Reason, is_grad: bool, doubts: Doubts, context: FileContext) -> bool:
     """Whether a doubt begins at the result of a function of which nothing is known.
 
-    What such a function gives may be on an accelerator as its arguments may, where it is known to be detached.
+    What such a function gives may be on an accelerator where its arguments are, and where something shows that it
+    computes with a graph: grad mode is off, or a `.detach()` is written around. A cast to integers shows nothing.
     """
     start = _start(reason)
     if not isinstance(start, ast.Call) or _asks_module(start, context):
         return False
-    return is_grad or (doubts.grad and doubts.why_grad is not None and _start(doubts.why_grad) is start)
+    if is_grad or (doubts.grad and doubts.why_grad is not None and _start(doubts.why_grad) is start):
+        return True
+    return not _shows_graph(start, context) and not _is_given_accelerator(start, context)
 
 
+def _is_given_accelerator(call: ast.Call, context: FileContext) -> bool:
+    """Whether a call is given an accelerator, or something on one: what it gives may be there, too."""
+    given = [*call.args, *(each.value for each in call.keywords)]
+    return any(context.value(each).device & Device.ACCELERATOR for each in given)
+
+
+def _shows_graph(call: ast.Call, context: FileContext) -> bool:
+    """Whether somebody thought of the graph that the result of a call may have."""
+    if not context.mode(call) & Mode.ON:
+        return True
+    scope = context.function_around(call) or context.tree
+    return any(each.attr == "detach" for each in context.inside(scope, ast.Attribute))
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _OF_MODULES = frozenset(
     ["eval", "train", "parameters", "named_parameters", "state_dict", "load_state_dict", "zero_grad"]
 )
@@ -100,19 +119,31 @@ _OF_MODULES = frozenset(
 
 
 def _asks_module(call: ast.Call, context: FileContext) -> bool:
-    """Whether a call is one of a module's methods, by what the function around does with the module."""
-    scope = context.function_around(call)
-    if not isinstance(call.func, ast.Attribute) or scope is None:
-        return False
-    owner = ast.dump(call.func.value)
-    return any(_shows_module(each.func, owner) for each in context.inside(scope, ast.Call))
+    """Whether a call is one of a module's methods, or of a part's, by what the functions around do with the module.
+
+    What the object itself holds, `self.network`, is judged by all methods of its class.
+    """
+    owners = set(_owners(call.func))
+    held = {each for each in owners if each.startswith("self.")}
+    for above in context.ancestors(call):
+        asked = owners if isinstance(above, _FUNCTIONS) else held if isinstance(above, ast.ClassDef) else ()
+        if asked and any(_shown_module(each.func) in asked for each in context.inside(above, ast.Call)):
+            return True
+    return False
 
 
-def _shows_module(function: ast.expr, owner: str) -> bool:
-    """Whether a call shows that an object is a module: it is called itself, or asked for what modules have."""
+def _owners(function: ast.expr) -> Iterator[str]:
+    """Yield what a method is asked of and what that is a part of, innermost first: `self.net.head`, `self.net`."""
+    while isinstance(function, ast.Attribute):
+        function = function.value
+        yield ast.unparse(function)
+
+
+def _shown_module(function: ast.expr) -> str:
+    """Return what a call shows to be a module, if it is none of a function: what is called, or asked for parameters."""
     if isinstance(function, ast.Attribute) and function.attr in _OF_MODULES:
         function = function.value
-    return ast.dump(function) == owner
+    return ast.unparse(function)
 
 
 def _start(reason: Reason) -> ast.AST | None:
