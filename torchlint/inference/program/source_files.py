@@ -10,7 +10,7 @@ from torchlint.source.text import Source, SourceError, decode
 from torchlint.syntax.ast_index import AstIndex, index_of
 from torchlint.syntax.parse import OtherLanguage, read
 
-MOST_FILES = 20_000
+MOST_FILES = 10_000
 MOST_ENTRIES = 400_000
 """Of a project with more Python files, or more files and folders of any kind, nothing is told."""
 _MOST_BYTES = 64 * 1024 * 1024
