@@ -35,7 +35,7 @@ history = torch.arange(3.0).tolist()
 ## Severity
 
 An error where an index asks an array without dimensions, a warning where the tensor may be on a graph or an
-accelerator, and legacy where the detour only costs time.
+accelerator when `.numpy()` is called, and legacy where the detour only costs time.
 
 ```python
 import torch
@@ -45,7 +45,8 @@ import torch.nn.functional as F
 def read(model: torch.nn.Linear, x: torch.Tensor):
     first = F.mse_loss(x, x).detach().cpu().numpy()[0]  # error
     second = float(model(x).mean().numpy())  # warning
-    return first, second, float(torch.ones(3).sum().numpy())  # legacy
+    third = float(model(x).mean().detach().cpu().numpy())  # legacy
+    return first, second, third, float(torch.ones(3).sum().numpy())  # legacy
 ```
 
 ## Fix safety
@@ -135,11 +136,15 @@ def _reported(
     fix = _repair(node, used, word, around, context)
     confidence = Confidence.CERTAIN if value.is_tensor else Confidence.LIKELY
     attribute = cst.ensure_type(node.func, cst.Attribute).attr
-    yield Draft(attribute, message, confidence, fix=fix, severity=_severity(used, value))
+    converted = context.value(cst.ensure_type(node.func, cst.Attribute).value)
+    yield Draft(attribute, message, confidence, fix=fix, severity=_severity(used, converted))
 
 
 def _severity(used: cst.BaseExpression, value: Value) -> Severity:
-    """Return what happens: an index raises without dimensions, NumPy refuses what is on a graph or an accelerator."""
+    """Return what happens: an index raises without dimensions, NumPy refuses what is on a graph or an accelerator.
+
+    ``value`` is what the array is made of: `.detach()` and `.cpu()` before the conversion have done their work.
+    """
     if isinstance(used, cst.Subscript):
         return Severity.ERROR
     may_fail = value.grad & Grad.ATTACHED or value.device & Device.ACCELERATOR

@@ -147,6 +147,8 @@ def _revived(
         return
     value = context.value(given)
     keeps_graph = bool(value.grad & Grad.ATTACHED)
+    if used is None and value.kind and not value.may(Kind.TENSOR):
+        return  # a number that is handed out: it may stand for a sum of no losses
     if not is_new and value.is_tensor and not value.grad & Grad.DETACHED:
         return  # it has its graph, and the call does nothing
     if not is_new and isinstance(place, ast.Call) and _reaches_a_graph(given, context):
