@@ -120,7 +120,9 @@ class Summaries:
         if function.name == CONSTRUCTOR:
             return SetsAttribute.FIRST
         plain = {last_word_of_name(each) for each in function.decorator_list} <= _PLAIN_DECORATORS
-        is_certain = plain and word in self._file.index.told(definitely_set, function)
+        around = self._file.classes.around(function)
+        is_property = around is not None and around.method(word) is not None
+        is_certain = plain and not is_property and word in self._file.index.told(definitely_set, function)
         return SetsAttribute.ALWAYS if is_certain else SetsAttribute.PERHAPS
 
     def _owner_of(self, function: Function, node: ast.AST, bound: bool) -> ast.expr | None:
