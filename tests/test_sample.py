@@ -76,8 +76,7 @@ def test_a_call_elsewhere_brings_nothing_and_that_is_told(check: Check, function
 
 
 STEPS = HEAD + (
-    "from base import Base\n\n\n"
-    "class Step(Base):\n    def finish(self, found):\n        return found.numpy()\n"
+    "from base import Base\n\n\nclass Step(Base):\n    def finish(self, found):\n        return found.numpy()\n"
 )
 BASE = HEAD + (
     "class Base:\n    def finish(self, found):\n        raise NotImplementedError\n\n"

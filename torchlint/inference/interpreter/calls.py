@@ -271,8 +271,11 @@ class Calls(Changes):
         return self._called(parts[0], Arguments(node, positional, keywords, given.starred, given.spread), env)
 
     def _lambda(self, node: ast.Lambda, given: Arguments, env: Env) -> Value:
-        """Return what a lambda returns for some arguments; its own nodes keep what is known for any."""
-        if node in self._lambdas or given.starred:
+        """Return what a lambda returns for some arguments; its own nodes keep what is known for any.
+
+        Of one that another file wrote nothing is known: its names mean what they mean there.
+        """
+        if node in self._lambdas or given.starred or node not in self._file.index.parents:
             return UNKNOWN
         self._lambdas.add(node)
         inner = env.layer()
