@@ -5,6 +5,8 @@
 Reports `non_blocking=True` on copies whose destination is the host beyond doubt: `.to("cpu", ...)`,
 `.to(torch.device("cpu"), ...)`, and `copy_` into a tensor on the host. Copies to an accelerator are right and left
 alone, and so is a function that waits for the copy: one that calls `synchronize`, or waits for a stream or an event.
+Where a copy that waits follows in the same block, `y.cpu()`, the finding is `unproven`: that one begins when this one
+has ended.
 
 ## Why is this bad?
 
@@ -150,11 +152,44 @@ def _confidence(node: cst.Call, value: Value, context: FileContext) -> Confidenc
         return Confidence.CERTAIN
     if _calls(node, _ORDERING, context, whole_file=True):  # whoever makes streams or events has an order in mind
         return Confidence.UNPROVEN
+    if _is_waited_for(node, context):
+        return Confidence.UNPROVEN
     if _calls(node, _STREAMS, context, whole_file=True):
         return Confidence.POSSIBLE
     if isinstance(above, cst.Attribute):
         return Confidence.LIKELY
     return Confidence.LIKELY if _read_by_name(node, context) else Confidence.POSSIBLE
+
+
+def _is_waited_for(node: cst.Call, context: FileContext) -> bool:
+    """Whether a copy that does wait follows in the same block: it begins when this one has ended.
+
+    What reads the copy between the two is not looked for.
+    """
+    found = context.python(node)
+    above = context.ancestors(found) if found is not None else iter(())
+    statement = next((each for each in above if isinstance(each, ast.stmt)), None)
+    block = context.parent(statement) if statement is not None else None
+    bodies = [getattr(block, each, []) for each in ("body", "orelse", "finalbody")] if block is not None else []
+    at, body = next(((each.index(statement), each) for each in bodies if statement in each), (0, []))
+    runs = (each for each in body[at + 1 :] if not isinstance(each, ast.FunctionDef | ast.ClassDef))
+    return any(_waits(call, context) for each in runs for call in context.inside(each, ast.Call))
+
+
+def _waits(call: ast.Call, context: FileContext) -> bool:
+    """Whether a call copies something to the host, and returns once it is there."""
+    match call:
+        case ast.Call(func=ast.Attribute(value=source, attr="cpu"), args=[], keywords=[]):
+            pass
+        case ast.Call(func=ast.Attribute(value=source, attr="to"), args=[place, *_], keywords=keywords):
+            blocks = all(not isinstance(each.value, ast.Constant) or not each.value.value for each in keywords)
+            if not blocks or context.value(place).device != Device.HOST:
+                return False
+        case ast.Call(func=ast.Attribute(value=source, attr="item" | "tolist"), args=[]):
+            return context.value(source).is_tensor and context.value(source).device != Device.HOST
+        case _:
+            return False
+    return context.value(source).may(Kind.TENSOR) and context.value(source).device != Device.HOST
 
 
 def _read_by_name(node: cst.Call, context: FileContext) -> bool:
