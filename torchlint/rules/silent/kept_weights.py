@@ -32,9 +32,22 @@ def is_of_a_model(call: ast.Call, context: FileContext) -> bool:
     value = context.value(model)
     if value.must(Kind.MODULE):
         return True
-    if not value.may(Kind.MODULE) or not _leads(model):
+    if not value.may(Kind.MODULE) or not _leads(model) or _is_set_to_another(model, context):
         return False
     return ast.unparse(model) in _models(context.tree, context)
+
+
+def _is_set_to_another(model: ast.expr, context: FileContext) -> bool:
+    """Whether an attribute is set to what is no module somewhere, such as a loader, which has a state, too."""
+    if not isinstance(model, ast.Attribute):
+        return False
+    written = ast.unparse(model)
+    alike = (each for each in context.attributes_by_word().get(model.attr, []) if ast.unparse(each) == written)
+    bound = (
+        above.value for each in alike if isinstance(above := context.parent(each), ast.Assign) and each in above.targets
+    )
+    known = (context.value(each) for each in bound)
+    return any(each.kind and not each.may(Kind.MODULE | Kind.NONE) for each in known)
 
 
 def _leads(model: ast.expr) -> bool:
