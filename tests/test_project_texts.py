@@ -104,6 +104,15 @@ def test_too_many_files_leave_it_open(project: Path, monkeypatch: pytest.MonkeyP
     assert sets(project) == "the project has too many files to look through"
 
 
+def test_a_folder_where_no_project_begins_may_hold_fewer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for at in range(4):
+        (tmp_path / f"a{at}.py").write_text("")
+    monkeypatch.setattr(source_files, "MOST_LOOSE_FILES", 3)
+    assert source_files.python_files(str(tmp_path)) is None
+    (tmp_path / "setup.cfg").write_text("")
+    assert len(source_files.python_files(str(tmp_path)) or ()) == 4
+
+
 @pytest.mark.parametrize(
     ("text", "answer"),
     [

@@ -67,5 +67,10 @@ class Homes:
 
     def _is_marked(self, folder: str) -> bool:
         if folder not in self._marked:
-            self._marked[folder] = any(os.path.exists(os.path.join(folder, mark)) for mark in _MARKS)
+            self._marked[folder] = is_marked(folder)
         return self._marked[folder]
+
+
+def is_marked(folder: str) -> bool:
+    """Whether something in a folder says that a project begins there."""
+    return any(os.path.exists(os.path.join(folder, mark)) for mark in _MARKS)

@@ -6,6 +6,7 @@ import os
 
 from torchlint.source import files
 from torchlint.source.notebook import SUFFIX
+from torchlint.source.project_root import is_marked
 from torchlint.source.text import Source, SourceError, decode
 from torchlint.syntax.ast_index import AstIndex, index_of
 from torchlint.syntax.parse import OtherLanguage, read
@@ -13,6 +14,8 @@ from torchlint.syntax.parse import OtherLanguage, read
 MOST_FILES = 10_000
 MOST_ENTRIES = 400_000
 """Of a project with more Python files, or more files and folders of any kind, nothing is told."""
+MOST_LOOSE_FILES = 3_000
+"""Likewise where nothing says that a project begins: a folder of downloads, or somebody's home."""
 _MOST_BYTES = 64 * 1024 * 1024
 _SUFFIXES = (".py", ".pyi", SUFFIX)
 _NO_SOURCE = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-packages", "venv", "env", "virtualenv"})
@@ -64,6 +67,7 @@ def python_files(root: str) -> list[str] | None:
     found: list[str] = []
     entries = 0
     stack = [root]
+    most = MOST_FILES if is_marked(root) else MOST_LOOSE_FILES
     while stack:
         try:
             listed = list(os.scandir(stack.pop()))
@@ -77,7 +81,7 @@ def python_files(root: str) -> list[str] | None:
                 found.append(entry.path)
             elif entry.is_dir(follow_symlinks=False) and _holds_source(entry):
                 stack.append(entry.path)
-        if len(found) > MOST_FILES:
+        if len(found) > most:
             return None
     return found
 
