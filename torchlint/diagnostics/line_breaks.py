@@ -199,12 +199,14 @@ class _Change:
     def put(self, pieces: Sequence[_Piece], before: str, behind: str) -> bool:
         """Add it to an edit that it stands in, or else with the bracket beside it; False where it is in none."""
         wider = _Change(self.start - len(before), self.end + len(behind), before + self.text + behind)
-        homes = ((change, each) for change in (wider, self) for each in pieces if change.stands_in(each))
-        written = ((self, each) for each in pieces if each.edit is not None and self.stands_in(each))
-        for change, piece in (*written, *homes):
-            piece.changes.append((change.start - piece.start, change.end - piece.start, change.text))
-            return True
-        return False
+        written = [each for each in pieces if each.edit is not None]
+        ways = [(self, written), (wider, pieces), (self, pieces)]
+        places = ((change, each) for change, those in ways for each in those if change.stands_in(each))
+        change, piece = next(places, (self, None))
+        if piece is None:
+            return False
+        piece.changes.append((change.start - piece.start, change.end - piece.start, change.text))
+        return True
 
     def stands_in(self, piece: _Piece) -> bool:
         """Whether all of it is within a piece."""

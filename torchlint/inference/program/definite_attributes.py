@@ -9,6 +9,10 @@ from torchlint.inference.program.bindings import own
 from torchlint.inference.program.imports import path_of
 from torchlint.syntax.ast_index import AstIndex, Function
 
+_HANDING_ON = frozenset(
+    {"no_grad", "inference_mode", "enable_grad", "set_grad_enabled", "autocast", "device", "record_function", "open"}
+)
+"""Context managers that end no error, by their last word."""
 _TELLING = frozenset({"getattr", "hasattr", "isinstance", "len", "type", "id", "str", "repr", "print", "bool"})
 
 
@@ -79,8 +83,10 @@ class _Ways:
                 return known | set(self._set(target))
             case ast.If(body=body, orelse=orelse):
                 return _either(self.through(body, known), self.through(orelse, known))
-            case ast.With(body=body):
+            case ast.With(items=items, body=body) if all(_ends_nothing(each.context_expr) for each in items):
                 return self.through(body, known)
+            case ast.With(body=body):  # it may take an error, and go on behind the block
+                self.through(body, known)
             case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=final):
                 tried = self.through([*body, *orelse], known)
                 for each in handlers:  # it may begin anywhere in what was tried
@@ -101,6 +107,12 @@ class _Ways:
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
                 for each in parts:
                     yield from self._set(each)
+
+
+def _ends_nothing(context: ast.expr) -> bool:
+    """Whether a context manager is known to hand on all errors of its block."""
+    function = context.func if isinstance(context, ast.Call) else context
+    return (path_of(function) or "").rpartition(".")[2] in _HANDING_ON
 
 
 def _either(one: frozenset[str] | None, other: frozenset[str] | None) -> frozenset[str] | None:

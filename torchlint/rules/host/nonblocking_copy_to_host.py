@@ -5,8 +5,8 @@
 Reports `non_blocking=True` on copies whose destination is the host beyond doubt: `.to("cpu", ...)`,
 `.to(torch.device("cpu"), ...)`, and `copy_` into a tensor on the host. Copies to an accelerator are right and left
 alone, and so is a function that waits for the copy: one that calls `synchronize`, or waits for a stream or an event.
-Where a copy that waits follows in the same block, `y.cpu()`, the finding is `unproven`: that one begins when this one
-has ended.
+Where a copy that waits follows in the same block, `y.cpu()`, and nothing reads this one before, the finding is
+`unproven`: that one begins when this one has ended.
 
 ## Why is this bad?
 
@@ -162,18 +162,41 @@ def _confidence(node: cst.Call, value: Value, context: FileContext) -> Confidenc
 
 
 def _is_waited_for(node: cst.Call, context: FileContext) -> bool:
-    """Whether a copy that does wait follows in the same block: it begins when this one has ended.
+    """Whether a copy gets a name and one that does wait follows in the same block before anything reads the name.
 
-    What reads the copy between the two is not looked for.
+    Copies of one stream end in their order: the second one returns when both have ended.
     """
     found = context.python(node)
-    above = context.ancestors(found) if found is not None else iter(())
-    statement = next((each for each in above if isinstance(each, ast.stmt)), None)
-    block = context.parent(statement) if statement is not None else None
-    bodies = [getattr(block, each, []) for each in ("body", "orelse", "finalbody")] if block is not None else []
-    at, body = next(((each.index(statement), each) for each in bodies if statement in each), (0, []))
-    runs = (each for each in body[at + 1 :] if not isinstance(each, ast.FunctionDef | ast.ClassDef))
-    return any(_waits(call, context) for each in runs for call in context.inside(each, ast.Call))
+    above = context.parent(found) if found is not None else None
+    while isinstance(above, ast.IfExp):
+        above = context.parent(above)
+    match above:
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            pass
+        case _:
+            return False
+    for statement in _behind(above, context):
+        inside = context.inside(statement, ast.Name)
+        names = [each for each in inside if each.id == name and isinstance(each.ctx, ast.Load)]
+        reads = [each for each in names if not isinstance(context.parent(each), ast.Call | ast.Tuple | ast.List)]
+        calls = (each for each in context.inside(statement, ast.Call) if _waits(each, context))
+        if (waiting := next(calls, None)) is not None:  # what is only handed over beside it is read behind it
+            return all(context.span(each) > context.span(waiting) for each in reads)
+        if names:
+            return False
+    return False
+
+
+def _behind(statement: ast.stmt, context: FileContext) -> list[ast.stmt]:
+    """Return the statements that follow one in its block; what they define runs at another time."""
+    block = context.parent(statement)
+    for body in (getattr(block, each, []) for each in ("body", "orelse", "finalbody")):
+        if statement in body:
+            later = body[body.index(statement) + 1 :]
+            return [
+                each for each in later if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+            ]
+    return []
 
 
 def _waits(call: ast.Call, context: FileContext) -> bool:
