@@ -268,15 +268,17 @@ class Sample:
         found: list[SampledCall] = []
         handed_on = False
         is_method = own_class is not None and word == function.name
-        kin = _Kin(analysis, own_class)
+        hierarchy = _Hierarchy(analysis, own_class)
         pattern = _BY_ATTRIBUTE if is_method else _BY_IMPORT
         stems = b"|".join(re.escape(each.encode()) for each in sorted(_stems(analysis)))
         call = re.compile(pattern % {b"word": word.encode(), b"stems": stems})
         for other in (analysis, *self._others(analysis, paths, call)):
-            calls = list(_calls(other, analysis, function, kin))
+            calls = list(_calls(other, analysis, function, hierarchy))
             handed_on |= None in calls
             known = (each for each in calls if each is not None)
-            found += [SampledCall(other, each, function, not is_method or kin.calls(other, each)) for each in known]
+            found += [
+                SampledCall(other, each, function, not is_method or hierarchy.calls(other, each)) for each in known
+            ]
             if len(found) > _MOST_CALLS:
                 return _Calls()
         return _Calls(tuple(found), handed_on)
@@ -341,16 +343,16 @@ def _object_of(call: ast.Call, function: Function) -> ast.expr:
 
 
 # ---------------------------------------------------------------------- calls in one file
-def _calls(other: Knowledge, home: Knowledge, function: Function, kin: _Kin) -> Iterator[ast.Call | None]:
+def _calls(other: Knowledge, home: Knowledge, function: Function, hierarchy: _Hierarchy) -> Iterator[ast.Call | None]:
     """Yield the calls of a function in a file; None where it is handed on, so that others call it."""
-    if kin.own_class is None:
+    if hierarchy.own_class is None:
         yield from _calls_by_name(other, home, function.name, hands_on=True)
     elif function.name == "__init__":
-        yield from _calls_by_name(other, home, kin.own_class.name, hands_on=False)
+        yield from _calls_by_name(other, home, hierarchy.own_class.name, hands_on=False)
     elif function.name in _CALLED_AS_OBJECT:
-        yield from _calls_of_objects(other, home, kin.own_class.name)
+        yield from _calls_of_objects(other, home, hierarchy.own_class.name)
     else:
-        yield from _calls_of_method(other, function.name, kin)
+        yield from _calls_of_method(other, function.name, hierarchy)
 
 
 def _calls_by_name(other: Knowledge, home: Knowledge, word: str, hands_on: bool) -> Iterator[ast.Call | None]:
@@ -417,17 +419,17 @@ def _calls_of_objects(other: Knowledge, home: Knowledge, word: str) -> Iterator[
             yield call
 
 
-def _calls_of_method(other: Knowledge, word: str, kin: _Kin) -> Iterator[ast.Call | None]:
+def _calls_of_method(other: Knowledge, word: str, hierarchy: _Hierarchy) -> Iterator[ast.Call | None]:
     index = other.index
     for node in index.nodes(ast.Attribute):
-        if node.attr != word or not isinstance(node.ctx, ast.Load) or kin.excludes(other, node):
+        if node.attr != word or not isinstance(node.ctx, ast.Load) or hierarchy.excludes(other, node):
             continue
         above = index.parents.get(node)
         yield above if isinstance(above, ast.Call) and above.func is node else None
 
 
 @dataclass(frozen=True)
-class _Kin:
+class _Hierarchy:
     """The class of a method, its bases and what derives from it; None for a function that is called by its name."""
 
     home: Knowledge
