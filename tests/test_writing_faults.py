@@ -132,7 +132,7 @@ def test_where_open_files_do_not_move_the_file_is_closed_first(tree: Path, monke
     real, handles = os.replace, []
 
     def rename(temporary: str, path: str) -> None:
-        handles.append([os.readlink(f"/proc/self/fd/{each}") for each in os.listdir("/proc/self/fd") if _leads(each)])
+        handles.append(_open_files())
         real(temporary, path)
 
     monkeypatch.setattr(files, "_OPEN_FILES_MOVE", False)
@@ -142,8 +142,10 @@ def test_where_open_files_do_not_move_the_file_is_closed_first(tree: Path, monke
     assert held(tree) == {"a.py": NEW, "b.py": OLD, "c.py": OLD}
 
 
-def _leads(handle: str) -> bool:
-    return os.path.lexists(f"/proc/self/fd/{handle}")
+def _open_files() -> list[str]:
+    """Return the paths that this process has open."""
+    handles = [f"/proc/self/fd/{each}" for each in os.listdir("/proc/self/fd")]
+    return [os.readlink(handle) for handle in handles if os.path.lexists(handle)]
 
 
 # ---------------------------------------------------------------------- what a file is beside its bytes
@@ -258,6 +260,7 @@ def test_a_fault_at_any_step_costs_one_file(
     assert done.stderr == f"torchlint: error: b.py: cannot be written: {os.strerror(number)}\n"
     assert done.stdout.startswith("b.py:4:9: TNS101") or "b.py:4:9" in done.stdout
     assert held(tree) == {"a.py": NEW, "b.py": OLD, "c.py": NEW}
+    assert not any(path.startswith(str(tree)) for path in _open_files())
 
 
 class _Fake:

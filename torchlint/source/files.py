@@ -9,6 +9,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from typing import BinaryIO
 
 TEMPORARY = ".torchlint-"
 """How the names of temporary files begin."""
@@ -187,7 +188,7 @@ def _filled(real: str, new: bytes, status: os.stat_result | None, durable: bool 
     """Yield a temporary file beside another, locked where that is possible, and remove it if it was not renamed."""
     handle, temporary = _opened(os.path.dirname(real))
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with _stream_of(handle) as stream:
             stream.write(new)
             stream.flush()
             _take_over(stream.fileno(), temporary, real, status)
@@ -200,6 +201,15 @@ def _filled(real: str, new: bytes, status: os.stat_result | None, durable: bool 
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
+        raise
+
+
+def _stream_of(handle: int) -> BinaryIO:
+    """Return a stream that owns a handle, which is closed where there can be none."""
+    try:
+        return os.fdopen(handle, "wb")
+    except BaseException:
+        os.close(handle)
         raise
 
 
