@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import stat
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from typing import BinaryIO
 
 TEMPORARY = ".torchlint-"
 """How the names of temporary files begin."""
@@ -204,7 +204,7 @@ def _filled(real: str, new: bytes, status: os.stat_result | None, durable: bool 
         raise
 
 
-def _stream_of(handle: int) -> BinaryIO:
+def _stream_of(handle: int) -> io.BufferedWriter:
     """Return a stream that owns a handle, which is closed where there can be none."""
     try:
         return os.fdopen(handle, "wb")
