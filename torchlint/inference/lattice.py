@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
@@ -207,6 +207,20 @@ class Value:
         """Return this value with some facts replaced."""
         return Value(**{**dict(zip(_FACTS, _all_facts(self), strict=True)), **changes})
 
+    @property
+    def has_parts(self) -> bool:
+        """Whether anything is known of what a container holds."""
+        return self.items is not None or self.member is not None or bool(self.keys)
+
+    def with_parts(self, change: Callable[[Value], Value], **changes: object) -> Value:
+        """Return this value with a change made to each of its parts that is known, and some facts replaced."""
+        return self.having(
+            items=None if self.items is None else tuple(map(change, self.items)),
+            member=None if self.member is None else change(self.member),
+            keys=tuple((word, change(each)) for word, each in self.keys),
+            **changes,
+        )
+
     def same(self, other: Value) -> bool:
         """Whether both say the same, reasons aside: a loop that changes nothing has settled."""
         if self is other:
@@ -349,12 +363,7 @@ def annotated(value: Value) -> Value:
     """Return a value of which an annotation says what kind it is, and of what kind all that it holds."""
     if value.vague and value.member is None:
         return value
-    return value.having(
-        claimed="callers may break the annotation",
-        items=None if value.items is None else tuple(map(annotated, value.items)),
-        member=None if value.member is None else annotated(value.member),
-        keys=tuple((word, annotated(each)) for word, each in value.keys),
-    )
+    return value.with_parts(annotated, claimed="callers may break the annotation")
 
 
 def resting_on(base: Value, result: Value) -> Value:

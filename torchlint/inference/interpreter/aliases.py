@@ -99,16 +99,8 @@ def _wholes(path: str) -> Iterator[str]:
 
 def _gaining(value: Value, grad: int, why: Reason | None, depth: int = _DEEPEST) -> Value:
     """Return a value whose tensors may have come to require grad."""
-    if value.items is not None or value.member is not None or value.keys:
-        if not depth:
-            return value
-        return value.having(
-            items=tuple(_gaining(each, grad, why, depth - 1) for each in value.items)
-            if value.items is not None
-            else None,
-            member=_gaining(value.member, grad, why, depth - 1) if value.member is not None else None,
-            keys=tuple((key, _gaining(each, grad, why, depth - 1)) for key, each in value.keys),
-        )
+    if value.has_parts:
+        return value.with_parts(lambda each: _gaining(each, grad, why, depth - 1)) if depth else value
     if not value.may(Kind.TENSOR) or not value.dtype & Dtype.FLOATING or not grad & ~value.grad:
         return value
     return value.having(grad=value.grad | grad, why_grad=value.why_grad or why)

@@ -67,8 +67,6 @@ class Calls(Changes):
     def __init__(self, expressions: Expressions) -> None:
         super().__init__(expressions)
         self._file = expressions.file
-        self._lambdas: set[ast.Lambda] = set()
-        """The lambdas that are being called at this moment."""
 
     def call(self, node: ast.Call, env: Env) -> Value:
         """Return a call's value; what it changes in place is changed in ``env``."""
@@ -271,24 +269,22 @@ class Calls(Changes):
         return self._called(parts[0], Arguments(node, positional, keywords, given.starred, given.spread), env)
 
     def _lambda(self, node: ast.Lambda, given: Arguments, env: Env) -> Value:
-        """Return what a lambda returns for some arguments; its own nodes keep what is known for any.
-
-        Of one that another file wrote nothing is known: its names mean what they mean there.
-        """
-        if node in self._lambdas or given.starred or node not in self._file.index.parents:
+        """Return what a lambda returns for some arguments; its own nodes keep what is known for any."""
+        project = self._file.project
+        if node in project.running or given.starred:
             return UNKNOWN
-        self._lambdas.add(node)
+        if node not in self._file.index.parents:
+            home = next((file for file in project.files() if node in file.index.parents), None)
+            return home.summaries.of_lambda(node, given, env.mode) if home is not None else UNKNOWN
         inner = env.layer()
-        for index, argument in enumerate([*node.args.posonlyargs, *node.args.args]):
-            inner.assign(argument.arg, given.find(index, argument.arg) or UNKNOWN)
-        for argument in node.args.kwonlyargs:
-            inner.assign(argument.arg, given.keywords.get(argument.arg, UNKNOWN))
+        for word, value in given.bound_to(node).items():
+            inner.assign(word, value)
         try:
-            return self._of.evaluate(node.body, inner)
+            with project.call(node, deeper=False):
+                return self._of.evaluate(node.body, inner)
         finally:
             if isinstance(given.node, ast.Call) or not self._is_written_there(node, given.node):
                 self._of.evaluate(node, env)
-            self._lambdas.discard(node)
 
     def _is_written_there(self, node: ast.Lambda, function: ast.AST) -> bool:
         """Whether a lambda is an argument of the call of a function: nobody else can call it."""

@@ -33,15 +33,11 @@ _DEEPEST: Final = 4
 
 def clipped(value: Value, depth: int = _DEEPEST) -> Value:
     """Return a value of which nothing is known that is nested too deeply."""
-    if value.items is None and value.member is None and not value.keys:
+    if not value.has_parts:
         return value
     if not depth:
         return value.having(items=None, member=UNKNOWN, keys=())
-    return value.having(
-        items=tuple(clipped(each, depth - 1) for each in value.items) if value.items is not None else None,
-        member=clipped(value.member, depth - 1) if value.member is not None else None,
-        keys=tuple((word, clipped(each, depth - 1)) for word, each in value.keys),
-    )
+    return value.with_parts(lambda each: clipped(each, depth - 1))
 
 
 @dataclass

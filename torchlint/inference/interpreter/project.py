@@ -206,7 +206,9 @@ class Project:
             self.running.pop()
 
     @contextmanager
-    def call(self, function: ast.FunctionDef | ast.AsyncFunctionDef, deeper: bool = True) -> Iterator[None]:
+    def call(
+        self, function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, deeper: bool = True
+    ) -> Iterator[None]:
         """Walk a function for one call; what a decorator puts around a function is no deeper than the function."""
         self.running.append(function)
         self.depth += deeper

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from torchlint.inference.interpreter.class_texts import CONSTRUCTOR
+from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.project import MOST_DEPTH, Effort
 from torchlint.inference.interpreter.shared_memory import linked_roots
 from torchlint.inference.interpreter.statements import Flow
@@ -16,7 +17,16 @@ from torchlint.inference.models.call_arguments import Arguments, SetsAttribute
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.models.grad_mode import TURNING_OFF
 from torchlint.inference.models.tables import words
-from torchlint.inference.program.bindings import lines_of, local, may_change, own, shared, written
+from torchlint.inference.program.bindings import (
+    binder,
+    lines_of,
+    loaded,
+    local,
+    may_change,
+    own,
+    shared,
+    written,
+)
 from torchlint.inference.program.definite_attributes import definitely_set
 from torchlint.syntax.ast_index import AstIndex, Function, parameters
 
@@ -26,7 +36,11 @@ if TYPE_CHECKING:
 _PLAIN_DECORATORS = words("staticmethod classmethod abstractmethod overload override cache") | TURNING_OFF
 """Decorators under which a call gives what the function returns."""
 
+_SCOPES_OF_EXPRESSIONS = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
 _Changes = tuple[tuple[str, Value], ...]
+_EXPLAINED = 3
+"""The parts of what a function gives are explained this deep."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,6 +290,22 @@ class Summaries:
             return _made_under(mode, said)
         return flow.returned if flow.returned.kind or flow.returns else _made_under(mode, UNKNOWN)
 
+    def of_lambda(self, node: ast.Lambda, given: Arguments, mode: Mode) -> Value:
+        """Return what a lambda of this file gives where another one calls it; of what is around it nothing is known."""
+        index, owner = self._file.index, self._file.owner(node)
+        if any(isinstance(above, _SCOPES_OF_EXPRESSIONS) for above in index.ancestors(node)):
+            return UNKNOWN
+        env = Env(mode=mode)
+        for word in index.told(loaded, node):
+            if binder(index, owner, word) is not None:
+                env.assign(word, UNKNOWN)
+        for word, value in given.bound_to(node).items():
+            env.assign(word, value)
+        flow = Flow(self._file, [], lambda _: env, None)
+        flow.reports = False
+        with closing(flow), self._file.project.call(node):
+            return _through(flow.evaluate(node.body, env), given)
+
     # ------------------------------------------------------------------ decorators
     def _wrapped(self, call: _Call, at: int) -> Value:
         """Return what a function returns through the decorator of the project at some place of its list."""
@@ -424,10 +454,13 @@ def _fingerprint(value: Value | None, depth: int = 6) -> object:
     )
 
 
-def _through(value: Value, given: Arguments, what: str = "returns it") -> Value:
-    """Say that what is known comes from another function's text."""
+def _through(value: Value, given: Arguments, what: str = "returns it", depth: int = _EXPLAINED) -> Value:
+    """Say that what is known of a value, and of the parts of a container, comes from another function's text."""
 
     def step(reason: Reason | None) -> Reason | None:
         return Reason("{code} " + what, given.node, reason, weak=True) if reason is not None else None
 
-    return value.having(why_grad=step(value.why_grad), why_device=step(value.why_device))
+    steps = {"why_grad": step(value.why_grad), "why_device": step(value.why_device)}
+    if depth and value.has_parts:
+        return value.with_parts(lambda each: _through(each, given, what, depth - 1), **steps)
+    return value.having(**steps)

@@ -6,7 +6,8 @@ import ast
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from torchlint.inference.lattice import Device, Dtype, Grad, Kind, Reason, Value, join_all
+from torchlint.inference.lattice import UNKNOWN, Device, Dtype, Grad, Kind, Reason, Value, join_all
+from torchlint.syntax.ast_index import parameters
 
 
 class SetsAttribute(IntEnum):
@@ -46,6 +47,15 @@ class Arguments:
             if name in self.keywords:
                 return self.keywords[name]
         return self.positional[index] if 0 <= index < len(self.positional) else None
+
+    def bound_to(self, node: ast.Lambda) -> dict[str, Value]:
+        """Return what the parameters of a lambda are; nothing is known of those that are left to their defaults."""
+        found = dict.fromkeys(parameters(node), UNKNOWN)
+        for index, argument in enumerate([*node.args.posonlyargs, *node.args.args]):
+            found[argument.arg] = self.find(index, argument.arg) or UNKNOWN
+        for argument in node.args.kwonlyargs:
+            found[argument.arg] = self.keywords.get(argument.arg, UNKNOWN)
+        return found
 
     def joined_since(self, start: int, methods: int) -> None:
         """Join what each of some methods, of which one is called, set attributes to."""

@@ -183,15 +183,8 @@ def batch_of(value: Value, depth: int = 4) -> Value:
     if not depth or (value.unknown and value.items is None and value.member is None):
         plain = host_batch()
         return plain.having(**_shown(value)) if value.kind else plain
-    return value.having(
-        kind=value.kind | _OF_BATCHES,
-        **_shown(value),
-        rank=None,
-        const=None,
-        items=tuple(batch_of(each, depth - 1) for each in value.items) if value.items is not None else None,
-        member=batch_of(value.member, depth - 1) if value.member is not None else None,
-        keys=tuple((key, batch_of(each, depth - 1)) for key, each in value.keys),
-    )
+    facts = {"kind": value.kind | _OF_BATCHES, **_shown(value), "rank": None, "const": None}
+    return value.with_parts(lambda each: batch_of(each, depth - 1), **facts)
 
 
 def _shown(value: Value) -> dict[str, object]:
