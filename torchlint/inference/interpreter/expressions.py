@@ -65,8 +65,8 @@ class Expressions:
         self.changes: dict[str, Value] = {}
         """What names and paths have become by changes in place, joined."""
         self.assumed: Assumed = frozenset()
-        self.guard = Guard(self.evaluate, file.meant, lambda: file.works_with_torch)
         self.truth = Truth(self.values, self.is_open)
+        self.guard = Guard(self.evaluate, file.meant, self.truth.of, lambda: file.works_with_torch)
         self.calls = Calls(self)
         self.reports = True
         """Whether somebody asks for the values of single expressions: else code that is never reached is left out."""

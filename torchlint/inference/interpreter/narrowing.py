@@ -56,6 +56,8 @@ class Guard:
     evaluate: Callable[[ast.expr, Env], Value]
     meant: Callable[[ast.Name], ast.expr | None] = lambda _: None
     """Gives the expression that a name was bound to, where that is a test and still holds."""
+    decided: Callable[[ast.expr, Env], bool | None] = lambda *_: None
+    """Tells whether a test holds, where what the walk knows decides that."""
     by_words: Callable[[], bool] = lambda: True
     """Tells whether words that other libraries share with torch speak for a tensor: ``hasattr(x, "detach")``."""
 
@@ -89,9 +91,13 @@ class Guard:
                 self._drop(test, Kind.NONE, env)
 
     def _any_of(self, parts: list[ast.expr], holds: bool, env: Env) -> None:
-        """One of the parts is the first that holds, or does not hold; those before it did not decide."""
+        """One of the parts is the first that holds, or does not hold; those before it did not decide.
+
+        It is none of those that are known to come out the other way.
+        """
         branches = []
-        for last, _ in enumerate(parts):
+        able = [at for at, part in enumerate(parts) if self.decided(part, env) != (not holds)]
+        for last in able or range(len(parts)):
             branch = env.layer()
             for part in parts[:last]:
                 self.narrow(part, not holds, branch)
