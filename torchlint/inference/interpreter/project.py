@@ -26,10 +26,10 @@ MOST_FILES = 200
 MOST_LINES = 4_000
 """Lines walked for the sake of one file, in it and, counted apart, in others; what else it calls there is not known."""
 
-MOST_FOREIGN_LINES = 200
+MOST_FOREIGN_LINES = 1_200
 """Lines of other files walked for one call that leads there; what else it calls is not followed further."""
 
-MOST_DEPTH = 4
+MOST_DEPTH = 6
 """Calls are followed this deep."""
 
 _MOST_BYTES = 500_000
