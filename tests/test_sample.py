@@ -50,6 +50,16 @@ def test_nobody_calls(check: Check) -> None:
     assert not any(BRINGS_NOTHING in step for each in found.values() for step in each.why)
 
 
+def test_an_argument_that_is_passed_on_to_a_private_function_is_direct(check: Check) -> None:
+    found = check(
+        HEAD + "def save(file, faces):\n    _save(file, faces.long())\n\n\n"
+        "def _save(file, faces):\n    file.write(faces.numpy())\n\n\n"
+        "class Mesh:\n    def __init__(self, faces):\n        self.faces = faces\n\n"
+        "    def save(self, file):\n        file.write(self.faces.cpu().numpy())\n"
+    )
+    assert {line: str(each.confidence) for line, each in found.items()} == {10: "possible", 18: "unproven"}
+
+
 @pytest.mark.parametrize(
     ("function", "calls"),
     [

@@ -111,6 +111,8 @@ class Reason:
     """Whether this step rests on a name or on another function's text, not on this function's own."""
     aside: bool = False
     """Whether what went before was only computed with, beside a tensor that cannot bring the fault."""
+    passed: bool = False
+    """Whether a call of a private function passes the value on to it: another function's argument is its own."""
     named: bool = False
     """Whether a name is all the evidence: what ``net`` is called with is the output of a module, as it seems."""
 

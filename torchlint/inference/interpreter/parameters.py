@@ -404,7 +404,7 @@ def _given(call: ast.Call, index: int, word: str) -> ast.expr | None:
 
 
 def _passed(reason: Reason | None, call: ast.Call) -> Reason | None:
-    return Reason("{code} passes it", call, reason, weak=True) if reason is not None else None
+    return Reason("{code} passes it", call, reason, weak=True, passed=True) if reason is not None else None
 
 
 __all__ = ["Called", "Callers", "is_program", "is_test"]

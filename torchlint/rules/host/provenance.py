@@ -39,8 +39,9 @@ class Grade:
 def grade(doubts: Doubts, call: cst.Call, context: FileContext) -> Grade:
     """Grade a conversion where no source of the fault is known in the function itself.
 
-    `LIKELY` is what a call in the project hands over. `POSSIBLE` is what an argument of the function, or a call in it,
-    brings to the place directly: whoever calls it with a live tensor, or one on an accelerator, meets the error. All
+    `LIKELY` is what a call in the project hands over. `POSSIBLE` is what an argument, of the function or of one that
+    passes it on to this private one, or a call in it brings to the place directly: whoever calls it with a live
+    tensor, or one on an accelerator, meets the error. All
     else is `UNPROVEN`: a value that was not followed further, an operand beside a tensor that is known, what another
     method left in an attribute, a gradient where all calls in the project are made without grad mode, and one that
     only a function could bring of which nothing is known: a gradient takes a module, a parameter or a request.
@@ -152,7 +153,10 @@ def _start(reason: Reason) -> ast.AST | None:
 
 
 def _is_direct(reason: Reason, place: ast.AST, context: FileContext) -> bool:
-    """Whether a reason begins at an argument or a call of a function around the place, and nothing stood between."""
+    """Whether a reason begins at a call in a function around the place, or at an argument, and nothing stood between.
+
+    The argument may be one of another function, which passes it on to a private one.
+    """
     start = _start(reason)
     if start is None or not context.holds(start):
         return False
@@ -160,7 +164,8 @@ def _is_direct(reason: Reason, place: ast.AST, context: FileContext) -> bool:
     if any(step.aside or (_is_held(step) and not is_own_part) for step in reason.chain()):
         return False
     around = {None, *(each for each in context.ancestors(place))}
-    return context.function_around(start) in around
+    is_passed_on = isinstance(start, ast.arg) and any(step.passed for step in reason.chain())
+    return is_passed_on or context.function_around(start) in around
 
 
 def _is_held(step: Reason) -> bool:
