@@ -67,6 +67,8 @@ class Calls(Changes):
     def __init__(self, expressions: Expressions) -> None:
         super().__init__(expressions)
         self._file = expressions.file
+        self._lambdas: set[ast.Lambda] = set()
+        """The lambdas that are being called at this moment."""
 
     def call(self, node: ast.Call, env: Env) -> Value:
         """Return a call's value; what it changes in place is changed in ``env``."""
@@ -123,7 +125,7 @@ class Calls(Changes):
         if callee.names and callee.must(Kind.OTHER):
             return join_all(self._named(name, callee, given, env) for name in sorted(callee.names))
         if isinstance(callee.node, ast.Lambda):
-            return self._lambda(callee.node, given, env)
+            return self.call_lambda(callee.node, given, env)
         if callee.instance:
             return self._object(callee, given, env)
         if callee.kind and callee.must(FOREIGN) and callee.may(Kind.OTHER):
@@ -268,23 +270,23 @@ class Calls(Changes):
         positional = (*parts[1 : 1 + count], *given.positional)
         return self._called(parts[0], Arguments(node, positional, keywords, given.starred, given.spread), env)
 
-    def _lambda(self, node: ast.Lambda, given: Arguments, env: Env) -> Value:
+    def call_lambda(self, node: ast.Lambda, given: Arguments, env: Env) -> Value:
         """Return what a lambda returns for some arguments; its own nodes keep what is known for any."""
-        project = self._file.project
-        if node in project.running or given.starred:
+        if node in self._lambdas or given.starred:
             return UNKNOWN
         if node not in self._file.index.parents:
-            home = next((file for file in project.files() if node in file.index.parents), None)
+            home = next((file for file in self._file.project.files() if node in file.index.parents), None)
             return home.summaries.of_lambda(node, given, env.mode) if home is not None else UNKNOWN
+        self._lambdas.add(node)
         inner = env.layer()
         for word, value in given.bound_to(node).items():
             inner.assign(word, value)
         try:
-            with project.call(node, deeper=False):
-                return self._of.evaluate(node.body, inner)
+            return self._of.evaluate(node.body, inner)
         finally:
             if isinstance(given.node, ast.Call) or not self._is_written_there(node, given.node):
                 self._of.evaluate(node, env)
+            self._lambdas.discard(node)
 
     def _is_written_there(self, node: ast.Lambda, function: ast.AST) -> bool:
         """Whether a lambda is an argument of the call of a function: nobody else can call it."""

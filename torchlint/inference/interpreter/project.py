@@ -15,7 +15,7 @@ from torchlint.inference.lattice import Kind, Value, of_kind
 from torchlint.inference.program.module_files import Location, file_of, seen_from
 from torchlint.source import files
 from torchlint.source.text import SourceError, decode
-from torchlint.syntax.ast_index import AST_CACHE, AstIndex, index_of
+from torchlint.syntax.ast_index import AST_CACHE, AstIndex, Function, index_of
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
@@ -206,9 +206,7 @@ class Project:
             self.running.pop()
 
     @contextmanager
-    def call(
-        self, function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, deeper: bool = True
-    ) -> Iterator[None]:
+    def call(self, function: Function | ast.Lambda, deeper: bool = True) -> Iterator[None]:
         """Walk a function for one call; what a decorator puts around a function is no deeper than the function."""
         self.running.append(function)
         self.depth += deeper

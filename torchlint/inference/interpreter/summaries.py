@@ -292,19 +292,20 @@ class Summaries:
 
     def of_lambda(self, node: ast.Lambda, given: Arguments, mode: Mode) -> Value:
         """Return what a lambda of this file gives where another one calls it; of what is around it nothing is known."""
-        index, owner = self._file.index, self._file.owner(node)
-        if any(isinstance(above, _SCOPES_OF_EXPRESSIONS) for above in index.ancestors(node)):
+        file, project = self._file, self._file.project
+        if any(isinstance(above, _SCOPES_OF_EXPRESSIONS) for above in file.index.ancestors(node)):
             return UNKNOWN
-        env = Env(mode=mode)
-        for word in index.told(loaded, node):
-            if binder(index, owner, word) is not None:
+        if project.depth >= MOST_DEPTH:
+            project.effort.shallow = True
+            return UNKNOWN
+        env, owner = Env(mode=mode), file.owner(node)
+        for word in file.index.told(loaded, node):
+            if binder(file.index, owner, word) is not None:
                 env.assign(word, UNKNOWN)
-        for word, value in given.bound_to(node).items():
-            env.assign(word, value)
-        flow = Flow(self._file, [], lambda _: env, None)
+        flow = Flow(file, [], lambda _: env, None)
         flow.reports = False
-        with closing(flow), self._file.project.call(node):
-            return _through(flow.evaluate(node.body, env), given)
+        with closing(flow), project.following(file), project.call(node):
+            return _through(flow.calls.call_lambda(node, given, env), given)
 
     # ------------------------------------------------------------------ decorators
     def _wrapped(self, call: _Call, at: int) -> Value:
