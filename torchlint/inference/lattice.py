@@ -112,7 +112,7 @@ class Reason:
     aside: bool = False
     """Whether what went before was only computed with, beside a tensor that cannot bring the fault."""
     passed: bool = False
-    """Whether a call of a private function passes the value on to it: another function's argument is its own."""
+    """Whether this step is a call that passes its caller's value on to a private function."""
     named: bool = False
     """Whether a name is all the evidence: what ``net`` is called with is the output of a module, as it seems."""
 

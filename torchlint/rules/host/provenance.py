@@ -41,10 +41,10 @@ def grade(doubts: Doubts, call: cst.Call, context: FileContext) -> Grade:
 
     `LIKELY` is what a call in the project hands over. `POSSIBLE` is what an argument, of the function or of one that
     passes it on to this private one, or a call in it brings to the place directly: whoever calls it with a live
-    tensor, or one on an accelerator, meets the error. All
-    else is `UNPROVEN`: a value that was not followed further, an operand beside a tensor that is known, what another
-    method left in an attribute, a gradient where all calls in the project are made without grad mode, and one that
-    only a function could bring of which nothing is known: a gradient takes a module, a parameter or a request.
+    tensor, or one on an accelerator, meets the error. All else is `UNPROVEN`: a value that was not followed further,
+    an operand beside a tensor that is known, what another method left in an attribute, a gradient where all calls in
+    the project are made without grad mode, and one that only a function could bring of which nothing is known: a
+    gradient takes a module, a parameter or a request.
 
     So is what the calls in a program hand over of which nothing is known: it is run and not imported, so they are all.
 
