@@ -97,6 +97,8 @@ def speaks_of_devices(context: FileContext) -> bool:
 
 def _begins(node: ast.expr, context: FileContext, depth: int) -> str | None:
     """Return where a tensor of unknown place comes from, if that is a module or what a module is given."""
+    if isinstance(node, ast.Attribute) and node.attr == "device":
+        node = node.value  # what is made on the device of a tensor is where that is
     value = context.value(node)
     if depth == 0 or not (_may_be_there(value) or (value.may(Kind.SEQUENCE) and _may_be_there(value.element()))):
         return None
