@@ -71,6 +71,12 @@ def test_findings_and_their_places(path: Path) -> None:
     assert result.troubles == ()
 
 
+@pytest.mark.parametrize("path", FLAGGED, ids=label)
+def test_every_finding_says_why(path: Path) -> None:
+    result = check_bytes(alone(path), path.read_bytes(), only(path))
+    assert [said(result, each) for each in result.findings if not each.why or not all(each.why)] == []
+
+
 @pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
 @pytest.mark.parametrize("path", FLAGGED, ids=label)
 def test_exact_text_after_the_fixes(path: Path, unsafe: bool) -> None:

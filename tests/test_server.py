@@ -111,6 +111,12 @@ def test_an_unsaved_text_gets_its_diagnostics_in_full(editor: Editor) -> None:
             "codeDescription": {"href": f"{RULES}/TNS302/"},
             "source": "torchlint",
             "tags": [2],
+            "relatedInformation": [
+                {
+                    "location": {"uri": uri, "range": span(5, 0, 19)},
+                    "message": "it is given a size: `3`, line 6",
+                }
+            ],
         },
     ]
     editor.notify("textDocument/didClose", {"textDocument": {"uri": uri}})

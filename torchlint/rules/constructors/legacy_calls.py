@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 
 import libcst as cst
 
 from torchlint.diagnostics.model import Confidence, Severity
 from torchlint.rules.api import FileContext, Triggers
-from torchlint.rules.evidence.constructor_argument import EMPTY_STORAGE, ArgumentKind, Given, given
+from torchlint.rules.evidence.constructor_argument import EMPTY_STORAGE, ArgumentKind, Given, brief, given
 from torchlint.rules.evidence.filled_at_once import Filling, filling
+from torchlint.rules.evidence.finding_reasons import is_what
 from torchlint.rules.evidence.legacy_types import TensorType, name_node, type_of
 from torchlint.rules.evidence.torch_defaults import defaults
 
@@ -172,7 +174,7 @@ def why(call: Construction, context: FileContext) -> tuple[str, ...]:
     """Return the steps behind a finding."""
     steps = []
     if call.given.doubt:
-        steps.append(f"what {call.given.what.rstrip(',')} is rests on a claim: {call.given.doubt}")
+        steps.append(f"{_claimed(call.given)} rests on a claim: {call.given.doubt}")
     elif call.confidence is Confidence.LIKELY and call.given.kind is ArgumentKind.SIZE:
         steps.append(f"the name or the use of {call.given.what} speaks for a size; nothing proves it")
     if call.given.kind is ArgumentKind.UNKNOWN:
@@ -184,4 +186,24 @@ def why(call: Construction, context: FileContext) -> tuple[str, ...]:
         steps.append("`torch.Tensor` follows the default dtype, which this file changes")
     if known.device:
         steps.append("legacy constructors ignore the default device that this file sets; the modern ones follow it")
-    return tuple(steps)
+    return tuple(steps) or (_plainly(call, context),)
+
+
+def _claimed(found: Given) -> str:
+    code, _, kind = found.what.rstrip(",").partition(", ")
+    return f"that {code} is {kind or found.kind.value}"
+
+
+def _plainly(call: Construction, context: FileContext) -> str:
+    """Say what the call is given, where there is no more to tell."""
+    found = call.given
+    if found.kind is ArgumentKind.EMPTY or not call.positional:
+        return "it is called without a size or data"
+    argument = call.positional[0].value
+    if len(call.positional) > 1:
+        return "it is given more than one size"
+    if found.what.startswith("`"):
+        return is_what(argument, found.kind.value, context)
+    place = context.python(argument)
+    line = f", line {place.lineno}" if isinstance(place, ast.expr) else ""
+    return f"it is given {found.what.rstrip(',')}: `{brief(argument, context)}`{line}"

@@ -100,14 +100,14 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
         return
     known = context.value(node.value)
     is_sure = use.word != "[0]" or known.rank == 0
-    confidence = evidence if is_sure else min(evidence, Confidence.LIKELY)
+    confidence = evidence.confidence if is_sure else min(evidence.confidence, Confidence.LIKELY)
     place = context.python(node.value)
     fix = _fix(node, use, context)
     if fix is not None:
         number = isinstance(place, ast.expr) and has_no_dimension(place, context)
         fix = fix.assuming(is_tensor_by(evidence, node.value, context), *_assumed(node, use, number, context))
     severity = Severity.LEGACY if use.word != "[0]" else Severity.ERROR if known.rank == 0 else Severity.WARNING
-    yield Draft(node.attr, _message(use), confidence, fix=fix, severity=severity)
+    yield Draft(node.attr, _message(use), confidence, (evidence.why,), fix, severity)
 
 
 RULE = Rule(

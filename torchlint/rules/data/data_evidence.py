@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import libcst as cst
 
@@ -16,6 +17,7 @@ from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, is_loss_n
 from torchlint.rules.data.own_data import PACKED, RECORDS, has_own_data, is_annotated_otherwise, is_packed
 from torchlint.rules.data.possible_tensor import may_well_be_tensor
 from torchlint.rules.evidence.constructor_argument import brief
+from torchlint.rules.evidence.finding_reasons import is_tensor_step
 from torchlint.rules.evidence.given_to_torch import was_given_to_torch
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.tensor_uses import PARAMETER, TENSOR_ONLY, is_asked_for_shape, is_used
@@ -153,43 +155,59 @@ _OWN_TENSORS = re.compile(rb"^\s+self\.grad\s*=", re.MULTILINE)
 """A class of the file's own that has a gradient too."""
 
 
-def is_tensor_by(evidence: Confidence, node: cst.BaseExpression, context: FileContext) -> Decision:
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """How sure it is that the owner of a `.data` is a tensor, and what says so."""
+
+    confidence: Confidence
+    why: str
+
+
+def is_tensor_by(evidence: Evidence, node: cst.BaseExpression, context: FileContext) -> Decision:
     """Decide whether the owner of a `.data` is a tensor: where the evidence is not certain, no proof is looked for."""
-    return is_tensor(node, context) if evidence is Confidence.CERTAIN else IS_TENSOR.open(brief(node, context))
+    return (
+        is_tensor(node, context) if evidence.confidence is Confidence.CERTAIN else IS_TENSOR.open(brief(node, context))
+    )
 
 
 @remembered
-def tensor_evidence(node: cst.Attribute, context: FileContext) -> Confidence | None:
+def tensor_evidence(node: cst.Attribute, context: FileContext) -> Evidence | None:
     """Say how sure it is that ``node.value`` is a tensor; None where the code does not speak for it."""
     known, use = context.value(node.value), data_use(node, context)
     if use is None or is_packed(node.value, known, context):
         return None
     place = context.python(node.value)
     if isinstance(place, ast.Name) and was_given_to_torch(place, context):
-        return Confidence.CERTAIN
+        return Evidence(Confidence.CERTAIN, f"`{place.id}` is given to a function of torch that takes tensors alone")
     found = _evidence(node, use, known, context)
     if found is None and _speaks_of_tensors(context) and may_well_be_tensor(node, use, context):
-        return Confidence.POSSIBLE
+        why = f"all that is done with `{brief(node.value, context)}` fits a tensor; nothing proves that it is one"
+        return Evidence(Confidence.POSSIBLE, why)
     return found
 
 
-def _evidence(node: cst.Attribute, use: DataUse, known: Value, context: FileContext) -> Confidence | None:
+def _evidence(node: cst.Attribute, use: DataUse, known: Value, context: FileContext) -> Evidence | None:
     """Say how sure it is where the object itself, its name or its use says that it is a tensor."""
     if known.may(Kind.TENSOR) and known.must(_WITHOUT_DATA | Kind.TENSOR):
-        return Confidence.CERTAIN if known.must(Kind.TENSOR | Kind.NONE) else Confidence.LIKELY
+        if known.must(Kind.TENSOR | Kind.NONE):
+            return Evidence(Confidence.CERTAIN, is_tensor_step(node.value, context))
+        return _likely(node, "is a tensor, or something that has no `data`", context)
     if _is_mostly_tensor(known):
         # a list has no data; a packed sequence and other named tuples may have
         is_plain = not context.matches(PACKED) and "data" not in dict(known.keys)
-        return Confidence.LIKELY if is_plain else None
+        return _likely(node, "is a tensor, or something that has no `data`", context) if is_plain else None
     if not _speaks_of_tensors(context):
         return None
     if not _may_be_tensor(known) or _NEVER.search(_root_word(node.value)):
         return None
     own = context.matches(_OWN_TENSORS)
     if _BUFFER.search(_root_word(node.value)):
-        return Confidence.LIKELY if not own and is_used(node.value, context, records=True) else None
-    if known.instance or _says_the_name(node, use) or (not own and is_used(node.value, context, records=True)):
-        return Confidence.LIKELY
+        is_asked = not own and is_used(node.value, context, records=True)
+        return _likely(node, _USED, context) if is_asked else None
+    if known.instance or _says_the_name(node, use):
+        return _likely(node, "is a tensor where it is what its class says" if known.instance else _NAMED, context)
+    if not own and is_used(node.value, context, records=True):
+        return _likely(node, _USED, context)
     if (
         context.matches(RECORDS)
         or context.matches(PACKED)
@@ -197,15 +215,32 @@ def _evidence(node: cst.Attribute, use: DataUse, known: Value, context: FileCont
         or is_annotated_otherwise(node.value, context)
     ):
         return None
-    spoken = (
-        (not own and is_used(node.value, context, records=False))
-        or _says_the_use(node, use, context)
-        or _says_the_word(node, use, context)
-        or _says_the_call(node)
-        or meets_tensor(node, context)
-        or is_given_tensor(node, context)
-    )
-    return Confidence.LIKELY if spoken else _of_a_network(node, use, context)
+    if (not own and is_used(node.value, context, records=False)) or _says_the_use(node, use, context):
+        return _likely(node, _USED, context)
+    if _says_the_word(node, use, context):
+        return _likely(node, _NAMED, context)
+    if _says_the_call(node):
+        return _likely(node, "is the result of a method that tensors have", context)
+    if meets_tensor(node, context):
+        return _likely(node, "has a `data` that is reckoned with beside a tensor", context)
+    if is_given_tensor(node, context):
+        return _likely(node, "is what `forward` or a hook is given", context)
+    confidence = _of_a_network(node, use, context)
+    return Evidence(confidence, _step(node, "is the output of a network", context)) if confidence is not None else None
+
+
+_USED = "is used as tensors are"
+_NAMED = "is taken for a tensor by its name"
+
+
+def _likely(node: cst.Attribute, said: str, context: FileContext) -> Evidence:
+    return Evidence(Confidence.LIKELY, _step(node, said, context))
+
+
+def _step(node: cst.Attribute, said: str, context: FileContext) -> str:
+    place = context.python(node.value)
+    code = f"`{brief(node.value, context)}` {said}"
+    return f"{code}, line {place.lineno}" if isinstance(place, ast.expr) else code
 
 
 def _is_mostly_tensor(known: Value) -> bool:

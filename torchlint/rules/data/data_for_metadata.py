@@ -77,12 +77,13 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     use = data_use(node, context)
     if use is None or use.use is not Use.FORM:
         return
-    confidence = tensor_evidence(node, context)
-    if confidence is None:
+    evidence = tensor_evidence(node, context)
+    if evidence is None:
         return
-    assumed = (is_tensor_by(confidence, node.value, context), not_traced(context))
+    assumed = (is_tensor_by(evidence, node.value, context), not_traced(context))
     fix = Fix("Drop `.data`", (dropped(node, context),), assumed)
-    yield Draft(node.attr, f"`{use.word}` is the same without `.data`: ask the tensor itself", confidence, fix=fix)
+    message = f"`{use.word}` is the same without `.data`: ask the tensor itself"
+    yield Draft(node.attr, message, evidence.confidence, (evidence.why,), fix)
 
 
 RULE = Rule(

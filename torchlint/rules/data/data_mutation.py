@@ -155,14 +155,14 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     use = data_use(node, context)
     if use is None or use.use is not Use.MUTATION:
         return
-    confidence = tensor_evidence(node, context)
-    if confidence is None:
+    evidence = tensor_evidence(node, context)
+    if evidence is None:
         return
-    fix = repair(node, use, confidence, context)
+    fix = repair(node, use, evidence, context)
     if fix is not None:
         fix = fix.assuming(not_traced_here(context))
     severity = Severity.WARNING if may_change_a_graph(node, context) else Severity.LEGACY
-    yield Draft(node.attr, _message(node, use, context), confidence, _why(use), fix, severity)
+    yield Draft(node.attr, _message(node, use, context), evidence.confidence, (evidence.why, *_why(use)), fix, severity)
 
 
 RULE = Rule(

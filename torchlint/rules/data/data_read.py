@@ -88,9 +88,9 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NOT_WRITTEN_LATER
-from torchlint.diagnostics.model import Confidence, Fix, Severity
+from torchlint.diagnostics.model import Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
-from torchlint.rules.data.data_evidence import is_tensor_by, tensor_evidence
+from torchlint.rules.data.data_evidence import Evidence, is_tensor_by, tensor_evidence
 from torchlint.rules.data.data_use import Use, data_use, detached, dropped, is_detached_behind, is_detaching
 from torchlint.rules.data.write_through import only_read
 from torchlint.rules.evidence.constructor_argument import brief
@@ -105,14 +105,14 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     use = data_use(node, context)
     if use is None or use.use is not Use.READ:
         return
-    confidence = tensor_evidence(node, context)
-    if confidence is None:
+    evidence = tensor_evidence(node, context)
+    if evidence is None:
         return
     message = "`.data` hides later writes from autograd, so gradients may be silently wrong: use `.detach()`"
-    fix = _fix(node, confidence, context)
+    fix = _fix(node, evidence, context)
     severity = _severity(node, context)
     repeats = _rebound(node, context) if severity is Severity.LEGACY else None
-    yield Draft(node.attr, message, confidence, fix=fix, severity=severity, repeats=repeats)
+    yield Draft(node.attr, message, evidence.confidence, (evidence.why,), fix, severity, repeats)
 
 
 def _rebound(node: cst.Attribute, context: FileContext) -> cst.Name | None:
@@ -146,7 +146,7 @@ RULE = Rule(
 )
 
 
-def _fix(node: cst.Attribute, confidence: Confidence, context: FileContext) -> Fix | None:
+def _fix(node: cst.Attribute, evidence: Evidence, context: FileContext) -> Fix | None:
     """Write ``.detach()``, or nothing where the chain detaches already; none where the line can only raise."""
     number = _is_number(node, context)
     if _raises(node, context):
@@ -159,7 +159,7 @@ def _fix(node: cst.Attribute, confidence: Confidence, context: FileContext) -> F
     else:
         edit, title = detached(node, context), "Replace `.data` with `.detach()`"
     read = isinstance(place, ast.expr) and only_read(place, context)
-    fix = Fix(title, (edit,), (is_tensor_by(confidence, node.value, context),))
+    fix = Fix(title, (edit,), (is_tensor_by(evidence, node.value, context),))
     fix = fix.assuming(NOT_WRITTEN_LATER.decided(None if read else "", brief(node, context)), not_traced(context))
     if not number:
         return fix

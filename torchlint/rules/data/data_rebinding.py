@@ -89,8 +89,8 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     use = data_use(node, context)
     if use is None or use.use is not Use.REBINDING:
         return
-    confidence = tensor_evidence(node, context)
-    if confidence is None:
+    evidence = tensor_evidence(node, context)
+    if evidence is None:
         return
     receiver = " ".join(context.code(node.value).split())
     message = (
@@ -98,7 +98,7 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
         f"copy the values with `{receiver}.copy_(...)` under `torch.no_grad()`, or make a new parameter"
     )
     severity = Severity.WARNING if may_change_a_graph(node, context) else Severity.LEGACY
-    yield Draft(node.attr, message, confidence, fix=_choice(node, context), severity=severity)
+    yield Draft(node.attr, message, evidence.confidence, (evidence.why,), _choice(node, context), severity)
 
 
 RULE = Rule(

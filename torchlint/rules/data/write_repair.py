@@ -20,7 +20,7 @@ from torchlint.diagnostics.assumptions import (
 )
 from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
 from torchlint.rules.api import FileContext, Kind, Mode, remembered, semantic_children
-from torchlint.rules.data.data_evidence import tensor_evidence
+from torchlint.rules.data.data_evidence import Evidence, tensor_evidence
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, detached, dropped, is_detaching
 from torchlint.rules.data.initial_values import initial_write
 from torchlint.rules.data.module_building import is_being_built, made_elsewhere
@@ -38,9 +38,9 @@ _HARMLESS_CALLS = frozenset("float int len min max abs round range tuple list su
 _HARMLESS_MODULES = ("torch.", "math.", "numpy.", "random.")
 
 
-def _assumed(node: cst.Attribute, use: DataUse, confidence: Confidence, context: FileContext) -> tuple[Decision, ...]:
+def _assumed(node: cst.Attribute, use: DataUse, evidence: Evidence, context: FileContext) -> tuple[Decision, ...]:
     """Decide whether the write does the same without `.data`, and nothing beside it cares for grad mode."""
-    decisions = [*_of_a_new_tensor(node, confidence, context)]
+    decisions = [*_of_a_new_tensor(node, evidence, context)]
     if use.way is Way.METHOD:
         doubt = "the old code changes the temporary that `.data` makes" if use.word in REFORMING else ""
         decisions.append(SAME_METHOD.decided(None if use.word in ALIKE else doubt, f".{use.word}()"))
@@ -54,11 +54,12 @@ def _assumed(node: cst.Attribute, use: DataUse, confidence: Confidence, context:
     return tuple(decisions)
 
 
-def _of_a_new_tensor(node: cst.Attribute, confidence: Confidence, context: FileContext) -> Iterator[Decision]:
+def _of_a_new_tensor(node: cst.Attribute, evidence: Evidence, context: FileContext) -> Iterator[Decision]:
     """Decide whether what is written into is a tensor that no graph holds: one of a module that is being built."""
     place, code = context.python(node.value), brief(node.value, context)
     if is_new(node, context):  # such a module holds no tensors but torch's own
-        sure = confidence is Confidence.CERTAIN or (isinstance(place, ast.Attribute) and _is_of_torch(place, context))
+        is_own = isinstance(place, ast.Attribute) and _is_of_torch(place, context)
+        sure = evidence.confidence is Confidence.CERTAIN or is_own
         yield IS_TENSOR.decided(None if sure else "", code)
         yield NO_LIVE_GRAPH.proven(of=code)
         return
@@ -136,40 +137,40 @@ def _is_on_data(node: cst.BaseExpression) -> bool:
 
 _TITLE = "Write under `torch.no_grad()`"
 _SUSPENDING = (cst.Await, cst.Yield, cst.NamedExpr, cst.Lambda, cst.GeneratorExp)
-_Site = tuple[cst.Attribute, DataUse, Confidence]
+_Site = tuple[cst.Attribute, DataUse, Evidence]
 _UNITED = (Way.METHOD, Way.STORE, Way.AUGMENTED, Way.OUT)
 
 
-def repair(node: cst.Attribute, use: DataUse, confidence: Confidence, context: FileContext) -> Fix | None:
+def repair(node: cst.Attribute, use: DataUse, evidence: Evidence, context: FileContext) -> Fix | None:
     """Make the fix for a write through ``.data``; None where there is none to offer."""
     if _is_in_fstring(node, context):
         return None
     if use.way is Way.INIT:
-        assumed = (*_assumed(node, use, confidence, context), _result_not_used(use, context))
+        assumed = (*_assumed(node, use, evidence, context), _result_not_used(use, context))
         return Fix("Drop `.data`", (dropped(node, context),), assumed)
     if use.word in RESIZING and context.value(node.value).may_require_grad:
         return None
     if use.word in CALLING_BACK and context.value(node.value).may_require_grad:
-        fix = _replaced(node, confidence, context)  # torch counts no such write in either spelling, but those behind it
+        fix = _replaced(node, evidence, context)  # torch counts no such write in either spelling, but those behind it
         is_alone = isinstance(context.parent(use.top), cst.Expr)
         return fix.assuming(NOT_WRITTEN_LATER.decided(None if is_alone else "", brief(node, context)))
     if not _grad_is_off(node, context) and (written := initial_write(node, context)) is not None:
         name, calls = written
         assumed = (
-            *_of_a_new_tensor(node, confidence, context),
+            *_of_a_new_tensor(node, evidence, context),
             _result_not_used(use, context),
             torchs_own_is_kept(("init",), context),
         )
         return Fix(f"Use `{name}`", calls, assumed)
     statement = statement_of(node, context)
     if statement is None or not _is_direct(node, use, statement, context):
-        return _detaching(node, use, confidence, context)
+        return _detaching(node, use, evidence, context)
     if _grad_is_off(node, context):
         edits = _drop(node, use, context)
         if edits is None:
             return None
-        return Fix("Drop `.data`", edits, (*_assumed(node, use, confidence, context), _result_not_used(use, context)))
-    return _in_block(statement, context) or _detaching(node, use, confidence, context)
+        return Fix("Drop `.data`", edits, (*_assumed(node, use, evidence, context), _result_not_used(use, context)))
+    return _in_block(statement, context) or _detaching(node, use, evidence, context)
 
 
 def _result_not_used(use: DataUse, context: FileContext) -> Decision:
@@ -180,20 +181,20 @@ def _result_not_used(use: DataUse, context: FileContext) -> Decision:
     return RESULT_NOT_USED.decided("" if is_seen else None)
 
 
-def _detaching(node: cst.Attribute, use: DataUse, confidence: Confidence, context: FileContext) -> Fix | None:
+def _detaching(node: cst.Attribute, use: DataUse, evidence: Evidence, context: FileContext) -> Fix | None:
     """Where no block can be made, writing through ``.detach()`` at least is counted."""
     if use.way is Way.AUGMENTED:  # `x.detach() += v` is no Python
         return None
     kept = use.way is not Way.STORE and not _is_unused(use.top, context)
-    fix = _replaced(node, confidence, context)
+    fix = _replaced(node, evidence, context)
     return fix.assuming(NOT_WRITTEN_LATER.decided("" if kept else None, brief(node, context)))
 
 
-def _replaced(node: cst.Attribute, confidence: Confidence, context: FileContext) -> Fix:
+def _replaced(node: cst.Attribute, evidence: Evidence, context: FileContext) -> Fix:
     """Write through ``.detach()``, or through what is detached before ``.data`` already."""
     edit = dropped(node, context) if is_detaching(node.value) else detached(node, context)
     title = "Drop `.data` behind `.detach()`" if is_detaching(node.value) else "Replace `.data` with `.detach()`"
-    return Fix(title, (edit,), tuple(_of_a_new_tensor(node, confidence, context)))
+    return Fix(title, (edit,), tuple(_of_a_new_tensor(node, evidence, context)))
 
 
 def _in_block(statement: cst.SimpleStatementLine, context: FileContext) -> Fix | None:
@@ -279,9 +280,9 @@ def _find_sites(line: cst.SimpleStatementLine, context: FileContext) -> Iterator
             continue
         if use.word in RESIZING and context.value(node.value).may_require_grad:
             continue
-        confidence = tensor_evidence(node, context)
-        if confidence is not None:
-            yield node, use, confidence
+        evidence = tensor_evidence(node, context)
+        if evidence is not None:
+            yield node, use, evidence
 
 
 def _attributes(node: cst.CSTNode) -> Iterator[cst.Attribute]:

@@ -62,6 +62,7 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers
+from torchlint.rules.evidence.finding_reasons import is_tensor_step
 from torchlint.rules.host.host_conversions import is_host_copy, torch_tensor
 
 
@@ -91,7 +92,8 @@ def _reported(copied: cst.Call, detached: cst.Call, name: str | None, context: F
     fix = Fix(f"Swap them: `.detach(){shown}`", edits, (known,)) if edits else None
     if fix is not None and name is not None and _has_comment(copied, detached, context):
         fix = None
-    yield Draft(method.attr, message, Confidence.CERTAIN if value.is_tensor else Confidence.LIKELY, fix=fix)
+    confidence = Confidence.CERTAIN if value.is_tensor else Confidence.LIKELY
+    yield Draft(method.attr, message, confidence, (is_tensor_step(method.value, context),), fix)
 
 
 def _swapped(

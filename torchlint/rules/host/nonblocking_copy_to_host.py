@@ -75,6 +75,7 @@ from torchlint.diagnostics.assumptions import MAY_WAIT, NO_OWN_METHOD, Decision
 from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers, Value
 from torchlint.rules.evidence.constructor_argument import brief
+from torchlint.rules.evidence.finding_reasons import is_tensor_step
 from torchlint.rules.evidence.removal import without
 from torchlint.rules.evidence.variable_calls import is_literal
 from torchlint.rules.host.host_conversions import is_host
@@ -132,9 +133,12 @@ def _judged(
     fix = Fix("Drop `non_blocking=True`", (edit,), _assumed(method, context)) if edit else None
     if method.attr.value == "cpu":
         sure = Confidence.CERTAIN if known else Confidence.POSSIBLE
-        return "`.cpu()` has no argument `non_blocking` and raises `TypeError`: drop it", sure, (), fix
+        step = is_tensor_step(method.value, context)
+        return "`.cpu()` has no argument `non_blocking` and raises `TypeError`: drop it", sure, (step,), fix
     message = "the host may read this copy before it has ended and see zeros: drop `non_blocking=True`, or synchronize"
-    return message, _confidence(node, value, context), (), fix
+    placed = context.why(value.why_device)
+    why = placed or (f"nothing shows that `{brief(method.value, context)}` is on the host",)
+    return message, _confidence(node, value, context), why, fix
 
 
 def _assumed(method: cst.Attribute, context: FileContext) -> tuple[Decision, ...]:

@@ -80,6 +80,7 @@ import libcst as cst
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, Dtype, FileContext, Grad, Kind, Rule, Triggers, Value
 from torchlint.rules.evidence.expected_errors import error_not_expected
+from torchlint.rules.evidence.finding_reasons import is_tensor_step
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.torch_defaults import number_not_traced
 from torchlint.rules.host.host_conversions import is_host_copy, torch_tensor
@@ -137,7 +138,8 @@ def _reported(
     confidence = Confidence.CERTAIN if value.is_tensor else Confidence.LIKELY
     attribute = cst.ensure_type(node.func, cst.Attribute).attr
     converted = context.value(cst.ensure_type(node.func, cst.Attribute).value)
-    yield Draft(attribute, message, confidence, fix=fix, severity=_severity(used, converted))
+    why = (is_tensor_step(source, context),)
+    yield Draft(attribute, message, confidence, why, fix, _severity(used, converted))
 
 
 def _severity(used: cst.BaseExpression, value: Value) -> Severity:
