@@ -217,7 +217,7 @@ def test_a_repair_is_never_called_a_proof() -> None:
     assert trial(ALWAYS_RAISES, ".item() + 1").outcome == REPAIRED
     verdict = trial(ALWAYS_RAISES, ".item()[0]")
     assert (verdict.outcome, verdict.is_accepted) == (NOT_TESTABLE, False)
-    assert verdict.reason.startswith("the old code ran in no world: IndexError")
+    assert verdict.reason.startswith("the old code raises in every world: IndexError")
 
 
 def test_a_device_that_is_not_here_is_nothing_to_repair() -> None:

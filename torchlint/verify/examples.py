@@ -85,7 +85,7 @@ def _tried(case: Case, after: str, on: tuple[str, ...]) -> Verdict:
             raised, runs = mended(before, Snippet(after), telling(device, before.given))
             raising, running = raising + raised, running + runs
         if not running:
-            return Verdict(NOT_TESTABLE, "the code runs in no world here", worlds, passed_over=passed_over)
+            return Verdict(NOT_TESTABLE, "the code raises in every world here", worlds, passed_over=passed_over)
         reason = repairing(raising, running)
         return Verdict(REPAIRED, reason, worlds, passed_over=passed_over, repaired=running)
     outcome = REFUTED if found else PROVEN
@@ -109,6 +109,6 @@ def _summed(parts: Sequence[Verdict]) -> Verdict:
         return Verdict(REPAIRED, repairing(worlds, running), worlds, passed_over=passed_over, repaired=running)
     always = sum(each.outcome == REPAIRED for each in parts)
     known = [f"in {always} the old code raises everywhere, and the new one runs"] if always else []
-    known += [f"{len(unseen)} run in no world here"] if unseen else []
+    known += [f"{len(unseen)} raise in every world here"] if unseen else []
     reason = f"of {len(parts)} examples {', '.join(known)}" if known else ""
     return Verdict(PROVEN, reason, worlds, ran, passed_over=passed_over, repaired=running)

@@ -106,7 +106,7 @@ class Trial:
 
     def _unable(self, errors: Counter[str]) -> Verdict:
         cause = errors.most_common(1)[0][0] if errors else "no values for its names"
-        return _told(unable(f"the old code ran in no world: {in_a_line(cause)}"), self.made[0], [])
+        return _told(unable(f"the old code raises in every world: {in_a_line(cause)}"), self.made[0], [])
 
     # ------------------------------------------------------------------ worlds
     def _ways(self, fragment: Fragment, text: str, errors: Counter[str]) -> list[Way]:

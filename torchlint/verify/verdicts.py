@@ -57,7 +57,7 @@ class Verdict:
     """The open assumptions that announce all that differed, each with what happens where it does not hold."""
 
     repaired: int = 0
-    """Where the old code ran in no world, in how many of them the new one does."""
+    """Where the old code raises in every world, in how many of them the new one runs."""
 
     @property
     def agreeing(self) -> int:

@@ -1,4 +1,4 @@
-"""Whether the owner of a `.data` may well be a tensor: nothing speaks against it, and something speaks for it.
+"""Whether the owner of a `.data` may well be a tensor: nothing shows another object, and something speaks for it.
 
 What is asked of the owner speaks for a tensor. What is done with the `data` speaks only for a tensor there, which a
 record may hold as well: that counts where no class in sight has a `data` of its own.
