@@ -11,7 +11,7 @@ from torchlint.diagnostics.model import Confidence, Severity
 from torchlint.rules.api import FileContext, Triggers
 from torchlint.rules.evidence.constructor_argument import EMPTY_STORAGE, ArgumentKind, Given, brief, given
 from torchlint.rules.evidence.filled_at_once import Filling, filling
-from torchlint.rules.evidence.finding_reasons import is_what
+from torchlint.rules.evidence.finding_reasons import value_step
 from torchlint.rules.evidence.legacy_types import TensorType, name_node, type_of
 from torchlint.rules.evidence.torch_defaults import defaults
 
@@ -203,7 +203,7 @@ def _plainly(call: Construction, context: FileContext) -> str:
     if len(call.positional) > 1:
         return "it is given more than one size"
     if found.what.startswith("`"):
-        return is_what(argument, found.kind.value, context)
+        return value_step(argument, found.kind.value, context)
     place = context.python(argument)
     line = f", line {place.lineno}" if isinstance(place, ast.expr) else ""
     return f"it is given {found.what.rstrip(',')}: `{brief(argument, context)}`{line}"

@@ -64,7 +64,7 @@ from torchlint.diagnostics.assumptions import DEFAULT_DEVICE, NO_LEGACY_DEVICE
 from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE, Draft, FileContext, Rule, Triggers
 from torchlint.rules.evidence.expected_errors import warning_not_expected
-from torchlint.rules.evidence.finding_reasons import stands_for
+from torchlint.rules.evidence.finding_reasons import import_step
 from torchlint.rules.evidence.kept_meaning import torchs_own_is_kept
 from torchlint.rules.evidence.legacy_types import TensorType, name_node, spelled_like, tensor_type, type_of
 
@@ -80,7 +80,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if at is None or not context.spells(node.func, "set_default_tensor_type"):
         return
     if context.names(node.func) == {"torch.set_default_tensor_type"}:
-        yield Draft(at, _MESSAGE, Confidence.CERTAIN, (stands_for(node.func, context),), _fix(node, context))
+        yield Draft(at, _MESSAGE, Confidence.CERTAIN, (import_step(node.func, context),), _fix(node, context))
 
 
 def _fix(node: cst.Call, context: FileContext) -> Fix | None:

@@ -72,7 +72,7 @@ from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers, leaf
 from torchlint.rules.constructors.modern_constructors import in_fstring
 from torchlint.rules.evidence.constructor_argument import brief
-from torchlint.rules.evidence.finding_reasons import is_tensor_step
+from torchlint.rules.evidence.finding_reasons import tensor_step
 from torchlint.rules.evidence.kept_meaning import keeps_its_meaning, means_the_same, torchs_own_is_kept
 from torchlint.rules.evidence.legacy_types import TensorType, spelled_like, tensor_type, type_of
 from torchlint.rules.evidence.spelling import Spelled, torch_name
@@ -82,7 +82,7 @@ from torchlint.rules.evidence.torch_defaults import defaults, defaults_unchanged
 
 def _why(wanted: cst.BaseExpression, receiver: cst.BaseExpression, context: FileContext) -> str:
     if context.value(receiver).is_tensor:
-        return is_tensor_step(receiver, context)
+        return tensor_step(receiver, context)
     return f"`{brief(wanted, context)}` names a type of tensors, which only tensors and modules convert to"
 
 

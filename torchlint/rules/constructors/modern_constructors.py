@@ -23,7 +23,7 @@ from torchlint.rules.constructors.legacy_calls import KEYWORD, MODERN_KEYWORDS, 
 from torchlint.rules.evidence.conditional_types import conditional_device
 from torchlint.rules.evidence.constructor_argument import EMPTY_STORAGE, ArgumentKind
 from torchlint.rules.evidence.expected_errors import error_not_expected
-from torchlint.rules.evidence.finding_reasons import stands_for
+from torchlint.rules.evidence.finding_reasons import import_step
 from torchlint.rules.evidence.kept_meaning import keeps_its_meaning, means_the_same, torchs_own_is_kept
 from torchlint.rules.evidence.legacy_types import DTYPES, name_node, spelled_like, type_aliases
 from torchlint.rules.evidence.spelling import Spelled, torch_name
@@ -285,7 +285,7 @@ def sparse_construction(node: cst.Call, context: FileContext) -> Iterator[Draft]
     message = f"{shown} is a legacy constructor of sparse tensors: use `torch.sparse_coo_tensor`"
     one = found[0] if len(found) == 1 else None
     fix = _fix(node, one, context) if one is not None else None
-    yield Draft(at, message, Confidence.CERTAIN, (stands_for(node.func, context),), fix)
+    yield Draft(at, message, Confidence.CERTAIN, (import_step(node.func, context),), fix)
 
 
 def _fix(node: cst.Call, name: re.Match[str], context: FileContext) -> Fix | None:

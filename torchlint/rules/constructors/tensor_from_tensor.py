@@ -78,7 +78,7 @@ from torchlint.rules.data.data_use import detaching_end, is_detached_behind
 from torchlint.rules.evidence.argument_evidence import rests_on_annotation
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.expected_errors import warning_not_expected
-from torchlint.rules.evidence.finding_reasons import is_what
+from torchlint.rules.evidence.finding_reasons import value_step
 from torchlint.rules.evidence.kept_meaning import callable_is_kept
 from torchlint.rules.evidence.legacy_types import name_node
 from torchlint.rules.evidence.local_bindings import bindings_of
@@ -120,7 +120,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     confidence = Confidence.CERTAIN if known.is_proven else Confidence.LIKELY
     cuts = context.value(source.value).grad & Grad.ATTACHED and context.mode(source.value) & Mode.ON
     severity = Severity.WARNING if cuts else Severity.LEGACY
-    yield Draft(at, message, confidence, (is_what(source.value, what, context),), fix, severity)
+    yield Draft(at, message, confidence, (value_step(source.value, what, context),), fix, severity)
 
 
 def _is_made_otherwise(node: cst.BaseExpression, context: FileContext) -> bool:

@@ -79,7 +79,7 @@ from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers
 from torchlint.rules.constructors.modern_constructors import in_fstring
 from torchlint.rules.evidence.constructor_argument import FILLS, ArgumentKind, Given, brief, given
 from torchlint.rules.evidence.filled_at_once import Filling, filling
-from torchlint.rules.evidence.finding_reasons import is_tensor_step
+from torchlint.rules.evidence.finding_reasons import tensor_step
 from torchlint.rules.evidence.kept_meaning import means_the_same
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.torch_defaults import size_not_traced
@@ -117,7 +117,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     message = _message(brief(receiver, context), found, filled)
     severity = Severity.ERROR if found.kind is ArgumentKind.INVALID else Severity.LEGACY
     shown = brief(receiver, context)
-    step = is_tensor_step(receiver, context) if proven else f"`{shown}` is asked for `new` as only a tensor is"
+    step = tensor_step(receiver, context) if proven else f"`{shown}` is asked for `new` as only a tensor is"
     fix = _fix(node, node.func, found, filled, context)
     yield Draft(node.func.attr, message, confidence, (step,), fix, severity)
 

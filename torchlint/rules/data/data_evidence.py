@@ -17,7 +17,7 @@ from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, is_loss_n
 from torchlint.rules.data.own_data import PACKED, RECORDS, has_own_data, is_annotated_otherwise, is_packed
 from torchlint.rules.data.possible_tensor import may_well_be_tensor
 from torchlint.rules.evidence.constructor_argument import brief
-from torchlint.rules.evidence.finding_reasons import is_tensor_step
+from torchlint.rules.evidence.finding_reasons import tensor_step
 from torchlint.rules.evidence.given_to_torch import was_given_to_torch
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.tensor_uses import PARAMETER, TENSOR_ONLY, is_asked_for_shape, is_used
@@ -190,7 +190,7 @@ def _evidence(node: cst.Attribute, use: DataUse, known: Value, context: FileCont
     """Say how sure it is where the object itself, its name or its use says that it is a tensor."""
     if known.may(Kind.TENSOR) and known.must(_WITHOUT_DATA | Kind.TENSOR):
         if known.must(Kind.TENSOR | Kind.NONE):
-            return Evidence(Confidence.CERTAIN, is_tensor_step(node.value, context))
+            return Evidence(Confidence.CERTAIN, tensor_step(node.value, context))
         return _likely(node, "is a tensor, or something that has no `data`", context)
     if _is_mostly_tensor(known):
         # a list has no data; a packed sequence and other named tuples may have

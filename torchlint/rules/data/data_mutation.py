@@ -144,6 +144,7 @@ from torchlint.rules.data.data_evidence import tensor_evidence
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use
 from torchlint.rules.data.live_graph import may_change_a_graph
 from torchlint.rules.data.write_repair import repair
+from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.tensor_uses import CALLING_BACK, REFORMING
 from torchlint.rules.evidence.torch_defaults import not_traced_here
 
@@ -184,7 +185,7 @@ RULE = Rule(
 
 
 def _message(node: cst.Attribute, use: DataUse, context: FileContext) -> str:
-    receiver = _brief(context.code(node.value))
+    receiver = brief(node.value, context)
     if use.word in REFORMING:
         return (
             f"`{receiver}.data.{use.word}()` reshapes the temporary that `.data` makes, not `{receiver}`: "
@@ -200,8 +201,3 @@ def _why(use: DataUse) -> tuple[str, ...]:
     if use.way is Way.METHOD and use.word not in REFORMING | CALLING_BACK:
         return (f"`{use.word}` through `.data` does not raise the tensor's version counter, which `backward` checks.",)
     return ()
-
-
-def _brief(code: str) -> str:
-    line = " ".join(code.split())
-    return line if len(line) <= 40 else f"{line[:37]}..."

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from torchlint.diagnostics.model import Confidence
 from torchlint.rules.api import Device, FileContext, Function, Kind, Value, remembered
+from torchlint.rules.evidence.finding_reasons import in_a_line
 from torchlint.rules.evidence.local_bindings import bindings_of, places_of
 
 _FORWARD = re.compile(r"_?forward(_\w+)?")
@@ -182,5 +183,4 @@ def _is_method_of_a_module(function: Function, context: FileContext) -> bool:
 
 
 def _said(text: str, node: ast.expr | ast.arg) -> str:
-    code = " ".join(ast.unparse(node).split())
-    return f"`{code if len(code) <= 60 else code[:57] + '...'}` {text}, line {node.lineno}"
+    return f"`{in_a_line(node)}` {text}, line {node.lineno}"

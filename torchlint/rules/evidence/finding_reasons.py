@@ -5,19 +5,17 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from torchlint.rules.api import FileContext, Kind
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.local_bindings import bindings_of, places_of
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from torchlint.rules.api import FileContext
-
 _LONGEST = 60
-_OF_A_MODULE = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 
 
-def is_what(node: cst.BaseExpression, what: str, context: FileContext) -> str:
+def value_step(node: cst.BaseExpression, what: str, context: FileContext) -> str:
     """Say that an expression is something, and where it comes from: "`x` is a tensor: `x = fc(y)`, line 4"."""
     place = context.python(node)
     begun = _origin(place, context) if isinstance(place, ast.Name) else None
@@ -27,15 +25,16 @@ def is_what(node: cst.BaseExpression, what: str, context: FileContext) -> str:
     return f"{said}, line {place.lineno}" if isinstance(place, ast.expr) else said
 
 
-def is_tensor_step(node: cst.BaseExpression, context: FileContext) -> str:
+def tensor_step(node: cst.BaseExpression, context: FileContext) -> str:
     """Say that an expression is known or taken to be a tensor, and where it comes from."""
-    if not context.value(node).is_tensor:
-        return is_what(node, "taken for a tensor", context)
-    is_parameter = bool(context.value(node).instance & _OF_A_MODULE)
-    return is_what(node, "a parameter" if is_parameter else "a tensor", context)
+    known = context.value(node)
+    if not known.is_tensor:
+        is_sure = known.may(Kind.TENSOR) and known.must(Kind.TENSOR | Kind.NONE)
+        return value_step(node, "a tensor or `None`" if is_sure else "taken for a tensor", context)
+    return value_step(node, "a parameter" if "torch.nn.Parameter" in known.instance else "a tensor", context)
 
 
-def stands_for(node: cst.BaseExpression, context: FileContext) -> str:
+def import_step(node: cst.BaseExpression, context: FileContext) -> str:
     """Say what a dotted name means, and which line imports it."""
     code = brief(node, context)
     meant = " or ".join(f"`{each}`" for each in sorted(context.names(node)))
@@ -46,11 +45,13 @@ def stands_for(node: cst.BaseExpression, context: FileContext) -> str:
     if not isinstance(place, ast.Name):
         return said
     imports: list[ast.ImportFrom | ast.Import] = [*context.nodes(ast.ImportFrom), *context.nodes(ast.Import)]
-    for each in imports:
-        for alias in each.names:
-            if (alias.asname or alias.name.partition(".")[0]) == place.id:
-                return f"{said} by its import, line {each.lineno}"
-    return said
+    binding = {
+        each.lineno
+        for each in imports
+        for alias in each.names
+        if (alias.asname or alias.name.partition(".")[0]) == place.id
+    }
+    return f"{said} by its import, line {binding.pop()}" if len(binding) == 1 else said
 
 
 def _origin(name: ast.Name, context: FileContext) -> str | None:
@@ -59,15 +60,16 @@ def _origin(name: ast.Name, context: FileContext) -> str | None:
     if len(places) != 1:
         return None
     if isinstance(places[0], ast.arg):
-        return f"the argument `{_short(places[0])}`, line {places[0].lineno}"
+        return f"the argument `{in_a_line(places[0])}`, line {places[0].lineno}"
     bound = bindings_of(name, context)
     if len(bound) != 1 or bound[0].is_augmented:
         return None
-    code = _short(bound[0].value)
+    code = in_a_line(bound[0].value)
     said = f"an element of `{code}`" if bound[0].depth else f"`{name.id} = {code}`"
     return f"{said}, line {places[0].lineno}"
 
 
-def _short(node: ast.expr | ast.arg) -> str:
+def in_a_line(node: ast.AST) -> str:
+    """Return a node's code for a step: one line, cut where it is long."""
     code = " ".join(ast.unparse(node).split())
     return code if len(code) <= _LONGEST else f"{code[: _LONGEST - 3]}..."

@@ -62,7 +62,7 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers
-from torchlint.rules.evidence.finding_reasons import is_tensor_step
+from torchlint.rules.evidence.finding_reasons import tensor_step
 from torchlint.rules.host.host_conversions import is_host_copy, torch_tensor
 
 
@@ -93,7 +93,7 @@ def _reported(copied: cst.Call, detached: cst.Call, name: str | None, context: F
     if fix is not None and name is not None and _has_comment(copied, detached, context):
         fix = None
     confidence = Confidence.CERTAIN if value.is_tensor else Confidence.LIKELY
-    yield Draft(method.attr, message, confidence, (is_tensor_step(method.value, context),), fix)
+    yield Draft(method.attr, message, confidence, (tensor_step(method.value, context),), fix)
 
 
 def _swapped(

@@ -75,7 +75,7 @@ from torchlint.diagnostics.assumptions import MAY_WAIT, NO_OWN_METHOD, Decision
 from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers, Value
 from torchlint.rules.evidence.constructor_argument import brief
-from torchlint.rules.evidence.finding_reasons import is_tensor_step
+from torchlint.rules.evidence.finding_reasons import tensor_step
 from torchlint.rules.evidence.removal import without
 from torchlint.rules.evidence.variable_calls import is_literal
 from torchlint.rules.host.host_conversions import is_host
@@ -101,7 +101,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         return
     if _calls(node, _WAITS, context, whole_file=False):
         return
-    yield Draft(flag.keyword or flag, *_judged(node, node.func, flag, value, context))
+    yield Draft(flag.keyword or flag, *_judged(node, node.func, flag, source, context))
 
 
 def _copied(node: cst.Call, method: cst.Attribute, context: FileContext) -> cst.BaseExpression | None:
@@ -125,19 +125,20 @@ def _destination(node: cst.Call) -> Iterator[cst.Arg]:
 
 
 def _judged(
-    node: cst.Call, method: cst.Attribute, flag: cst.Arg, value: Value, context: FileContext
+    node: cst.Call, method: cst.Attribute, flag: cst.Arg, source: cst.BaseExpression, context: FileContext
 ) -> tuple[str, Confidence, tuple[str, ...], Fix | None]:
+    value = context.value(source)
     receiver = value if method.attr.value != "copy_" else context.value(method.value)
     known = receiver.must(Kind.TENSOR | Kind.MODULE)
     edit = without(flag, node, context)
     fix = Fix("Drop `non_blocking=True`", (edit,), _assumed(method, context)) if edit else None
     if method.attr.value == "cpu":
         sure = Confidence.CERTAIN if known else Confidence.POSSIBLE
-        step = is_tensor_step(method.value, context)
+        step = tensor_step(method.value, context)
         return "`.cpu()` has no argument `non_blocking` and raises `TypeError`: drop it", sure, (step,), fix
     message = "the host may read this copy before it has ended and see zeros: drop `non_blocking=True`, or synchronize"
     placed = context.why(value.why_device)
-    why = placed or (f"nothing shows that `{brief(method.value, context)}` is on the host",)
+    why = placed or (f"nothing shows that `{brief(source, context)}` is on the host",)
     return message, _confidence(node, value, context), why, fix
 
 

@@ -80,7 +80,7 @@ from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.expected_errors import error_not_expected
-from torchlint.rules.evidence.finding_reasons import is_what
+from torchlint.rules.evidence.finding_reasons import value_step
 from torchlint.rules.evidence.unusual_storage import DTYPES, Storage, of_dtype, shown_storage
 
 _REPAIRS = {
@@ -130,7 +130,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         at,
         message,
         Confidence.LIKELY if shown is None else Confidence.CERTAIN,
-        (is_what(receiver, found.value, context),),
+        (value_step(receiver, found.value, context),),
         None if is_of_bits else fix,
         Severity.WARNING if shown is None else Severity.ERROR,
     )

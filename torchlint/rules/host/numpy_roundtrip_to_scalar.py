@@ -80,7 +80,7 @@ import libcst as cst
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, Dtype, FileContext, Grad, Kind, Rule, Triggers, Value
 from torchlint.rules.evidence.expected_errors import error_not_expected
-from torchlint.rules.evidence.finding_reasons import is_tensor_step
+from torchlint.rules.evidence.finding_reasons import tensor_step
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.torch_defaults import number_not_traced
 from torchlint.rules.host.host_conversions import is_host_copy, torch_tensor
@@ -138,7 +138,7 @@ def _reported(
     confidence = Confidence.CERTAIN if value.is_tensor else Confidence.LIKELY
     attribute = cst.ensure_type(node.func, cst.Attribute).attr
     converted = context.value(cst.ensure_type(node.func, cst.Attribute).value)
-    why = (is_tensor_step(source, context),)
+    why = (tensor_step(source, context),)
     yield Draft(attribute, message, confidence, why, fix, _severity(used, converted))
 
 

@@ -74,6 +74,7 @@ from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers, leaf
 from torchlint.rules.evidence.accelerator_places import Place, is_building, place_of, speaks_of_devices
 from torchlint.rules.evidence.expected_errors import error_not_expected
+from torchlint.rules.evidence.finding_reasons import in_a_line
 from torchlint.rules.evidence.tensor_dimensions import has_no_dimension
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.torch_defaults import default_device_unchanged, defaults
@@ -141,13 +142,13 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if not value.is_tensor or value.device != Device.HOST or value.rank == 0:
         return
     word = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
-    other = _shown(meeting.other)
+    other = in_a_line(meeting.other)
     yield Draft(
         word,
-        f"crashes on an accelerator: `{leaf(_shown(call.func))}` makes a tensor on the host, and `{other}` "
+        f"crashes on an accelerator: `{leaf(in_a_line(call.func))}` makes a tensor on the host, and `{other}` "
         "may be elsewhere: give it a `device=`",
         Confidence.POSSIBLE if _copies(call, context) else meeting.place.confidence(context),
-        (*meeting.place.why, f"they meet in `{_shown(meeting.at)}`, line {meeting.at.lineno}"),
+        (*meeting.place.why, f"they meet in `{in_a_line(meeting.at)}`, line {meeting.at.lineno}"),
         _fix(node, call, meeting, context),
     )
 
@@ -164,7 +165,7 @@ def _is_factory(call: ast.Call, context: FileContext) -> bool:
 
 def _copies(call: ast.Call, context: FileContext) -> bool:
     """Whether what is made may be a copy of a tensor, and where that is."""
-    return leaf(_shown(call.func)) == "tensor" and bool(call.args) and context.value(call.args[0]).may(Kind.TENSOR)
+    return leaf(in_a_line(call.func)) == "tensor" and bool(call.args) and context.value(call.args[0]).may(Kind.TENSOR)
 
 
 def _has_dimensions(call: ast.Call, word: str) -> bool:
@@ -329,11 +330,6 @@ def _layer(node: ast.expr, context: FileContext) -> Place | None:
     """Return why a layer may be on an accelerator: it is a part of a module."""
     call = context.parent(node)
     return place_of(call, context) if isinstance(call, ast.Call) else None
-
-
-def _shown(node: ast.AST) -> str:
-    code = " ".join(ast.unparse(node).split())
-    return code if len(code) <= 60 else code[:57] + "..."
 
 
 # ---------------------------------------------------------------------- the repair

@@ -133,7 +133,7 @@ def check(node: cst.ImportFrom, context: FileContext) -> Iterator[Draft]:
                 spelled = "Variable" if bound == "Variable" else f"Variable as {bound}"
                 message = f"`{spelled}` is imported and not used: remove it, tensors need no wrapper since torch 0.4"
                 name = cst.ensure_type(alias.name, cst.Name)
-                why = (f"no line of this file uses `{bound}`, and no file of the project asks for it here",)
+                why = (f"no line of this file uses `{bound}`",)
                 yield Draft(name, message, Confidence.CERTAIN, why, _removal(alias, node, context))
 
 

@@ -95,7 +95,7 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import ANNOTATION_NOT_READ, AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import GRAD_MODE_DECORATORS, Draft, FileContext, Function, Rule, Triggers, import_bindings
-from torchlint.rules.evidence.finding_reasons import stands_for
+from torchlint.rules.evidence.finding_reasons import import_step
 from torchlint.rules.evidence.spelling import torch_name
 from torchlint.rules.evidence.variable_calls import brief, last_name, names_variable
 
@@ -124,7 +124,7 @@ def check_name(node: cst.Name | cst.Attribute, context: FileContext) -> Iterator
     if role is _Role.SUBCLASS:
         message = "`issubclass(..., Variable)` is `False` for `torch.Tensor` itself: compare with `torch.Tensor`"
         yield Draft(
-            last_name(node), message, Confidence.CERTAIN, (stands_for(node, context),), severity=Severity.WARNING
+            last_name(node), message, Confidence.CERTAIN, (import_step(node, context),), severity=Severity.WARNING
         )
         return
     code = brief(outermost, context, "isinstance(..., Variable)")
@@ -135,7 +135,7 @@ def check_name(node: cst.Name | cst.Attribute, context: FileContext) -> Iterator
     fix = _replacement(node, context)
     if fix is not None and role is _Role.ANNOTATION:
         fix = fix.assuming(ANNOTATION_NOT_READ.decided(_read_by(node, context)))
-    yield Draft(last_name(node), message, Confidence.CERTAIN, (stands_for(node, context),), fix)
+    yield Draft(last_name(node), message, Confidence.CERTAIN, (import_step(node, context),), fix)
 
 
 def check_comparison(node: cst.Comparison, context: FileContext) -> Iterator[Draft]:
@@ -154,7 +154,9 @@ def check_comparison(node: cst.Comparison, context: FileContext) -> Iterator[Dra
         if not alone:
             message = f"the part of `{code}` that names `Variable` never matches: ask `isinstance(..., torch.Tensor)`"
         fix = _meant(node, cst.ensure_type(one, cst.Call), target.operator, context) if alone else None
-        yield Draft(last_name(found), message, Confidence.CERTAIN, (stands_for(found, context),), fix, Severity.WARNING)
+        yield Draft(
+            last_name(found), message, Confidence.CERTAIN, (import_step(found, context),), fix, Severity.WARNING
+        )
 
 
 def _role(node: cst.BaseExpression, context: FileContext) -> tuple[_Role | None, cst.CSTNode]:

@@ -90,7 +90,7 @@ from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NO_GRAPH_NEEDED
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Mode, Rule, Triggers
 from torchlint.rules.evidence.expected_errors import warning_not_expected
-from torchlint.rules.evidence.finding_reasons import is_tensor_step, stands_for
+from torchlint.rules.evidence.finding_reasons import import_step, tensor_step
 from torchlint.rules.evidence.kept_meaning import callable_is_kept
 from torchlint.rules.evidence.removal import does_nothing, without
 from torchlint.rules.evidence.spelling import torch_name
@@ -112,7 +112,7 @@ def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     kept = (*callable_is_kept(wrapper.call.func, "Variable", context), warning_not_expected(node, context))
     fix = fix and fix.assuming(*kept)
     message = f"`{code}` is ignored since torch 0.4: {effect}"
-    yield Draft(wrapper.word, message, Confidence.CERTAIN, (stands_for(wrapper.call.func, context),), fix)
+    yield Draft(wrapper.word, message, Confidence.CERTAIN, (import_step(wrapper.call.func, context),), fix)
 
 
 def check_attribute(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
@@ -124,7 +124,7 @@ def check_attribute(node: cst.Attribute, context: FileContext) -> Iterator[Draft
         message = f"assigning `{code}` does nothing since torch 0.4: use `torch.no_grad()` round the forward pass"
     else:
         message = f"`{code}` is always `False` since torch 0.4: ask `requires_grad` or `torch.is_grad_enabled()`"
-    yield Draft(node.attr, message, Confidence.CERTAIN, (is_tensor_step(node.value, context),))
+    yield Draft(node.attr, message, Confidence.CERTAIN, (tensor_step(node.value, context),))
 
 
 _IDLE = "the flag says no, or grad mode is off already"

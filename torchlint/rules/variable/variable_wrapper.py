@@ -118,7 +118,7 @@ from torchlint.rules.evidence.aliasing import held_alone, never_changed
 from torchlint.rules.evidence.constructor_argument import brief as given_brief
 from torchlint.rules.evidence.detached_proof import never_requires_grad_here
 from torchlint.rules.evidence.expected_errors import error_not_expected
-from torchlint.rules.evidence.finding_reasons import stands_for
+from torchlint.rules.evidence.finding_reasons import import_step
 from torchlint.rules.evidence.kept_meaning import callable_is_kept
 from torchlint.rules.evidence.removal import does_nothing
 from torchlint.rules.evidence.tensor_proof import is_tensor
@@ -151,7 +151,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     fix = fix and fix.assuming(*callable_is_kept(wrapper.call.func, "Variable", context))
     refused = wrapper.data is not None and wrapper.plain and context.value(wrapper.data.value).must(_REFUSED)
     severity = Severity.ERROR if refused else Severity.LEGACY
-    yield Draft(wrapper.word, message, Confidence.CERTAIN, (stands_for(wrapper.call.func, context),), fix, severity)
+    yield Draft(wrapper.word, message, Confidence.CERTAIN, (import_step(wrapper.call.func, context),), fix, severity)
 
 
 def _mapped(function: cst.BaseExpression, context: FileContext) -> Iterator[Draft]:
@@ -159,7 +159,7 @@ def _mapped(function: cst.BaseExpression, context: FileContext) -> Iterator[Draf
         message = (
             "`map(Variable, ...)` detaches every tensor: write `x.detach() for x in ...`, or leave the tensors alone"
         )
-        yield Draft(last_name(function), message, Confidence.CERTAIN, (stands_for(function, context),))
+        yield Draft(last_name(function), message, Confidence.CERTAIN, (import_step(function, context),))
 
 
 def _judged(wrapper: VariableCall, context: FileContext) -> tuple[str, Fix | None]:
