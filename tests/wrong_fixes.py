@@ -76,8 +76,8 @@ WRONG: dict[tuple[str, str], list[tuple[str, ...]]] = {
         ("another dtype", ".cpu()", ".cpu().float()", "a: dtype"),
         ("the accelerator", ".cpu()", ".cuda()", "exception"),
     ],
-    ("TNS103", "a = t.numpy()\na[...] = 0\nreturn a"): [
-        ("a copy", ".cpu()", ".cpu().clone()", "input t: elements"),
+    ("TNS103", "a = t.cpu().numpy()\na[...] = 0\nreturn a"): [
+        ("a copy", ".detach()", ".detach().clone()", "input t: elements"),
     ],
     ("TNS103", "a = t.numpy()"): [
         ("in place", ".detach()", ".detach_()", "input t: is_leaf"),

@@ -143,6 +143,13 @@ NO_GRADIENT_WANTED = Assumption(
     "the code computes no loss here",
     "Nobody wants a gradient through the value: the error may be the only sign that one gets lost.",
 )
+NO_WRITE_WANTED = Assumption(
+    "no-write-wanted",
+    "no write into the array is meant for `{}`",
+    "nothing in sight writes into the array",
+    "Nobody writes into the array so that the tensor changes: from an accelerator it is a copy, so the error may be "
+    "the only sign that the write gets lost.",
+)
 NO_GRADIENT_CARRIED = Assumption(
     "value-carries-no-gradient",
     "`{}` is detached already",

@@ -12,9 +12,9 @@ from torchlint.diagnostics.model import Severity
 from torchlint.diagnostics.rule_metadata import RuleMetadata, Triggers
 
 RULES: tuple[RuleMetadata, ...] = (
-    RuleMetadata(code="TNS101", name="numpy-on-grad-tensor", triggers=Triggers(methods=("numpy",)), family="host", assumes=("is-torch-tensor", "no-gradient-wanted", "error-not-expected"), severity=Severity.WARNING),
-    RuleMetadata(code="TNS102", name="numpy-on-accelerator-tensor", triggers=Triggers(methods=("numpy",)), family="host", assumes=("is-torch-tensor", "no-gradient-wanted", "error-not-expected"), severity=Severity.WARNING),
-    RuleMetadata(code="TNS103", name="numpy-on-unproven-tensor", triggers=Triggers(methods=("numpy",)), family="host", assumes=("is-torch-tensor", "no-gradient-wanted", "error-not-expected"), severity=Severity.WARNING),
+    RuleMetadata(code="TNS101", name="numpy-on-grad-tensor", triggers=Triggers(methods=("numpy",)), family="host", assumes=("is-torch-tensor", "no-gradient-wanted", "no-write-wanted", "error-not-expected"), severity=Severity.WARNING),
+    RuleMetadata(code="TNS102", name="numpy-on-accelerator-tensor", triggers=Triggers(methods=("numpy",)), family="host", assumes=("is-torch-tensor", "no-gradient-wanted", "no-write-wanted", "error-not-expected"), severity=Severity.WARNING),
+    RuleMetadata(code="TNS103", name="numpy-on-unproven-tensor", triggers=Triggers(methods=("numpy",)), family="host", assumes=("is-torch-tensor", "no-gradient-wanted", "no-write-wanted", "error-not-expected"), severity=Severity.WARNING),
     RuleMetadata(code="TNS104", name="cpu-before-detach", triggers=Triggers(methods=("detach",)), default=False, family="host", assumes=("is-torch-tensor",)),
     RuleMetadata(code="TNS106", name="numpy-on-unsupported-dtype", triggers=Triggers(methods=("numpy",)), family="host", assumes=("is-torch-tensor", "error-not-expected", "author-meant-this"), severity=Severity.ERROR),
     RuleMetadata(code="TNS107", name="numpy-roundtrip-to-scalar", triggers=Triggers(methods=("numpy",)), family="host", assumes=("is-torch-tensor", "error-not-expected", "not-traced")),

@@ -99,7 +99,7 @@ _NUMPY = (
         "a = t.cpu().numpy()",
         "a = t.detach().numpy()",
         "return t[..., None].numpy().copy()",
-        "a = t.numpy()\na[...] = 0\nreturn a",
+        "a = t.cpu().numpy()\na[...] = 0\nreturn a",
         "with torch.no_grad():\n    return t.numpy()",
     ),
     *_cases(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from torchlint.diagnostics.assumptions import IS_TENSOR, NO_GRADIENT_WANTED, Decision
+from torchlint.diagnostics.assumptions import IS_TENSOR, NO_GRADIENT_WANTED, NO_WRITE_WANTED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import UNKNOWN, Device, Draft, FileContext, Grad, Kind, Mode, Reason, Value, defines
 from torchlint.rules.data.data_use import detached, detaching_end
@@ -17,6 +17,7 @@ from torchlint.rules.data.own_data import is_packed
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.tensor_proof import is_proven_shortly, is_tensor
+from torchlint.rules.host.array_writes import write_into_array
 from torchlint.rules.host.provenance import Doubts, Grade, grade, nothing_known
 
 
@@ -296,6 +297,11 @@ def _assumed(found: Conversion, context: FileContext) -> Iterator[Decision]:
         wanted = computes_loss(found.call, context)
         shown = "a loss is computed here: the error may be the only sign of a lost gradient"
         yield NO_GRADIENT_WANTED.decided(shown if wanted else None, receiver)
+    if found.cpu:
+        place = context.python(found.call)
+        write = write_into_array(place, context) if isinstance(place, ast.Call) else None
+        doubt = None if write is None else f"line {write.lineno} writes into it"
+        yield NO_WRITE_WANTED.decided(doubt, receiver)
 
 
 def _repair(found: Conversion, context: FileContext) -> Fix:

@@ -49,6 +49,9 @@ host tensor back as it is, so wherever the old call worked the new one gives the
 Unsafe in a `forward` and where a loss is computed: there the error may be the only sign that a gradient gets lost.
 The fix names what to add; whether a gradient was wanted is yours to say.
 
+Unsafe where `.cpu()` is missing and the code writes into the array while the tensor is still in reach: on an
+accelerator the array is a copy, and the write would get lost without a word.
+
 Unsafe where an error may be expected: inside `try` with a handler that takes it, `pytest.raises` and the like, in a
 function that this file calls there, and in a test that is marked as failing.
 
@@ -80,6 +83,7 @@ RULE = Rule(
     assumes=(
         "is-torch-tensor",
         "no-gradient-wanted",
+        "no-write-wanted",
         "error-not-expected",
     ),
     severity=Severity.WARNING,

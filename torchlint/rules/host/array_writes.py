@@ -1,0 +1,143 @@
+"""Whether code writes into the array of a ``.numpy()`` call so that the tensor changes with it.
+
+On the host the two share memory. From an accelerator the array is a copy, so a ``.cpu()`` put in between turns the
+error into a write that gets lost: ``p.grad.numpy()[:] = average``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchlint.rules.api import FileContext, parameters
+from torchlint.rules.evidence.aliasing import held_alone, uses
+from torchlint.rules.evidence.called_definitions import bind
+from torchlint.rules.evidence.local_bindings import names_of
+from torchlint.rules.evidence.own_results import called_function
+
+_WRITING_METHODS = frozenset("fill sort put partition resize itemset setfield".split())
+_VIEWS = frozenset("T flat real imag reshape ravel view squeeze transpose swapaxes diagonal".split())
+"""Attributes and methods of an array whose result shares its memory, or may."""
+
+_INTO_THE_FIRST = frozenset(
+    "numpy.copyto numpy.put numpy.place numpy.putmask numpy.put_along_axis numpy.fill_diagonal "
+    "numpy.random.shuffle".split()
+)
+_SAME_MEMORY = frozenset(
+    "data detach cpu view reshape squeeze unsqueeze t transpose permute flatten contiguous expand narrow select".split()
+)
+"""Attributes and methods of a tensor whose result shares its memory, or may."""
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)
+
+
+def write_into_array(call: ast.Call, context: FileContext) -> ast.expr | None:
+    """Return where code writes into the array of a ``.numpy()`` call and can see it in the tensor; None for nowhere."""
+    if not isinstance(call.func, ast.Attribute) or not _outlives(call.func.value, call, context):
+        return None
+    return next(_writes(call, context, frozenset()), None)
+
+
+def _outlives(tensor: ast.expr, call: ast.Call, context: FileContext) -> bool:
+    """Whether the memory of a tensor can be reached once its array is there."""
+    match tensor:
+        case ast.Call(func=ast.Attribute(value=inner, attr=word)) | ast.Attribute(value=inner, attr=word) if (
+            word in _SAME_MEMORY
+        ):
+            return _outlives(inner, call, context)
+        case ast.Subscript(value=inner):
+            return _outlives(inner, call, context)
+        case ast.Name():
+            return _is_kept(tensor, call, context)
+    return isinstance(tensor, ast.Attribute)
+
+
+def _is_kept(name: ast.Name, call: ast.Call, context: FileContext) -> bool:
+    scope = _scope(call, context)
+    if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef) or name.id in parameters(scope):
+        return True
+    for use in uses(name.id, scope):
+        if isinstance(use.ctx, ast.Load):
+            if use is not name and context.span(use)[0] > context.span(call)[1]:
+                return True
+            continue
+        match context.parent(use):
+            case ast.Assign(value=value) if value is not call and not held_alone(value, context):
+                return True
+            case ast.Assign():
+                pass
+            case _:
+                return True
+    return False
+
+
+def _scope(node: ast.AST, context: FileContext) -> ast.AST | None:
+    return next((each for each in context.ancestors(node) if isinstance(each, _SCOPES)), None)
+
+
+def _writes(node: ast.expr, context: FileContext, followed: frozenset[tuple[ast.AST, str]]) -> Iterator[ast.expr]:
+    """Yield what writes into the array that an expression gives, or into a view of it."""
+    above = context.parent(node)
+    match above:
+        case ast.Subscript(ctx=ast.Store()) if above.value is node:
+            yield above
+        case ast.Subscript() if above.value is node:
+            yield from _writes(above, context, followed)
+        case ast.AugAssign(target=target) if target is node:
+            yield node
+        case ast.Attribute(attr=word):
+            yield from _by_attribute(above, word, context, followed)
+        case ast.keyword(arg="out"):
+            yield node
+        case ast.Call() if above.func is not node:
+            yield from _by_call(above, node, context, followed)
+        case ast.Assign(targets=[ast.Name(id=word)]):
+            yield from _by_name(word, _scope(above, context), context, followed)
+        case ast.Tuple(elts=members):
+            name = _target_of(above, members.index(node), context)
+            if name is not None:
+                yield from _by_name(name.id, _scope(above, context), context, followed)
+
+
+def _target_of(members: ast.Tuple, at: int, context: FileContext) -> ast.Name | None:
+    """Return the name to which an assignment of several values at once gives one of them."""
+    match context.parent(members):
+        case ast.Assign(value=value, targets=[ast.Tuple(elts=targets)]) if value is members:
+            target = targets[at] if len(targets) == len(members.elts) else None
+            return target if isinstance(target, ast.Name) else None
+    return None
+
+
+def _by_attribute(
+    above: ast.Attribute, word: str, context: FileContext, followed: frozenset[tuple[ast.AST, str]]
+) -> Iterator[ast.expr]:
+    call = context.parent(above)
+    is_call = isinstance(call, ast.Call) and call.func is above
+    if word in _WRITING_METHODS and is_call:
+        yield above
+    elif word in _VIEWS:
+        view = call if isinstance(call, ast.Call) and is_call else above
+        yield from _writes(view, context, followed)
+
+
+def _by_call(
+    call: ast.Call, node: ast.expr, context: FileContext, followed: frozenset[tuple[ast.AST, str]]
+) -> Iterator[ast.expr]:
+    """Yield what a call writes into the array that it is given: NumPy, or a function of the file."""
+    if names_of(call.func, context) & _INTO_THE_FIRST and call.args[:1] == [node]:
+        yield call
+        return
+    function = called_function(call.func, context)
+    for word, given in bind(call, function, method=False).items() if function is not None else ():
+        if given is node:
+            yield from _by_name(word, function, context, followed)
+
+
+def _by_name(
+    word: str, scope: ast.AST | None, context: FileContext, followed: frozenset[tuple[ast.AST, str]]
+) -> Iterator[ast.expr]:
+    if scope is None or (scope, word) in followed:
+        return
+    for use in uses(word, scope):
+        if isinstance(use.ctx, ast.Load) or isinstance(context.parent(use), ast.AugAssign):
+            yield from _writes(use, context, followed | {(scope, word)})
