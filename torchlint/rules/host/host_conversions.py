@@ -180,13 +180,15 @@ def _lacking(receiver: cst.BaseExpression, value: Value, context: FileContext) -
     cpu = value.may_be_on_accelerator
     if context.settings.strict or not (detach or cpu):
         return detach, cpu
-    presumed = context.presumed_value(receiver)
-    detach &= presumed.may_require_grad and bool(context.presumed_mode(receiver) & Mode.ON)
-    cpu &= presumed.may_be_on_accelerator
     if detach and context.is_test:  # it has run: one that always raises would not be kept
         detach = shows_grad(value)
     if cpu and not value.device & Device.ACCELERATOR:
         cpu = context.speaks_of_accelerators(receiver)
+    if not (detach or cpu):  # before the file is looked at once more
+        return False, False
+    presumed = context.presumed_value(receiver)
+    detach &= presumed.may_require_grad and bool(context.presumed_mode(receiver) & Mode.ON)
+    cpu &= presumed.may_be_on_accelerator
     return detach, cpu
 
 

@@ -9,7 +9,8 @@ result meets a tensor that may be on an accelerator: in arithmetic and compariso
 It asks for evidence that the other tensor may be on an accelerator: the code moves it there, or it comes from a module
 that may be moved, by what its `forward` is given or by its parameters. Silent are host tensors that index
 (`x[torch.arange(n)]`), tensors without dimensions, stores (`x[0] = torch.zeros(n)`), `out=`, what is moved
-behind the factory (`.to(x)`), code under `with torch.device(...)`, and `__init__` with what it calls.
+behind the factory (`.to(x)`), code under `with torch.device(...)`, `__init__` with what it calls, and functions
+outside of classes in a file that has no word of devices.
 
 ## Why is this bad?
 
@@ -127,11 +128,11 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a factory whose result meets a tensor that may be on an accelerator."""
     if not any(context.spells(node.func, each) for each in _FACTORIES):
         return
-    if context.is_test and not speaks_of_devices(context):
-        return
     call = context.python(node)
     if not isinstance(call, ast.Call) or not _is_factory(call, context) or context.function_around(call) is None:
         return
+    if not speaks_of_devices(context) and (context.is_test or not _is_in_a_class(call, context)):
+        return  # what only another file moves is left aside: for that, all functions would be walked
     if defaults(context).device or defaults(context).tensor_type or is_building(call, context):
         return
     trail = Trail(True, _has_dimensions(call, leaf(next(iter(context.names(call.func))))))
@@ -153,9 +154,13 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     )
 
 
+def _is_in_a_class(node: ast.AST, context: FileContext) -> bool:
+    return any(isinstance(each, ast.ClassDef) for each in context.ancestors(node))
+
+
 def _is_factory(call: ast.Call, context: FileContext) -> bool:
     """Whether a call makes a tensor on the host because no device is said."""
-    names = context.names(call.func)
+    names = context.qualified_names(call.func)  # a function is walked for nothing where a method has the word
     if not names or not names <= {f"torch.{each}" for each in _FACTORIES}:
         return False
     if any(each.arg in ("device", "out", None) for each in call.keywords):

@@ -112,10 +112,9 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     found_kept = list(all_kept(call, context)) if isinstance(call, ast.Call) else []
     if not isinstance(call, ast.Call) or not found_kept or copies_itself(context.tree, context):
         return
-    of_model = is_of_a_model(call, context)
     for kept in found_kept:
-        found = _harm(kept, context) if of_model else None
-        if found is not None:
+        found = _harm(kept, context)
+        if found is not None and is_of_a_model(call, context):
             changed, used, is_certain = found
             level = Confidence.CERTAIN if is_certain else Confidence.LIKELY
             steps = (
