@@ -157,9 +157,11 @@ def flags() -> str:
 def _flags(name: str, option: Option) -> str:
     prefix = "--no-" if option.kind is SWITCH and option.default is True else "--"
     names = option.flags or (prefix + name.replace("_", "-"),)
-    value = "" if option.kind is SWITCH else option.metavar or r"\|".join(option.kind.words)
-    behind = value if option.kind.optional or not value else f" {value}"
-    return "/".join(f"`{each}{behind if each.startswith('--') else ''}`" for each in reversed(names))
+    first, *others = [""] if option.kind is SWITCH else [option.metavar] if option.metavar else option.kind.words
+    behind = first if option.kind.optional or not first else f" {first}"
+    spelled = "/".join(f"`{each}{behind if each.startswith('--') else ''}`" for each in reversed(names))
+    # words between bars would part the cell, and not every reader of Markdown takes a backslash before a bar away
+    return ", ".join([spelled, *(f"`{each}`" for each in others)])
 
 
 def _meaning(option: Option) -> str:

@@ -85,6 +85,10 @@ def test_every_page_is_in_the_menu_and_every_rule_has_its_address(site: Path) ->
         assert (site / address.removeprefix(f"{PROJECT}/") / "index.html").is_file(), address
 
 
+def test_no_table_shows_the_backslash_that_keeps_its_cells_apart(pages: dict[Path, Links]) -> None:
+    assert [path.parent.name for path in pages if "\\|" in path.read_text(encoding="utf-8")] == []
+
+
 def test_nothing_is_fetched_from_elsewhere(site: Path, pages: dict[Path, Links]) -> None:
     fetched = {each for links in pages.values() for each in links.fetched}
     assert [each for each in sorted(fetched) if re.match(r"([a-z]+:)?//", each)] == []
