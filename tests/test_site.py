@@ -184,6 +184,30 @@ def test_a_browser_asks_the_site_s_own_server_for_everything_and_the_search_find
     assert [url for url in asked if not url.startswith((f"{address}/", "data:", "blob:"))] == []
 
 
+ASKED = {
+    "silence a whole file": "usage/",
+    "exclude tests": "configuration/",
+    "ignore rules": "configuration/",
+    "pre-commit": "ci/",
+    "baseline": "baseline/",
+    "numpy requires grad": "rules/TNS101/",
+    "variable deprecated": "rules/TNS401/",
+    "is a fix safe": "fix-safety/",
+    "flake8": "usage/",
+    "editor": "editors/",
+}
+"""What people look for, and the page that must come first."""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node, in which the site's search runs, is not installed")
+def test_the_search_finds_what_is_asked(site: Path) -> None:
+    script = Path(__file__).with_name("site_search.js")
+    done = subprocess.run(["node", script, site, *ASKED], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    first = dict(zip(ASKED, (each.partition("#")[0] for each in done.stdout.splitlines()), strict=True))
+    assert first == ASKED
+
+
 def test_the_service_that_hosts_it_builds_it_strictly_too() -> None:
     pytest.importorskip("check_jsonschema", reason="check-jsonschema, which holds the schema, is not installed")
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.readthedocs", ".readthedocs.yaml"]
