@@ -1,4 +1,4 @@
-"""Whether a module that a name holds was made right before, so that nothing can have computed with it yet."""
+"""Whether what a name holds, a module or tensor, was made right before, so that nothing has computed with it yet."""
 
 from __future__ import annotations
 
@@ -27,6 +27,38 @@ def is_of_new_layer(node: ast.expr, context: FileContext) -> bool:
         if isinstance(above, _SCOPES):
             return False
     return False
+
+
+def is_new_tensor(node: ast.expr, context: FileContext) -> bool:
+    """Whether a name holds a tensor that torch made right before, of memory that nothing else has."""
+    if not isinstance(node, ast.Name):
+        return False
+    statement = next((each for each in context.ancestors(node) if isinstance(each, (ast.stmt, *_SCOPES))), None)
+    if not isinstance(statement, ast.stmt):
+        return False
+    made = made_before(node.id, statement, context)
+    return made is not None and _is_made_anew(made, context)
+
+
+def _is_made_anew(call: ast.Call, context: FileContext) -> bool:
+    names = context.names(call.func)
+    if not names or any(each.arg in ("out", None) for each in call.keywords):
+        return False
+    if names <= _AROUND:
+        return len(call.args) == 1 and isinstance(call.args[0], ast.Call) and _is_made_anew(call.args[0], context)
+    return names <= _MAKING
+
+
+_AROUND = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.autograd.Variable"})
+"""What hands on the memory of a tensor that it is given."""
+_MAKING = frozenset(
+    f"torch.{word}"
+    for word in (
+        "arange empty empty_like eye full full_like linspace logspace ones ones_like rand rand_like randint "
+        "randint_like randn randn_like randperm tensor zeros zeros_like"
+    ).split()
+)
+"""Functions whose result has memory of its own, whatever they are given."""
 
 
 def makes_its_own(layer: ast.Call, context: FileContext) -> bool:
