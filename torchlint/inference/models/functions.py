@@ -11,6 +11,7 @@ from torchlint.inference.lattice import (
     Grad,
     Kind,
     Mode,
+    Reason,
     Value,
     of_kind,
     tensor,
@@ -182,8 +183,13 @@ def _padded(_: Call) -> Value:
 
 def _gradients(call: Call) -> Value:
     keeps = call.given.find(4, "create_graph")
-    grad = Grad.DETACHED if keeps is None or keeps.const is False else Grad.UNKNOWN | Grad.DETACHED
-    return of_kind(Kind.SEQUENCE, member=tensor(grad, call.given.tensors().device or Device.HOST))
+    inputs = call.given.find(1, "inputs") or UNKNOWN
+    place = inputs if inputs.is_tensor else inputs.element()  # a gradient is where that is which it belongs to
+    made = tensor(Grad.DETACHED, place.device or Device.HOST).having(why_device=place.why_device)
+    if keeps is not None and keeps.const is not False:
+        why = Reason("{code} may keep a graph of the gradient itself", call.given.node)
+        made = made.having(grad=Grad.UNKNOWN | Grad.DETACHED, why_grad=why)
+    return of_kind(Kind.SEQUENCE, member=made)
 
 
 # ---------------------------------------------------------------------- operations as they were measured
