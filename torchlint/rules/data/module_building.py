@@ -16,7 +16,7 @@ from torchlint.rules.data.computing_with_parts import (
     computes_while_building,
     computes_with_its_argument,
 )
-from torchlint.rules.data.just_made import is_new_tensor, is_of_new_layer, made_before
+from torchlint.rules.data.just_made import is_of_new_layer, made_before
 from torchlint.rules.evidence.called_definitions import Frame
 from torchlint.rules.evidence.made_here import Judge, Made
 from torchlint.rules.evidence.object_attributes import path_word
@@ -34,11 +34,10 @@ def is_being_built(node: ast.expr, context: FileContext) -> bool:
 
     True in ``__init__`` of a module for what was made there, in methods such as ``reset_parameters`` that only its
     constructor calls, in a function given to nothing but ``.apply`` of a module just made, and for one of torch's
-    layers, or a tensor, right behind where it is made.
+    layers right behind where it is made.
     """
     building = _around(node, context)
-    is_built = building is not None and building.holds(node)
-    return is_built or is_of_new_layer(node, context) or is_new_tensor(node, context)
+    return (building is not None and building.holds(node)) or is_of_new_layer(node, context)
 
 
 def made_elsewhere(node: ast.expr, context: FileContext) -> str | None:

@@ -23,6 +23,7 @@ from torchlint.rules.api import FileContext, Kind, Mode, remembered, semantic_ch
 from torchlint.rules.data.data_evidence import Evidence, tensor_evidence
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, detached, dropped, is_detaching
 from torchlint.rules.data.initial_values import initial_write
+from torchlint.rules.data.just_made import is_new_tensor
 from torchlint.rules.data.module_building import is_being_built, made_elsewhere
 from torchlint.rules.data.no_grad_block import Statement, neighbours, no_grad_edits, statement_of
 from torchlint.rules.data.plain_reads import reads_plainly
@@ -55,7 +56,7 @@ def _assumed(node: cst.Attribute, use: DataUse, evidence: Evidence, context: Fil
 
 
 def _of_a_new_tensor(node: cst.Attribute, evidence: Evidence, context: FileContext) -> Iterator[Decision]:
-    """Decide whether what is written into is a tensor that no graph holds: one of a module that is being built."""
+    """Decide whether what is written into is a tensor that no graph holds: a new one, or one of a module that is."""
     place, code = context.python(node.value), brief(node.value, context)
     if is_new(node, context):  # such a module holds no tensors but torch's own
         is_own = isinstance(place, ast.Attribute) and _is_of_torch(place, context)
@@ -92,9 +93,9 @@ def _binds_by_other_ways(_: ast.Module, context: FileContext) -> frozenset[str]:
 
 
 def is_new(node: cst.Attribute, context: FileContext) -> bool:
-    """Whether the tensor belongs to a module that is being built."""
+    """Whether the tensor belongs to a module that is being built, or was itself made right before."""
     place = context.python(node.value)
-    return isinstance(place, ast.expr) and is_being_built(place, context)
+    return isinstance(place, ast.expr) and (is_being_built(place, context) or is_new_tensor(place, context))
 
 
 def _is_plain_around(node: cst.Attribute, context: FileContext) -> bool:
