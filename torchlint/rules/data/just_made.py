@@ -6,6 +6,7 @@ import ast
 
 from torchlint.rules.api import FileContext
 from torchlint.rules.data.run_out_of_sight import may_be_run
+from torchlint.rules.evidence.made_here import kept_arguments
 from torchlint.rules.evidence.torch_layers import is_layer
 
 _MOVING = frozenset("cuda cpu xpu to float double half bfloat16 train eval requires_grad_ zero_grad".split())
@@ -42,23 +43,15 @@ def is_new_tensor(node: ast.expr, context: FileContext) -> bool:
 
 def _is_made_anew(call: ast.Call, context: FileContext) -> bool:
     names = context.names(call.func)
-    if not names or any(each.arg in ("out", None) for each in call.keywords):
+    if not names or any(each.arg is None for each in call.keywords):
         return False
     if names <= _AROUND:
         return len(call.args) == 1 and isinstance(call.args[0], ast.Call) and _is_made_anew(call.args[0], context)
-    return names <= _MAKING
+    return all(each.startswith("torch.") for each in names) and kept_arguments(names, call) == ()
 
 
 _AROUND = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.autograd.Variable"})
 """What hands on the memory of a tensor that it is given."""
-_MAKING = frozenset(
-    f"torch.{word}"
-    for word in (
-        "arange empty empty_like eye full full_like linspace logspace ones ones_like rand rand_like randint "
-        "randint_like randn randn_like randperm tensor zeros zeros_like"
-    ).split()
-)
-"""Functions whose result has memory of its own, whatever they are given."""
 
 
 def makes_its_own(layer: ast.Call, context: FileContext) -> bool:

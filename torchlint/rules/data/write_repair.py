@@ -56,9 +56,9 @@ def _assumed(node: cst.Attribute, use: DataUse, evidence: Evidence, context: Fil
 
 
 def _of_a_new_tensor(node: cst.Attribute, evidence: Evidence, context: FileContext) -> Iterator[Decision]:
-    """Decide whether what is written into is a tensor that no graph holds: a new one, or one of a module that is."""
+    """Decide whether what is written into is a tensor that no graph holds: a new one or a new module's."""
     place, code = context.python(node.value), brief(node.value, context)
-    if is_new(node, context):  # such a module holds no tensors but torch's own
+    if is_new(node, context):  # a module that is being built holds no tensors but torch's own
         is_own = isinstance(place, ast.Attribute) and _is_of_torch(place, context)
         sure = evidence.confidence is Confidence.CERTAIN or is_own
         yield IS_TENSOR.decided(None if sure else "", code)

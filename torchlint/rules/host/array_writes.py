@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from torchlint.rules.api import FileContext, parameters
 from torchlint.rules.evidence.aliasing import held_alone, uses
 from torchlint.rules.evidence.called_definitions import bind
-from torchlint.rules.evidence.local_bindings import names_of
 from torchlint.rules.evidence.own_results import called_function
 
 _WRITING_METHODS = frozenset("fill sort put partition resize itemset setfield".split())
@@ -28,11 +27,12 @@ _SAME_MEMORY = frozenset(
 )
 """Attributes and methods of a tensor whose result shares its memory, or may."""
 
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)
+_MAY_WRITE = ("here.", "mpi4py.")
+"""How the names of functions begin that may write into what they are given: of the project's other files, of MPI."""
 
 
 def write_into_array(call: ast.Call, context: FileContext) -> ast.expr | None:
-    """Return where code writes into the array of a ``.numpy()`` call and can see it in the tensor; None for nowhere."""
+    """Return where code may write into the array of a ``.numpy()`` call, and into the tensor; None for nowhere."""
     if not isinstance(call.func, ast.Attribute) or not _outlives(call.func.value, call, context):
         return None
     return next(_writes(call, context, frozenset()), None)
@@ -53,8 +53,8 @@ def _outlives(tensor: ast.expr, call: ast.Call, context: FileContext) -> bool:
 
 
 def _is_kept(name: ast.Name, call: ast.Call, context: FileContext) -> bool:
-    scope = _scope(call, context)
-    if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef) or name.id in parameters(scope):
+    scope = context.function_around(call)
+    if scope is None or name.id in parameters(scope):
         return True
     for use in uses(name.id, scope):
         if isinstance(use.ctx, ast.Load):
@@ -71,8 +71,8 @@ def _is_kept(name: ast.Name, call: ast.Call, context: FileContext) -> bool:
     return False
 
 
-def _scope(node: ast.AST, context: FileContext) -> ast.AST | None:
-    return next((each for each in context.ancestors(node) if isinstance(each, _SCOPES)), None)
+def _scope(node: ast.AST, context: FileContext) -> ast.AST:
+    return context.function_around(node) or context.tree
 
 
 def _writes(node: ast.expr, context: FileContext, followed: frozenset[tuple[ast.AST, str]]) -> Iterator[ast.expr]:
@@ -123,20 +123,22 @@ def _by_attribute(
 def _by_call(
     call: ast.Call, node: ast.expr, context: FileContext, followed: frozenset[tuple[ast.AST, str]]
 ) -> Iterator[ast.expr]:
-    """Yield what a call writes into the array that it is given: NumPy, or a function of the file."""
-    if names_of(call.func, context) & _INTO_THE_FIRST and call.args[:1] == [node]:
-        yield call
-        return
+    """Yield what a call may write into the array that it is given; a function of the file is looked through."""
     function = called_function(call.func, context)
-    for word, given in bind(call, function, method=False).items() if function is not None else ():
-        if given is node:
-            yield from _by_name(word, function, context, followed)
+    if function is not None:
+        for word, given in bind(call, function, method=False).items():
+            if given is node:
+                yield from _by_name(word, function, context, followed)
+        return
+    names = context.names(call.func)
+    if any(each.startswith(_MAY_WRITE) for each in names) or (names & _INTO_THE_FIRST and call.args[:1] == [node]):
+        yield call
 
 
 def _by_name(
-    word: str, scope: ast.AST | None, context: FileContext, followed: frozenset[tuple[ast.AST, str]]
+    word: str, scope: ast.AST, context: FileContext, followed: frozenset[tuple[ast.AST, str]]
 ) -> Iterator[ast.expr]:
-    if scope is None or (scope, word) in followed:
+    if (scope, word) in followed:
         return
     for use in uses(word, scope):
         if isinstance(use.ctx, ast.Load) or isinstance(context.parent(use), ast.AugAssign):

@@ -302,7 +302,7 @@ def _assumed(found: Conversion, context: FileContext) -> Iterator[Decision]:
     if found.cpu:
         place = context.python(found.call)
         write = write_into_array(place, context) if isinstance(place, ast.Call) else None
-        doubt = None if write is None else f"line {write.lineno} writes into it"
+        doubt = None if write is None else f"line {write.lineno} may write into it"
         yield NO_WRITE_WANTED.decided(doubt, receiver)
 
 
