@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from torchlint.inference.program.outside_uses import may_bind, may_change, names_taken, uses_of
+from torchlint.inference.program.outside_uses import Signs, may_bind, may_change, names_taken, uses_of
 from torchlint.inference.program.source_files import text_and_tree
 
 BINDING = [
@@ -64,22 +64,25 @@ CHANGING = [
 
 @pytest.mark.parametrize("text", BINDING)
 def test_a_file_that_binds_a_name_is_looked_at(text: str) -> None:
-    assert may_bind(f"import a\n{text}\n".encode(), "w")
+    raw = f"import a\n{text}\n".encode()
+    assert may_bind(raw, "w", Signs.of(raw))
 
 
 @pytest.mark.parametrize("text", READING)
 def test_a_file_that_only_reads_a_name_is_not_looked_at(text: str) -> None:
-    assert not may_bind(f"import a\n{text}\n".encode(), "w")
+    raw = f"import a\n{text}\n".encode()
+    assert not may_bind(raw, "w", Signs.of(raw))
 
 
 @pytest.mark.parametrize("text", CHANGING)
 def test_a_file_that_sets_an_attribute_of_what_a_name_stands_for_is_looked_at(text: str) -> None:
-    assert may_change(f"import m\n{text}\n".encode(), "w")
+    raw = f"import m\n{text}\n".encode()
+    assert may_change(raw, "w", Signs.of(raw))
 
 
 @pytest.mark.parametrize("text", READING)
 def test_what_is_not_looked_at_binds_nothing_by_its_tree(text: str) -> None:
     raw = f"import a\n{text}\n".encode()
-    taken = names_taken(raw, "w", lambda: uses_of(text_and_tree("a.py", raw)))
+    taken = names_taken(raw, "w", Signs.of(raw), lambda: uses_of(text_and_tree("a.py", raw)))
     assert "a" not in taken.binds
     assert not taken.in_torch

@@ -157,16 +157,23 @@ def who_expects(
         return f"the tests of this file may expect the {signal.name}"
     start = [callee_of(each, index) for each in index.ancestors(place) if isinstance(each, Function)]
     start = [Callee("", False, found.runners), *start] if found.runners else start
-    said = is_expected(start, signal, lambda _: [("", known)])
+    said = is_expected(start, signal, Texts(lambda _: [("", known)], lambda _: [known]))
     return said or next((said for each in start if (said := elsewhere(each, signal)) is not None), None)
 
 
-def is_expected(
-    start: Iterable[Callee], signal: Signal, texts: Callable[[str], Iterable[tuple[str, CallIndex]]], is_own: str = ""
-) -> str | None:
+@dataclass(frozen=True)
+class Texts:
+    """Where to look for callers."""
+
+    holding: Callable[[str], Iterable[tuple[str, CallIndex]]]
+    """Gives the texts that hold a word, each with the name that a user knows it by."""
+    defining: Callable[[str], Iterable[CallIndex]]
+    """Gives those that define a function or class of a name."""
+
+
+def is_expected(start: Iterable[Callee], signal: Signal, texts: Texts, is_own: str = "") -> str | None:
     """Return the clause that says who may expect a signal of some functions; None where nobody does.
 
-    :param texts: gives the texts that hold a word, each with the name that a user knows it by
     :param is_own: the name of the text that the functions stand in
     """
     waiting, seen = list(start), set[tuple[str, bool]]()
@@ -182,9 +189,9 @@ def is_expected(
                 return f"the code around may expect the {signal.name}"
             return f"the decorator of `{callee.word}` may take the {signal.name}"
         for decorator in callee.decorators:
-            keeping = {place for _, text in texts(decorator) for place in text.keeping.get(decorator, ())}
+            keeping = {place for text in texts.defining(decorator) for place in text.keeping.get(decorator, ())}
             waiting += [Callee(place, is_method) for place in sorted(keeping) for is_method in (False, True)]
-        for shown, text in texts(callee.word) if callee.name else ():
+        for shown, text in texts.holding(callee.word) if callee.name else ():
             names = text.names_of(callee)
             uses = [each for name in sorted(names) for each in text.uses.get(name, ()) if _fits(each, callee, name)]
             if uses and text.expects_all:
@@ -213,11 +220,11 @@ def _fits(use: CallSite, callee: Callee, name: str) -> bool:
     return use.is_attribute if callee.is_method else not use.is_attribute or use.of_module
 
 
-def _takes(name: str, signal: Signal, texts: Callable[[str], Iterable[tuple[str, CallIndex]]]) -> bool:
+def _takes(name: str, signal: Signal, texts: Texts) -> bool:
     """Whether what runs a function, by its name, may take a signal of it."""
     if signal.is_error and name in _KEEPING:
         return True
-    return bool(signal.words.search(name)) or any(name in each.taking for _, each in texts(name))
+    return bool(signal.words.search(name)) or any(name in each.taking for each in texts.defining(name))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -215,25 +215,52 @@ class Uses:
         return None
 
 
-def may_bind(raw: bytes, name: str) -> bool:
+@dataclass(frozen=True)
+class Signs:
+    """What a text's bytes say of all names alike: found once, whatever name is asked."""
+
+    stars: frozenset[str]
+    """The modules that it takes all names from, by the last word of their dotted names."""
+    runs: bool
+    """Whether it runs files whose paths stand in strings."""
+    reaches: bool
+    """Whether it may reach names of other modules without writing them."""
+    sets: bool
+    """Whether it sets attributes whose names are not written as such."""
+    is_folded: bool
+    """Whether what is bound may stand on several lines."""
+
+    @staticmethod
+    def of(raw: bytes) -> Signs:
+        """Read them off a file's bytes."""
+        found = _STAR.findall(raw) if _ANY_STAR.search(raw) else []
+        return Signs(
+            frozenset(each.decode().rpartition(".")[2] for each in found),
+            any(each in raw for each in _RUNS),
+            _BUILT.search(raw) is not None or _hands_a_module_on(raw),
+            any(each in raw for each in _SETTING) and _SETTERS.search(raw) is not None,
+            b"\\\n" in raw or b"\\\r" in raw or _PARENTHESISED.search(raw) is not None,
+        )
+
+
+def may_bind(raw: bytes, name: str, signs: Signs) -> bool:
     """Whether a file's bytes may bind a name in another module: by an attribute, a path in quotes, or a setter."""
-    return _may(raw, name, rb"\.[\s\\]*%b\b", _STORED)
+    return _may(raw, name, signs, rb"\.[\s\\]*%b\b", _STORED)
 
 
-def may_change(raw: bytes, name: str) -> bool:
+def may_change(raw: bytes, name: str, signs: Signs) -> bool:
     """Whether a file's bytes may set an attribute in what a name, or another one by an import, stands for."""
-    return _may(raw, name, rb"\b%b\b", _CHANGED)
+    return _may(raw, name, signs, rb"\b%b\b", _CHANGED)
 
 
-def _may(raw: bytes, name: str, mention: bytes, line: bytes) -> bool:
+def _may(raw: bytes, name: str, signs: Signs, mention: bytes, line: bytes) -> bool:
     """Whether the line around a mention of a name matches a pattern, or a setter is about."""
-    if any(each in raw for each in _SETTING) and _SETTERS.search(raw) is not None:
+    if signs.sets:
         return True
     word = name.encode()
     mentions = re.finditer(mention % word, raw) if word in raw else ()
-    several = b"\\\n" in raw or b"\\\r" in raw or _PARENTHESISED.search(raw) is not None
     pattern = re.compile(line % {b"name": re.escape(word)})
-    return any(several or pattern.search(_line_around(each, raw)) is not None for each in mentions)
+    return any(signs.is_folded or pattern.search(_line_around(each, raw)) is not None for each in mentions)
 
 
 def _line_around(found: re.Match[bytes], raw: bytes) -> bytes:
@@ -255,24 +282,19 @@ _SETTERS = re.compile(rb"\bsetattr\b|\.\s*object\s*\(|\b__dict__\b|\bvars\s*\(")
 """Ways to set an attribute whose name is not written as one."""
 
 
-def names_taken(raw: bytes, name: str, read: Callable[[], Uses | frozenset[str] | None]) -> Taken:
+def names_taken(raw: bytes, name: str, signs: Signs, read: Callable[[], Uses | frozenset[str] | None]) -> Taken:
     """Return from which modules a file's bytes take ``name``.
 
     ``read`` gives what the text does with names, or all its words where it does not parse (Python 2, or not yet
     finished), or None for what is no Python; it is called only where the bytes hold something that needs it.
     """
-    found_stars = _STAR.findall(raw) if _ANY_STAR.search(raw) else []
-    stars = frozenset(each.decode().rpartition(".")[2] for each in found_stars)
-    runs = any(each in raw for each in _RUNS)
     is_named = name.encode() in raw and re.search(rb"\b%b\b" % name.encode(), raw)
-    if not (runs or is_named or _BUILT.search(raw) or _hands_a_module_on(raw)):
-        return Taken(by_star=stars)
-    found = read()
+    found = read() if is_named or signs.runs or signs.reaches else None
     if found is None:
-        return Taken(by_star=stars)
+        return Taken(by_star=signs.stars)
     if isinstance(found, Uses):
-        return found.taken(name, stars, runs)
-    return Taken(found if name in found else frozenset(), stars, is_called=name in found)
+        return found.taken(name, signs.stars, signs.runs)
+    return Taken(found if name in found else frozenset(), signs.stars, is_called=name in found)
 
 
 def uses_of(found: tuple[str, AstIndex | None] | None) -> Uses | frozenset[str] | None:

@@ -20,15 +20,16 @@ from hashlib import sha256
 from typing import TypeVar
 
 from torchlint.inference.program.annotation_readers import hands_on, reads_annotations
-from torchlint.inference.program.callers import Callee, CallIndex, call_index, is_expected
+from torchlint.inference.program.callers import Callee, CallIndex, Texts, call_index, is_expected
 from torchlint.inference.program.class_words import ClassWords, binder_below, class_words, definer_below
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
 from torchlint.inference.program.device_makers import entered, makers
 from torchlint.inference.program.initialised_parameters import EVERYTHING, LISTING, Written, written_parameters
+from torchlint.inference.program.name_takers import MayTake, NameTakers
 from torchlint.inference.program.none_flow import SETTING, NoneFlow
 from torchlint.inference.program.none_graph import ANY_ATTRIBUTE, NONE, Entry, NoneGraph
 from torchlint.inference.program.none_sources import words_that_set
-from torchlint.inference.program.outside_uses import Taken, Uses, may_bind, may_change, names_taken, uses_of
+from torchlint.inference.program.outside_uses import Taken, may_bind, may_change
 from torchlint.inference.program.signals import ERROR, REFUSAL, WARNING, Signal
 from torchlint.inference.program.source_files import python_files, read_whole, text_and_tree, tree_in
 from torchlint.inference.program.text_patterns import binds_initialisers, defines, records_traces, traces_or_scripts
@@ -54,6 +55,8 @@ _Found = TypeVar("_Found")
 _KINDS = {SETS_DEFAULT_DTYPE: DTYPE, SETS_DEFAULT_DEVICE: DEVICE, SETS_TENSOR_TYPE: TENSOR_TYPE}
 _SIGNALS = {HANDLES: ERROR, WATCHES: WARNING, TELLS_ERRORS: REFUSAL}
 _WORD = re.compile(rb"[\w\x80-\xff]+")
+_DEFINITION = re.compile(rb"(?:\b|\\n)(?:def|class)[\s\\]+([\w\x80-\xff]+)")
+"""A function or class of a text, which may be a notebook's."""
 _FARTHEST, _MOST_ENTRIES = 3, 60
 """What `None` may come through is followed over so many files, and so many places."""
 
@@ -165,12 +168,11 @@ class _Look:
         self._digests: dict[str, str | None] = {}
         self._stamps: dict[str, tuple[int, ...]] = {}
         self._facts: dict[str, _Facts] = {}
-        self._taken: dict[tuple[str, str], Taken] = {}
-        self._binding: dict[tuple[str, str, Callable[[bytes, str], bool]], bool] = {}
-        self._uses: dict[str, Uses | frozenset[str] | None] = {}
+        self._takers = NameTakers()
         self._callers: dict[tuple[str, str], CallIndex | None] = {}
         self._graphs: dict[str, NoneGraph | None] = {}
         self._words: dict[str, frozenset[bytes]] = {}
+        self._defined: dict[str, frozenset[bytes]] = {}
         self._listed: list[tuple[str, str]] = []
         self._places: dict[bytes, list[int]] | None = None
         """Where the texts that hold a word stand in the list of them."""
@@ -270,24 +272,15 @@ class _Look:
         return self._first_that(own, name, lambda each: module in each.by_star)
 
     def _first_that(
-        self, own: str, name: str, takes: Callable[[Taken], bool], may: Callable[[bytes, str], bool] | None = None
+        self, own: str, name: str, takes: Callable[[Taken], bool], may: MayTake | None = None
     ) -> str | None:
         """Return the first other file of which something holds; ``may`` tells by its bytes that it cannot."""
         self._refresh()
-        for path in self._digests:
-            if path == own or (may is not None and not self._may(may, path, name)):
-                continue
-            if takes(self._taken_by(path, name)):
+        named = {path for path, _ in self._holding((name.encode(),))}
+        for path, digest in self._digests.items():
+            if path != own and takes(self._takers.taken(path, digest, name, path in named, may)):
                 return self._shown(path)
         return None
-
-    def _may(self, may: Callable[[bytes, str], bool], path: str, name: str) -> bool:
-        """Whether something may hold of a text by its bytes, found once for a text and a name."""
-        key = self._digests[path] or path, name, may
-        if key not in self._binding:
-            raw = read_whole(path)
-            self._binding[key] = raw is None or may(raw, name)
-        return self._binding[key]
 
     def giver(self, own: str, words: Collection[str]) -> str | None:
         """Return the path, as it is shown, of the first file that hands on a function or class of one of some names."""
@@ -301,7 +294,8 @@ class _Look:
     def handler(self, own: str, callee: Callee, signal: Signal) -> str | None:
         """Return who may expect an error or a warning of a function of a file, there or elsewhere."""
         self._refresh()
-        return is_expected((callee,), signal, partial(self._callers_with, signal), self._shown(own))
+        texts = Texts(partial(self._callers_with, signal), partial(self._definers, signal))
+        return is_expected((callee,), signal, texts, self._shown(own))
 
     def hander(self, own: str, entry: Entry) -> str | None:
         """Return who may hand `None` to a parameter of a function of a file, or set an attribute to it.
@@ -380,6 +374,20 @@ class _Look:
                     known.append((self._shown(path), found))
         return known
 
+    def _definers(self, signal: Signal, word: str) -> Iterator[CallIndex]:
+        """Yield what the texts say of calls that define a function or class of a name."""
+        for path, digest in self._holding((word.encode(),)):
+            if word.encode() in self._defined_in(path, digest):
+                found = self._callers_in(path, digest, signal)
+                if found is not None:
+                    yield found
+
+    def _defined_in(self, path: str, digest: str) -> frozenset[bytes]:
+        """Return the names of the functions and classes of a text, by its bytes."""
+        if digest not in self._defined:
+            self._defined[digest] = frozenset(_DEFINITION.findall(read_whole(path) or b""))
+        return self._defined[digest]
+
     def _callers_in(self, path: str, digest: str, signal: Signal) -> CallIndex | None:
         key = signal.key, digest
         if key not in self._callers:
@@ -428,23 +436,6 @@ class _Look:
         if digest not in self._facts:
             self._facts[digest] = _facts(path, raw)
         return digest
-
-    def _taken_by(self, path: str, name: str) -> Taken:
-        digest = self._digests[path]
-        known = self._taken.get((digest or "", name))
-        if known is None:
-            raw = read_whole(path)
-            if raw is None:
-                return Taken(from_any=True)
-            known = names_taken(raw, name, partial(self._uses_of, path, raw, digest or ""))
-            self._taken[digest or "", name] = known
-        return known
-
-    def _uses_of(self, path: str, raw: bytes, digest: str) -> Uses | frozenset[str] | None:
-        """Return what a text does with names, read once for all names that are asked of it."""
-        if digest not in self._uses:
-            self._uses[digest] = uses_of(text_and_tree(path, raw))
-        return self._uses[digest]
 
     def _shown(self, path: str) -> str:
         return os.path.relpath(path, self._root).replace(os.sep, "/")
