@@ -173,6 +173,7 @@ class _Look:
         self._graphs: dict[str, NoneGraph | None] = {}
         self._words: dict[str, frozenset[bytes]] = {}
         self._defined: dict[str, frozenset[bytes]] = {}
+        self._defining: dict[tuple[str, str, str], bool] = {}
         self._listed: list[tuple[str, str]] = []
         self._places: dict[bytes, list[int]] | None = None
         """Where the texts that hold a word stand in the list of them."""
@@ -338,8 +339,13 @@ class _Look:
     def definer(self, own: str, word: str, use: str) -> str | None:
         """Return the path, as it is shown, of the first file in which a class may have a method of a name."""
         self._refresh()
-        for path, _ in self._holding((word.encode(),)):
-            if path != own and defines(read_whole(path) or b"", word, use == "read"):
+        for path, digest in self._holding((word.encode(),)):
+            if path == own:
+                continue
+            key = digest, word, use
+            if key not in self._defining:
+                self._defining[key] = defines(read_whole(path) or b"", word, use == "read")
+            if self._defining[key]:
                 return self._shown(path)
         return None
 
