@@ -26,7 +26,10 @@ class Place:
 
     why: tuple[str, ...]
     is_shown: bool
-    """Whether the code at hand moves it; else a module brings it, which whoever uses the module may move."""
+    """Whether the file at hand moves it, or it is there in every run.
+
+    Else a module brings it, which whoever uses the module may move, or another file, which may be told a device.
+    """
     is_certain: bool = False
     """Whether it is on an accelerator in every run."""
 
@@ -50,8 +53,10 @@ def place_of(node: ast.expr, context: FileContext) -> Place | None:
     if value.device & Device.ACCELERATOR:
         only = value.device == Device.ACCELERATOR
         reason = value.why_device
-        is_certain = only and reason is not None and not any(step.weak for step in reason.chain())
-        return Place(context.why(reason), True, is_certain)
+        steps = list(reason.chain()) if reason is not None else []
+        is_certain = only and bool(steps) and not any(step.weak for step in steps)
+        is_shown = only or any(step.node is not None and context.holds(step.node) for step in steps[:1])
+        return Place(context.why(reason), is_shown, is_certain)
     begun = _begins(node, context, _DEEPEST)
     if begun is None or not context.presumed_value(node).may_be_on_accelerator:
         return None

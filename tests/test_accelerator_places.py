@@ -1,0 +1,56 @@
+"""A test is told of TNS505 where it puts tensors on an accelerator itself, not where another file could be told to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from torchlint.config import Config
+from torchlint.linter.engine import check_bytes
+
+SPECS = """
+import torch
+
+class Spec:
+    _device: torch.device | None = None
+
+    @property
+    def device(self):
+        return self._device
+
+    @device.setter
+    def device(self, device: torch.device | None):
+        self._device = device
+
+    def rand(self):
+        return torch.zeros(3, device=self.device)
+"""
+SILENT = {
+    "an object that is made without a device": "    r = Spec().rand()\n    assert (r >= torch.ones(3)).all()\n",
+    "its result in a join": "    torch.cat([Spec().rand(), torch.ones(3)])\n",
+}
+TOLD = {
+    "moved here": "    r = Spec().rand().to(DEVICE)\n    assert (r >= torch.ones(3)).all()\n",
+    "made there": "    r = torch.zeros(3, device=DEVICE)\n    assert (r >= torch.ones(3)).all()\n",
+}
+
+
+def found(folder: Path, body: str) -> list[str]:
+    (folder / "pyproject.toml").touch()
+    (folder / "specs.py").write_text(SPECS)
+    text = "import torch\nfrom specs import Spec\n\nDEVICE = torch.device('cuda:0')\n\ndef test_it():\n" + body
+    path = folder / "test_specs.py"
+    path.write_text(text)
+    result = check_bytes(str(path), text.encode(), Config(cwd=str(folder), select=("TNS505",)))
+    return [each.code for each in result.findings]
+
+
+@pytest.mark.parametrize("case", SILENT)
+def test_what_another_file_may_be_told_is_not_shown(tmp_path: Path, case: str) -> None:
+    assert found(tmp_path, SILENT[case]) == []
+
+
+@pytest.mark.parametrize("case", TOLD)
+def test_what_the_test_moves_is_told(tmp_path: Path, case: str) -> None:
+    assert found(tmp_path, TOLD[case]) == ["TNS505"]
