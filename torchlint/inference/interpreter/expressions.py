@@ -182,6 +182,8 @@ class Expressions:
             if word == "grad" and self.file.works_with_torch:
                 return found
             return found.having(kind=ANY) if found.may(Kind.TENSOR) else found.having(kind=found.kind | Kind.OTHER)
+        if word in nn.NUMBERS and not base.unknown:
+            return of_kind(Kind.INTEGER | Kind.OTHER)
         return part(base) if not base.is_tensor else UNKNOWN
 
     # ------------------------------------------------------------------ parts of containers

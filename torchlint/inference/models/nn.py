@@ -56,6 +56,11 @@ WITHOUT_PARAMETERS = ("torchaudio.transforms.",)
 """Where libraries keep modules that have buffers and no parameters."""
 
 _RECURRENT = words("LSTM GRU RNN")
+NUMBERS = words(
+    "in_features out_features in_channels out_channels num_embeddings embedding_dim num_features num_layers "
+    "hidden_size input_size num_heads embed_dim groups"
+)
+"""Attributes of torch's modules that are plain numbers: what has one is no tensor, and no output of a module."""
 
 _METHODS = """
 parameters                                                             -> parameter_list
