@@ -20,7 +20,7 @@ from torchlint.inference.program.project_view import ProjectView
 from torchlint.inference.program.source_files import tree_of
 from torchlint.inference.sample import Sample, SampledCall
 from torchlint.source.text import Source
-from torchlint.syntax.ast_index import AstIndex, empty
+from torchlint.syntax.ast_index import AstIndex, Function, empty
 
 _MOST_STEPS = 20
 """Of a longer chain of reasons the middle is left out: nobody would read it."""
@@ -89,15 +89,17 @@ class Analysis:
             return frozenset()
         return frozenset((f"builtins.{node.id}",))
 
-    def own_object(self, node: ast.expr) -> Value | None:
-        """Return what ``self`` is by the class alone, without a walk; None for other expressions.
+    def own_object(self, node: ast.expr | ast.arg) -> Value | None:
+        """Return what ``self`` is by the class alone, without a walk; None for other expressions and arguments.
 
         It holds all that a method cannot change: which sort of object it is, and of which class.
         """
-        function = self.index.owner(node)
-        if not isinstance(node, ast.Name) or function is None or self._file.self_name(function) != node.id:
+        parents = self.index.parents
+        function = parents.get(parents[node]) if isinstance(node, ast.arg) else self.index.owner(node)
+        word = node.arg if isinstance(node, ast.arg) else node.id if isinstance(node, ast.Name) else ""
+        if not isinstance(function, Function) or self._file.self_name(function) != word:
             return None
-        if node.id in self.index.told(bound, function):
+        if isinstance(node, ast.Name) and word in self.index.told(bound, function):
             return None
         return self._file.classes.self_value(function)
 

@@ -254,8 +254,8 @@ class FileContext:
         found = self._expression(node)
         return self._analysis.presuming.value(found) if found is not None else UNKNOWN
 
-    def value_of_self(self, node: ast.expr) -> Value | None:
-        """Return what ``self`` is by the class alone; None for other expressions."""
+    def value_of_self(self, node: ast.expr | ast.arg) -> Value | None:
+        """Return what ``self`` is by the class alone; None for other expressions and arguments."""
         return self._analysis.own_object(node)
 
     def module_lineage(self, node: ast.ClassDef) -> tuple[tuple[AstIndex, ast.ClassDef], ...]:

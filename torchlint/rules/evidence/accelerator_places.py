@@ -181,9 +181,8 @@ def _forward_of(argument: ast.arg, context: FileContext) -> Function | None:
 
 @remembered
 def _is_method_of_a_module(function: Function, context: FileContext) -> bool:
-    selves = (each for each in context.own(function, ast.Name) if each.id == "self")
-    first = next(selves, None)
-    own = context.value_of_self(first) if first is not None else None
+    first = [*function.args.posonlyargs, *function.args.args][:1]
+    own = context.value_of_self(first[0]) if first else None
     return own is not None and own.must(Kind.MODULE)
 
 
