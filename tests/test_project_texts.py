@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 from pathlib import Path
 
 import pytest
 
+import torchlint
 from tests.conftest import Program
 from tests.test_cache import known
 from torchlint.inference.program import project_texts, source_files
+from torchlint.inference.program.callers import Callee, call_index
 from torchlint.inference.program.project_texts import SETS_DEFAULT_DTYPE, TAKES, TRACES, ask, look_again
+from torchlint.inference.program.signals import ERROR
+from torchlint.source.text import decode
+from torchlint.syntax.ast_index import index_of
 
 USES = "import torch\n\n\ndef make():\n    return torch.Tensor([1, 2])\n"
 SETS_MORE = "import torch\n\ntorch.set_default_tensor_type(kind)\ntorch.set_default_device(device)\n"
@@ -203,3 +209,19 @@ def test_a_text_without_a_place_is_a_project_of_its_own(project: Path, monkeypat
     monkeypatch.chdir(project)
     assert [str(each.fix and each.fix.applicability) for each in check(USES).findings] == ["safe"]
     assert [str(each.fix and each.fix.applicability) for each in check(USES, path="new.py").findings] == ["unsafe"]
+
+
+def test_asking_for_some_functions_says_the_same_of_them() -> None:
+    every = Path(torchlint.__file__).parent / "inference" / "program"
+    indices = [index_of(decode(str(path), path.read_bytes())) for path in sorted(every.glob("*.py"))]
+    asked = {each.name for index in indices for each in index.nodes(ast.FunctionDef)}
+    asked |= {each.name for index in indices for each in index.nodes(ast.ClassDef)}
+    for index in indices:
+        whole, some = call_index(index, ERROR), call_index(index, ERROR, asked)
+        assert len(some.uses) < len(whole.uses) or not whole.uses
+        for word in asked:
+            for callee in (Callee(word, False), Callee(f"{word}()", False)):
+                names = whole.names_of(callee)
+                assert some.names_of(callee) == names
+                for name in names:
+                    assert len(some.uses.get(name, ())) == len(whole.uses.get(name, ()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from torchlint.inference.program.handed_objects import is_run, kept_by, made_by, names_of_objects
@@ -88,30 +88,35 @@ class CallIndex:
         return found
 
 
-def call_index(index: AstIndex, signal: Signal) -> CallIndex:
-    """Return what a text says of calls, and of who expects a signal of them."""
+def call_index(index: AstIndex, signal: Signal, asked: Container[str] | None = None) -> CallIndex:
+    """Return what a text says of calls, and of who expects a signal of them.
+
+    :param asked: the words of functions and classes that are asked about, None for all: most words are of variables
+    """
     found = CallIndex(keeps_tasks=_keeps_tasks(index), expects_all=any(map(signal.marks_all, index.tree.body)))
     around = _Around(index, signal)
     modules = {name for each in (*index.nodes(ast.Import), *index.nodes(ast.ImportFrom)) for name in _bound(each)}
+    objects = names_of_objects(index)
+    _note_aliases(found, index, objects, asked)
+    others = {name for names in found.aliases.values() for name in names}
+    named = {name for names in objects.values() for name in names}
+    if asked is not None:
+        named = {each for each in named if each in asked or f"{each}()" in others}
     for each in index.nodes(ast.Name):
-        if isinstance(each.ctx, ast.Load):
+        if isinstance(each.ctx, ast.Load) and (asked is None or each.id in asked or each.id in others):
             found.uses[each.id][around.use(each)] = None
-            _note_names(found, each.id, each, index)
     for attribute in index.nodes(ast.Attribute):
-        if isinstance(attribute.ctx, ast.Load):
+        word = attribute.attr
+        if isinstance(attribute.ctx, ast.Load) and (asked is None or word in asked or word in others):
             of_module = isinstance(attribute.value, ast.Name) and attribute.value.id in modules
-            found.uses[attribute.attr][around.use(attribute, True, of_module)] = None
-            _note_names(found, attribute.attr, attribute, index)
+            found.uses[word][around.use(attribute, True, of_module)] = None
     for text in index.nodes(ast.Constant):
         if isinstance(text.value, str) and text.value.isidentifier():
-            found.uses[text.value][around.use(text, True, True)] = None
+            if asked is None or text.value in asked or text.value in others:
+                found.uses[text.value][around.use(text, True, True)] = None
         elif isinstance(text.value, str) and ">>>" in text.value:
             found.failing.update(failing(text.value))
-    _note_objects(found, index, around)
-    for statement in index.nodes(ast.ImportFrom):
-        for name in statement.names:
-            if name.asname:
-                found.aliases[name.name].add(name.asname)
+    _note_objects(found, index, around, named, asked)
     functions: list[Function] = [*index.nodes(ast.FunctionDef), *index.nodes(ast.AsyncFunctionDef)]
     for function in functions:
         if any(signal.is_taken_in(each) for each in index.inside(function, ast.Try, ast.With, ast.AsyncWith)):
@@ -123,16 +128,32 @@ def call_index(index: AstIndex, signal: Signal) -> CallIndex:
     return found
 
 
-def _note_objects(found: CallIndex, index: AstIndex, around: _Around) -> None:
-    """Note where objects are made and handed on, or are called by a name that the text gives them."""
-    objects = names_of_objects(index)
-    for kind, names in objects.items():
-        found.aliases[f"{kind}()"].update(f"{each}()" for each in names)
-    named = {name for names in objects.values() for name in names}
+def _note_aliases(
+    found: CallIndex, index: AstIndex, objects: dict[str, set[str]], asked: Container[str] | None
+) -> None:
+    """Note the names that a text gives to functions, to classes and to what it makes of them."""
     nodes: list[ast.Name | ast.Attribute] = [*index.nodes(ast.Name), *index.nodes(ast.Attribute)]
     for each in nodes:
         word = each.id if isinstance(each, ast.Name) else each.attr
-        if (made := made_by(each, index)) is not None:
+        if isinstance(each.ctx, ast.Load) and (asked is None or word in asked):
+            _note_names(found, word, each, index)
+    for kind, names in objects.items():
+        if asked is None or kind in asked:
+            found.aliases[f"{kind}()"].update(f"{each}()" for each in names)
+    for statement in index.nodes(ast.ImportFrom):
+        for name in statement.names:
+            if name.asname and (asked is None or name.name in asked):
+                found.aliases[name.name].add(name.asname)
+
+
+def _note_objects(
+    found: CallIndex, index: AstIndex, around: _Around, named: set[str], asked: Container[str] | None
+) -> None:
+    """Note where objects are made and handed on, or are called by a name that the text gives them."""
+    nodes: list[ast.Name | ast.Attribute] = [*index.nodes(ast.Name), *index.nodes(ast.Attribute)]
+    for each in nodes:
+        word = each.id if isinstance(each, ast.Name) else each.attr
+        if (asked is None or word in asked) and (made := made_by(each, index)) is not None:
             found.uses[f"{word}()"][around.use(made)] = None
         elif word in named and isinstance(each.ctx, ast.Load) and is_run(each, index):
             found.uses[f"{word}()"][around.use(each)] = None

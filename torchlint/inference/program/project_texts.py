@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
@@ -31,9 +30,10 @@ from torchlint.inference.program.none_graph import ANY_ATTRIBUTE, NONE, Entry, N
 from torchlint.inference.program.none_sources import words_that_set
 from torchlint.inference.program.outside_uses import Taken, may_bind, may_change
 from torchlint.inference.program.signals import ERROR, REFUSAL, WARNING, Signal
-from torchlint.inference.program.source_files import python_files, read_whole, text_and_tree, tree_in
+from torchlint.inference.program.source_files import code_in, python_files, read_whole, text_and_tree, tree_in
 from torchlint.inference.program.text_patterns import binds_initialisers, defines, records_traces, traces_or_scripts
 from torchlint.inference.program.warning_filters import file_with_errors, makes_errors
+from torchlint.inference.program.word_index import WordIndex
 from torchlint.source import files
 from torchlint.source.notebook import SUFFIX
 from torchlint.syntax.ast_index import AstIndex
@@ -54,9 +54,6 @@ HERE, ANYWHERE, INSIDE, TORCH = "here", "anywhere", "inside", "torch"
 _Found = TypeVar("_Found")
 _KINDS = {SETS_DEFAULT_DTYPE: DTYPE, SETS_DEFAULT_DEVICE: DEVICE, SETS_TENSOR_TYPE: TENSOR_TYPE}
 _SIGNALS = {HANDLES: ERROR, WATCHES: WARNING, TELLS_ERRORS: REFUSAL}
-_WORD = re.compile(rb"[\w\x80-\xff]+")
-_DEFINITION = re.compile(rb"(?:\b|\\n)(?:def|class)[\s\\]+([\w\x80-\xff]+)")
-"""A function or class of a text, which may be a notebook's."""
 _FARTHEST, _MOST_ENTRIES = 3, 60
 """What `None` may come through is followed over so many files, and so many places."""
 
@@ -169,14 +166,12 @@ class _Look:
         self._stamps: dict[str, tuple[int, ...]] = {}
         self._facts: dict[str, _Facts] = {}
         self._takers = NameTakers()
-        self._callers: dict[tuple[str, str], CallIndex | None] = {}
+        self._callers: dict[tuple[str, str, bool], CallIndex | None] = {}
+        self._asked = frozenset[str]()
+        """The functions and classes of which these tell."""
         self._graphs: dict[str, NoneGraph | None] = {}
-        self._words: dict[str, frozenset[bytes]] = {}
-        self._defined: dict[str, frozenset[bytes]] = {}
+        self._words = WordIndex()
         self._defining: dict[tuple[str, str, str], bool] = {}
-        self._listed: list[tuple[str, str]] = []
-        self._places: dict[bytes, list[int]] | None = None
-        """Where the texts that hold a word stand in the list of them."""
         self._calling: dict[tuple[str, str], list[tuple[str, CallIndex]]] = {}
         self._classes: dict[str, tuple[ClassWords, ...]] = {}
         self._entered: dict[str, frozenset[str]] = {}
@@ -201,9 +196,9 @@ class _Look:
         self._refresh()
         names = {name for each in self._digests.values() if each for name in self._facts[each].makes_devices}
         spelled = {name.encode() for name in names}
-        for path, digest in self._holding(spelled) if names else ():
+        for path, digest in self._words.holding(spelled) if names else ():
             if digest not in self._entered:
-                self._entered[digest] = _entered_by(path)
+                self._entered[digest] = entered(code_in(path))
             if not names.isdisjoint(self._entered[digest]):
                 return self._shown(path)
         return None
@@ -241,7 +236,7 @@ class _Look:
         self._refresh()
         known = len(classes)
         while True:
-            for path, digest in self._holding(map(str.encode, classes)):
+            for path, digest in self._words.holding(map(str.encode, classes)):
                 if path == own:
                     continue
                 if digest not in self._classes:
@@ -277,7 +272,7 @@ class _Look:
     ) -> str | None:
         """Return the first other file of which something holds; ``may`` tells by its bytes that it cannot."""
         self._refresh()
-        named = {path for path, _ in self._holding((name.encode(),))}
+        named = {path for path, _ in self._words.holding((name.encode(),))}
         for path, digest in self._digests.items():
             if path != own and takes(self._takers.taken(path, digest, name, path in named, may)):
                 return self._shown(path)
@@ -286,7 +281,7 @@ class _Look:
     def giver(self, own: str, words: Collection[str]) -> str | None:
         """Return the path, as it is shown, of the first file that hands on a function or class of one of some names."""
         self._refresh()
-        for path, _ in self._holding(map(str.encode, words)):
+        for path, _ in self._words.holding(map(str.encode, words)):
             index = tree_in(path, read_whole(path) or b"") if path != own else None
             if index is not None and any(hands_on(index, word) for word in words):
                 return self._shown(path)
@@ -325,7 +320,7 @@ class _Look:
         word = function.removesuffix("=").removesuffix("()").removeprefix(".")
         words = [each.encode() for each in (SETTING if word == ANY_ATTRIBUTE else words_that_set(word))]
         definition = re.compile(rb"\b(?:def|class)\s+%s\b" % words[0]) if function.endswith("=") else None
-        for path, digest in self._holding(words):
+        for path, digest in self._words.holding(words):
             if digest not in self._graphs:
                 raw = read_whole(path) or b""
                 if definition is not None and not definition.search(raw):
@@ -339,7 +334,7 @@ class _Look:
     def definer(self, own: str, word: str, use: str) -> str | None:
         """Return the path, as it is shown, of the first file in which a class may have a method of a name."""
         self._refresh()
-        for path, digest in self._holding((word.encode(),)):
+        for path, digest in self._words.holding((word.encode(),)):
             if path == own:
                 continue
             key = digest, word, use
@@ -353,7 +348,7 @@ class _Look:
         """Return the path, as it is shown, of the first other file that may write to a parameter of a name."""
         self._refresh()
         words = {word.encode(), *map(str.encode, LISTING)}
-        for path, digest in self._holding(words):
+        for path, digest in self._words.holding(words):
             if path == own:
                 continue
             if digest not in self._written:
@@ -366,7 +361,7 @@ class _Look:
     def spelling(self, word: str) -> str:
         """Return the paths of the texts that hold a word, each with its digest, one on a line."""
         self._refresh()
-        found = self._holding((word.encode(),))
+        found = self._words.holding((word.encode(),))
         return "\n".join(f"{digest} {self._shown(path)}" for path, digest in found)
 
     def _callers_with(self, signal: Signal, word: str) -> list[tuple[str, CallIndex]]:
@@ -374,49 +369,31 @@ class _Look:
         known = self._calling.get((signal.key, word))
         if known is None:
             known = self._calling[signal.key, word] = []
-            for path, digest in self._holding((word.encode(),)):
-                found = self._callers_in(path, digest, signal)
+            is_defined = word in self._words.defined
+            for path, digest in self._words.holding((word.encode(),)):
+                found = self._callers_in(path, digest, signal, is_defined)
                 if found is not None:
                     known.append((self._shown(path), found))
         return known
 
     def _definers(self, signal: Signal, word: str) -> Iterator[CallIndex]:
         """Yield what the texts say of calls that define a function or class of a name."""
-        for path, digest in self._holding((word.encode(),)):
-            if word.encode() in self._defined_in(path, digest):
-                found = self._callers_in(path, digest, signal)
-                if found is not None:
-                    yield found
+        for path, digest in self._words.defining(word):
+            found = self._callers_in(path, digest, signal)
+            if found is not None:
+                yield found
 
-    def _defined_in(self, path: str, digest: str) -> frozenset[bytes]:
-        """Return the names of the functions and classes of a text, by its bytes."""
-        if digest not in self._defined:
-            self._defined[digest] = frozenset(_DEFINITION.findall(read_whole(path) or b""))
-        return self._defined[digest]
-
-    def _callers_in(self, path: str, digest: str, signal: Signal) -> CallIndex | None:
-        key = signal.key, digest
+    def _callers_in(self, path: str, digest: str, signal: Signal, is_defined: bool = True) -> CallIndex | None:
+        """Return what a text says of calls: of functions that the project defines, or of all that it names."""
+        if self._asked is not self._words.defined:
+            self._asked = self._words.defined
+            self._callers.clear()
+        key = signal.key, digest, is_defined
         if key not in self._callers:
             index = tree_in(path, read_whole(path) or b"")
-            self._callers[key] = call_index(index, signal) if index is not None else None
+            asked = self._asked if is_defined else None
+            self._callers[key] = call_index(index, signal, asked) if index is not None else None
         return self._callers[key]
-
-    def _holding(self, words: Iterable[bytes]) -> list[tuple[str, str]]:
-        """Return the texts that hold one of some words, each by its path and digest, by path."""
-        if self._places is None:
-            self._listed = [(path, digest) for path, digest in self._digests.items() if digest is not None]
-            self._places = defaultdict(list)
-            for at, text in enumerate(self._listed):
-                for word in self._words_of(*text):
-                    self._places[word].append(at)
-        found = {at for word in words for at in self._places.get(word, ())}
-        return [self._listed[at] for at in sorted(found)]
-
-    def _words_of(self, path: str, digest: str) -> frozenset[bytes]:
-        """Return the words of a text, which is read once for all names that are followed."""
-        if digest not in self._words:
-            self._words[digest] = frozenset(_WORD.findall(read_whole(path) or b""))
-        return self._words[digest]
 
     # ------------------------------------------------------------------ reading
     def _refresh(self) -> None:
@@ -424,7 +401,6 @@ class _Look:
             return
         self.is_stale = False
         self._calling.clear()
-        self._places = None
         known, self._digests = self._digests, {}
         paths = python_files(self._root)
         self._too_large = paths is None
@@ -433,6 +409,7 @@ class _Look:
             unchanged = path in known and self._stamps.get(path) == stamp
             self._digests[path] = known[path] if unchanged else self._look_at(path)
             self._stamps[path] = stamp
+        self._words.renew((path, digest) for path, digest in self._digests.items() if digest is not None)
 
     def _look_at(self, path: str) -> str | None:
         raw = read_whole(path)
@@ -475,15 +452,6 @@ def _facts_of(raw: bytes, tree: Callable[[], AstIndex | None]) -> _Facts:
         reads_annotations(raw),
         makers(raw, tree),
     )
-
-
-def _entered_by(path: str) -> frozenset[str]:
-    """Return the words of what a file's blocks enter; a notebook's text is that of its cells."""
-    raw = read_whole(path) or b""
-    if path.endswith(SUFFIX):
-        found = text_and_tree(path, raw)
-        raw = found[0].encode("utf-8", "replace") if found is not None else b""
-    return entered(raw)
 
 
 def still_answered(asked: Iterable[tuple[Question, str | None]]) -> bool:

@@ -62,6 +62,15 @@ def read_whole(path: str) -> bytes | None:
     return raw if len(raw) <= _MOST_BYTES else None
 
 
+def code_in(path: str) -> bytes:
+    """Return a file's bytes, and of a notebook those of its cells; none where it cannot be read."""
+    raw = read_whole(path) or b""
+    if not path.endswith(SUFFIX):
+        return raw
+    found = text_and_tree(path, raw, with_tree=False)
+    return found[0].encode("utf-8", "replace") if found is not None else b""
+
+
 def python_files(root: str) -> list[str] | None:
     """Return the Python files and notebooks below a folder; None where there are too many. Links are not followed."""
     found: list[str] = []
