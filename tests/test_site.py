@@ -195,6 +195,8 @@ ASKED = {
     "is a fix safe": "fix-safety/",
     "flake8": "usage/",
     "editor": "editors/",
+    "vs code": "editors/",
+    "neovim": "editors/",
 }
 """What people look for, and the page that must come first."""
 
