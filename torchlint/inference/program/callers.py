@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from torchlint.inference.program.handed_objects import is_run, kept_by, made_by, names_of_objects
 from torchlint.inference.program.signals import Signal, failing, leaves
@@ -88,10 +89,20 @@ class CallIndex:
         return found
 
 
-def call_index(index: AstIndex, signal: Signal, asked: Container[str] | None = None) -> CallIndex:
+class _EveryName:
+    """Holds all names."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+EVERY_NAME: Final[Container[str]] = _EveryName()
+
+
+def call_index(index: AstIndex, signal: Signal, asked: Container[str] = EVERY_NAME) -> CallIndex:
     """Return what a text says of calls, and of who expects a signal of them.
 
-    :param asked: the words of functions and classes that are asked about, None for all: most words are of variables
+    :param asked: the names of the functions and classes that are asked about: most names in a text are of variables
     """
     found = CallIndex(keeps_tasks=_keeps_tasks(index), expects_all=any(map(signal.marks_all, index.tree.body)))
     around = _Around(index, signal)
@@ -99,20 +110,18 @@ def call_index(index: AstIndex, signal: Signal, asked: Container[str] | None = N
     objects = names_of_objects(index)
     _note_aliases(found, index, objects, asked)
     others = {name for names in found.aliases.values() for name in names}
-    named = {name for names in objects.values() for name in names}
-    if asked is not None:
-        named = {each for each in named if each in asked or f"{each}()" in others}
+    named = {each for names in objects.values() for each in names if each in asked or f"{each}()" in others}
     for each in index.nodes(ast.Name):
-        if isinstance(each.ctx, ast.Load) and (asked is None or each.id in asked or each.id in others):
+        if isinstance(each.ctx, ast.Load) and (each.id in asked or each.id in others):
             found.uses[each.id][around.use(each)] = None
     for attribute in index.nodes(ast.Attribute):
         word = attribute.attr
-        if isinstance(attribute.ctx, ast.Load) and (asked is None or word in asked or word in others):
+        if isinstance(attribute.ctx, ast.Load) and (word in asked or word in others):
             of_module = isinstance(attribute.value, ast.Name) and attribute.value.id in modules
             found.uses[word][around.use(attribute, True, of_module)] = None
     for text in index.nodes(ast.Constant):
         if isinstance(text.value, str) and text.value.isidentifier():
-            if asked is None or text.value in asked or text.value in others:
+            if text.value in asked or text.value in others:
                 found.uses[text.value][around.use(text, True, True)] = None
         elif isinstance(text.value, str) and ">>>" in text.value:
             found.failing.update(failing(text.value))
@@ -128,32 +137,28 @@ def call_index(index: AstIndex, signal: Signal, asked: Container[str] | None = N
     return found
 
 
-def _note_aliases(
-    found: CallIndex, index: AstIndex, objects: dict[str, set[str]], asked: Container[str] | None
-) -> None:
+def _note_aliases(found: CallIndex, index: AstIndex, objects: dict[str, set[str]], asked: Container[str]) -> None:
     """Note the names that a text gives to functions, to classes and to what it makes of them."""
     nodes: list[ast.Name | ast.Attribute] = [*index.nodes(ast.Name), *index.nodes(ast.Attribute)]
     for each in nodes:
         word = each.id if isinstance(each, ast.Name) else each.attr
-        if isinstance(each.ctx, ast.Load) and (asked is None or word in asked):
+        if isinstance(each.ctx, ast.Load) and word in asked:
             _note_names(found, word, each, index)
     for kind, names in objects.items():
-        if asked is None or kind in asked:
+        if kind in asked:
             found.aliases[f"{kind}()"].update(f"{each}()" for each in names)
     for statement in index.nodes(ast.ImportFrom):
         for name in statement.names:
-            if name.asname and (asked is None or name.name in asked):
+            if name.asname and name.name in asked:
                 found.aliases[name.name].add(name.asname)
 
 
-def _note_objects(
-    found: CallIndex, index: AstIndex, around: _Around, named: set[str], asked: Container[str] | None
-) -> None:
+def _note_objects(found: CallIndex, index: AstIndex, around: _Around, named: set[str], asked: Container[str]) -> None:
     """Note where objects are made and handed on, or are called by a name that the text gives them."""
     nodes: list[ast.Name | ast.Attribute] = [*index.nodes(ast.Name), *index.nodes(ast.Attribute)]
     for each in nodes:
         word = each.id if isinstance(each, ast.Name) else each.attr
-        if (asked is None or word in asked) and (made := made_by(each, index)) is not None:
+        if word in asked and (made := made_by(each, index)) is not None:
             found.uses[f"{word}()"][around.use(made)] = None
         elif word in named and isinstance(each.ctx, ast.Load) and is_run(each, index):
             found.uses[f"{word}()"][around.use(each)] = None

@@ -19,7 +19,7 @@ from hashlib import sha256
 from typing import TypeVar
 
 from torchlint.inference.program.annotation_readers import hands_on, reads_annotations
-from torchlint.inference.program.callers import Callee, CallIndex, Texts, call_index, is_expected
+from torchlint.inference.program.callers import EVERY_NAME, Callee, CallIndex, Texts, call_index, is_expected
 from torchlint.inference.program.class_words import ClassWords, binder_below, class_words, definer_below
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
 from torchlint.inference.program.device_makers import entered, makers
@@ -391,7 +391,7 @@ class _Look:
         key = signal.key, digest, is_defined
         if key not in self._callers:
             index = tree_in(path, read_whole(path) or b"")
-            asked = self._asked if is_defined else None
+            asked = self._asked if is_defined else EVERY_NAME
             self._callers[key] = call_index(index, signal, asked) if index is not None else None
         return self._callers[key]
 

@@ -55,7 +55,8 @@ def place_of(node: ast.expr, context: FileContext) -> Place | None:
         reason = value.why_device
         steps = list(reason.chain()) if reason is not None else []
         is_certain = only and bool(steps) and not any(step.weak for step in steps)
-        is_shown = only or any(step.node is not None and context.holds(step.node) for step in steps[:1])
+        begins = steps[0].node if steps else None
+        is_shown = only or (begins is not None and context.holds(begins))
         return Place(context.why(reason), is_shown, is_certain)
     begun = _begins(node, context, _DEEPEST)
     if begun is None or not context.presumed_value(node).may_be_on_accelerator:
