@@ -302,3 +302,22 @@ def test_the_object_of_a_method_is_what_its_calls_name(check: Check, calls: str,
     assert found.confidence is wanted
     assert ("hands it over" in found.why[-1]) is (wanted is Confidence.LIKELY)
     assert (BRINGS_NOTHING in found.why[-1]) is (wanted is Confidence.POSSIBLE)
+
+
+@pytest.mark.parametrize(
+    ("other", "wanted"),
+    [
+        ("class Other:\n    def run(self):\n        self.show(torch.ones(2).cuda())\n", Confidence.LIKELY),
+        (
+            "class Other(nn.Module):\n    def __init__(self, show):\n        super().__init__()\n"
+            "        self.show = show\n\n    def run(self):\n        self.show(torch.ones(2).cuda())\n",
+            Confidence.POSSIBLE,
+        ),
+    ],
+)
+def test_what_an_object_keeps_under_the_name_of_a_method_is_its_own(
+    check: Check, other: str, wanted: Confidence
+) -> None:
+    shown = HEAD + "class Shown:\n    def show(self, x):\n        return x.detach().numpy()\n"
+    (found,) = check(shown, use=HEAD + other).values()
+    assert found.confidence is wanted

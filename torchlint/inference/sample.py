@@ -441,10 +441,19 @@ class _Hierarchy:
         return around is not None and (self._is_above(other, around) or self._is_below(other, around))
 
     def excludes(self, other: Knowledge, method: ast.Attribute) -> bool:
-        """Whether a method is one of another class: of ``self`` where its class has its own, of a library's module."""
+        """Whether a method is one of another class: of ``self`` where its class has its own, of a library's module.
+
+        What an object keeps under the name is its own, too: a part that is called as a method is.
+        """
         around = _class_of_self(method.value, other)
         if around is not None and not self._is_above(other, around):
-            return any(isinstance(each, _FUNCTIONS) and each.name == method.attr for each in around.body)
+            return any(isinstance(each, _FUNCTIONS) and each.name == method.attr for each in around.body) or any(
+                each.attr == method.attr
+                and isinstance(each.ctx, ast.Store)
+                and _class_of_self(each.value, other) is around
+                for each in other.index.within(around)
+                if isinstance(each, ast.Attribute)
+            )
         names = other.names_of(method.value)
         return bool(names) and not any(name.startswith("here.") for name in names)
 

@@ -93,10 +93,12 @@ class Guard:
     def _any_of(self, parts: list[ast.expr], holds: bool, env: Env) -> None:
         """One of the parts is the first that holds, or does not hold; those before it did not decide.
 
-        It is none of those that are known to come out the other way.
+        It is none of those that are known to come out the other way, and none behind one that is known to decide.
         """
         branches = []
-        able = [at for at, part in enumerate(parts) if self.decided(part, env) != (not holds)]
+        known = [self.decided(part, env) for part in parts]
+        reached = known.index(holds) + 1 if holds in known else len(parts)
+        able = [at for at in range(reached) if known[at] is not (not holds)]
         for last in able or range(len(parts)):
             branch = env.layer()
             for part in parts[:last]:
