@@ -118,12 +118,6 @@ NO_LIVE_GRAPH = Assumption(
     "No graph that was built before the write still waits for its `backward`: the hidden write makes the gradient "
     "wrong in silence, the visible one makes `backward` raise.",
 )
-GRAD_MODE_IS_FREE = Assumption(
-    "grad-mode-does-not-matter",
-    "nothing else in the statement depends on grad mode",
-    "the statement calls nothing but torch, math and tensors",
-    "Nothing else that moves into the `no_grad` block builds a graph that somebody needs.",
-)
 SAME_METHOD = Assumption(
     "same-effect-without-data",
     "`{}` is meant to act on the tensor itself",

@@ -93,9 +93,6 @@ _OF_OTHER_DEVICE = (
 ANNOUNCED: Mapping[Assumption, Announcement] = {
     named.NO_LIVE_GRAPH: Announcement("the write becomes visible to autograd", _COUNTED),
     named.NOT_WRITTEN_LATER: Announcement("a write through the value becomes visible to autograd", _COUNTED),
-    named.GRAD_MODE_IS_FREE: Announcement(
-        "what is computed beside the write has no graph", _GRADIENT_GONE, traits=frozenset({"grad"})
-    ),
     named.SAME_METHOD: Announcement(
         "the method acts on the tensor itself",
         (

@@ -144,7 +144,7 @@ from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data.data_evidence import tensor_evidence
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use
 from torchlint.rules.data.live_graph import may_change_a_graph
-from torchlint.rules.data.write_repair import repair
+from torchlint.rules.data.write_repair import may_move_into_block, repair
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.tensor_uses import CALLING_BACK, REFORMING
 from torchlint.rules.evidence.torch_defaults import not_traced_here
@@ -175,7 +175,6 @@ RULE = Rule(
         "is-torch-tensor",
         "no-live-graph",
         "same-effect-without-data",
-        "grad-mode-does-not-matter",
         "name-keeps-its-meaning",
         "not-written-through-later",
         "result-not-used",
@@ -194,7 +193,8 @@ def _message(node: cst.Attribute, use: DataUse, context: FileContext) -> str:
         )
     if use.way is Way.INIT:
         return f"`nn.init.{use.word}` needs no `.data`: it writes under `no_grad` itself; give it `{receiver}`"
-    remedy = "use `.detach()`" if use.word in CALLING_BACK else "write under `torch.no_grad()` without `.data`"
+    through = use.word in CALLING_BACK or not may_move_into_block(node, context)
+    remedy = "write through `.detach()`" if through else "write under `torch.no_grad()` without `.data`"
     return f"a write through `{receiver}.data` is hidden from autograd, so gradients may be silently wrong: {remedy}"
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import (
-    GRAD_MODE_IS_FREE,
     IS_TENSOR,
     NO_LIVE_GRAPH,
     NOT_WRITTEN_LATER,
@@ -40,19 +40,22 @@ _HARMLESS_MODULES = ("torch.", "math.", "numpy.", "random.")
 
 
 def _assumed(node: cst.Attribute, use: DataUse, evidence: Evidence, context: FileContext) -> tuple[Decision, ...]:
-    """Decide whether the write does the same without `.data`, and nothing beside it cares for grad mode."""
-    decisions = [*_of_a_new_tensor(node, evidence, context)]
+    """Decide whether the write does the same without `.data`."""
+    decisions = [*_of_a_new_tensor(node, evidence, context), *_same_effect(use, context)]
+    decisions.append(torchs_own_is_kept(("no_grad", "init"), context))
+    return tuple(decisions)
+
+
+def _same_effect(use: DataUse, context: FileContext) -> Iterator[Decision]:
+    """Decide whether what writes does the same to the tensor as to its `.data`."""
     if use.way is Way.METHOD:
         doubt = "the old code changes the temporary that `.data` makes" if use.word in REFORMING else ""
-        decisions.append(SAME_METHOD.decided(None if use.word in ALIKE else doubt, f".{use.word}()"))
+        yield SAME_METHOD.decided(None if use.word in ALIKE else doubt, f".{use.word}()")
     if isinstance(use.top, cst.AugAssign):
         plain = context.value(use.top.value).must(_RECKONED_WITH)
         operator = context.code(use.top.operator).strip()
         doubt = f"with a NumPy array, `{operator}` makes a new tensor"
-        decisions.append(SAME_METHOD.decided(None if plain else doubt, operator))
-    decisions.append(GRAD_MODE_IS_FREE.decided(None if _is_plain_around(node, context) else ""))
-    decisions.append(torchs_own_is_kept(("no_grad", "init"), context))
-    return tuple(decisions)
+        yield SAME_METHOD.decided(None if plain else doubt, operator)
 
 
 def _of_a_new_tensor(node: cst.Attribute, evidence: Evidence, context: FileContext) -> Iterator[Decision]:
@@ -98,8 +101,11 @@ def is_new(node: cst.Attribute, context: FileContext) -> bool:
     return isinstance(place, ast.expr) and (is_being_built(place, context) or is_new_tensor(place, context))
 
 
-def _is_plain_around(node: cst.Attribute, context: FileContext) -> bool:
-    """Whether nothing else in the statement could care for grad mode: it runs only torch, math and tensors."""
+def may_move_into_block(node: cst.Attribute, context: FileContext) -> bool:
+    """Whether nothing else in the statement could care for grad mode: it runs only torch, math and tensors.
+
+    A function that is not known may compute a gradient itself, or build a graph that somebody needs.
+    """
     for above in context.ancestors(node):
         if isinstance(above, cst.BaseSmallStatement):
             return all(_is_harmless(call, context) for call in _calls(above)) and reads_plainly(above, context)
@@ -184,10 +190,11 @@ def _result_not_used(use: DataUse, context: FileContext) -> Decision:
 
 def _detaching(node: cst.Attribute, use: DataUse, evidence: Evidence, context: FileContext) -> Fix | None:
     """Where no block can be made, writing through ``.detach()`` at least is counted."""
-    if use.way is Way.AUGMENTED:  # `x.detach() += v` is no Python
-        return None
-    kept = use.way is not Way.STORE and not _is_unused(use.top, context)
     fix = _replaced(node, evidence, context)
+    if use.way is Way.AUGMENTED:  # `x.detach() += v` is no Python
+        edits = _as_method(node, use, context, "" if is_detaching(node.value) else ".detach()")
+        return replace(fix, edits=edits).assuming(*_same_effect(use, context)) if edits is not None else None
+    kept = use.way is not Way.STORE and not _is_unused(use.top, context)
     return fix.assuming(NOT_WRITTEN_LATER.decided("" if kept else None, brief(node, context)))
 
 
@@ -251,6 +258,8 @@ def _trusted(line: cst.SimpleStatementLine, context: FileContext) -> tuple[bool,
     """Whether moving the line into a block is safe, and how far it may go; None where it does not belong into one."""
     sites = _sites(line, context)
     if not sites or not all(_drop(node, use, context) for node, use, _ in sites):
+        return None
+    if not may_move_into_block(sites[0][0], context):
         return None
     is_safe = all(decision.is_proven for site in sites for decision in _assumed(*site, context))
     return is_safe, context.trust(line.body[0])
@@ -383,8 +392,11 @@ def _is_local(name: ast.Name, context: FileContext) -> bool:
     return True
 
 
-def _as_method(node: cst.Attribute, use: DataUse, context: FileContext) -> tuple[Edit, ...] | None:
-    """``m.w.data += v`` becomes ``m.w.add_(v)``: a property or a tuple's member may refuse to be assigned."""
+def _as_method(node: cst.Attribute, use: DataUse, context: FileContext, before: str = "") -> tuple[Edit, ...] | None:
+    """``m.w.data += v`` becomes ``m.w.add_(v)``: a property or a tuple's member may refuse to be assigned.
+
+    What is written ``before`` the method goes in with it.
+    """
     statement = use.top
     assert isinstance(statement, cst.AugAssign)
     method, value = _METHODS.get(type(statement.operator)), statement.value
@@ -392,8 +404,8 @@ def _as_method(node: cst.Attribute, use: DataUse, context: FileContext) -> tuple
     if method is None or "#" in context.source.slice(start, end) or (isinstance(value, cst.Tuple) and not value.lpar):
         return None
     if value.lpar and not isinstance(value, cst.Tuple | cst.GeneratorExp):  # its brackets become those of the call
-        return (Edit(start, end, f".{method}"),)
-    return Edit(start, end, f".{method}("), context.insert_after(value, ")")
+        return (Edit(start, end, f"{before}.{method}"),)
+    return Edit(start, end, f"{before}.{method}("), context.insert_after(value, ")")
 
 
 def _grad_is_off(node: cst.Attribute, context: FileContext) -> bool:
