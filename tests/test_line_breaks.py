@@ -73,6 +73,31 @@ def test_lines_that_grow_too_long_are_broken_in_the_bracket_that_grew(text: str,
     assert longer(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("xx = f(a.data, bbbbbbbb, cccccc)\n", "xx = f(\n    a.W,\n    bbbbbbbb,\n    cccccc,\n)\n"),
+        ("xx = f(a.data, *bbbb, c=(d, e),)\n", "xx = f(\n    a.W,\n    *bbbb,\n    c=(d, e),\n)\n"),
+        ("xxxxxxxx = f(g(a.data, bb))\n", "xxxxxxxx = f(\n    g(a.W, bb)\n)\n"),
+        ("xx = f(ggggg(a.data, bbbbbbbb))\n", "xx = f(\n    ggggg(\n        a.W, bbbbbbbb\n    )\n)\n"),
+        ("xx = f(a.data, b).c(dddd, 1).ee\n", "xx = f(\n    a.W, b\n).c(dddd, 1).ee\n"),
+        ("xx = f(a.data, b).c(dddd, 1) + 3\n", "xx = f(a.W, b).c(dddd, 1) + 3\n"),
+        ("xxx = f(lambda b, c: a.data)\n", "xxx = f(\n    lambda b, c: a.W\n)\n"),
+        ("xxxxxx = f(lambda b, c: a.data, ddddddd)\n", "xxxxxx = f(lambda b, c: a.W, ddddddd)\n"),
+        ("xxxxxxx = [a.data for a in b]\n", "xxxxxxx = [\n    a.W for a in b\n]\n"),
+        ("xxxx = [a.data for a, bbbb in cccccccc]\n", "xxxx = [a.W for a, bbbb in cccccccc]\n"),
+    ],
+    ids=[
+        "each part", "comma behind the last", "one part that fits", "one part that does not", "chain", "more behind",
+        "lambda", "long lambda", "comprehension", "long comprehension",
+    ],
+)  # fmt: skip
+def test_parts_that_do_not_fit_on_one_line(text: str, expected: str) -> None:
+    word = ".detached_and_then_cloned()"
+    at = text.index(".data")
+    assert broken(text, Edit(at, at + 5, word), limit=48) == expected.replace(".W", word)
+
+
 def test_an_argument_that_is_added_and_a_name_that_grows_are_broken_around() -> None:
     edits = Edit(10, 16, "tensor"), Edit(36, 36, ", dtype=float")
     laid = broken("x = torch.Tensor([1.0, 2.0, 3.0], [4])\n"[:-2] + ")\n", *edits)

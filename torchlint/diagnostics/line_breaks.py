@@ -13,8 +13,13 @@ from torchlint.diagnostics.splice import apart
 from torchlint.source.text import Edit, Source
 
 _BARE_RETURN = re.compile(r"\r(?!\n)")
-_LAST = re.compile(r"[)\]},:;\s]*")
-"""What may stand behind the bracket that is broken: more code there would hang between the lines."""
+_LAST = re.compile(r"[)\]},:;\s]*|[)\]}](?:\.\w+(?:\([^()\[\]{}]*\))?)+[)\]},:;\s]*")
+"""What may stand behind the bracket that is broken, attributes and methods of the result among it.
+
+More code there would hang between the lines.
+"""
+_OF_ONE_PART = frozenset({"for", "lambda"})
+"""A comma beside these words is none between the parts of a bracket."""
 _IN_STRING = ("FSTRING_START", "TSTRING_START"), ("FSTRING_END", "TSTRING_END")
 _OPENING, _CLOSING = "([{", ")]}"
 
@@ -48,10 +53,11 @@ class _Piece:
 
 @dataclass(frozen=True)
 class _Pair:
-    """A bracket and its counterpart on the same row: positions in the new text."""
+    """A bracket and its counterpart on the same row, and the commas between its parts: positions in the new text."""
 
     open: int
     close: int
+    commas: tuple[int, ...] = ()
 
 
 @dataclass
@@ -88,8 +94,8 @@ def with_breaks(source: Source, edits: Sequence[Edit], rows: range, limit: int, 
             touched = [each for each in pieces if each.edit and each.start <= at + len(line) and each.end >= at]
             old = (source.line(source.position(each.old)[0]) for each in touched)
             if touched and all(len(each) <= limit for each in old):
-                pair = _chosen(line, at, tokens, number, touched, limit, unit)
-                if pair is not None and not _break(pieces, text, line, pair, unit):
+                changes = _chosen(line, at, tokens, number, touched, limit, unit)
+                if not all(change.put(pieces, *beside) for change, beside in changes):
                     return tuple(edits)
         at += len(line) + 1
     made = (edit for piece in pieces for edit in piece.edits())
@@ -116,6 +122,8 @@ def _tokens(text: str) -> _Tokens | None:
         begins.append(begins[-1] + len(line) + 1)
     made = _Tokens()
     stack: list[tuple[int, int, bool]] = []
+    commas: list[list[int]] = []
+    is_one_part: set[int] = set()
     strings, before = 0, ""
     try:
         for kind, word, (row, column), (last, _), _ in tokenize.generate_tokens(io.StringIO(text, newline="").readline):
@@ -128,13 +136,19 @@ def _tokens(text: str) -> _Tokens | None:
                 made.kept.update(range(row - 1, last))
             if kind == tokenize.OP and not strings and word in _OPENING:
                 stack.append((row - 1, begins[row - 1] + column, word == "[" and _is_indexed(before)))
+                commas.append([])
             elif kind == tokenize.OP and not strings and word in _CLOSING and stack:
-                opened, at, is_index = stack.pop()
+                (opened, at, is_index), between = stack.pop(), commas.pop()
                 close = begins[row - 1] + column
                 if opened != row - 1:
                     made.left_open.setdefault(opened, []).append(at)
                 elif not is_index and text[at + 1 : close].strip():
-                    made.pairs.setdefault(opened, []).append(_Pair(at, close))
+                    parts = () if at in is_one_part else tuple(between)
+                    made.pairs.setdefault(opened, []).append(_Pair(at, close, parts))
+            elif stack and not strings and kind == tokenize.OP and word == ",":
+                commas[-1].append(begins[row - 1] + column)
+            elif stack and not strings and kind == tokenize.NAME and word in _OF_ONE_PART:
+                is_one_part.add(stack[-1][1])
             before = word if word.strip() else before
     except (tokenize.TokenError, SyntaxError):
         return None
@@ -148,8 +162,8 @@ def _is_indexed(word: str) -> bool:
 
 def _chosen(
     line: str, at: int, tokens: _Tokens, number: int, touched: Sequence[_Piece], limit: int, unit: str
-) -> _Pair | None:
-    """Return the brackets to break a row at: the outermost around what grew, or the last ones of a row that moved.
+) -> list[_Placed]:
+    """Return the changes that break a row at the outermost brackets around what grew, or the last ones of a moved row.
 
     They end the row, as black has it.
     """
@@ -158,34 +172,79 @@ def _chosen(
     outermost = [each for each in pairs if not any(one.open < each.open < one.close for one in pairs)]
     indent = len(line) - len(line.lstrip())
     moved = any(at <= each.end <= at + indent for each in touched)
+    breaks = _Breaks(line, at, pairs, limit, unit)
     for pair in [*grown, *outermost[::-1]] if moved else grown:
         if any(one > pair.open for one in tokens.left_open.get(number, ())):
             continue
-        head, body, tail = (
-            line[: pair.open - at + 1],
-            line[pair.open - at + 1 : pair.close - at],
-            line[pair.close - at :],
-        )
-        if not _LAST.fullmatch(tail):
-            continue
-        widths = len(head), indent + len(unit) + len(body.strip()), indent + len(tail.rstrip())
-        if max(widths) <= limit:
-            return pair
-    return None
+        head, tail = line[: pair.open - at + 1], line[pair.close - at :]
+        if _LAST.fullmatch(tail) and max(len(head), indent + len(tail.rstrip())) <= limit:
+            changes = breaks.at_pair(pair, line[:indent])
+            if changes is not None:
+                return changes
+    return []
 
 
-def _break(pieces: Sequence[_Piece], text: str, line: str, pair: _Pair, unit: str) -> bool:
-    """Put what stands in brackets on a line of its own; False where that cannot be said by edits.
+@dataclass(frozen=True)
+class _Breaks:
+    """The ways to break a row, which begins at some place of the new text, at one of its brackets."""
 
-    The brackets are written again with it: a fix that takes them away is in its way then, and waits.
-    """
-    indent = line[: len(line) - len(line.lstrip())]
-    body = text[pair.open + 1 : pair.close]
-    first = pair.open + 1 + len(body) - len(body.lstrip())
-    last = pair.open + 1 + len(body.rstrip())
-    opening = _Change(pair.open + 1, first, f"\n{indent}{unit}")
-    closing = _Change(last, pair.close, f"\n{indent}")
-    return opening.put(pieces, text[pair.open], "") and closing.put(pieces, "", text[pair.close])
+    line: str
+    at: int
+    pairs: Sequence[_Pair]
+    limit: int
+    unit: str
+
+    def at_pair(self, pair: _Pair, indent: str) -> list[_Placed] | None:
+        """Put what stands in brackets on a line of its own, or each part of it; None where the limit allows neither.
+
+        What is one call or list alone is broken at its brackets, too.
+        """
+        inner = indent + self.unit
+        body = self._text(pair.open + 1, pair.close)
+        first = pair.open + 1 + len(body) - len(body.lstrip())
+        last = pair.open + 1 + len(body.rstrip())
+        changes = [self._behind(pair.open, first, inner), self._before(last, pair.close, f"\n{indent}")]
+        if self._fits(inner, body):
+            return changes
+        ends_with_comma = bool(pair.commas) and pair.commas[-1] == last - 1
+        commas = pair.commas[:-1] if ends_with_comma else pair.commas
+        if commas:
+            starts = [first, *(each + 1 for each in commas)]
+            parts = zip(starts, [*commas, last - ends_with_comma], strict=True)
+            if not all(self._fits(inner, self._text(start, end) + ",") for start, end in parts):
+                return None
+            if not ends_with_comma:
+                changes[-1] = self._before(last, pair.close, f",\n{indent}")
+            behind = ((each, each + 1 + self._blanks(each + 1)) for each in commas)
+            return [*changes, *(self._behind(each, end, inner) for each, end in behind)]
+        alone = next((each for each in self.pairs if each.close == last - 1 and each.open > pair.open), None)
+        if alone is None or any(each.open < alone.open and each.close < alone.open for each in self._inside(pair)):
+            return None
+        if not self._fits(inner, self._text(first, alone.open + 1)):
+            return None
+        within = self.at_pair(alone, inner)
+        return None if within is None else [*changes, *within]
+
+    def _inside(self, pair: _Pair) -> list[_Pair]:
+        return [each for each in self.pairs if pair.open < each.open < pair.close]
+
+    def _text(self, start: int, end: int) -> str:
+        return self.line[start - self.at : end - self.at]
+
+    def _blanks(self, start: int) -> int:
+        rest = self.line[start - self.at :]
+        return len(rest) - len(rest.lstrip())
+
+    def _fits(self, indent: str, code: str) -> bool:
+        return len(indent) + len(code.strip()) <= self.limit
+
+    def _behind(self, mark: int, end: int, indent: str) -> _Placed:
+        """Begin a line behind a bracket or a comma, which is written again with it where that has to be."""
+        return _Change(mark + 1, end, f"\n{indent}"), (self._text(mark, mark + 1), "")
+
+    def _before(self, start: int, mark: int, text: str) -> _Placed:
+        """Begin a line before a bracket: a fix that takes it away is in the way then, and waits."""
+        return _Change(start, mark, text), ("", self._text(mark, mark + 1))
 
 
 @dataclass(frozen=True)
@@ -211,3 +270,7 @@ class _Change:
     def stands_in(self, piece: _Piece) -> bool:
         """Whether all of it is within a piece."""
         return piece.start <= self.start and self.end <= piece.end
+
+
+_Placed = tuple[_Change, tuple[str, str]]
+"""A change, and the marks before and behind it that it is written with where it stands in no edit."""
