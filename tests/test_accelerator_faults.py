@@ -1,7 +1,5 @@
 """What TNS504 and TNS505 speak of happens on the simulated accelerator: copies are counted, errors raised."""
 
-# torchlint: ignore-file[TNS5]
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""A test is told of TNS505 where it puts tensors on an accelerator itself, not where another file could be told to."""
+"""A test is told of TNS505 where it puts tensors on an accelerator itself, and of TNS504 never."""
 
 from __future__ import annotations
 
@@ -54,3 +54,10 @@ def test_what_another_file_may_be_told_is_not_shown(tmp_path: Path, case: str) -
 @pytest.mark.parametrize("case", TOLD)
 def test_what_the_test_moves_is_told(tmp_path: Path, case: str) -> None:
     assert found(tmp_path, TOLD[case]) == ["TNS505"]
+
+
+@pytest.mark.parametrize(("name", "expected"), [("test_speed.py", []), ("speed.py", ["TNS504"])])
+def test_how_long_a_test_takes_is_not_told(tmp_path: Path, name: str, expected: list[str]) -> None:
+    text = "import torch\n\ndef test_it():\n    assert [int(each) for each in torch.zeros(3).cuda()] == [0, 0, 0]\n"
+    result = check_bytes(str(tmp_path / name), text.encode(), Config(cwd=str(tmp_path), select=("TNS504",)))
+    assert [each.code for each in result.findings] == expected

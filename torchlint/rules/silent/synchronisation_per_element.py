@@ -9,7 +9,8 @@ or a loop over it (`[t.item() for t in scores]`), in a loop that counts through 
 It asks for evidence that the tensor may be on an accelerator: the code moves it there, or it comes from a module that
 may be moved, by what its `forward` is given or by its parameters. Silent are one number a step (`loss.item()`), a list
 of separate scalars, tensors on the host (`torch.linspace(0, 1, n)`, what a data set gives, what comes after `.cpu()`),
-and arguments of functions of which nobody can tell where they are.
+arguments of functions of which nobody can tell where they are, and the tests that pytest runs: nobody waits for the
+few elements of those.
 
 ## Why is this bad?
 
@@ -103,7 +104,7 @@ class Site:
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report the first reading of an element in a loop over a tensor."""
     call = context.python(node) if _is_reading(node) else None
-    if not isinstance(call, ast.Call) or not context.works_with_torch:
+    if not isinstance(call, ast.Call) or not context.works_with_torch or context.is_test:
         return
     site = _site(call, context)
     if site is None or _is_repeated(call, site, context):
