@@ -185,6 +185,14 @@ def test_a_place_that_is_reached_without_grad_only_is_unproven(check: Check) -> 
     assert check(use=HEAD + use, also=HEAD + also)[LINES["show"]].confidence is Confidence.POSSIBLE
 
 
+def test_a_module_of_the_same_name_is_not_handed_on(check: Check) -> None:
+    use = "from helpers import show\n\n\n@torch.no_grad()\ndef run(net, x):\n    show(net(x))\n"
+    named = "from elsewhere import show\n\nshow.prepare()\n"
+    handed = "from helpers import show\n\nprint(map(show, []))\n"
+    assert check(use=HEAD + use, also=named)[LINES["show"]].confidence is Confidence.UNPROVEN
+    assert check(use=HEAD + use, also=handed)[LINES["show"]].confidence is Confidence.POSSIBLE
+
+
 def test_tests_are_no_sample(check: Check) -> None:
     found = check(test_helpers=HEAD + "from helpers import show\n\n\ndef test_it():\n    show(torch.zeros(2))\n")
     assert BRINGS_NOTHING not in found[LINES["show"]].why[-1]

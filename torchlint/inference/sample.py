@@ -371,7 +371,7 @@ def _calls_by_name(other: Knowledge, home: Knowledge, word: str, hands_on: bool)
         above = parents.get(node)
         if isinstance(above, ast.Call) and above.func is node:
             yield above
-        elif hands_on:
+        elif hands_on and not isinstance(above, ast.Attribute):  # `name.word` asks a module of the same name
             yield None
 
 
