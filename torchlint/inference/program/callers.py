@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from torchlint.inference.program.handed_objects import is_run, kept_by, made_by, names_of_objects
+from torchlint.inference.program.name_sources import bound, sources_of, stem
 from torchlint.inference.program.signals import Signal, failing, leaves
 from torchlint.syntax.ast_index import AstIndex, Function
 
@@ -77,6 +78,8 @@ class CallIndex:
     """Whether errors of coroutines may be kept: ``gather(..., return_exceptions=True)``."""
     keeping: dict[str, set[str]] = field(default_factory=dict)
     """Where functions put what they are given, as a decorator does that fills a registry."""
+    sources: dict[str, str] = field(default_factory=dict)
+    """Where functions and classes are from that a name means: see :mod:`~torchlint.inference.program.name_sources`."""
     expects_all: bool = False
     """Whether the whole text is expected to fail: ``pytestmark = pytest.mark.xfail``."""
 
@@ -104,9 +107,10 @@ def call_index(index: AstIndex, signal: Signal, asked: Container[str] = EVERY_NA
 
     :param asked: the names of the functions and classes that are asked about: most names in a text are of variables
     """
-    found = CallIndex(keeps_tasks=_keeps_tasks(index), expects_all=any(map(signal.marks_all, index.tree.body)))
+    expects_all = any(map(signal.marks_all, index.tree.body))
+    found = CallIndex(keeps_tasks=_keeps_tasks(index), sources=sources_of(index), expects_all=expects_all)
     around = _Around(index, signal)
-    modules = {name for each in (*index.nodes(ast.Import), *index.nodes(ast.ImportFrom)) for name in _bound(each)}
+    modules = {name for each in (*index.nodes(ast.Import), *index.nodes(ast.ImportFrom)) for name in bound(each)}
     objects = names_of_objects(index)
     _note_aliases(found, index, objects, asked)
     others = {name for names in found.aliases.values() for name in names}
@@ -202,12 +206,14 @@ def is_expected(start: Iterable[Callee], signal: Signal, texts: Texts, is_own: s
 
     :param is_own: the name of the text that the functions stand in
     """
-    waiting, seen = list(start), set[tuple[str, bool]]()
+    waiting: list[tuple[Callee, str | None]] = [(each, is_own) for each in start]
+    seen: set[tuple[str, bool, str | None]] = set()
     while waiting:
-        callee = waiting.pop(0)
-        if (callee.name, callee.is_method) in seen:
+        callee, home = waiting.pop(0)
+        key = callee.name, callee.is_method, None if callee.is_method else home
+        if key in seen:
             continue
-        seen.add((callee.name, callee.is_method))
+        seen.add(key)
         if len(seen) > _MOST:
             return "it has more callers than are followed"
         if any(_takes(each, signal, texts) for each in callee.decorators):
@@ -216,10 +222,19 @@ def is_expected(start: Iterable[Callee], signal: Signal, texts: Texts, is_own: s
             return f"the decorator of `{callee.word}` may take the {signal.name}"
         for decorator in callee.decorators:
             keeping = {place for text in texts.defining(decorator) for place in text.keeping.get(decorator, ())}
-            waiting += [Callee(place, is_method) for place in sorted(keeping) for is_method in (False, True)]
-        for shown, text in texts.holding(callee.word) if callee.name else ():
+            waiting += [(Callee(place, is_method), None) for place in sorted(keeping) for is_method in (False, True)]
+        holding = list(texts.holding(callee.word)) if callee.name else []
+        elsewhere = _other_sources(callee, home, holding)
+        for shown, text in holding:
             names = text.names_of(callee)
-            uses = [each for name in sorted(names) for each in text.uses.get(name, ()) if _fits(each, callee, name)]
+            foreign = elsewhere if home in (None, shown) or callee.is_method else {*elsewhere, ""}
+            others = {each for each in names if text.sources.get(each.removesuffix("()")) in foreign}
+            uses = [
+                each
+                for name in sorted(names)
+                for each in text.uses.get(name, ())
+                if _fits(each, callee, name) and (each.is_attribute or name not in others)
+            ]
             if uses and text.expects_all:
                 return f"the tests of {_file(shown, is_own)} may expect the {signal.name}"
             if signal.is_error and callee.name in text.failing:
@@ -229,10 +244,20 @@ def is_expected(start: Iterable[Callee], signal: Signal, texts: Texts, is_own: s
             for use in uses:
                 if use.is_caught or any(_takes(each, signal, texts) for each in use.runners):
                     return f"a caller of `{callee.word}` in {_file(shown, is_own)} may expect the {signal.name}"
-                waiting += use.around
-            others = [name for name in names - {callee.name} if not name.endswith("()")]
-            waiting += [Callee(name, callee.is_method, is_async=callee.is_async) for name in others]
+                waiting += [(each, shown) for each in use.around]
+            aliases = [name for name in names - {callee.name} - others if not name.endswith("()")]
+            waiting += [
+                (Callee(name, callee.is_method, is_async=callee.is_async), home if name == callee.word else shown)
+                for name in aliases
+            ]
     return None
+
+
+def _other_sources(callee: Callee, home: str | None, holding: Sequence[tuple[str, CallIndex]]) -> set[str]:
+    """Return the modules that have a function of a callee's name which is not the callee."""
+    if home is None or callee.is_method:
+        return set()
+    return {stem(shown) for shown, text in holding if text.sources.get(callee.word) == ""} - {stem(home)}
 
 
 def _file(shown: str, own: str) -> str:
@@ -423,11 +448,6 @@ def _names_given(node: ast.expr, index: AstIndex) -> Iterator[tuple[str, bool]]:
                 below = above
                 continue
         return
-
-
-def _bound(statement: ast.stmt) -> Iterator[str]:
-    for each in statement.names if isinstance(statement, ast.Import | ast.ImportFrom) else ():
-        yield each.asname or each.name.partition(".")[0]
 
 
 def _entered(context: ast.expr, index: AstIndex) -> Iterator[ast.expr]:
