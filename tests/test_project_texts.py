@@ -76,11 +76,30 @@ def test_a_link_to_a_folder_above_is_not_followed(project: Path) -> None:
         "import torch\n\nx = torch.zeros(1, dtype=getattr(torch, name))\n",
         "import torch\n\nsettings['torch_dtype'] = getattr(torch, name)\n",
         "import torch\n\nwindow = getattr(torch, kind + '_window')\nother = getattr(torch, f'{kind}_window')\n",
+        "import torch\n\nkinds = [getattr(torch, each) for each in names.split()]\n",
+        "import torch\n\nclip = torch.__dict__.get('clip', None)\nold = 'clip' in vars(torch) or vars(torch)['min']\n",
+        "import torch\n\nkind = take(getattr(torch, options['dtype'].replace('torch.', '')))\n",
+        "import torch\n\n\nclass A:\n    def run(self):\n        with self:\n            pass\n",
+        "import torch\n\nopened.return_value.__enter__.return_value = torch.ones(1)\n",
     ],
 )
 def test_prose_and_other_words_set_nothing(project: Path, text: str) -> None:
     (project / "other.py").write_text(text)
     assert sets(project) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import torch\n\nfirst = 'set_'\ngetattr(torch, first + name)(1)\n",
+        "import torch\n\ndef run(name):\n    getattr(torch, name)(1)\n\nrun('_'.join(('set', 'default', 'dtype')))\n",
+        "import torch\n\nfor name, each in vars(torch).items():\n    each(1)\n",
+        "import torch\n\ntorch.__dict__[name](1)\n",
+    ],
+)
+def test_names_that_may_become_a_setters(project: Path, text: str) -> None:
+    (project / "other.py").write_text(text)
+    assert sets(project) == "`other.py` may set the default dtype"
 
 
 @pytest.mark.parametrize("text", ["import torch\nset_default_dtype(1\n", "print torch.set_default_dtype\n"])

@@ -1,7 +1,7 @@
 """Which texts may change torch's defaults: legacy constructors and those that replace them follow them differently.
 
 Read by their words alone: a default is global, so where the call stands in the project does not matter. What cannot be
-told counts as set.
+told counts as set; but a name that a program is given from outside, as that of a dtype is, counts as no setter's.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 
 from torchlint.inference.program.device_makers import imported, makes_device
 from torchlint.syntax.ast_index import AstIndex
@@ -75,6 +76,12 @@ class _File:
         self._index = index
         self._modules = dict(imported(index))
 
+    @cached_property
+    def _holds_fragments(self) -> bool:
+        """Whether a string of the file may be what a setter's name begins with."""
+        texts = (each.value for each in self._index.nodes(ast.Constant) if isinstance(each.value, str))
+        return any(len(each) > 1 and _SETTER.startswith(each) for each in texts)
+
     def sets(self, node: ast.AST) -> frozenset[str]:
         """Return which defaults a node may set."""
         match node:
@@ -85,7 +92,8 @@ class _File:
             case ast.Attribute(value=ast.Call(func=ast.Name(id="type"), args=[context]), attr="__enter__"):
                 return self._entered([context])
             case ast.Attribute(value=context, attr="__enter__"):
-                return self._entered([context])
+                is_asked = isinstance(self._index.parents.get(node), ast.Attribute)  # of a mock, what it gives
+                return frozenset() if is_asked else self._entered([context])
             case ast.FunctionDef(decorator_list=several) | ast.AsyncFunctionDef(decorator_list=several):
                 return self._entered(each for each in several if isinstance(each, ast.Call))
             case ast.Attribute(attr=word) | ast.Name(id=word) | ast.alias(name=word) if word.startswith(_SETTER):
@@ -104,6 +112,8 @@ class _File:
         match node:
             case ast.Call(func=function):
                 return makes_device(function, self._modules)
+            case ast.Name(id="self"):  # no class derives from that of devices
+                return False
             case ast.Name(id=word) | ast.Attribute(attr=word):
                 values = list(self._bound_to(word))
                 return not values or any(value is None or self._may_hold_device(value) for value in values)
@@ -147,10 +157,24 @@ class _File:
         """Whether an expression takes something from torch whose name is not written out and may be a setter's."""
         match node:
             case ast.Call(func=ast.Name(id="getattr"), args=[module, key, *_]) if self._is_torch(module):
+                if not _holds_text(key) and not self._holds_fragments:
+                    return False
                 may_name = _may_begin_as_setter(key) and _may_end_as_setter(key)
                 return may_name and not self._is_taken_for_a_value(node)
             case ast.Call(func=ast.Name(id="vars"), args=[module]) | ast.Attribute(value=module, attr="__dict__"):
-                return self._is_torch(module)
+                return self._is_torch(module) and not self._is_asked_by_name(node)
+        return False
+
+    def _is_asked_by_name(self, node: ast.AST) -> bool:
+        """Whether a dictionary is asked for a name that is written out: that is found by its words."""
+        above = self._index.parents.get(node)
+        match above, above and self._index.parents.get(above):
+            case ast.Subscript(slice=ast.Constant()), _:
+                return True
+            case ast.Attribute(attr="get"), ast.Call(args=[ast.Constant(), *_]) as call:
+                return call.func is above
+            case ast.Compare(left=ast.Constant(), ops=[ast.In() | ast.NotIn()]), _:
+                return True
         return False
 
     def _is_torch(self, node: ast.expr) -> bool:
@@ -172,6 +196,22 @@ class _File:
             case ast.Call(func=ast.Name(id="isinstance" | "issubclass" | "str" | "repr")):
                 return True
         return False
+
+
+_TAKING = frozenset("get pop replace removeprefix removesuffix split rsplit partition strip lower upper".split())
+"""Methods that are given no part of the string that they give."""
+
+
+def _holds_text(key: ast.expr) -> bool:
+    """Whether an expression for a name has parts of it in its own words; what it is looked up by is none."""
+    match key:
+        case ast.Constant():
+            return True
+        case ast.Subscript(value=inner) | ast.Attribute(value=inner):
+            return _holds_text(inner)
+        case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in _TAKING:
+            return _holds_text(inner)
+    return any(_holds_text(each) for each in ast.iter_child_nodes(key) if isinstance(each, ast.expr))
 
 
 def _may_begin_as_setter(key: ast.expr) -> bool:
