@@ -329,3 +329,20 @@ def test_what_an_object_keeps_under_the_name_of_a_method_is_its_own(
     shown = HEAD + "class Shown:\n    def show(self, x):\n        return x.detach().numpy()\n"
     (found,) = check(shown, use=HEAD + other).values()
     assert found.confidence is wanted
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("torch.zeros(2)", Confidence.UNPROVEN),
+        ("torch.tensor([1.0, 2.0]).unsqueeze(0)", Confidence.UNPROVEN),
+        ("state", Confidence.POSSIBLE),
+        ("torch.zeros(2), state", Confidence.POSSIBLE),
+        ("torch.zeros(2, device=state.device)", Confidence.POSSIBLE),
+    ],
+)
+def test_a_module_that_is_given_what_is_on_the_host_is_there(check: Check, given: str, wanted: Confidence) -> None:
+    (found,) = check(
+        HEAD + f"@torch.no_grad()\ndef act(policy, state):\n    return policy({given})[0].numpy()\n"
+    ).values()
+    assert found.confidence is wanted

@@ -414,8 +414,14 @@ def _output(call: Call) -> Value:
 
 
 def _output_place(module: Value, inputs: Value, node: ast.AST) -> tuple[Device, Reason | None]:
-    """Return where a module's output is: where the module is, and its inputs are or they could not meet."""
+    """Return where a module's output is: where the module is, and its inputs are or they could not meet.
+
+    A module that is given what is on the host is there itself as most are written: elsewhere the call raises, unless
+    the module moves what it is given.
+    """
     device = module.device or ANY_DEVICE
+    if inputs.is_tensor and inputs.device == Device.HOST and device & Device.HOST and device != Device.HOST:
+        return device, Reason("{code} is given what is on the host", node, module.why_device, weak=True, aside=True)
     if module.device & Device.ACCELERATOR:
         return device, Reason("{code} is computed where the module is", node, module.why_device, weak=True)
     if device == Device.HOST:
