@@ -16,7 +16,7 @@ from tests.known_differences import KNOWN, MENDED, Known, explains  # noqa: E402
 from tests.random_pieces import PLAIN, USES, VARIABLES, WAYS  # noqa: E402
 from tests.random_projects import Piece, Project  # noqa: E402
 from tests.random_search import Search, without  # noqa: E402
-from tests.watched_runs import Comparing, difference  # noqa: E402
+from tests.watched_runs import Comparing, difference, watched  # noqa: E402
 from torchlint.diagnostics.model import Finding  # noqa: E402
 from torchlint.diagnostics.registry import RULES  # noqa: E402
 from torchlint.diagnostics.splice import Spliced, splice  # noqa: E402
@@ -141,6 +141,14 @@ def test_what_differs_is_seen(what: str, tmp_path: Path) -> None:
     before, again, after = (comparing.seen({"main.py": head + each}) for each in (RUNS[what][0], *RUNS[what]))
     assert difference(before, again) is None
     assert difference(before, after)
+
+
+def test_what_a_program_leaves_in_torch_is_gone_with_it(tmp_path: Path) -> None:
+    text = "from torch import nn\n\nnn.init.zeros_ = print\nraise KeyError\n"
+    (tmp_path / "main.py").write_text(text)
+    zeros = torch.nn.init.zeros_
+    assert watched(tmp_path).error == "KeyError"
+    assert torch.nn.init.zeros_ is zeros
 
 
 def test_the_pieces_reach_every_rule_and_fit_together() -> None:

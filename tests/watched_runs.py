@@ -150,8 +150,15 @@ def _own(folder: Path, known: set[str]) -> Iterator[tuple[str, types.ModuleType]
             yield name, sys.modules[name]
 
 
+_INIT = dict(vars(torch.nn.init))
+
+
 def _reset(modes: int) -> None:
-    """Put the settings of the process back, and leave contexts of devices that were entered and not left."""
+    """Put the settings of the process back, and leave contexts of devices that were entered and not left.
+
+    A program that puts a function of its own into ``nn.init`` may end with an error before it takes it out again.
+    """
+    vars(torch.nn.init).update(_INIT)
     torch.set_default_dtype(torch.float32)
     torch.set_default_device(None)
     while torch._C._len_torch_function_stack() > modes:
