@@ -132,6 +132,14 @@ SETTERS = {
         "import torch\n\nfrom uses import shown\n\n\ndef at(place):\n    with place:\n        print(shown())\n\n\n"
         "at(torch.device('meta'))\n"
     ),
+    "context by the device of a tensor": (
+        "import torch\n\nfrom uses import shown\n\n\ndef at(place):\n    with place:\n        print(shown())\n\n\n"
+        "here = torch.ones(1, device='meta').device\nat(here)\n"
+    ),
+    "context by a function's device": (
+        "import torch\n\nfrom uses import shown\n\n\ndef of(x):\n    return x.device\n\n\ndef at(place):\n"
+        "    with place:\n        print(shown())\n\n\nat(of(torch.ones(1, device='meta')))\n"
+    ),
     "stack": (
         "import torch\nfrom contextlib import ExitStack\n\nfrom uses import shown\n\n"
         "with ExitStack() as stack:\n    stack.enter_context(torch.device('meta'))\n    print(shown())\n"

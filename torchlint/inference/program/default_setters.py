@@ -9,13 +9,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
-from torchlint.inference.program.bindings import binder
-from torchlint.inference.program.device_makers import imported, makers, makes_device
-from torchlint.inference.program.given_devices import GivenDevices, called_by, gives_own, is_called_by_name
-from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.inference.program.device_makers import imported, makes_device
+from torchlint.syntax.ast_index import AstIndex
 
 DTYPE, DEVICE, TENSOR_TYPE = "dtype", "device", "tensor type"
 EVERY_DEFAULT = frozenset({DTYPE, DEVICE, TENSOR_TYPE})
@@ -41,16 +38,6 @@ _BINDING: tuple[type[ast.AST], ...] = (
 """What binds a name to something."""
 
 
-@dataclass(frozen=True)
-class Entered:
-    """What a text enters that others may make a device."""
-
-    functions: frozenset[str] = frozenset()
-    """Functions that enter what they are given."""
-    attributes: frozenset[str] = frozenset()
-    """Attributes that the text binds to nothing."""
-
-
 def defaults_set(text: bytes, parse: Callable[[], AstIndex | None]) -> frozenset[str]:
     """Return which of torch's defaults a text may set: some of :data:`EVERY_DEFAULT`.
 
@@ -65,28 +52,6 @@ def defaults_set(text: bytes, parse: Callable[[], AstIndex | None]) -> frozenset
         return found | EVERY_DEFAULT
     file = _File(index)
     return found | {each for node in index.order for each in file.sets(node)}
-
-
-def enters_given(text: bytes, parse: Callable[[], AstIndex | None]) -> Entered:
-    """Return what a text enters that others may make a device, where the text itself does not."""
-    index = parse() if _speaks_of_contexts(text) else None
-    if index is None:
-        return Entered()
-    file = _File(index)
-    for node in index.order:
-        file.sets(node)
-    return Entered(frozenset(file.entering), frozenset(file.entered))
-
-
-def binds_device(index: AstIndex, words: Iterable[str]) -> GivenDevices:
-    """Return whether a text may bind attributes to a device, and else the functions that bind them to what they get."""
-    file = _File(index)
-    for word in words:
-        values = list(file.bound_to(word, ast.Attribute(ast.Name("self", ast.Load()), word, ast.Load())))
-        held = [value is None or file.may_hold_device(value) for value in values]
-        if any(held):
-            return GivenDevices(True, frozenset())
-    return GivenDevices(False, frozenset(file.entering))
 
 
 def _speaks_of_contexts(text: bytes) -> bool:
@@ -110,12 +75,6 @@ class _File:
     def __init__(self, index: AstIndex) -> None:
         self._index = index
         self._modules = dict(imported(index))
-        self.entering: set[str] = set()
-        """The functions that enter what they are given, which in this file is no device."""
-        self._asked: set[ast.expr] = set()
-        """What names are bound to, as far as it was asked what that is."""
-        self.entered: set[str] = set()
-        """The attributes that are entered, and bound nowhere in this file."""
 
     @cached_property
     def _holds_fragments(self) -> bool:
@@ -126,8 +85,8 @@ class _File:
     def sets(self, node: ast.AST) -> frozenset[str]:
         """Return which defaults a node may set."""
         match node:
-            case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
-                return self._entered(each.context_expr for each in items if not _is_used(each.optional_vars, body))
+            case ast.With(items=items) | ast.AsyncWith(items=items):
+                return self._entered(each.context_expr for each in items)
             case ast.Call(func=ast.Attribute(attr="enter_context"), args=[context, *_]):
                 return self._entered([context])
             case ast.Attribute(value=ast.Call(func=ast.Name(id="type"), args=[context]), attr="__enter__"):
@@ -156,12 +115,8 @@ class _File:
             case ast.Name(id="self"):  # no class derives from that of devices
                 return False
             case ast.Name(id=word) | ast.Attribute(attr=word):
-                values = list(self.bound_to(word, node))
-                if not values and isinstance(node, ast.Attribute) and "device" not in word.lower():
-                    self.entered.add(word)
-                    return False
-                held = [value is None or self.may_hold_device(value) for value in values]
-                return any(held) or not held
+                values = list(self._bound_to(word))
+                return not values or any(value is None or self._may_hold_device(value) for value in values)
             case ast.IfExp(body=one, orelse=other):
                 return self.may_be_device(one) or self.may_be_device(other)
             case ast.BoolOp(values=several):
@@ -170,49 +125,19 @@ class _File:
                 return self.may_be_device(value)
         return True
 
-    def may_hold_device(self, value: ast.expr | ast.arg) -> bool:
-        """Whether what a name is bound to may be a device."""
+    def _may_hold_device(self, value: ast.expr) -> bool:
         match value:
-            case ast.arg():
-                return self._may_be_given_device(value)
             case ast.Constant():
                 return False
             case ast.Call(func=ast.Name() | ast.Attribute() as function):
                 return makes_device(function, self._modules)
             case ast.IfExp(body=one, orelse=other):
-                return self.may_hold_device(one) or self.may_hold_device(other)
-            case ast.Name() | ast.Attribute():
-                is_asked = value in self._asked
-                self._asked.add(value)
-                return not is_asked and self.may_be_device(value)
+                return self._may_hold_device(one) or self._may_hold_device(other)
         return True
 
-    def _may_be_given_device(self, argument: ast.arg) -> bool:
-        """Whether a device may be handed over for an argument, as far as this file tells: others are asked else."""
-        function = self._index.parents.get(self._index.parents[argument])
-        if not isinstance(function, Function):
-            return True
-        name = called_by(function, self._index)
-        asked = (*function.decorator_list, *([argument.annotation] if argument.annotation is not None else ()))
-        if not name or not is_called_by_name(function) or any("device" in ast.unparse(each).lower() for each in asked):
-            return True
-        if gives_own(self._index, name, makers(self._index.source.utf8, lambda: self._index)):
-            return True
-        self.entering.add(name)
-        return False
-
-    def bound_to(self, word: str, asked: ast.expr) -> Iterator[ast.expr | ast.arg | None]:
-        """Yield what a name or an attribute of that name is bound to in the file; None for what is not told.
-
-        Of a name, that is what the function binds whose it is; of an attribute, what any function does.
-        """
-        index = self._index
-        owner = binder(index, index.owner(asked), word) if isinstance(asked, ast.Name) else None
-        is_any = owner is None and (isinstance(asked, ast.Attribute) or self._is_global(word))
-        for node in index.inside(index.tree, *_BINDING):
-            above = index.parents.get(index.parents[node]) if isinstance(node, ast.arg) else index.owner(node)
-            if not is_any and (above is not owner or isinstance(node, ast.comprehension)):
-                continue
+    def _bound_to(self, word: str) -> Iterator[ast.expr | None]:
+        """Yield what a name or an attribute of that name is bound to in the file; None for what is not told."""
+        for node in self._index.inside(self._index.tree, *_BINDING):
             match node:
                 case ast.Assign(targets=targets, value=value):
                     yield from (value if _names(each, word) else None for each in targets if _holds(each, word))
@@ -222,15 +147,10 @@ class _File:
                     yield value
                 case ast.withitem(context_expr=value, optional_vars=ast.expr() as target) if _names(target, word):
                     yield value
-                case ast.arg(arg=name) if name == word:
-                    yield node
-                case ast.alias(asname=name) if name == word:
+                case ast.arg(arg=name) | ast.alias(asname=name) if name == word:
                     yield None
                 case ast.For(target=target) | ast.comprehension(target=target) if _holds(target, word):
                     yield None
-
-    def _is_global(self, word: str) -> bool:
-        return any(word in each.names for each in self._index.nodes(ast.Global))
 
     # ------------------------------------------------------------------ names built at run time
     def builds_a_name(self, node: ast.AST) -> bool:
@@ -328,23 +248,6 @@ def _named(text: str) -> frozenset[str]:
     for match in _NAMED.finditer(text):
         found |= {_KINDS[match[1]]} if match[1] else EVERY_DEFAULT
     return frozenset(found)
-
-
-_OF_DEVICES = frozenset({"type", "index"})
-
-
-def _is_used(target: ast.expr | None, body: list[ast.stmt]) -> bool:
-    """Whether what a block binds is used as no device is: a device gives itself, and has two attributes."""
-    if not isinstance(target, ast.Name):
-        return False
-    for each in (node for statement in body for node in ast.walk(statement)):
-        match each:
-            case ast.Attribute(value=ast.Name(id=word), attr=attribute) if word == target.id:
-                if attribute not in _OF_DEVICES:
-                    return True
-            case ast.Subscript(value=ast.Name(id=word)) | ast.Call(func=ast.Name(id=word)) if word == target.id:
-                return True
-    return False
 
 
 def _names(target: ast.expr, word: str) -> bool:

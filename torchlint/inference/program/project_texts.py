@@ -21,17 +21,8 @@ from typing import TypeVar
 from torchlint.inference.program.annotation_readers import hands_on, reads_annotations
 from torchlint.inference.program.callers import EVERY_NAME, Callee, CallIndex, Texts, call_index, is_expected
 from torchlint.inference.program.class_words import ClassWords, binder_below, class_words, definer_below
-from torchlint.inference.program.default_setters import (
-    DEVICE,
-    DTYPE,
-    TENSOR_TYPE,
-    Entered,
-    binds_device,
-    defaults_set,
-    enters_given,
-)
+from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
 from torchlint.inference.program.device_makers import entered, makers
-from torchlint.inference.program.given_devices import GivenDevices, given_to
 from torchlint.inference.program.initialised_parameters import EVERYTHING, LISTING, Written, written_parameters
 from torchlint.inference.program.name_takers import MayTake, NameTakers
 from torchlint.inference.program.none_flow import SETTING, NoneFlow
@@ -78,11 +69,10 @@ class _Facts:
     makes_errors: bool
     reads_annotations: bool
     makes_devices: frozenset[str]
-    enters: Entered
 
 
-_NOTHING = _Facts(frozenset(), False, False, False, False, False, frozenset(), Entered())
-_UNREADABLE = _Facts(frozenset({DTYPE, DEVICE, TENSOR_TYPE}), True, True, True, True, True, frozenset(), Entered())
+_NOTHING = _Facts(frozenset(), False, False, False, False, False, frozenset())
+_UNREADABLE = _Facts(frozenset({DTYPE, DEVICE, TENSOR_TYPE}), True, True, True, True, True, frozenset())
 
 
 _OF_A_TEXT: dict[str, tuple[Callable[[_Facts], bool], str]] = {
@@ -211,29 +201,6 @@ class _Look:
                 self._entered[digest] = entered(code_in(path))
             if not names.isdisjoint(self._entered[digest]):
                 return self._shown(path)
-        return self._gives_device(names)
-
-    def _gives_device(self, holders: Collection[str]) -> str | None:
-        """Return the first file that hands a device to a function which enters what it is given."""
-        several = [self._facts[each].enters for each in self._digests.values() if each]
-        kept = {word for each in several for word in each.attributes}
-        seen = {name for each in several for name in each.functions}
-        waiting = set(seen)
-        for path, _ in self._words.holding(map(str.encode, kept)) if kept else ():
-            index = tree_in(path, read_whole(path) or b"")
-            found = binds_device(index, kept) if index is not None else GivenDevices(True, frozenset())
-            if found.is_device:
-                return self._shown(path)
-            waiting |= found.passed_on_by
-        while waiting:
-            asked, waiting = waiting, set()
-            seen |= asked
-            for path, _ in self._words.holding(map(str.encode, asked)):
-                index = tree_in(path, read_whole(path) or b"")
-                found = given_to(index, asked, holders) if index is not None else GivenDevices(True, frozenset())
-                if found.is_device:
-                    return self._shown(path)
-                waiting |= found.passed_on_by - seen
         return None
 
     def taker(self, own: str, name: str) -> str | None:
@@ -484,7 +451,6 @@ def _facts_of(raw: bytes, tree: Callable[[], AstIndex | None]) -> _Facts:
         makes_errors(raw, tree),
         reads_annotations(raw),
         makers(raw, tree),
-        enters_given(raw, tree),
     )
 
 
