@@ -40,6 +40,21 @@ CALLED = {
         + "def run(main):\n    try:\n        print(main())\n    except RuntimeError:\n        print(1)\n",
         "main.py": "from runs import run\nfrom train import main\n\nrun(main)\n",
     },
+    "bound in another module": {
+        "runs.py": OWN,
+        "other.py": "from runs import main\n" + TRY.format("main"),
+        "main.py": "import runs\nimport train\n\nruns.main = train.main\nimport other\n",
+    },
+    "bound there by its text": {
+        "runs.py": OWN,
+        "other.py": "from runs import main\n" + TRY.format("main"),
+        "main.py": "import runs\nimport train\n\nsetattr(runs, 'main', train.main)\nimport other\n",
+    },
+    "patched": {
+        "runs.py": OWN,
+        "main.py": "from unittest.mock import patch\n\nimport runs\nimport train\n\n"
+        "with patch('runs.main', train.main):\n    from runs import main\n" + TRY.format("main"),
+    },
     "by a class below of the name": {
         "nets.py": "import train\n\n\nclass Net(train.Net):\n    pass\n\n" + TRY.format("Net"),
         "main.py": "import nets\n",

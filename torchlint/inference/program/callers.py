@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from torchlint.inference.program.handed_objects import is_run, kept_by, made_by, names_of_objects
-from torchlint.inference.program.name_sources import bound, sources_of, stem
+from torchlint.inference.program.name_sources import bound, set_elsewhere, sources_of, stem
 from torchlint.inference.program.signals import Signal, failing, leaves
 from torchlint.syntax.ast_index import AstIndex, Function
 
@@ -80,6 +80,8 @@ class CallIndex:
     """Where functions put what they are given, as a decorator does that fills a registry."""
     sources: dict[str, str] = field(default_factory=dict)
     """Where functions and classes are from that a name means: see :mod:`~torchlint.inference.program.name_sources`."""
+    sets: frozenset[str] = frozenset()
+    """Names that the text may bind anew in another module: ``runs.main = other``."""
     expects_all: bool = False
     """Whether the whole text is expected to fail: ``pytestmark = pytest.mark.xfail``."""
 
@@ -108,7 +110,8 @@ def call_index(index: AstIndex, signal: Signal, asked: Container[str] = EVERY_NA
     :param asked: the names of the functions and classes that are asked about: most names in a text are of variables
     """
     expects_all = any(map(signal.marks_all, index.tree.body))
-    found = CallIndex(keeps_tasks=_keeps_tasks(index), sources=sources_of(index), expects_all=expects_all)
+    names = sources_of(index), set_elsewhere(index)
+    found = CallIndex(keeps_tasks=_keeps_tasks(index), sources=names[0], sets=names[1], expects_all=expects_all)
     around = _Around(index, signal)
     modules = {name for each in (*index.nodes(ast.Import), *index.nodes(ast.ImportFrom)) for name in bound(each)}
     objects = names_of_objects(index)
@@ -227,7 +230,7 @@ def is_expected(start: Iterable[Callee], signal: Signal, texts: Texts, is_own: s
         elsewhere = _other_sources(callee, home, holding)
         for shown, text in holding:
             names = text.names_of(callee)
-            foreign = elsewhere if home in (None, shown) or callee.is_method else {*elsewhere, ""}
+            foreign = {*elsewhere, ""} if elsewhere is not None and home != shown else elsewhere or set()
             others = {each for each in names if text.sources.get(each.removesuffix("()")) in foreign}
             uses = [
                 each
@@ -253,10 +256,10 @@ def is_expected(start: Iterable[Callee], signal: Signal, texts: Texts, is_own: s
     return None
 
 
-def _other_sources(callee: Callee, home: str | None, holding: Sequence[tuple[str, CallIndex]]) -> set[str]:
-    """Return the modules that have a function of a callee's name which is not the callee."""
-    if home is None or callee.is_method:
-        return set()
+def _other_sources(callee: Callee, home: str | None, holding: Sequence[tuple[str, CallIndex]]) -> set[str] | None:
+    """Return the modules that have a function of a callee's name which is not the callee; None where none is surely."""
+    if home is None or callee.is_method or any(callee.word in text.sets for _, text in holding):
+        return None
     return {stem(shown) for shown, text in holding if text.sources.get(callee.word) == ""} - {stem(home)}
 
 

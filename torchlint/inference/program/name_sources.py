@@ -10,6 +10,8 @@ from torchlint.syntax.ast_index import AstIndex, Function
 
 _PLAIN_BASES = frozenset({"object", "Module", "Dataset", "Function"})
 """What many classes derive from, and what no project calls a class that it makes objects of."""
+_SETTING = frozenset({"setattr", "__setattr__", "__setitem__", "patch", "object"})
+"""What binds a name that it is given as a text, in a module or its dictionary; ``object`` is ``patch.object``."""
 
 
 def sources_of(index: AstIndex) -> dict[str, str]:
@@ -37,6 +39,24 @@ def sources_of(index: AstIndex) -> dict[str, str]:
             doubted.update({each.name} & (found.keys() if each.lineno > stars else {each.name}))
             found[each.name] = ""
     return {name: module for name, module in found.items() if name not in doubted}
+
+
+def set_elsewhere(index: AstIndex) -> frozenset[str]:
+    """Return the names that a text may bind in another module: as an attribute, by its text or in a dictionary."""
+    found = {
+        each.attr
+        for each in index.nodes(ast.Attribute)
+        if isinstance(each.ctx, ast.Store) and not (isinstance(each.value, ast.Name) and each.value.id == "self")
+    }
+    for subscript in index.nodes(ast.Subscript):
+        if isinstance(subscript.ctx, ast.Store) and isinstance(subscript.slice, ast.Constant):
+            found.add(str(subscript.slice.value))
+    for call in index.nodes(ast.Call):
+        match call.func:
+            case ast.Name(id=word) | ast.Attribute(attr=word) if word in _SETTING:
+                texts = (each.value for each in call.args if isinstance(each, ast.Constant))
+                found.update(str(each).rpartition(".")[2] for each in texts)
+    return frozenset(found)
 
 
 def bound(statement: ast.stmt) -> Iterator[str]:
