@@ -32,8 +32,11 @@ def may_change_a_graph(node: cst.Attribute, context: FileContext) -> bool:
     return before == "forward" and after == "backward"
 
 
-def _is_computed(node: ast.expr, context: FileContext) -> bool:
-    """Whether an expression is the result of a recorded operation, and no parameter."""
+def _is_computed(node: ast.expr, context: FileContext, asked: frozenset[ast.expr] = frozenset()) -> bool:
+    """Whether an expression is the result of a recorded operation, and no parameter.
+
+    ``asked`` holds the names that led here: one that leads back to itself is what its other bindings are.
+    """
     value = context.value(node)
     if not (value.is_tensor and value.grad & Grad.ATTACHED and context.mode(node) & Mode.ON):
         return False
@@ -47,7 +50,10 @@ def _is_computed(node: ast.expr, context: FileContext) -> bool:
         case ast.Name():
             bound = bindings_of(node, context)
             values = [each.value for each in bound if not each.depth]
-            return bool(values) and len(values) == len(bound) and all(_is_computed(each, context) for each in values)
+            if not values or len(values) < len(bound):
+                return False
+            asked |= {node}
+            return all(each in asked or _is_computed(each, context, asked) for each in values)
     return False
 
 

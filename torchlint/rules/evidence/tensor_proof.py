@@ -128,6 +128,8 @@ class _Proof:
     def __init__(self, context: FileContext, most: int = _MOST) -> None:
         self._context = context
         self._asked: list[tuple[ast.AST, int]] = []
+        self._makers: list[tuple[ast.AST, int]] = []
+        """What makes the modules that are being asked about."""
         self._steps = 0
         self._most = most
 
@@ -248,9 +250,20 @@ class _Proof:
         return False
 
     def _gives(self, made: ast.expr, depth: int) -> bool:
-        """Whether the module that an expression makes gives tensors when it is called."""
-        if not isinstance(made, ast.Call):
+        """Whether the module that an expression makes gives tensors when it is called.
+
+        One that is made of itself (``self.net = self.net.cuda()``) gives what it gave before.
+        """
+        if not isinstance(made, ast.Call) or len(self._makers) > _DEEPEST:
             return False
+        if (made, depth) in self._makers:
+            return True
+        self._makers.append((made, depth))
+        answer = self._is_giving(made, depth)
+        self._makers.pop()
+        return answer
+
+    def _is_giving(self, made: ast.Call, depth: int) -> bool:
         match made.func:
             case ast.Attribute(value=inner, attr=word) if word in GIVING_ITSELF:
                 return self._gives(inner, depth) if isinstance(inner, ast.Call) else self._network(inner, depth)
