@@ -57,6 +57,12 @@ INITIALISING = {
     "data": "model.gate.kernel.data.fill_(1)\n",
     "a view": "model.kernel[0].view(-1).fill_(1)\n",
     "a slice": "model.kernel[:] = 0\n",
+    "a view with a name": ("def start(model):\n    first = model.kernel.view(-1)\n    first.fill_(1)\n"),
+    "a view with a name that is added to": ("def start(model):\n    first = model.kernel.data\n    first += 1\n"),
+    "a view with two names": (
+        "def start(model):\n    first = model.kernel.data\n    again = first\n    again.zero_()\n"
+    ),
+    "a view that is returned by its name": ("def start(model):\n    first = model.kernel.data\n    return first\n"),
     "a new parameter": "model.kernel = nn.Parameter(fresh)\n",
     "an attribute by its text": "setattr(model, 'kernel', fresh)\n",
     "a class below": (
@@ -88,6 +94,20 @@ def test_reported_where_others_only_read(tmp_path: Path) -> None:
 def test_possible_where_a_checkpoint_may_be_loaded(tmp_path: Path) -> None:
     files = {"train.py": TRAINING, "serve.py": "model.load_state_dict(weights)\n"}
     assert levels(tmp_path, files) == [Confidence.POSSIBLE]
+
+
+@pytest.mark.parametrize("path", ["test_net.py", "tests/helpers.py"])
+@pytest.mark.parametrize("text", [INITIALISING["a loop"], INITIALISING["nn.init"]], ids=["a loop", "nn.init"])
+def test_possible_where_tests_alone_initialise(tmp_path: Path, path: str, text: str) -> None:
+    assert levels(tmp_path, {"train.py": TRAINING, path: text}) == [Confidence.POSSIBLE]
+
+
+def test_reported_where_data_is_only_read(tmp_path: Path) -> None:
+    reading = (
+        "def score(net, x):\n    print(net.kernel.data.shape)\n    return x + net.kernel.data - net.kernel.data[0]\n"
+    )
+    reading += "\ndef again(net, x):\n    wide = net.kernel.unsqueeze(0)\n    return wide * x\n"
+    assert levels(tmp_path, {"train.py": TRAINING, "score.py": reading}) == [Confidence.LIKELY]
 
 
 @pytest.mark.torch

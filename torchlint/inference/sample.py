@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Protocol
 
-from torchlint.inference.interpreter.parameters import is_static, is_test
+from torchlint.inference.interpreter.parameters import is_static
 from torchlint.inference.lattice import Device, Grad, Mode, Reason, Value
 from torchlint.inference.models.devices import last_word_of_name
+from torchlint.inference.program.module_files import is_of_tests
 from torchlint.inference.program.project_view import ProjectView
 from torchlint.source import files
 from torchlint.source.notebook import SUFFIX
@@ -289,7 +290,7 @@ class Sample:
         Before a file is parsed, its text is asked whether it may call the function at all.
         """
         for path in paths:
-            if is_test(path) or "tests" in path.split(os.sep) or not _may_hold(path, call):
+            if is_of_tests(path) or not _may_hold(path, call):
                 continue
             if path not in self._analyses:
                 self._analyses[path] = self._own.of_file(path)

@@ -15,7 +15,7 @@ from torchlint.inference.interpreter.closures import Closures, loosened
 from torchlint.inference.interpreter.decorators import Wrappers
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.module_scope import Stars, TopLevel
-from torchlint.inference.interpreter.parameters import Binding, Callers, is_program, is_static, is_test
+from torchlint.inference.interpreter.parameters import Binding, Callers, is_program, is_static
 from torchlint.inference.interpreter.project import MARK, Effort, Project
 from torchlint.inference.interpreter.statements import Flow
 from torchlint.inference.interpreter.summaries import Summaries, place_of
@@ -27,7 +27,7 @@ from torchlint.inference.program.bindings import imported_only, lines_of, settin
 from torchlint.inference.program.correlated_branches import Assumed, named_tests
 from torchlint.inference.program.frameworks import imports_torch
 from torchlint.inference.program.imports import BUILTINS, named, path_of
-from torchlint.inference.program.module_files import Imports, Location
+from torchlint.inference.program.module_files import Imports, Location, is_test
 from torchlint.source.notebook import SUFFIX
 from torchlint.syntax.ast_index import AstIndex, Function
 

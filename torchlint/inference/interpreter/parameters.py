@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -39,6 +38,7 @@ from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.models.operations import leaf
 from torchlint.inference.program.bindings import bound, declared, spelled, written
+from torchlint.inference.program.module_files import is_test
 from torchlint.syntax.ast_index import AstIndex, Function
 
 if TYPE_CHECKING:
@@ -199,8 +199,6 @@ def is_static(function: Function) -> bool:
     return any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in function.decorator_list)
 
 
-_TEST = re.compile(r"^(test_.*|.*_test|conftest)\.py$")
-
 _MOST_CALLS = 20
 """A function that is called more often is taken for a public one."""
 
@@ -358,11 +356,6 @@ def _names(index: AstIndex, _: ast.Module) -> Counter[str]:
     """Count the functions of a file by name."""
     functions: list[Function] = [*index.nodes(ast.FunctionDef), *index.nodes(ast.AsyncFunctionDef)]
     return Counter(each.name for each in functions)
-
-
-def is_test(path: str) -> bool:
-    """Whether a file is one that pytest collects, by its name."""
-    return bool(_TEST.match(os.path.basename(path)))
 
 
 def is_program(path: str, tree: ast.Module) -> bool:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from torchlint.syntax.ast_index import AstIndex
+from torchlint.syntax.ast_index import AstIndex, Function
 
 LISTING = ("parameters", "named_parameters", "state_dict", "_parameters", "__dict__")
 """What gives all parameters of a module."""
@@ -72,17 +72,22 @@ def _is_written(node: ast.Attribute, index: AstIndex) -> bool:
     return _is_written_to(node, index)
 
 
-def _is_written_to(node: ast.expr, index: AstIndex) -> bool:
-    """Whether the memory of a value may be written to, or the value goes where that is not seen."""
+def _is_written_to(node: ast.expr, index: AstIndex, is_named: bool = False) -> bool:
+    """Whether the memory of a value may be written to, or the value goes where that is not seen.
+
+    A value is followed to one name of its function, not from that to another (``is_named``).
+    """
     while True:
         above = index.parents.get(node)
         match above:
             case ast.Attribute(attr=word):
                 call = index.parents.get(above)
                 is_called = isinstance(call, ast.Call) and call.func is above
-                if word == "data" or (word.endswith("_") and not word.startswith("_") and word not in _HARMLESS):
+                if word == "data" and not isinstance(above.ctx, ast.Load):
                     return True
-                if word not in _VIEWS:
+                if word.endswith("_") and not word.startswith("_") and word not in _HARMLESS:
+                    return True
+                if word not in _VIEWS and word != "data":
                     return False
                 node = call if is_called and isinstance(call, ast.Call) else above
             case ast.Subscript(value=value, ctx=ctx) if value is node:
@@ -100,8 +105,23 @@ def _is_written_to(node: ast.expr, index: AstIndex) -> bool:
             case ast.keyword() | ast.List() | ast.Tuple():
                 outer = index.parents.get(above)
                 return not (isinstance(outer, ast.Call) and outer.func is not above and _only_reads(outer))
+            case ast.Assign(targets=[ast.Name(id=word)]) if not is_named:
+                return _is_name_written(word, index.owner(above), index)
             case _:
                 return not isinstance(above, _PLAIN)
+
+
+def _is_name_written(word: str, scope: Function | None, index: AstIndex) -> bool:
+    """Whether what a function gives a name may be written to by that name, or leaves the function."""
+    if scope is None:
+        return True
+    shared: list[ast.Global | ast.Nonlocal] = [*index.inside(scope, ast.Global), *index.inside(scope, ast.Nonlocal)]
+    if any(word in each.names for each in shared):
+        return True
+    uses = [each for each in index.inside(scope, ast.Name) if each.id == word]
+    if any(isinstance(index.parents.get(each), ast.AugAssign) for each in uses if isinstance(each.ctx, ast.Store)):
+        return True
+    return any(_is_written_to(each, index, is_named=True) for each in uses if isinstance(each.ctx, ast.Load))
 
 
 def _only_reads(call: ast.Call) -> bool:

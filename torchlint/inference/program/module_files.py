@@ -7,6 +7,7 @@ file, flake8 and a hook with three files see the same.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,6 +17,18 @@ from torchlint.source.project_root import Homes
 
 _LIBRARIES = frozenset(["torch", "numpy", "torchvision", "torchaudio", "functorch", "scipy", "PIL", "pandas"])
 """Packages that are known by their names; a folder called so in the project says nothing about them."""
+
+_TEST = re.compile(r"(test_.*|.*_test|conftest)\.py")
+
+
+def is_test(path: str) -> bool:
+    """Whether a file is one that pytest collects, by its name."""
+    return bool(_TEST.fullmatch(os.path.basename(path)))
+
+
+def is_of_tests(path: str) -> bool:
+    """Whether a file is one that pytest collects, or lies in a folder of tests."""
+    return is_test(path) or "tests" in path.split(os.sep)
 
 
 def seen_from(root: str, path: str) -> str:

@@ -24,6 +24,7 @@ from torchlint.inference.program.class_words import ClassWords, binder_below, cl
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
 from torchlint.inference.program.device_makers import entered, makers
 from torchlint.inference.program.initialised_parameters import EVERYTHING, LISTING, Written, written_parameters
+from torchlint.inference.program.module_files import is_of_tests
 from torchlint.inference.program.name_takers import MayTake, NameTakers
 from torchlint.inference.program.none_flow import SETTING, NoneFlow
 from torchlint.inference.program.none_graph import ANY_ATTRIBUTE, NONE, Entry, NoneGraph
@@ -46,6 +47,7 @@ TRACES, TAKES, BINDS, CALLS, HANDLES, HANDS_NONE = "tracing", "name", "binding",
 SPELLS, DEFINES, BINDS_INIT, RECORDS, OVERRIDES = "word", "method", "initialisers", "recording", "attribute"
 WATCHES, MAKES_ERRORS, TELLS_ERRORS = "watcher", "warning filter", "handler of one error"
 STARS, READS_ANNOTATIONS, HANDS_ON, INITIALISES = "star", "annotations", "given", "parameter"
+TESTS = "tests"
 DEFINES_BELOW = "definition"
 
 HERE, ANYWHERE, INSIDE, TORCH = "here", "anywhere", "inside", "torch"
@@ -118,7 +120,7 @@ def ask(question: Question) -> str | None:
         definer = look.definer(own, *more)
         return f"`{definer}` has a `{more[0]}` of its own" if definer else None
     if what == INITIALISES:
-        writer = look.initialiser(own, more[0])
+        writer = look.initialiser(own, *more)
         return f"`{writer}` may initialise `{more[0]}`" if writer else None
     if what == SPELLS:
         return look.spelling(more[0])
@@ -344,12 +346,15 @@ class _Look:
                 return self._shown(path)
         return None
 
-    def initialiser(self, own: str, word: str) -> str | None:
-        """Return the path, as it is shown, of the first other file that may write to a parameter of a name."""
+    def initialiser(self, own: str, word: str, kind: str) -> str | None:
+        """Return the path, as it is shown, of the first other file that may write to a parameter of a name.
+
+        ``kind``: among tests (``"tests"``), or among all other files.
+        """
         self._refresh()
         words = {word.encode(), *map(str.encode, LISTING)}
         for path, digest in self._words.holding(words):
-            if path == own:
+            if path == own or (kind == TESTS) is not is_of_tests(self._shown(path)):
                 continue
             if digest not in self._written:
                 index = tree_in(path, read_whole(path) or b"")

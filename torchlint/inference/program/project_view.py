@@ -33,6 +33,7 @@ from torchlint.inference.program.project_texts import (
     STARS,
     TAKES,
     TELLS_ERRORS,
+    TESTS,
     TORCH,
     TRACES,
     WATCHES,
@@ -119,10 +120,14 @@ class ProjectView:
         return self._ask(HANDS_ON, *words)
 
     def initialises(self, word: str) -> str | None:
-        """Return who may write to a parameter in an attribute of a name, this file included."""
+        """Return who may write to a parameter in an attribute of a name, this file included and tests left out."""
         if self._index is not None and written_parameters(self._index).may_hold(word):
             return f"this file may initialise `{word}`"
-        return self._ask(INITIALISES, word)
+        return self._ask(INITIALISES, word, "")
+
+    def tests_initialise(self, word: str) -> str | None:
+        """Return which test may write to a parameter in an attribute of a name."""
+        return self._ask(INITIALISES, word, TESTS)
 
     def binds(self, name: str) -> str | None:
         """Return who may bind a name of this module anew, so that it means something else."""

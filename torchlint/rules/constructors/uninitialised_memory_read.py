@@ -11,7 +11,7 @@ written down and none is 0, also where it is joined with others: the first line 
 Flags `self.w = nn.Parameter(torch.empty(n))` and `nn.Parameter(torch.Tensor(n, m))` in a module that computes with
 `self.w` and derives from `nn.Module`, maybe by way of other classes of the project, where nothing in the project
 writes to it: no `nn.init`, no `.data`, no loop over `parameters()`, no function that is given it. Where a checkpoint
-may be loaded, or others may use the module, that is possible only.
+may be loaded, others may use the module, or its tests write to it (nobody else does), that is possible only.
 
 Silent is all else: what is filled, written by `copy_` or `out=`, stored into, cut off after it was joined, given to
 another function or to `nn.init`, asked for its shape, returned, on the `meta` device, or has no elements.

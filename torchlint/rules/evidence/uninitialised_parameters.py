@@ -41,7 +41,7 @@ def read_without_initialisation(call: ast.Call, context: FileContext) -> tuple[s
     loaded = any(others.spelling(each) != [] for each in _LOADERS)
     if loaded and all(others.spelling(each) == [] for each in _TRAINING):
         return None  # the weights are those of a checkpoint
-    is_in_sight = not loaded and others.exports is None
+    is_in_sight = not loaded and others.exports is None and others.tests_initialise(word) is None
     return word, read, Confidence.LIKELY if is_in_sight else Confidence.POSSIBLE
 
 
