@@ -18,6 +18,7 @@ from torchlint.inference.program.imports import spelled
 from torchlint.inference.program.module_files import Location
 from torchlint.inference.program.project_view import ProjectView
 from torchlint.inference.program.source_files import tree_of
+from torchlint.inference.program.version_tests import never_run
 from torchlint.inference.sample import Sample, SampledCall
 from torchlint.source.text import Source
 from torchlint.syntax.ast_index import AstIndex, Function, empty
@@ -110,6 +111,10 @@ class Analysis:
     def ancestry(self, node: ast.ClassDef) -> frozenset[tuple[str | None, str]]:
         """Return a class and those of the project that it derives from, each by the path of its file and its name."""
         return self._file.classes.ancestry(node)
+
+    def is_run(self, offset: int) -> bool:
+        """Whether what begins at an offset is run by any torch since 1.0, as far as tests of its version tell."""
+        return not any(start <= offset < end for start, end in self.index.told(never_run, self.index.tree))
 
     def mode(self, node: ast.expr) -> Mode:
         """Return the grad modes in which an expression may be evaluated."""

@@ -375,7 +375,8 @@ def _visit(
                 for kind, visit in load(entry.code).visit.items():
                     for node in definition.by_type.get(kind, ()):
                         drafts = list(visit(node, context))
-                        findings += [_finding(entry, draft, definition, layout) for draft in drafts]
+                        found = [_finding(entry, draft, definition, layout) for draft in drafts]
+                        findings += [each for each in found if known.is_run(each.start)]
             except RecursionError:
                 raise
             except Exception as error:  # noqa: BLE001 - one crashing rule never takes the run down
