@@ -144,7 +144,7 @@ from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data.data_evidence import tensor_evidence
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use
 from torchlint.rules.data.live_graph import may_change_a_graph
-from torchlint.rules.data.write_repair import may_move_into_block, repair
+from torchlint.rules.data.write_repair import grad_is_off, may_move_into_block, repair
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.tensor_uses import CALLING_BACK, REFORMING
 from torchlint.rules.evidence.torch_defaults import not_traced_here
@@ -193,9 +193,19 @@ def _message(node: cst.Attribute, use: DataUse, context: FileContext) -> str:
         )
     if use.way is Way.INIT:
         return f"`nn.init.{use.word}` needs no `.data`: it writes under `no_grad` itself; give it `{receiver}`"
-    through = use.word in CALLING_BACK or not may_move_into_block(node, context)
-    remedy = "write through `.detach()`" if through else "write under `torch.no_grad()` without `.data`"
-    return f"a write through `{receiver}.data` is hidden from autograd, so gradients may be silently wrong: {remedy}"
+    return (
+        f"a write through `{receiver}.data` is hidden from autograd, so gradients may be silently wrong: "
+        f"{_remedy(node, use, context)}"
+    )
+
+
+def _remedy(node: cst.Attribute, use: DataUse, context: FileContext) -> str:
+    if use.word in CALLING_BACK:
+        return "write through `.detach()`"
+    if grad_is_off(node, context):
+        return "drop `.data`, for grad mode is off here"
+    moves = may_move_into_block(node, context)
+    return "write under `torch.no_grad()` without `.data`" if moves else "write through `.detach()`"
 
 
 def _why(use: DataUse) -> tuple[str, ...]:

@@ -161,7 +161,7 @@ def repair(node: cst.Attribute, use: DataUse, evidence: Evidence, context: FileC
         fix = _replaced(node, evidence, context)  # torch counts no such write in either spelling, but those behind it
         is_alone = isinstance(context.parent(use.top), cst.Expr)
         return fix.assuming(NOT_WRITTEN_LATER.decided(None if is_alone else "", brief(node, context)))
-    if not _grad_is_off(node, context) and (written := initial_write(node, context)) is not None:
+    if not grad_is_off(node, context) and (written := initial_write(node, context)) is not None:
         name, calls = written
         assumed = (
             *_of_a_new_tensor(node, evidence, context),
@@ -172,7 +172,7 @@ def repair(node: cst.Attribute, use: DataUse, evidence: Evidence, context: FileC
     statement = statement_of(node, context)
     if statement is None or not _is_direct(node, use, statement, context):
         return _detaching(node, use, evidence, context)
-    if _grad_is_off(node, context):
+    if grad_is_off(node, context):
         edits = _drop(node, use, context)
         if edits is None:
             return None
@@ -284,7 +284,7 @@ def _find_sites(line: cst.SimpleStatementLine, context: FileContext) -> Iterator
         use = data_use(node, context)
         if use is None or use.use is not Use.MUTATION or use.way not in _UNITED or use.word in CALLING_BACK:
             continue
-        if not _is_direct(node, use, line, context) or _grad_is_off(node, context):
+        if not _is_direct(node, use, line, context) or grad_is_off(node, context):
             continue
         if initial_write(node, context) is not None:
             continue
@@ -408,7 +408,8 @@ def _as_method(node: cst.Attribute, use: DataUse, context: FileContext, before: 
     return Edit(start, end, f"{before}.{method}("), context.insert_after(value, ")")
 
 
-def _grad_is_off(node: cst.Attribute, context: FileContext) -> bool:
+def grad_is_off(node: cst.Attribute, context: FileContext) -> bool:
+    """Whether nothing is recorded where an expression stands."""
     if context.is_parsed:
         return context.mode(node) == Mode.OFF
     for above in context.ancestors(node):  # without facts, by the words of the block around
