@@ -32,6 +32,8 @@ OLD = (
     "not torch.__version__ >= '0.4.0'",
     "torch.__version__[:3] == '0.3'",
     "torch.__version__[0] == '0'",
+    "torch.__version__ in ('0.3.0', '0.3.1')",
+    "'0.4.1' > torch.__version__",
     "int(torch.__version__.split('.')[0]) < 1",
     "float(torch.__version__[:3]) < 0.4",
     "int(number[0]) == 0 and int(number[2]) < 4",
@@ -49,6 +51,16 @@ OLD = (
 )
 
 OPEN = (
+    "torch.__version__ < '2.7'",
+    "torch.__version__ < '2.14'",
+    "str(torch.__version__) < '2.6'",
+    "torch.__version__ < (2, 7)",
+    "torch.__version__ < '3'",
+    "torch.__version__ in ('2.0', '2.1')",
+    "'dev' in torch.__version__",
+    "'cu' not in torch.__version__",
+    "torch.__version__[0] == '1'",
+    "torch.__version__[:3] < '2.9'",
     "torch.__version__ < '1.5'",
     "torch.__version__ < '2.0'",
     "int(torch.__version__.split('.')[1]) < 4",  # true for 1.0 to 1.3, 2.0 to 2.3

@@ -12,8 +12,14 @@ from typing import Any
 
 from torchlint.syntax.ast_index import AstIndex
 
-_VERSIONS = ("1.0.0", "1.4.0", "1.13.1+cu117", "2.0.1", "2.5.0a0+b465a58", "2.11.0+cu128", "2.13.0")
-"""One of each way in which the versions since 1.0 are spelled: a test on which all agree is decided."""
+_VERSIONS = (
+    *(f"1.{minor}.{minor % 3}{'+cu117' if minor % 2 else ''}" for minor in range(14)),
+    *(f"2.{minor}.{minor % 2}{'+cu128' if minor % 3 else ''}" for minor in range(14)),
+    "2.5.0a0+b465a58",
+    "2.9.0.dev20250801+cu128",
+    "3.0.0",
+)
+"""The versions since 1.0 and one to come, with and without a build: a test on which all agree is decided."""
 
 _VERSION = "torch.__version__"
 _PARSERS = frozenset({"LooseVersion", "StrictVersion", "Version", "parse", "parse_version"})
@@ -58,6 +64,30 @@ class _Release:
             raise _UnknownError
         numbers = tuple(map(int, found[0].split(".")))
         return _Release((*numbers, *(0,) * (4 - len(numbers))))
+
+
+class _TorchVersion(str):
+    """A text that is compared as a version, as that of torch is since 1.10; before, it was a text in this too."""
+
+    __slots__ = ()
+
+    @property
+    def is_version(self) -> bool:
+        """Whether it is compared so."""
+        return _Release.of(self).release >= (1, 10)
+
+
+def _alike(one: Any, other: Any, is_part: bool) -> tuple[Any, Any]:
+    """Return what is compared where torch's version itself is; ``is_part``: one is looked for in the other."""
+    if is_part:
+        if isinstance(one, _TorchVersion) and not isinstance(other, str):
+            return _Release.of(one), [_Release.of(each) for each in other]
+    elif any(isinstance(each, _TorchVersion) and each.is_version for each in (one, other)):
+        if isinstance(one, str) and isinstance(other, str):
+            return _Release.of(one), _Release.of(other)
+        if isinstance(one, tuple) or isinstance(other, tuple):
+            raise _UnknownError
+    return one, other
 
 
 def never_run(index: AstIndex, _: ast.Module) -> tuple[tuple[int, int], ...]:
@@ -145,7 +175,7 @@ class _Reading:
                 return value
             case ast.Attribute() if ast.unparse(node) in (_VERSION, "torch.version.__version__"):
                 self._asks_version = True
-                return self._version
+                return _TorchVersion(self._version)
             case ast.Attribute(value=inner, attr="major" | "minor" | "micro" | "release" | "version" as word):
                 release = self._value(inner)
                 if not isinstance(release, _Release):
@@ -180,8 +210,11 @@ class _Reading:
 
     def _compared(self, left: ast.expr, asked: list[ast.cmpop], others: list[ast.expr]) -> bool:
         sides = [self._value(each) for each in (left, *others)]
-        for one, how, other in zip(sides, asked, sides[1:], strict=False):
-            if type(how) not in _ORDER or isinstance(one, _Release) is not isinstance(other, _Release):
+        for before, how, after in zip(sides, asked, sides[1:], strict=False):
+            is_part = isinstance(how, ast.In | ast.NotIn)
+            one, other = _alike(before, after, is_part)
+            are_alike = is_part or isinstance(one, _Release) is isinstance(other, _Release)
+            if type(how) not in _ORDER or not are_alike:
                 raise _UnknownError
             if not _ORDER[type(how)](one, other):
                 return False
