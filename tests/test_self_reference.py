@@ -50,6 +50,10 @@ Variable({a})
 {a}.new({b})
 {a}.weight.data.fill_(0)
 {a}.backward()
+for each in {a}.parameters(): each.data.zero_()
+for each in {a}.parameters(): each.data /= 2
+kept = {a}.state_dict()
+torch.cat([torch.zeros(3), {a}({b})])
 """
 
 

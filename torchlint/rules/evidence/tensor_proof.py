@@ -28,23 +28,29 @@ def is_module(node: ast.expr, context: FileContext) -> bool:
     return (own is not None and own.must(Kind.MODULE)) or _is_constructed(node, context)
 
 
-def _is_constructed(node: ast.expr, context: FileContext) -> bool:
-    """Whether all that an expression may be is made by calling a class of modules, as far as its text shows."""
+def _is_constructed(node: ast.expr, context: FileContext, asked: frozenset[ast.expr] = frozenset()) -> bool:
+    """Whether all that an expression may be is made by calling a class of modules, as far as its text shows.
+
+    ``asked`` holds the calls that led here: a module that is made of itself is what its other bindings make.
+    """
+    if node in asked:
+        return True
+    asked |= {node}
     match node:
         case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in GIVING_ITSELF:
-            return context.value(node).must(Kind.MODULE) and _is_constructed(inner, context)
+            return context.value(node).must(Kind.MODULE) and _is_constructed(inner, context, asked)
         case ast.Call(func=function):
             names, made = context.value(function).names, context.value(node)
             return made.must(Kind.MODULE) and bool(names) and names == made.instance
         case ast.Name():
             bound = bindings_of(node, context)
             return bool(bound) and all(
-                isinstance(each.value, ast.Call) and not each.depth and _is_constructed(each.value, context)
+                isinstance(each.value, ast.Call) and not each.depth and _is_constructed(each.value, context, asked)
                 for each in bound
             )
         case ast.Attribute():
             values = attribute_values(node, context)
-            calls = [each for each in values if isinstance(each, ast.Call) and _is_constructed(each, context)]
+            calls = [each for each in values if isinstance(each, ast.Call) and _is_constructed(each, context, asked)]
             return bool(values) and len(calls) == len(values)
     return False
 
