@@ -176,3 +176,10 @@ def test_a_statement_goes_with_its_block() -> None:
         "import a\nif a:\n    pass\nc = 2\n",
         None,
     ]
+
+
+def test_a_text_that_holds_an_address_is_no_difference(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text("held = [bytearray(9) for _ in range(3)]\nshown = str(memoryview(held[0]))\n")
+    first = watched(tmp_path)
+    keep = memoryview(bytearray(9))
+    assert first.facts["shown"] == watched(tmp_path).facts["shown"] != ("str", repr(str(keep)))

@@ -136,7 +136,11 @@ def _plain(printed: str) -> str:
 
     Nor does it tell at which address an object lay.
     """
-    return re.sub(r"\s+", " ", re.sub(r"\bTagged\(", "tensor(", re.sub(r" at 0x[0-9a-f]+", " at ...", printed)))
+    return re.sub(r"\s+", " ", re.sub(r"\bTagged\(", "tensor(", _without_address(printed)))
+
+
+def _without_address(text: str) -> str:
+    return re.sub(r" at 0x[0-9a-f]+", " at ...", text)
 
 
 def _without_class(printed: str, both: str) -> str:
@@ -196,7 +200,7 @@ class Looker:
         if isinstance(value, types.ModuleType | types.FunctionType | types.BuiltinFunctionType | type) or not depth:
             return
         if isinstance(value, int | float | complex | str | bytes | np.generic | torch.Size) or value is None:
-            self.facts[name] = (type(value).__name__, repr(value))
+            self.facts[name] = (type(value).__name__, _without_address(repr(value)))
             return
         if isinstance(value, torch.Tensor | np.ndarray | list | tuple | dict | nn.Module):
             self.facts[f"{name} is"] = self.objects.setdefault(id(value), name)

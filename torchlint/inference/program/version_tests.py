@@ -128,8 +128,9 @@ def _decided(test: ast.expr, names: dict[str, ast.expr]) -> bool | None:
     """Return whether a test holds with every torch since 1.0; None where that differs or does not follow."""
     if not any(isinstance(each, ast.Attribute | ast.Name) for each in ast.walk(test)):
         return None
-    answers = {_Reading(version, names).truth(test) for version in _VERSIONS}
-    return answers.pop() if len(answers) == 1 else None
+    answers = (_Reading(version, names).truth(test) for version in _VERSIONS)
+    first = next(answers)
+    return first if first is not None and all(each is first for each in answers) else None
 
 
 class _Reading:
