@@ -97,3 +97,13 @@ def test_a_module_that_is_moved_onto_itself_gives_what_it_gave_before():
     )
     found = [finding for finding in check(source).findings if finding.code != "TNS404"]  # the import that nobody uses
     assert [(finding.code, finding.confidence.name) for finding in found] == [("TNS204", "CERTAIN")]
+
+
+@pytest.mark.parametrize("name", ["p", "self.p"])
+def test_many_turns_cost_no_more_than_some(name):
+    turns = "".join(f"{name} = {name}.cuda()\n{name} = {name}.eval()\n" for _ in range(30))
+    turns += "".join(f"{name} = {name}\n" for _ in range(30))
+    method = f"def __init__(self):\n    {name} = nn.Sequential(nn.Linear(3, 3))\n" + indent(turns, "    ")
+    uses = indent(USES.format(a=name, b=name), "    ")
+    source = HEAD + "class Trainer:\n" + indent(method + uses + "\ndef run(self):\n" + uses, "    ")
+    assert "TNS900" not in {finding.code for finding in check(source).findings}

@@ -32,11 +32,13 @@ def may_change_a_graph(node: cst.Attribute, context: FileContext) -> bool:
     return before == "forward" and after == "backward"
 
 
-def _is_computed(node: ast.expr, context: FileContext, asked: frozenset[ast.expr] = frozenset()) -> bool:
+def _is_computed(node: ast.expr, context: FileContext, asked: set[ast.expr] | None = None) -> bool:
     """Whether an expression is the result of a recorded operation, and no parameter.
 
-    ``asked`` holds the names that led here: one that leads back to itself is what its other bindings are.
+    ``asked`` holds the names that were asked already: all must hold, and one that leads back to itself is what its
+    other bindings are.
     """
+    asked = set() if asked is None else asked
     value = context.value(node)
     if not (value.is_tensor and value.grad & Grad.ATTACHED and context.mode(node) & Mode.ON):
         return False
@@ -52,7 +54,7 @@ def _is_computed(node: ast.expr, context: FileContext, asked: frozenset[ast.expr
             values = [each.value for each in bound if not each.depth]
             if not values or len(values) < len(bound):
                 return False
-            asked |= {node}
+            asked.add(node)
             return all(each in asked or _is_computed(each, context, asked) for each in values)
     return False
 

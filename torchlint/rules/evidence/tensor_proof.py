@@ -28,14 +28,16 @@ def is_module(node: ast.expr, context: FileContext) -> bool:
     return (own is not None and own.must(Kind.MODULE)) or _is_constructed(node, context)
 
 
-def _is_constructed(node: ast.expr, context: FileContext, asked: frozenset[ast.expr] = frozenset()) -> bool:
+def _is_constructed(node: ast.expr, context: FileContext, asked: set[ast.expr] | None = None) -> bool:
     """Whether all that an expression may be is made by calling a class of modules, as far as its text shows.
 
-    ``asked`` holds the calls that led here: a module that is made of itself is what its other bindings make.
+    ``asked`` holds what was asked already: all must hold, and a module that is made of itself is what its other
+    bindings make.
     """
+    asked = set() if asked is None else asked
     if node in asked:
         return True
-    asked |= {node}
+    asked.add(node)
     match node:
         case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in GIVING_ITSELF:
             return context.value(node).must(Kind.MODULE) and _is_constructed(inner, context, asked)
@@ -260,7 +262,8 @@ class _Proof:
 
         One that is made of itself (``self.net = self.net.cuda()``) gives what it gave before.
         """
-        if not isinstance(made, ast.Call) or len(self._makers) > _DEEPEST:
+        self._steps += 1
+        if not isinstance(made, ast.Call) or len(self._makers) > _DEEPEST or self._steps > self._most:
             return False
         if (made, depth) in self._makers:
             return True
