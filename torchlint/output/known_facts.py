@@ -35,7 +35,7 @@ def render(analysis: Analysis, row: int, screen: Screen) -> Iterator[str]:
     if modes:
         yield f"  grad mode: {_MODES[modes[0]]}"
     if not any(analysis.is_run(index.start(each)) for each in wanted):
-        yield "  no torch since 1.0 runs this, by the test of its version: nothing is reported here"
+        yield "  no torch since 1.0 runs this, because of a version test around it: nothing is reported here"
     width = min(max(len(_code(each)) for each in wanted), _LONGEST)
     shown = set()
     for node in wanted:

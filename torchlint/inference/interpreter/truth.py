@@ -7,16 +7,15 @@ whoever runs it, and attributes of objects are set from elsewhere.
 from __future__ import annotations
 
 import ast
-import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.lattice import Device, Dtype, Grad, Kind, Value
 from torchlint.inference.models.devices import place_named
 from torchlint.inference.models.operations import leaf
 from torchlint.inference.models.tensors import dtype_bits
+from torchlint.inference.program.version_tests import COMPARISONS
 
 _NUMBERS = Kind.INTEGER | Kind.SCALAR
 _TYPES: dict[str, Kind] = {
@@ -39,15 +38,6 @@ _ONE_CLASS = frozenset({"torch.Tensor", "torch.nn.Module", "numpy.ndarray"})
 _TENSORS_HAVE = frozenset(["detach", "cpu", "requires_grad", "grad_fn", "is_cuda", "backward", "numpy"])
 _BARE = Kind.ARRAY | Kind.SEQUENCE | _NUMBERS | Kind.STRING | Kind.NONE
 """Kinds whose objects have none of a tensor's words that are asked for."""
-
-_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], object]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
 
 
 @dataclass(frozen=True)
@@ -119,7 +109,7 @@ class Truth:
             if any(each.const is None for each in other.items):
                 return None
             return (one.const in [each.const for each in other.items]) is isinstance(asked, ast.In)
-        compare = _COMPARISONS.get(type(asked))
+        compare = COMPARISONS.get(type(asked))
         if compare is None or other.const is None:
             return None
         try:

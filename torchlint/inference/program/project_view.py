@@ -10,6 +10,7 @@ from torchlint.inference.program.annotation_readers import hands_on, reads_annot
 from torchlint.inference.program.callers import Callee
 from torchlint.inference.program.class_words import binder_below, class_words, definer_below
 from torchlint.inference.program.initialised_parameters import written_parameters
+from torchlint.inference.program.module_files import is_test
 from torchlint.inference.program.none_graph import Entry
 from torchlint.inference.program.outside_uses import Uses
 from torchlint.inference.program.project_texts import (
@@ -45,7 +46,7 @@ from torchlint.inference.program.source_files import read_whole
 from torchlint.syntax.ast_index import AstIndex
 
 _DIGEST = re.compile(r"[0-9a-f]{64} ")
-_NOT_IMPORTED = re.compile(r"(?:test_.*|.*_test|conftest|setup)\.py|.*\.ipynb")
+_NOT_IMPORTED = re.compile(r"setup\.py|.*\.ipynb")
 
 
 class ProjectView:
@@ -71,7 +72,9 @@ class ProjectView:
         if self._root is None:
             return None
         *packages, module = os.path.relpath(self._own, self._above_packages).split(os.sep)
-        if not packages or _NOT_IMPORTED.fullmatch(module) or any(each.startswith("_") for each in (*packages, module)):
+        if not packages or is_test(module) or _NOT_IMPORTED.fullmatch(module):
+            return None
+        if any(each.startswith("_") for each in (*packages, module)):
             return None
         return "the module is part of a package, and other projects may take it from here"
 

@@ -33,13 +33,16 @@ _BUILT_IN: dict[str, Callable[[Any], Any]] = {
     "len": len,
     "bool": bool,
 }
-_ORDER: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], object]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
+}
+"""What the operators that compare two values compute."""
+_COMPARISONS = COMPARISONS | {
     ast.In: lambda one, other: one in other,
     ast.NotIn: lambda one, other: one not in other,
 }
@@ -67,13 +70,13 @@ class _Release:
 
 
 class _TorchVersion(str):
-    """A text that is compared as a version, as that of torch is since 1.10; before, it was a text in this too."""
+    """The value of ``torch.__version__``: a string, which torch has compared as a version since 1.10."""
 
     __slots__ = ()
 
     @property
     def is_version(self) -> bool:
-        """Whether it is compared so."""
+        """Whether this torch compares it as a version, and not as a string."""
         return _Release.of(self).release >= (1, 10)
 
 
@@ -215,9 +218,9 @@ class _Reading:
             is_part = isinstance(how, ast.In | ast.NotIn)
             one, other = _alike(before, after, is_part)
             are_alike = is_part or isinstance(one, _Release) is isinstance(other, _Release)
-            if type(how) not in _ORDER or not are_alike:
+            if type(how) not in _COMPARISONS or not are_alike:
                 raise _UnknownError
-            if not _ORDER[type(how)](one, other):
+            if not _COMPARISONS[type(how)](one, other):
                 return False
         return True
 

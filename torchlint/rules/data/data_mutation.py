@@ -203,7 +203,7 @@ def _remedy(node: cst.Attribute, use: DataUse, context: FileContext) -> str:
     if use.word in CALLING_BACK:
         return "write through `.detach()`"
     if grad_is_off(node, context):
-        return "drop `.data`, for grad mode is off here"
+        return "drop `.data`, grad mode is off here already"
     moves = may_move_into_block(node, context)
     return "write under `torch.no_grad()` without `.data`" if moves else "write through `.detach()`"
 
