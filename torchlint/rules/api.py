@@ -40,7 +40,7 @@ from torchlint.inference.models.operations import (
 from torchlint.inference.program import binders, bindings
 from torchlint.inference.program.bindings import SCOPES, Loop
 from torchlint.inference.program.callers import call_index, who_expects
-from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
+from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, setters
 from torchlint.inference.program.device_makers import enters_own
 from torchlint.inference.program.imports import canonical, import_bindings
 from torchlint.inference.program.none_flow import NoneFlow
@@ -338,7 +338,8 @@ class FileContext:
     def defaults_set(self) -> frozenset[str]:
         """Which of torch's defaults the file may set: ``DTYPE``, ``DEVICE``, ``TENSOR_TYPE``."""
         text, index = self.source.utf8, self._index if self.is_parsed else None
-        return defaults_set(text, lambda: index) | ({DEVICE} if enters_own(text, lambda: index) else set())
+        found, own = setters(text, lambda: index), enters_own(text, lambda: index)
+        return found.defaults | ({DEVICE} if own or self.other_texts.enters_device(found.entered) else set())
 
     def errors_taken(self, place: ast.AST, is_answered_alike: bool = False) -> str | None:
         """Return who may expect an error that is raised at a place, as a clause; None for nobody.

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cached_property
 
-from torchlint.inference.program.device_makers import imported, makes_device
+from torchlint.inference.program.device_makers import imported
+from torchlint.inference.program.entered_contexts import Contexts, Elsewhere
 from torchlint.syntax.ast_index import AstIndex
 
 DTYPE, DEVICE, TENSOR_TYPE = "dtype", "device", "tensor type"
@@ -24,34 +26,39 @@ _LIBRARIES = re.compile(rb"\b(?:init_empty_weights|init_on_device|DeviceContext|
 """Contexts of libraries in which modules are made on another device, and by some with another dtype."""
 _OF_LIBRARIES = (b"init_empty_weights", b"init_on_device", b"DeviceContext", b"init_module", b"zero.Init")
 _WITH = re.compile(rb"^[^\S\n]*(?:async[^\S\n]+)?with\b([^\n#]*)", re.MULTILINE)
-_OPEN_CONTEXT = re.compile(rb"[^\n]*device|[^\S\n]*\(?[^\S\n]*(?:[\w.\[\]'\"]+[^\S\n]*(?:[,:]|as\b)|$)")
-"""What behind a ``with`` may be a device: something with that word, or a name."""
+_OPEN_CONTEXT = re.compile(rb"[^\n]*device|[^\n]*\)[.\[]|[^\S\n]*\(?[^\S\n]*(?:[\w.\[\]'\"]+[^\S\n]*(?:[,:]|as\b)|$)")
+"""What behind a ``with`` may be a device: something with that word, a name, or a part of what a call gives."""
 _DECORATOR = re.compile(rb"^[^\S\n]*@[^\n]*device", re.MULTILINE)
 _TORCH = re.compile(rb"\bimport\s+torch\s+as\s+(\w+)")
 _BUILT = rb"getattr\(\s*(?:%b)\s*,\s*(?![\"'][^\"'{}]*[\"']\s*[,)])|\b(?:%b)\.__dict__|\bvars\(\s*(?:%b)\s*\)"
 """Things of torch whose name is not written out, with torch's names in the place of each ``%b``."""
 _SETTER = "set_default_"
 _SETTERS = tuple(f"{_SETTER}{each}" for each in _KINDS)
-_BINDING: tuple[type[ast.AST], ...] = (
-    *(ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.withitem, ast.arg, ast.alias, ast.For, ast.comprehension),
-)
-"""What binds a name to something."""
 
 
-def defaults_set(text: bytes, parse: Callable[[], AstIndex | None]) -> frozenset[str]:
-    """Return which of torch's defaults a text may set: some of :data:`EVERY_DEFAULT`.
+@dataclass(frozen=True)
+class Setters:
+    """Which of torch's defaults a text may set: some of :data:`EVERY_DEFAULT`."""
+
+    defaults: frozenset[str]
+    entered: frozenset[Elsewhere] = frozenset()
+    """What other texts must tell so that nothing else that it enters is a device."""
+
+
+def setters(text: bytes, parse: Callable[[], AstIndex | None]) -> Setters:
+    """Return which of torch's defaults a text may set.
 
     ``parse`` gives the text's tree, None where there is none; it is called only for text that needs it.
     """
     is_of_library = any(each in text for each in _OF_LIBRARIES) and _LIBRARIES.search(text) is not None
     found = frozenset({DTYPE, DEVICE}) if is_of_library else frozenset[str]()
     if not (b"set_default_" in text and _NAMED_AT_ALL.search(text)) and not _speaks_of_contexts(text):
-        return found
+        return Setters(found)
     index = parse()
     if index is None:
-        return found | EVERY_DEFAULT
+        return Setters(found | EVERY_DEFAULT)
     file = _File(index)
-    return found | {each for node in index.order for each in file.sets(node)}
+    return Setters(found | {each for node in index.order for each in file.sets(node)}, frozenset(file.entered))
 
 
 def _speaks_of_contexts(text: bytes) -> bool:
@@ -75,6 +82,9 @@ class _File:
     def __init__(self, index: AstIndex) -> None:
         self._index = index
         self._modules = dict(imported(index))
+        self._contexts = Contexts(index)
+        self.entered: set[Elsewhere] = set()
+        """What other texts must tell of what the nodes that were asked for enter."""
 
     @cached_property
     def _holds_fragments(self) -> bool:
@@ -104,53 +114,9 @@ class _File:
         return EVERY_DEFAULT if self.builds_a_name(node) else frozenset()
 
     def _entered(self, contexts: Iterable[ast.expr]) -> frozenset[str]:
-        return frozenset({DEVICE}) if any(self.may_be_device(each) for each in contexts) else frozenset()
-
-    # ------------------------------------------------------------------ devices as contexts
-    def may_be_device(self, node: ast.expr) -> bool:
-        """Whether an expression that a ``with`` enters may be a ``torch.device``."""
-        match node:
-            case ast.Call(func=function):
-                return makes_device(function, self._modules)
-            case ast.Name(id="self"):  # no class derives from that of devices
-                return False
-            case ast.Name(id=word) | ast.Attribute(attr=word):
-                values = list(self._bound_to(word))
-                return not values or any(value is None or self._may_hold_device(value) for value in values)
-            case ast.IfExp(body=one, orelse=other):
-                return self.may_be_device(one) or self.may_be_device(other)
-            case ast.BoolOp(values=several):
-                return any(self.may_be_device(each) for each in several)
-            case ast.NamedExpr(value=value):
-                return self.may_be_device(value)
-        return True
-
-    def _may_hold_device(self, value: ast.expr) -> bool:
-        match value:
-            case ast.Constant():
-                return False
-            case ast.Call(func=ast.Name() | ast.Attribute() as function):
-                return makes_device(function, self._modules)
-            case ast.IfExp(body=one, orelse=other):
-                return self._may_hold_device(one) or self._may_hold_device(other)
-        return True
-
-    def _bound_to(self, word: str) -> Iterator[ast.expr | None]:
-        """Yield what a name or an attribute of that name is bound to in the file; None for what is not told."""
-        for node in self._index.inside(self._index.tree, *_BINDING):
-            match node:
-                case ast.Assign(targets=targets, value=value):
-                    yield from (value if _names(each, word) else None for each in targets if _holds(each, word))
-                case ast.AnnAssign(target=target, value=ast.expr() as value) if _names(target, word):
-                    yield value
-                case ast.NamedExpr(target=target, value=value) if _names(target, word):
-                    yield value
-                case ast.withitem(context_expr=value, optional_vars=ast.expr() as target) if _names(target, word):
-                    yield value
-                case ast.arg(arg=name) | ast.alias(asname=name) if name == word:
-                    yield None
-                case ast.For(target=target) | ast.comprehension(target=target) if _holds(target, word):
-                    yield None
+        found = [self._contexts.of(each) for each in contexts]
+        self.entered.update(*(each for each in found if each is not None))
+        return frozenset({DEVICE}) if None in found else frozenset()
 
     # ------------------------------------------------------------------ names built at run time
     def builds_a_name(self, node: ast.AST) -> bool:
@@ -248,14 +214,3 @@ def _named(text: str) -> frozenset[str]:
     for match in _NAMED.finditer(text):
         found |= {_KINDS[match[1]]} if match[1] else EVERY_DEFAULT
     return frozenset(found)
-
-
-def _names(target: ast.expr, word: str) -> bool:
-    match target:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name == word
-    return False
-
-
-def _holds(target: ast.expr, word: str) -> bool:
-    return any(_names(each, word) for each in ast.walk(target) if isinstance(each, ast.expr))

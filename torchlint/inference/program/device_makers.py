@@ -19,6 +19,11 @@ _GIVEN = re.compile(rb"\b(?:return|yield|lambda)\b|[\"'\w\])][^\S\n]*:\s*\Z|(?:\
 _KEPT = re.compile(rb"\s*(?:\w+\.)*(\w+)\s*(?::[^=]*)?=[^=]")
 _BLOCK = re.compile(rb"^[^\S\n]*(?:async[^\S\n]+)?with\b", re.MULTILINE)
 _END = re.compile(rb":(?:\s|\Z)")
+_READ = re.compile(
+    rb"(?:\b(?:return|yield)\b|\blambda\b[^\n:]*:|^[^\S\n]*([\w.]+)[^\S\n]*(?::[^=\n]*)?=)[^\n=(]*\.device\b",
+    re.MULTILINE,
+)
+"""What gives or keeps the device of a tensor, with the name that it is kept under."""
 _LONGEST = 400
 _BY_HAND = re.compile(
     rb"enter_context\(\s*([\w.]+)|\btype\(([\w.]+)\)\.__enter__|([\w.]+)\([^()\n]*\)\.__enter__|([\w.]+)\.__enter__"
@@ -45,7 +50,7 @@ def entered(text: bytes) -> frozenset[str]:
     names = {match[1] for each in items if (match := _NAMED.match(each)) is not None}
     lasts = b"|".join(sorted({each.split(b".")[-1] for each in names} - {b""}))
     names.update(re.findall(_BOUND % lasts, text, re.MULTILINE) if lasts else ())
-    return frozenset(word for each in names for word in _meant(each.decode().split(".")) if not _SPEAKS.search(word))
+    return frozenset(word for each in names for word in _meant(each.decode().split(".")) if not speaks_of_devices(word))
 
 
 def _headers(text: bytes) -> Iterator[bytes]:
@@ -85,14 +90,20 @@ def enters_own(text: bytes, parse: Callable[[], AstIndex | None]) -> bool:
 
 def makers(text: bytes, parse: Callable[[], AstIndex | None]) -> frozenset[str]:
     """Return the names of a text's functions that give a device, and of names that hold some."""
-    if b"torch" not in text or b"device(" not in text or not _gives(text):
+    if b"torch" not in text or not (_makes(text) or _reads(text)):
         return frozenset()
     index = parse()
     if index is None:
         return frozenset()
     modules = dict(imported(index))
-    calls = [each for each in index.nodes(ast.Call) if _gives_device(each.func, modules)]
-    return frozenset(name for each in calls for name in _given(each, index, set()) if not _SPEAKS.search(name))
+    devices: list[ast.expr] = [each for each in index.nodes(ast.Call) if _gives_device(each.func, modules)]
+    devices += [each for each in index.nodes(ast.Attribute) if each.attr == "device" and isinstance(each.ctx, ast.Load)]
+    return frozenset(name for each in devices for name in _given(each, index, set()) if not speaks_of_devices(name))
+
+
+def speaks_of_devices(word: str) -> bool:
+    """Whether a word says itself that a device is meant."""
+    return _SPEAKS.search(word) is not None
 
 
 def _gives_device(function: ast.expr, modules: Mapping[str, str]) -> bool:
@@ -106,8 +117,15 @@ def _gives_device(function: ast.expr, modules: Mapping[str, str]) -> bool:
     )
 
 
-def _gives(text: bytes) -> bool:
-    """Whether a device may be given away, or kept under a name that does not speak of devices, by the lines alone."""
+def _reads(text: bytes) -> bool:
+    """Whether the device of a tensor may be given away, or kept under a name that does not speak of devices."""
+    return b".device" in text and any(b"device" not in each.lower() for each in _READ.findall(text))
+
+
+def _makes(text: bytes) -> bool:
+    """Whether a device may be made and given away, or kept under such a name, by the lines alone."""
+    if b"device(" not in text:
+        return False
     kept = set()
     for line in _lines(text):
         if _GIVEN.search(line) is not None:

@@ -21,8 +21,9 @@ from typing import TypeVar
 from torchlint.inference.program.annotation_readers import hands_on, reads_annotations
 from torchlint.inference.program.callers import EVERY_NAME, Callee, CallIndex, Texts, call_index, is_expected
 from torchlint.inference.program.class_words import ClassWords, binder_below, class_words, definer_below
-from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
+from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, Setters, setters
 from torchlint.inference.program.device_makers import entered, makers
+from torchlint.inference.program.entered_contexts import ContextsElsewhere, Elsewhere
 from torchlint.inference.program.initialised_parameters import EVERYTHING, LISTING, Written, written_parameters
 from torchlint.inference.program.module_files import is_of_tests
 from torchlint.inference.program.name_takers import MayTake, NameTakers
@@ -47,7 +48,7 @@ TRACES, TAKES, BINDS, CALLS, HANDLES, HANDS_NONE = "tracing", "name", "binding",
 SPELLS, DEFINES, BINDS_INIT, RECORDS, OVERRIDES = "word", "method", "initialisers", "recording", "attribute"
 WATCHES, MAKES_ERRORS, TELLS_ERRORS = "watcher", "warning filter", "handler of one error"
 STARS, READS_ANNOTATIONS, HANDS_ON, INITIALISES = "star", "annotations", "given", "parameter"
-TESTS = "tests"
+TESTS, ENTERS = "tests", "entered"
 DEFINES_BELOW = "definition"
 
 HERE, ANYWHERE, INSIDE, TORCH = "here", "anywhere", "inside", "torch"
@@ -64,7 +65,7 @@ _FARTHEST, _MOST_ENTRIES = 3, 60
 class _Facts:
     """What one text says that does not depend on who asks."""
 
-    defaults: frozenset[str]
+    sets: Setters
     traces: bool
     binds_init: bool
     records: bool
@@ -73,8 +74,8 @@ class _Facts:
     makes_devices: frozenset[str]
 
 
-_NOTHING = _Facts(frozenset(), False, False, False, False, False, frozenset())
-_UNREADABLE = _Facts(frozenset({DTYPE, DEVICE, TENSOR_TYPE}), True, True, True, True, True, frozenset())
+_NOTHING = _Facts(Setters(frozenset()), False, False, False, False, False, frozenset())
+_UNREADABLE = _Facts(Setters(frozenset({DTYPE, DEVICE, TENSOR_TYPE})), True, True, True, True, True, frozenset())
 
 
 _OF_A_TEXT: dict[str, tuple[Callable[[_Facts], bool], str]] = {
@@ -131,12 +132,14 @@ def ask(question: Question) -> str | None:
     if what == HANDS_NONE:
         function, position, keyword, depth = more
         return look.hander(own, (function, position, keyword, depth))
+    if what == ENTERS:
+        return None if look.is_no_device(Elsewhere(*more)) else f"`{more[1]}` may be a device"
     if what == MAKES_ERRORS:
         option = file_with_errors(root)
         clause = "may make errors of warnings"
         return f"`{option}` {clause}" if option else look.first(own, lambda each: each.makes_errors, clause)
     clause = f"may set the {what}"
-    found = look.first(own, lambda each: _KINDS[what] in each.defaults, clause)
+    found = look.first(own, lambda each: _KINDS[what] in each.sets.defaults, clause)
     if found is None and what == SETS_DEFAULT_DEVICE and (path := look.enters_device()) is not None:
         return f"`{path}` {clause}"
     return found
@@ -178,6 +181,7 @@ class _Look:
         self._classes: dict[str, tuple[ClassWords, ...]] = {}
         self._entered: dict[str, frozenset[str]] = {}
         self._written: dict[str, Written] = {}
+        self._contexts: ContextsElsewhere | None = None
 
     @property
     def is_too_large(self) -> bool:
@@ -194,9 +198,11 @@ class _Look:
         return None
 
     def enters_device(self) -> str | None:
-        """Return the first file that enters what a function or a name of another gives that makes or holds a device."""
-        self._refresh()
-        names = {name for each in self._digests.values() if each for name in self._facts[each].makes_devices}
+        """Return the first file that enters what may be a device by another text, or what none tells of."""
+        names = self._device_makers
+        for path, digest in self._digests.items():
+            if digest and not all(map(self.is_no_device, self._facts[digest].sets.entered)):
+                return self._shown(path)
         spelled = {name.encode() for name in names}
         for path, digest in self._words.holding(spelled) if names else ():
             if digest not in self._entered:
@@ -204,6 +210,19 @@ class _Look:
             if not names.isdisjoint(self._entered[digest]):
                 return self._shown(path)
         return None
+
+    @property
+    def _device_makers(self) -> set[str]:
+        """The functions and names of all texts that give or hold a device."""
+        self._refresh()
+        return {name for each in self._digests.values() if each for name in self._facts[each].makes_devices}
+
+    def is_no_device(self, asked: Elsewhere) -> bool:
+        """Whether no device is entered, as far as one word goes."""
+        self._refresh()
+        if self._contexts is None:
+            self._contexts = ContextsElsewhere(self._words, self._device_makers, _tree_at)
+        return self._contexts.tells(asked)
 
     def taker(self, own: str, name: str) -> str | None:
         """Return the path, as it is shown, of the first file that may take a name from a module."""
@@ -242,7 +261,7 @@ class _Look:
                 if path == own:
                     continue
                 if digest not in self._classes:
-                    index = tree_in(path, read_whole(path) or b"")
+                    index = _tree_at(path)
                     self._classes[digest] = class_words(index) if index is not None else ()
                 if (found := find(self._classes[digest])) is not None:
                     return self._shown(path), found
@@ -284,7 +303,7 @@ class _Look:
         """Return the path, as it is shown, of the first file that hands on a function or class of one of some names."""
         self._refresh()
         for path, _ in self._words.holding(map(str.encode, words)):
-            index = tree_in(path, read_whole(path) or b"") if path != own else None
+            index = _tree_at(path) if path != own else None
             if index is not None and any(hands_on(index, word) for word in words):
                 return self._shown(path)
         return None
@@ -357,7 +376,7 @@ class _Look:
             if path == own or (kind == TESTS) is not is_of_tests(self._shown(path)):
                 continue
             if digest not in self._written:
-                index = tree_in(path, read_whole(path) or b"")
+                index = _tree_at(path)
                 self._written[digest] = written_parameters(index) if index is not None else EVERYTHING
             if self._written[digest].may_hold(word):
                 return self._shown(path)
@@ -395,7 +414,7 @@ class _Look:
             self._callers.clear()
         key = signal.key, digest, is_defined
         if key not in self._callers:
-            index = tree_in(path, read_whole(path) or b"")
+            index = _tree_at(path)
             asked = self._asked if is_defined else EVERY_NAME
             self._callers[key] = call_index(index, signal, asked) if index is not None else None
         return self._callers[key]
@@ -406,6 +425,7 @@ class _Look:
             return
         self.is_stale = False
         self._calling.clear()
+        self._contexts = None
         known, self._digests = self._digests, {}
         paths = python_files(self._root)
         self._too_large = paths is None
@@ -432,6 +452,10 @@ class _Look:
 _LOOKS: dict[str, _Look] = {}
 
 
+def _tree_at(path: str) -> AstIndex | None:
+    return tree_in(path, read_whole(path) or b"")
+
+
 def _module(path: str) -> str:
     return os.path.splitext(os.path.basename(path))[0]
 
@@ -449,7 +473,7 @@ def _facts(path: str, raw: bytes) -> _Facts:
 
 def _facts_of(raw: bytes, tree: Callable[[], AstIndex | None]) -> _Facts:
     return _Facts(
-        defaults_set(raw, tree),
+        setters(raw, tree),
         traces_or_scripts(raw),
         binds_initialisers(raw),
         records_traces(raw),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from functools import cached_property
 
 from torchlint.inference.program.annotation_readers import hands_on, reads_annotations
 from torchlint.inference.program.callers import Callee
 from torchlint.inference.program.class_words import binder_below, class_words, definer_below
+from torchlint.inference.program.entered_contexts import Elsewhere
 from torchlint.inference.program.initialised_parameters import written_parameters
 from torchlint.inference.program.module_files import is_test
 from torchlint.inference.program.none_graph import Entry
@@ -20,6 +22,7 @@ from torchlint.inference.program.project_texts import (
     CALLS,
     DEFINES,
     DEFINES_BELOW,
+    ENTERS,
     HANDLES,
     HANDS_NONE,
     HANDS_ON,
@@ -81,6 +84,10 @@ class ProjectView:
     def sets(self, *kinds: str) -> str | None:
         """Return who may set one of torch's defaults elsewhere: :data:`SETS_DEFAULT_DTYPE` and its like."""
         return next((found for each in kinds if (found := self._ask(each)) is not None), None)
+
+    def enters_device(self, entered: Iterable[Elsewhere]) -> bool:
+        """Whether something that this file enters may be a device, as far as the project tells."""
+        return any(self._root is None or self._ask(ENTERS, each.kind, each.word) for each in sorted(entered))
 
     @property
     def records(self) -> str | None:
