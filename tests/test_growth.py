@@ -71,6 +71,13 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "tests": lambda n: "D = 'cuda'\n" + each(n, "def test_{0}(x):\n    assert torch.relu(x).numpy() is D\n"),
     "decorators": lambda n: each(n, "@x.data\n") + "def f():\n    return x.data.numpy()\n",
     "findings in a row": lambda n: "w = torch.ones(3, requires_grad=True)\n" + "; ".join(["w.numpy()"] * n) + "\n",
+    "converted on the way": lambda n: (
+        "def f():\n    w = torch.ones(3, requires_grad=True)\n"
+        + each(n, "    w = w + {0}\n    w = w * 2\n    w = w - {0}\n    a{0} = w.numpy()\n")
+    ),
+    "asked before": lambda n: "def f(x):\n" + each(n, "    assert x is not None\n    y{0} = x.data\n"),
+    "parts of a call": lambda n: "def f(x):\n    z = torch.cat([\n" + each(n, "        x.data,\n") + "    ])\n",
+    "blocks": lambda n: "def f(x, d):\n" + each(n, "    with d as e{0}:\n        y{0} = torch.Tensor([1])\n"),
     "dictionaries": lambda n: "T = {\n" + each(n, "    'k{0}': torch.zeros(1),\n") + "}\nprint(T['k0'].numpy())\n",
 }
 

@@ -290,7 +290,7 @@ class Sample:
         Before a file is parsed, its text is asked whether it may call the function at all.
         """
         for path in paths:
-            if is_of_tests(path) or not _may_hold(path, call):
+            if path == analysis.path or is_of_tests(path) or not _may_hold(path, call):
                 continue
             if path not in self._analyses:
                 self._analyses[path] = self._own.of_file(path)
@@ -359,14 +359,14 @@ def _calls(other: Knowledge, home: Knowledge, function: Function, hierarchy: _Hi
 def _calls_by_name(other: Knowledge, home: Knowledge, word: str, hands_on: bool) -> Iterator[ast.Call | None]:
     index, parents = other.index, other.index.parents
     names = {word} if other is home else _imported_as(other, home, word)
+    read, modules = index.told(_read_by_word, index.tree), _modules(other, home)
     nodes: list[ast.expr] = [
-        each for each in index.nodes(ast.Name) if each.id in names and isinstance(each.ctx, ast.Load)
+        each for name in sorted(names) for each in read.get(name, []) if isinstance(each, ast.Name)
     ]
-    modules = _modules(other, home)
     nodes += [
         each
-        for each in index.nodes(ast.Attribute)
-        if each.attr == word and isinstance(each.ctx, ast.Load) and last_word_of_name(each.value) in modules
+        for each in read.get(word, [])
+        if isinstance(each, ast.Attribute) and last_word_of_name(each.value) in modules
     ]
     for node in nodes:
         above = parents.get(node)
@@ -374,6 +374,16 @@ def _calls_by_name(other: Knowledge, home: Knowledge, word: str, hands_on: bool)
             yield above
         elif hands_on and not isinstance(above, ast.Attribute):  # `name.word` asks a module of the same name
             yield None
+
+
+def _read_by_word(index: AstIndex, module: ast.Module) -> dict[str, list[ast.Name | ast.Attribute]]:
+    """Return the names and attributes of a file that are read, by word: it is asked for each of its functions."""
+    found: dict[str, list[ast.Name | ast.Attribute]] = {}
+    names: list[ast.Name | ast.Attribute] = [*index.inside(module, ast.Name), *index.inside(module, ast.Attribute)]
+    for each in names:
+        if isinstance(each.ctx, ast.Load):
+            found.setdefault(each.id if isinstance(each, ast.Name) else each.attr, []).append(each)
+    return found
 
 
 def _imported_as(other: Knowledge, home: Knowledge, word: str) -> set[str]:

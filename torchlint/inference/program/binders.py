@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
 from torchlint.inference.program.bindings import BINDING, SCOPES, Loop, bound, declared, local, naming, own
@@ -30,21 +33,48 @@ def binder(node: ast.Name, index: AstIndex) -> Function | ast.Module | None:
 
 def reaching(node: ast.Name, scope: Function | ast.Module, index: AstIndex) -> list[ast.Name | ast.arg]:
     """Return the bindings of a function or module, its argument among them, that a name may come from."""
-    places = index.told(bound, scope).get(node.id, [])
+    known = index.told(_places, scope).get(node.id)
     given = _argument(scope, node.id) if isinstance(scope, Function) else []
-    if not places:
+    if known is None:
         return [*given]
     around = [node, *takewhile(lambda above: above is not scope, index.ancestors(node)), scope]
-    clauses = _clauses(around)
-    if inner := [each for each in places if any(each in index.within(clause.target) for clause in clauses)]:
+    seen = [index.within(clause.target) for clause in _clauses(around)]
+    if seen and (
+        inner := [each for each in index.told(bound, scope)[node.id] if any(each in clause for clause in seen)]
+    ):
         return [*inner]
-    places = [each for each in places if not _is_in_clause(each, index)]
-    if (found := _last_assignment(around, {_binding(each, index) for each in places})) is not None:
+    places = known.names
+    if (found := _last_assignment(around, known, index)) is not None:
         # Nothing that was bound before it is left, and no loop around it leads back past it.
         last, statement = found
-        places = [each for each in places if index.start(last) <= index.start(each) < index.end(statement)]
+        places = places[known.before(index.start(last)) : known.before(index.end(statement))]
         given, around = [], around[: around.index(statement) + 2]
     return [*given, *(each for each in places if _reaches(each, node, around[1:-1], index))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where a function or module binds a name, in the order of the text, clauses of comprehensions left out."""
+
+    names: list[ast.Name]
+    starts: list[int]
+    binding: list[ast.AST]
+    """The statements and clauses that do so, one for each."""
+    all_binding: frozenset[ast.AST]
+
+    def before(self, offset: int) -> int:
+        """Return how many of them stand before an offset."""
+        return bisect_left(self.starts, offset)
+
+
+def _places(index: AstIndex, scope: Function | ast.Module) -> dict[str, _Places]:
+    """Return where a function or module binds its names: a long one is asked for many of them."""
+    found = {}
+    for word, several in index.told(bound, scope).items():
+        names = sorted((each for each in several if not _is_in_clause(each, index)), key=index.start)
+        binding = [_binding(each, index) for each in names]
+        found[word] = _Places(names, [*map(index.start, names)], binding, frozenset(binding))
+    return found
 
 
 def _clauses(around: list[ast.AST]) -> list[ast.comprehension]:
@@ -67,7 +97,7 @@ def _is_in_clause(place: ast.Name, index: AstIndex) -> bool:
     return any(isinstance(above, ast.comprehension) and place in index.within(above.target) for above in inner)
 
 
-def _last_assignment(around: list[ast.AST], binding: set[ast.AST]) -> tuple[ast.stmt, ast.stmt] | None:
+def _last_assignment(around: list[ast.AST], known: _Places, index: AstIndex) -> tuple[ast.stmt, ast.stmt] | None:
     """Return the assignment that a node has behind it in any case, and the statement of its block that holds the node.
 
     It stands in the node's own block or in one around it, or is the loop of that block, which binds its target anew
@@ -75,21 +105,28 @@ def _last_assignment(around: list[ast.AST], binding: set[ast.AST]) -> tuple[ast.
     """
     for below, above in pairwise(around):
         if isinstance(below, ast.stmt):
-            for each in _before(below, above):
-                if isinstance(each, ast.Assign) and each in binding:
-                    return each, below
-            if isinstance(above, ast.For | ast.AsyncFor) and above in binding and below in above.body:
+            for each in _before(below, above, known, index):
+                return each, below
+            if isinstance(above, ast.For | ast.AsyncFor) and above in known.all_binding and below in above.body:
                 return above, below
         if isinstance(above, SCOPES):
             break  # who knows when it is called
     return None
 
 
-def _before(statement: ast.stmt, above: ast.AST) -> list[ast.stmt]:
-    """Return the statements before another one in its block, the last one first."""
-    blocks = (getattr(above, name, []) for name in ("body", "orelse", "finalbody"))
-    block: list[ast.stmt] = next((each for each in blocks if statement in each), [statement])
-    return block[: block.index(statement)][::-1]
+def _before(statement: ast.stmt, above: ast.AST, known: _Places, index: AstIndex) -> Iterator[ast.Assign]:
+    """Yield the assignments to a name before a statement in its block, the last one first."""
+    for at in reversed(range(known.before(index.start(statement)))):
+        each = known.binding[at]
+        if isinstance(each, ast.Assign) and index.parents[each] is above and _is_in_one_block(each, statement, above):
+            yield each
+
+
+def _is_in_one_block(one: ast.stmt, other: ast.stmt, above: ast.AST) -> bool:
+    """Whether two statements right below a third are of the same block of it; ``one`` stands before ``other``."""
+    starts = [getattr(above, name, None) for name in ("body", "handlers", "orelse", "finalbody")]
+    firsts = [(block[0].lineno, block[0].col_offset) for block in starts if isinstance(block, list) and block]
+    return not any((one.lineno, one.col_offset) < each <= (other.lineno, other.col_offset) for each in firsts)
 
 
 def _reaches(place: ast.Name, node: ast.Name, between: list[ast.AST], index: AstIndex) -> bool:

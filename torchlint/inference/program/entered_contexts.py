@@ -60,6 +60,7 @@ class Contexts:
     def __init__(self, index: AstIndex) -> None:
         self._index = index
         self._modules = dict(imported(index))
+        self._uses: dict[ast.AST, dict[str, list[ast.expr]]] = {}
 
     def of(self, node: ast.expr) -> Entered:
         """Return what is known of an expression that a block enters; of a call its words alone are asked."""
@@ -139,11 +140,15 @@ class Contexts:
         return [each for each in found if function and self._index.owner(each.node) is function] or found
 
     def _bindings(self, word: str) -> list[_Binding]:
-        return [each for name, each in self._all_bindings if name == word]
+        return self._all_bindings.get(word, [])
 
     @cached_property
-    def _all_bindings(self) -> list[tuple[str, _Binding]]:
-        return [each for node in self._index.order for each in _bound_by(node)]
+    def _all_bindings(self) -> dict[str, list[_Binding]]:
+        found: dict[str, list[_Binding]] = {}
+        for node in self._index.order:
+            for word, each in _bound_by(node):
+                found.setdefault(word, []).append(each)
+        return found
 
     def _is_outside_of_functions(self, binding: _Binding) -> bool:
         node = binding.node
@@ -156,22 +161,25 @@ class Contexts:
     # ------------------------------------------------------------------ how it is used
     def _is_used_otherwise(self, node: ast.Name | ast.Attribute) -> bool:
         """Whether the same object, wherever it is entered, is also used as no device can be."""
-        function = self._index.owner(node)
+        around = self._index.owner(node) or self._index.tree
         uses: list[ast.expr] = []
-        if isinstance(node, ast.Attribute):
-            text = ast.unparse(node)
-            alike = self._index.inside(function or self._index.tree, ast.Attribute)
-            uses += [each for each in alike if each.attr == node.attr and ast.unparse(each) == text]
-        elif len(self._bindings_of(node)) == 1:
-            uses += self._loads(function or self._index.tree, node.id)
+        if isinstance(node, ast.Attribute) or len(self._bindings_of(node)) == 1:
+            uses += self._uses_in(around).get(ast.unparse(node), [])
         item = self._index.parents.get(node)
         if isinstance(item, ast.withitem) and isinstance(item.optional_vars, ast.Name):
-            uses += self._loads(self._index.parents[item], item.optional_vars.id)
-        return any(self._is_no_use_of_device(each) and self._is_run_with(each, node) for each in uses)
+            inside = self._uses_in(around).get(item.optional_vars.id, [])
+            block = self._index.parents[item]
+            uses += [each for each in inside if block in self._index.ancestors(each)]
+        return any(self._is_run_with(each, node) for each in uses)
 
-    def _loads(self, around: ast.AST, word: str) -> list[ast.Name]:
-        names = self._index.inside(around, ast.Name)
-        return [each for each in names if each.id == word and isinstance(each.ctx, ast.Load)]
+    def _uses_in(self, around: ast.AST) -> dict[str, list[ast.expr]]:
+        """Return the names and attributes of a function or the file, by their code, where they are no device."""
+        if around not in self._uses:
+            found = self._uses[around] = {}
+            known: list[ast.expr] = [*self._index.inside(around, ast.Name), *self._index.inside(around, ast.Attribute)]
+            for each in filter(self._is_no_use_of_device, known):
+                found.setdefault(ast.unparse(each), []).append(each)
+        return self._uses[around]
 
     def _is_no_use_of_device(self, node: ast.expr) -> bool:
         match self._index.parents.get(node):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import libcst as cst
 
@@ -176,7 +176,7 @@ def _is_other_object(root: ast.expr, context: FileContext) -> bool:
             return True
     if isinstance(root, ast.Call):
         return _is_class(root.func, context)
-    return any(map(_says_other, _questions(root, context)))
+    return _is_asked(root, context, _says_other)
 
 
 def _makes_an_object(place: ast.Name | ast.arg, context: FileContext) -> bool:
@@ -196,29 +196,32 @@ def _is_class(function: ast.expr, context: FileContext) -> bool:
     return called.unknown or not called.may(Kind.MODULE)
 
 
-def _questions(root: ast.expr, context: FileContext) -> Iterator[ast.AST]:
-    """Yield what the scope asks of the same object: attributes of it, and tests of its class."""
+def _is_asked(root: ast.expr, context: FileContext, tells: Callable[[ast.AST, FileContext], bool]) -> bool:
+    """Whether the scope asks the same object for an attribute, or tests its class, in a way that tells something."""
     code = _dotted(root)
     around: ast.AST = context.function_around(root) or context.tree
     if code.startswith("self."):
         around = next((each for each in context.ancestors(root) if isinstance(each, ast.ClassDef)), around)
-    bound = {id(each) for each in context.reaching(root)} if isinstance(root, ast.Name) else set()
-    for other, question in _all_questions(around, context).get(code, ()):
-        if not isinstance(other, ast.Name) or any(id(each) in bound for each in context.reaching(other)):
-            yield question
+    asked = context.answer((tells, around), lambda: _asked(around, context, tells)).get(code, ())
+    if not asked or not isinstance(root, ast.Name):
+        return bool(asked)
+    bound = {id(each) for each in context.reaching(root)}
+    return any(id(each) in bound for other in asked if isinstance(other, ast.Name) for each in context.reaching(other))
 
 
-@remembered
-def _all_questions(around: ast.AST, context: FileContext) -> dict[str, list[tuple[ast.expr, ast.AST]]]:
-    """Return for each name and dotted name of a scope where it is asked for an attribute or for its class."""
-    found: dict[str, list[tuple[ast.expr, ast.AST]]] = {}
+def _asked(
+    around: ast.AST, context: FileContext, tells: Callable[[ast.AST, FileContext], bool]
+) -> dict[str, list[ast.expr]]:
+    """Return the names and dotted names of a scope where they are asked for what tells something, by their code."""
+    found: dict[str, list[ast.expr]] = {}
     for node in context.inside(around, ast.Attribute):
-        if code := _dotted(node.value):
-            found.setdefault(code, []).append((node.value, node))
+        if (code := _dotted(node.value)) and tells(node, context):
+            found.setdefault(code, []).append(node.value)
     for call in context.inside(around, ast.Call):
         match call:
             case ast.Call(func=ast.Name(id="isinstance"), args=[given, _]) if code := _dotted(given):
-                found.setdefault(code, []).append((given, call))
+                if tells(call, context):
+                    found.setdefault(code, []).append(given)
     return found
 
 
@@ -233,7 +236,7 @@ def _dotted(node: ast.expr) -> str:
     return ""
 
 
-def _says_other(question: ast.AST) -> bool:
+def _says_other(question: ast.AST, _: FileContext) -> bool:
     match question:
         case ast.Attribute(attr=word):
             return not is_tensor_word(word)
@@ -249,7 +252,7 @@ def _is_asked_as_tensor(owner: ast.expr, root: ast.expr, context: FileContext) -
     """Whether the object comes from a network or a tensor, or is asked itself for what tensors give."""
     if any(map(_is_tensor_step, _steps(owner))) or _is_surely_no_array(context.value(owner)):
         return True
-    if any(_measures(each, context) for each in _questions(root, context)):
+    if _is_asked(root, context, _measures):
         return True
     if isinstance(root, ast.Name) and _is_reckoned_with(root, context):
         return True

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from torchlint.rules.api import FileContext, Function, Kind
+from torchlint.rules.api import FileContext, Function, Kind, remembered
 from torchlint.rules.evidence.layer_arguments import numbers_of_layer
 
 PLAIN = Kind.INTEGER | Kind.SCALAR | Kind.STRING | Kind.NONE | Kind.SIZE | Kind.DEVICE | Kind.DTYPE | Kind.ARRAY
@@ -53,7 +53,13 @@ def _is_plain(node: ast.expr) -> bool:
 
 def is_counted_with(code: str, around: ast.AST, context: FileContext) -> bool:
     """Whether code reckons with an expression as only a number allows: a layer's width, ``range(n)``."""
-    return any(ast.unparse(each) == code for node in context.within(around) for each in _numbers(node, context))
+    return code in _counted_in(around, context)
+
+
+@remembered
+def _counted_in(around: ast.AST, context: FileContext) -> frozenset[str]:
+    """Return the code of all that is reckoned with as a number."""
+    return frozenset(ast.unparse(each) for node in context.within(around) for each in _numbers(node, context))
 
 
 def _numbers(node: ast.AST, context: FileContext) -> Iterator[ast.expr]:

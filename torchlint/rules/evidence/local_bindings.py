@@ -123,7 +123,7 @@ def is_guarded(name: ast.Name, tells: Tells, context: FileContext) -> bool:
         return False
     below: ast.AST = name
     for above in context.ancestors(name):
-        for test, holds, region in _tests(below, above):
+        for test, holds, region in _tests(below, above, context):
             if _says(test, holds, tells) and not _is_rebound(name, region, context):
                 return True
         if isinstance(above, SCOPES):
@@ -148,7 +148,7 @@ def is_instance(name: ast.Name, accepts: Callable[[frozenset[str]], bool], conte
     return is_guarded(name, tells, context)
 
 
-def _tests(below: ast.AST, above: ast.AST) -> Iterator[tuple[ast.expr, bool, Sequence[ast.AST]]]:
+def _tests(below: ast.AST, above: ast.AST, context: FileContext) -> Iterator[tuple[ast.expr, bool, Sequence[ast.AST]]]:
     """Yield the tests that hold at a node by what is right above it, how they came out, and what stands behind them."""
     match above:
         case ast.If(test=test, body=body, orelse=orelse) if below is not test:
@@ -161,21 +161,44 @@ def _tests(below: ast.AST, above: ast.AST) -> Iterator[tuple[ast.expr, bool, Seq
     if isinstance(above, _COMPREHENSIONS) and not isinstance(below, ast.comprehension):
         yield from ((each, True, [below]) for clause in above.generators for each in clause.ifs)
     if isinstance(below, ast.stmt):
-        yield from _earlier(below, above)
+        yield from _earlier(below, above, context)
 
 
-def _earlier(below: ast.stmt, above: ast.AST) -> Iterator[tuple[ast.expr, bool, Sequence[ast.AST]]]:
+def _earlier(
+    below: ast.stmt, above: ast.AST, context: FileContext
+) -> Iterator[tuple[ast.expr, bool, Sequence[ast.AST]]]:
     """Yield the tests of statements before one in its block: without their outcome it is not reached."""
-    blocks: list[list[ast.stmt]] = [getattr(above, word, []) for word in ("body", "orelse", "finalbody")]
-    for block in blocks:
-        if not isinstance(block, list) or below not in block:
+    for block, guards in _guards(above, context):
+        if guards and _start(block[0]) <= _start(below) <= _start(block[-1]):
+            for at, test, holds in guards:
+                if _start(block[at]) < _start(below):
+                    yield test, holds, block[at + 1 :]
+
+
+_Guards = list[tuple[int, ast.expr, bool]]
+"""Where statements of a block stand that end it by a test, with the test and its outcome where they do not."""
+
+
+@remembered
+def _guards(node: ast.AST, context: FileContext) -> list[tuple[list[ast.stmt], _Guards]]:  # noqa: ARG001
+    """Return the blocks of a statement, each with its statements behind which a test has one outcome."""
+    found: list[tuple[list[ast.stmt], _Guards]] = []
+    for block in (getattr(node, word, None) for word in ("body", "orelse", "finalbody")):
+        if not isinstance(block, list) or not block:
             continue
-        for at, each in enumerate(block[: block.index(below)]):
+        guards: _Guards = []
+        for at, each in enumerate(block):
             match each:
                 case ast.Assert(test=test):
-                    yield test, True, block[at + 1 :]
+                    guards.append((at, test, True))
                 case ast.If(test=test, body=[*_, last], orelse=[]) if isinstance(last, _LEAVING):
-                    yield test, False, block[at + 1 :]
+                    guards.append((at, test, False))
+        found.append((block, guards))
+    return found
+
+
+def _start(node: ast.stmt) -> tuple[int, int]:
+    return node.lineno, node.col_offset
 
 
 def _says(test: ast.expr, holds: bool, tells: Tells) -> bool:
