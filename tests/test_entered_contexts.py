@@ -46,7 +46,7 @@ OTHERS = {
         {"timers.py": OWN + "\n\nclass Holder:\n    def __init__(self):\n        self.timer = Timer()\n"},
     ),
     "element of what a call gives": (
-        "locks = sorted([threading.Lock()], key=id)\nwith locks[0]:\n    print(shown())\n",
+        "def some():\n    return [threading.Lock()]\n\n\nlocks = some()\nwith locks[0]:\n    print(shown())\n",
         {},
     ),
     "element of a container": (
@@ -92,6 +92,11 @@ DEVICES = {
         "at(torch.device('meta'))\n",
         {},
     ),
+    "used as no device is, where the error passes": (
+        "from contextlib import suppress\n\n\ndef at(it):\n    with suppress(AttributeError):\n        it.start()\n"
+        "    with it:\n        print(shown())\n\n\nat(torch.device('meta'))\n",
+        {},
+    ),
     "element of a container": (
         "places = {}\nplaces['a'] = torch.ones(1, device='meta').device\nwith places['a']:\n    print(shown())\n",
         {},
@@ -99,6 +104,36 @@ DEVICES = {
     "element of a container that is handed on": (
         "def fill(places):\n    places['a'] = torch.device('meta')\n\n\nplaces = {}\nfill(places)\n"
         "with places['a']:\n    print(shown())\n",
+        {},
+    ),
+    "annotated with torch.device under another name": (
+        "from torch import device as Where\n\n\ndef at(it: Where):\n    with it:\n        print(shown())\n\n\n"
+        "at(torch.device('meta'))\n",
+        {},
+    ),
+    "annotated from a module beside that has a standard module's name": (
+        "from inside.at import at\n\nat(torch.device('meta'))\n",
+        {
+            "inside/__init__.py": "",
+            "inside/queue.py": "import torch\n\nWhere = torch.device\n",
+            "inside/at.py": "import torch\nfrom uses import shown\nfrom .queue import Where\n\n\n"
+            "def at(it: Where):\n    with it:\n        print(shown(), torch.__name__)\n",
+        },
+    ),
+    "device of a tensor beside an attribute of that name": (
+        "class Holder:\n    def __init__(self):\n        self.device = 'cpu'\n\n\nhere = "
+        "torch.ones(1, device='meta').device\nwith here:\n    print(shown())\n",
+        {},
+    ),
+    "field that is None by default": (
+        "from places import Holder\n\nwith Holder(torch.device('meta')).at:\n    print(shown())\n",
+        {
+            "places.py": "from dataclasses import dataclass\nfrom typing import Any\n\n\n@dataclass\nclass Holder:\n"
+            "    at: Any = None\n"
+        },
+    ),
+    "what a dictionary holds": (
+        "places = {'a': torch.device('meta')}\nfor it in places.values():\n    with it:\n        print(shown())\n",
         {},
     ),
     "loop": ("for it in [torch.device('meta')]:\n    with it:\n        print(shown())\n", {}),

@@ -41,8 +41,15 @@ _GENERAL = frozenset({"typing", "typing_extensions", "contextlib", "collections"
 _PLAIN_CLASSES = frozenset({"bool", "int", "float", "str", "bytes"})
 _HOLDERS = frozenset({"dict", "list", "defaultdict", "OrderedDict", "deque"})
 _READING = frozenset({"get", "pop", "keys", "values", "items", "clear", "copy", "index", "count", "popleft", "popitem"})
-_BRANCHES = (ast.If, ast.IfExp, ast.BoolOp, ast.Try, ast.While, ast.For, ast.comprehension, ast.Match)
-"""What may run a part of itself for some objects only."""
+_PASSING_ON = _READING | frozenset(
+    "zip enumerate reversed sorted list tuple set iter map filter next dict chain cycle islice product repeat".split()
+)
+"""Functions and methods that give what they are given, or what they are called on holds."""
+_BRANCHES = (
+    *(ast.If, ast.IfExp, ast.BoolOp, ast.Try, ast.While, ast.For, ast.Match, ast.With, ast.Lambda),
+    *(ast.comprehension, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+)
+"""What may run a part of itself for some objects only, later, or let an error of it pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +91,8 @@ class Contexts:
                 return None if makes_device(function, self._modules) else frozenset({Elsewhere(CALL, word)})
             case ast.Name(id="self"):
                 return _NO_DEVICE
+            case ast.Attribute(attr=word) if seen and speaks_of_devices(word):  # `x.device` of whatever x
+                return None
             case ast.Name() | ast.Attribute():
                 return self._of_name(node, seen)
             case ast.Subscript(value=ast.Name() | ast.Attribute() as holder):
@@ -120,6 +129,11 @@ class Contexts:
                 return _NO_DEVICE
             case ast.alias() as alias:
                 return self._of_import(alias)
+            case ast.AnnAssign(annotation=annotation, value=value) if self._is_in_class(binding) or value is None:
+                # a field is set by whoever makes the object
+                return _every([self._of_annotation(annotation), *([self._told(value, seen)] if value else [])])
+            case ast.For() | ast.comprehension() if _called(binding.value) in _PASSING_ON:
+                return None
         return self._told(binding.value, seen)
 
     def _of_import(self, alias: ast.alias) -> Entered:
@@ -127,7 +141,8 @@ class Contexts:
             return _NO_DEVICE
         if speaks_of_devices(alias.name) or alias.name == "*":
             return None
-        is_of_torch = self._modules[alias.asname or alias.name].split(".")[0] == "torch"
+        word = alias.asname or alias.name
+        is_of_torch = self._modules[word].split(".")[0] == "torch" and word not in self._relative
         return _NO_DEVICE if is_of_torch else frozenset({Elsewhere(NAME, alias.name)})
 
     def _bindings_of(self, node: ast.Name | ast.Attribute) -> list[_Binding]:
@@ -226,11 +241,19 @@ class Contexts:
         module = self._modules.get(words[0])
         if module is None:
             return None
-        top = module.partition(".")[0]
-        if top == "torch" or (top in sys.stdlib_module_names and top not in _GENERAL):
-            return _NO_DEVICE
+        top = "" if words[0] in self._relative else module.partition(".")[0]
         word = module.rpartition(".")[2] if len(words) == 1 else words[-1]
-        return None if top in _GENERAL or speaks_of_devices(word) else frozenset({Elsewhere(CLASS, word)})
+        if top in _GENERAL or speaks_of_devices(word):
+            return None
+        if top == "torch" or top in sys.stdlib_module_names:
+            return _NO_DEVICE
+        return frozenset({Elsewhere(CLASS, word)})
+
+    @cached_property
+    def _relative(self) -> frozenset[str]:
+        """The names that come from modules beside this one, whatever these are called."""
+        imports = [each for each in self._index.nodes(ast.ImportFrom) if each.level]
+        return frozenset(alias.asname or alias.name for each in imports for alias in each.names)
 
     def _defines_class(self, word: str) -> bool:
         found = self._bindings(word)
@@ -254,7 +277,7 @@ class Contexts:
             case ast.Call(func=ast.Name(id=word) | ast.Attribute(attr=word), args=given) as call if word in _HOLDERS:
                 is_empty = not call.keywords and (not given or (word == "defaultdict" and len(given) == 1))
                 return _NO_DEVICE if is_empty else None
-            case ast.Call() as call:
+            case ast.Call() as call if _called(call) not in _PASSING_ON:
                 return self._told(call, seen)
         return None
 
@@ -328,7 +351,7 @@ def _bound_by(node: ast.AST) -> Iterator[tuple[str, _Binding]]:
             for each in targets:
                 yield from _in_target(each, node, value)
         case (
-            ast.AnnAssign(target=target, value=ast.expr() as value)
+            ast.AnnAssign(target=target, value=value)
             | ast.NamedExpr(target=target, value=value)
             | ast.withitem(context_expr=value, optional_vars=ast.expr() as target)
         ):
@@ -352,6 +375,12 @@ def _in_target(target: ast.expr, node: ast.AST, value: ast.expr | None) -> Itera
                 yield from _in_target(each, node, value if isinstance(value, ast.Call) else None)
         case ast.Starred(value=inner):
             yield from _in_target(inner, node, None)
+
+
+def _called(node: ast.expr | None) -> str:
+    """Return the last word of what is called; nothing for another expression."""
+    words = dotted(node.func) if isinstance(node, ast.Call) else []
+    return words[-1] if words else ""
 
 
 def _word(node: ast.AST) -> str:
