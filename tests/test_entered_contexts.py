@@ -136,6 +136,14 @@ DEVICES = {
         "places = {'a': torch.device('meta')}\nfor it in places.values():\n    with it:\n        print(shown())\n",
         {},
     ),
+    "attributes that are bound to each other": (
+        "from places import Holder\n\nholder = Holder(torch.ones(1, device='meta'))\nwith holder.one:\n    pass\n"
+        "with holder.other:\n    print(shown())\n",
+        {
+            "places.py": "class Holder:\n    def __init__(self, x):\n        self.one = x.device\n"
+            "        self.other = self.one\n        self.one = self.other\n"
+        },
+    ),
     "loop": ("for it in [torch.device('meta')]:\n    with it:\n        print(shown())\n", {}),
 }
 

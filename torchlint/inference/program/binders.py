@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
@@ -105,8 +104,8 @@ def _last_assignment(around: list[ast.AST], known: _Places, index: AstIndex) -> 
     """
     for below, above in pairwise(around):
         if isinstance(below, ast.stmt):
-            for each in _before(below, above, known, index):
-                return each, below
+            if (last := _last_before(below, above, known, index)) is not None:
+                return last, below
             if isinstance(above, ast.For | ast.AsyncFor) and above in known.all_binding and below in above.body:
                 return above, below
         if isinstance(above, SCOPES):
@@ -114,12 +113,13 @@ def _last_assignment(around: list[ast.AST], known: _Places, index: AstIndex) -> 
     return None
 
 
-def _before(statement: ast.stmt, above: ast.AST, known: _Places, index: AstIndex) -> Iterator[ast.Assign]:
-    """Yield the assignments to a name before a statement in its block, the last one first."""
+def _last_before(statement: ast.stmt, above: ast.AST, known: _Places, index: AstIndex) -> ast.Assign | None:
+    """Return the last assignment to a name before a statement in its block."""
     for at in reversed(range(known.before(index.start(statement)))):
         each = known.binding[at]
         if isinstance(each, ast.Assign) and index.parents[each] is above and _is_in_one_block(each, statement, above):
-            yield each
+            return each
+    return None
 
 
 def _is_in_one_block(one: ast.stmt, other: ast.stmt, above: ast.AST) -> bool:

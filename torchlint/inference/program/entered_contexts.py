@@ -313,24 +313,35 @@ class ContextsElsewhere:
         self._words = words
         self._makers = makers
         self._tree = tree
-        self._known: dict[Elsewhere, bool] = {}
+        self._known: dict[Elsewhere, Entered] = {}
         self._contexts: dict[str, Contexts | None] = {}
 
     def tells(self, asked: Elsewhere) -> bool:
-        """Whether no device is entered, as far as one word goes."""
+        """Whether no device is entered, as far as one word goes, and the words that it leads to."""
+        left, met = [asked], {asked}
+        while left:
+            needed = self._needed(left.pop())
+            if needed is None:
+                return False
+            left += needed - met
+            met |= needed
+        return True
+
+    def _needed(self, asked: Elsewhere) -> Entered:
+        """Return what must hold elsewhere so that a word stands for no device."""
         if asked not in self._known:
-            self._known[asked] = True  # what leads back to itself says nothing new
-            self._known[asked] = self._finds(asked)
+            self._known[asked] = self._find(asked)
         return self._known[asked]
 
-    def _finds(self, asked: Elsewhere) -> bool:
+    def _find(self, asked: Elsewhere) -> Entered:
         if asked.kind == CALL:
-            return asked.word not in self._makers
+            return None if asked.word in self._makers else _NO_DEVICE
         if asked.kind == CLASS:
-            return any(asked.word in self._classes_in(path) for path, _ in self._words.defining(asked.word))
+            defining = self._words.defining(asked.word)
+            return _NO_DEVICE if any(asked.word in self._classes_in(path) for path, _ in defining) else None
         texts = self._words.holding((asked.word.encode(),))
         found = [each for path, _ in texts for each in self._bound_in(path, asked.word)]
-        return bool(found) and all(each is not None and all(map(self.tells, each)) for each in found)
+        return _every(found) if found else None
 
     def _classes_in(self, path: str) -> frozenset[str]:
         index = self._tree(path)
