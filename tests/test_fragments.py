@@ -415,3 +415,12 @@ def test_one_run_serves_all_fixes_with_the_same_fragment(monkeypatch: pytest.Mon
     first, second = ruled(proposed(body), 60).values()
     assert first == second
     assert started == [0]
+
+
+def test_a_text_may_name_a_device() -> None:
+    (verdict,) = judged("""
+        def numbers(x: torch.Tensor, device: str):
+            found = torch.argmax(x.to(device), -1).flatten()
+            return [each.item() for each in found]
+    """)
+    assert (verdict.outcome, verdict.differing) == (PROVEN, 0)

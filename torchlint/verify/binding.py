@@ -173,7 +173,7 @@ def _visible(world: World, kind: str) -> object:
         return world.device, world.state, world.dtype, world.layout
     if kind in ("array", "mask", "sizes", "tensors", "arrays"):
         return world.device, world.dtype if kind in ("array", "arrays") else "", world.layout
-    return world.device if kind in ("device", "module", "indices") else ""
+    return world.device if kind in ("device", "name of a device", "module", "indices") else ""
 
 
 def _plainer(world: World, kinds: list[str]) -> World:
@@ -255,7 +255,7 @@ _KINDS: dict[Kind, tuple[Choice, ...]] = {
     Kind.SIZE: (Choice("sizes"),),
     Kind.INTEGER: (Choice("int"), Choice("int", 1)),
     Kind.SCALAR: (Choice("float"), Choice("flag"), Choice("flag", 1)),
-    Kind.STRING: (Choice("string"),),
+    Kind.STRING: (Choice("string"), Choice("name of a device")),
     Kind.NONE: (Choice("none"),),
     Kind.MODULE: (Choice("module"),),
     Kind.DEVICE: (Choice("device"),),
@@ -342,6 +342,7 @@ _BY_WORLD: dict[str, Callable[[World], Any]] = {
     "array": _array,
     "sizes": lambda world: _plain_tensor(world, torch.float32).size(),
     "device": lambda world: torch.device(torch_device(world.device)),
+    "name of a device": lambda world: torch_device(world.device),
     "mask": lambda world: _plain_tensor(world, torch.bool),
     "indices": _indices,
     "tensors": partial(_several, kind="tensor"),
