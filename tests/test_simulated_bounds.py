@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
-from torchlint.verify import simulated  # noqa: E402
+from torchlint.verify import accelerators, simulated  # noqa: E402
 from torchlint.verify.simulated import memory  # noqa: E402
 
 NEEDED = pytest.mark.skipif(simulated.missing() is not None, reason=str(simulated.missing()))
@@ -44,6 +44,7 @@ def test_what_an_error_leaves_in_torch_is_put_back() -> None:
 
 
 def test_a_torch_without_the_backend_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accelerators, "present", lambda: ())
     monkeypatch.delattr(torch.utils.backend_registration, "_setup_privateuseone_for_python_backend", raising=False)
     simulated.missing.cache_clear()
     try:

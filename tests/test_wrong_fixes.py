@@ -26,6 +26,8 @@ def witness(texts: tuple[str, str], observable: str, device: str) -> World | Non
     """Return the first ordinary world in which the old text runs and the new one differs in an observable."""
     if device == simulated.NAME and simulated.missing():
         pytest.skip(str(simulated.missing()))
+    if device == "cpu" and "cuda" in texts[0] and torch.cuda.is_available():
+        pytest.skip("asks for CUDA, which is here")
     old, new = map(Snippet, texts)
     for world in telling(device, old.given):
         if observable in {each.observable for each in judge(old, new, [world]).refutations}:

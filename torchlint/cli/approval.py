@@ -27,8 +27,6 @@ def find_bench(device: str | None) -> Bench:
     """
     # `python -m torchlint` looks in the current folder first: torch would run a `queue.py` there in place of its own.
     sys.path[:] = [each for each in sys.path if each not in ("", os.getcwd())]
-    # Otherwise asking whether CUDA is there would start it, and a process that forked could not use it any more.
-    os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
     for package in ("numpy", "torch"):
         try:
             imported = importlib.import_module(package)

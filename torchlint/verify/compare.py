@@ -5,18 +5,20 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from torchlint.diagnostics.model import Applicability
 from torchlint.verify.observables import fills_memory
 from torchlint.verify.observe import Observation, Snippet, observe, repeatable
-from torchlint.verify.worlds import World, on
+from torchlint.verify.worlds import HOSTED, World, on
 
 _NO_DEVICE = ("not compiled with", "Found no NVIDIA driver", "No CUDA GPUs", "no XPU", "not linked with")
 """Words of torch's where a device is not on this machine."""
 ABSENT = "(not there)"
 """What stands for an observable of what was not there."""
+_OF_THE_HOST = ("device", "cuda", "CUDA", "not implemented for", "unsupported operation")
+"""Words of torch's where something does not run on the host, and may on an accelerator or harms nothing there."""
 _LONGEST = 120
 _AGAIN = 3
 _REPORTED = "modified by an inplace operation"
@@ -102,7 +104,7 @@ def _judged(before: Snippet, after: Snippet, worlds: Iterable[World]) -> Judgeme
     hindrances: Counter[str] = Counter()
     for world in worlds:
         tried += 1
-        old = observe(before, world)
+        old = _raises_on_host(before, world) or observe(before, world)
         if old.error is not None:
             hindrances[old.hindrance] += 1
             continue
@@ -116,6 +118,18 @@ def _judged(before: Snippet, after: Snippet, worlds: Iterable[World]) -> Judgeme
     return Judgement(tried, ran, tuple(found), broken, tuple(hindrances.most_common()))
 
 
+def _raises_on_host(text: Snippet, world: World) -> Observation | None:
+    """Return how a text for a real accelerator raises on the host; None where it does not, or for want of a device.
+
+    An index beyond a tensor's end is an error on the host. On an accelerator it is one of the device, which answers
+    nothing more in this process.
+    """
+    if world.device in HOSTED:
+        return None
+    seen = observe(text, replace(world, device="cpu"))
+    return None if seen.error is None or any(each in seen.error for each in _OF_THE_HOST) else seen
+
+
 def mended(before: Snippet, after: Snippet, worlds: Iterable[World]) -> tuple[int, int]:
     """Count the worlds in which the old text raises, and those of them in which the new one runs.
 
@@ -124,7 +138,7 @@ def mended(before: Snippet, after: Snippet, worlds: Iterable[World]) -> tuple[in
     raising = running = 0
     with repeatable():
         for world in worlds:
-            old = observe(before, world)
+            old = _raises_on_host(before, world) or observe(before, world)
             if old.is_there and old.error is not None and not any(each in old.error for each in _NO_DEVICE):
                 raising += 1
                 running += observe(after, world).error is None

@@ -8,7 +8,7 @@ from itertools import islice
 
 import torch
 
-from torchlint.verify import sandbox
+from torchlint.verify import accelerators, sandbox
 from torchlint.verify.cases import Case, repaired
 from torchlint.verify.compare import judge, mended
 from torchlint.verify.observe import Snippet, warm
@@ -25,7 +25,7 @@ from torchlint.verify.verdicts import (
     told_together,
     unable,
 )
-from torchlint.verify.worlds import devices, telling, wake
+from torchlint.verify.worlds import devices, telling
 
 _SHOWN = 5
 
@@ -53,7 +53,7 @@ def verdicts(
     yield from ((number, _SHOWN_ONLY) for number, code in enumerate(codes) if not of_rule(code))
     works = ((at, partial(_tried, case, repaired(case), tuple(on))) for at, (_, case) in enumerate(pieces))
     came: dict[int, Verdict] = {}
-    for at, part in sandbox.each(works, seconds, jobs, partial(wake, on)):
+    for at, part in sandbox.each(works, seconds, jobs, partial(accelerators.wake, on)):
         came[at] = unable(part.reason) if isinstance(part, sandbox.Stopped) else part
         done(1)
         mine = [each for each, (number, _) in enumerate(pieces) if number == pieces[at][0]]

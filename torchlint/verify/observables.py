@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import operator
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -40,7 +41,13 @@ def default_device() -> str:
 
 
 def reset_default_device() -> None:
-    """Let new tensors be on the host again."""
+    """Let new tensors be on the host again, whichever way they were sent elsewhere."""
+    if torch._C._get_default_device() != "cpu":  # noqa: SLF001
+        dtype = torch.get_default_dtype()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a default tensor type says both, and going back takes the same call
+            torch.set_default_tensor_type(torch.FloatTensor)  # torchlint: ignore[TNS310] which may be set
+        torch.set_default_dtype(dtype)
     if hasattr(torch, "set_default_device"):
         torch.set_default_device(None)
 

@@ -10,13 +10,14 @@ import torch
 
 from torchlint.diagnostics.model import Applicability
 from torchlint.verify import simulated
+from torchlint.verify.accelerators import device_name
 from torchlint.verify.cases import Case, Target, claim, in_changed_defaults, repaired
 from torchlint.verify.compare import Judgement, judge
 from torchlint.verify.extra_worlds import absences, rare_differences
 from torchlint.verify.ledger import Absent, Ledger, Rare, Row
 from torchlint.verify.observe import Snippet
 from torchlint.verify.table import UNSAFE, claiming, of_rule
-from torchlint.verify.worlds import covering, device_name, devices, telling
+from torchlint.verify.worlds import covering, devices, telling
 
 
 def here() -> Target:

@@ -11,12 +11,11 @@ import torch
 from torchlint.diagnostics.assumptions import merged
 from torchlint.diagnostics.model import Applicability, Finding, Settings
 from torchlint.source.text import Source
-from torchlint.verify import sandbox
+from torchlint.verify import accelerators, sandbox
 from torchlint.verify.fragment import Fragment, Uncut, fragments
 from torchlint.verify.observe import warm
 from torchlint.verify.trial import ROW, Trial
 from torchlint.verify.verdicts import Verdict, unable
-from torchlint.verify.worlds import wake
 
 
 class Court:
@@ -56,7 +55,7 @@ class Court:
                     keys[number], twins[key] = key, []
                     yield number, trial
 
-        for number, came in sandbox.each(works(), self.seconds, self.jobs, partial(wake, self.devices)):
+        for number, came in sandbox.each(works(), self.seconds, self.jobs, partial(accelerators.wake, self.devices)):
             yield from ready
             ready.clear()
             verdict = unable(came.reason) if isinstance(came, sandbox.Stopped) else came

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from itertools import combinations
@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from torchlint.verify import simulated
+from torchlint.verify import accelerators, simulated
 
 STATES = ("leaf", "result", "view of a leaf", "parameter", "detached", "frozen parameter")
 """How a tensor stands to autograd. A "detached" one shares its memory with a tensor that has a graph."""
@@ -57,28 +57,9 @@ HOSTED = "cpu", simulated.NAME
 """Devices whose work the host does."""
 
 
-def wake(devices: Iterable[str]) -> None:
-    """Have real accelerators load in this process what their drivers need."""
-    for device in (each for each in devices if each not in HOSTED):
-        with suppress(RuntimeError):  # where it cannot be, no world of it can either, which is then said
-            torch.zeros(1, device=device)
-
-
 def devices() -> tuple[str, ...]:
-    """Return the devices of this machine on which worlds can be made.
-
-    The host, the simulated one, and each real one.
-    """
-    simulation = () if simulated.missing() else (simulated.NAME,)
-    real = {"cuda": torch.cuda, "mps": getattr(torch.backends, "mps", None), "xpu": getattr(torch, "xpu", None)}
-    present = (name for name, module in real.items() if module is not None and module.is_available())
-    return ("cpu", *simulation, *present)
-
-
-def device_name(device: str) -> str:
-    """Return the name under which a ledger speaks of a device: ``"cpu"``, ``"simulated"``, ``"NVIDIA A100"``."""
-    named = {"cuda": torch.cuda, "xpu": getattr(torch, "xpu", None)}.get(device)
-    return str(named.get_device_name()) if named is not None else device
+    """Return the devices of this machine on which worlds can be made: the host, and the real or the simulated ones."""
+    return ("cpu", *(accelerators.present() or (() if simulated.missing() else (simulated.NAME,))))
 
 
 def torch_device(device: str) -> str:
@@ -213,7 +194,7 @@ def _values(world: World) -> Any:
 @cache
 def _on_host(name: str, layout: str) -> Any:
     shape, dtype = _SHAPES[layout], getattr(torch, name)
-    plain = torch.arange(int(np.prod(shape)), dtype=torch.float64).reshape(shape)
+    plain = torch.arange(int(np.prod(shape)), dtype=torch.float64, device="cpu").reshape(shape)
     if name in _WHOLE:
         return (plain - 1).to(dtype)
     plain = plain / 4 - 0.5  # sums of these are exact in any order

@@ -13,13 +13,20 @@ from typing import Any
 
 import torch
 
+from torchlint.verify import accelerators
+
 NAME = "simulated"
 """What worlds and the ledger call this device."""
 
 
 @cache
 def missing() -> str | None:
-    """Say why there can be no simulated accelerator with the torch at hand; None where there can be one."""
+    """Say why there can be no simulated accelerator with the torch at hand; None where there can be one.
+
+    None stands beside a real one: torch knows a single accelerator in a process, and autograd would wait for this one.
+    """
+    if real := accelerators.present():
+        return f"a real accelerator is here: {', '.join(real)}"
     backends = getattr(torch.utils, "backend_registration", None)
     if not hasattr(backends, "_setup_privateuseone_for_python_backend") or not hasattr(torch._C, "_acc"):  # noqa: SLF001
         return f"torch {torch.__version__} has no backend that can be written in Python, as 2.13 has"
