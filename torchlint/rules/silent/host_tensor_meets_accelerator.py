@@ -15,7 +15,9 @@ outside of classes in a file that has no word of devices.
 ## Why is this bad?
 
 On a CPU all tensors are on the same device, and all works. On an accelerator the line raises `RuntimeError: Expected
-all tensors to be on the same device`: whoever tests on a CPU never sees it.
+all tensors to be on the same device`: whoever tests on a CPU never sees it. So seen on an NVIDIA H200 with torch 2.11
+for `+`, `torch.cat`, `torch.where`, `gather`, `index_select`, `index_fill_`, `masked_fill` and a layer; an index of the
+host (`x[torch.arange(2)]`) and a tensor without dimensions were taken there.
 
 ## Example
 
