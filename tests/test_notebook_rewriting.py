@@ -177,3 +177,12 @@ def _edited(source: Notebook, index: int, edits: list[Edit]) -> str:
     if text.endswith("\0"):
         return text[:-1]
     return re.sub(r"(\r\n|\r|\n)\Z", "", text.replace("\0", part.newline))
+
+
+@pytest.mark.parametrize("separators", [(", ", ": "), (",", ":")])
+def test_a_list_of_one_string_grows_as_the_notebook_spells_lists(separators: tuple[str, str]) -> None:
+    made = notebook(code(SETUP), {**code(""), "source": ["w.data.fill_(3)"]})
+    before = json.dumps(json.loads(made), separators=separators).encode()
+    after = torchlint.fix(before, path="a.ipynb", config=UNSAFE).raw
+    assert json.loads(after)["cells"][-1]["source"] == ["with torch.no_grad():\n", "    w.fill_(3)"]
+    assert after == json.dumps(json.loads(after), separators=separators).encode()

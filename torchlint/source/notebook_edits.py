@@ -173,14 +173,17 @@ def _spliced(
 
 
 def _array(text: str, cell: Cell, items: list[_Item]) -> str:
-    """Spell the list, the blanks between two strings kept where both were neighbours, else as between the first two."""
+    """Spell the list, the blanks between two strings kept where both were neighbours, else as between the first two.
+
+    One string that stands close to its bracket tells none: a space follows a comma where one stands before the list.
+    """
     assert cell.array is not None
     start, end = cell.array
     if not items:
         return "[]"
     gaps = [text[one[1] : other[0]] for one, other in pairwise(cell.literals)]
     head, tail = text[start : cell.literals[0][0]], text[cell.literals[-1][1] : end]
-    usual = gaps[0] if gaps else "," + head[1:]
+    usual = gaps[0] if gaps else "," + (head[1:] or text[:start][-1:].strip(":"))
     pieces = [head, items[0].spelled]
     for one, other in pairwise(items):
         pieces += [gaps[one.last] if one.last + 1 == other.first else usual, other.spelled]
