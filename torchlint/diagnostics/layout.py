@@ -3,97 +3,19 @@
 from __future__ import annotations
 
 import bisect
-import io
-import tokenize
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 
+from torchlint.diagnostics.bracket_rows import CLOSING, OPENING, Continued, Rows, rows_of
 from torchlint.diagnostics.line_breaks import with_breaks
 from torchlint.diagnostics.splice import apart
+from torchlint.diagnostics.stacked_arguments import may_be_stacked, stacked
 from torchlint.source.text import Edit, Source
 
-_BREAKS = frozenset({tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER})
-_IN_STRING = ("FSTRING_START", "TSTRING_START"), ("FSTRING_END", "TSTRING_END")
-_WORDS = frozenset({tokenize.NAME, tokenize.OP, tokenize.NUMBER})
 _NARROWEST, _WIDEST = 79, 120
 """What the limit is at least and at most where only the file's own lines tell it."""
 _UNIT = "    "
-_OPENING, _CLOSING = "([{", ")]}"
 _AS_IT_IS = "\f\r"
-
-
-@dataclass
-class Bracket:
-    """An opening bracket, and the first word behind it on its row; offsets."""
-
-    at: int
-    content: int | None = None
-
-
-@dataclass
-class Continued:
-    """A row that begins inside a bracket: where its first word stands, and the innermost bracket around it."""
-
-    first: int
-    inside: Bracket
-
-
-@dataclass
-class Rows:
-    """The rows of a file as far as tokenize reads them."""
-
-    continued: dict[int, Continued] = field(default_factory=dict)
-    statements: list[tuple[int, int]] = field(default_factory=list)
-    """The first and the last row of each logical line."""
-    unit: str = ""
-    """One level of indentation; empty where no block tells it."""
-    widest: int = 0
-    """How long the longest row is, what stands in strings and comments not counted."""
-
-    def statement(self, row: int) -> range:
-        """Return the rows of the logical line that a row belongs to; none where it is not known."""
-        at = bisect.bisect_right(self.statements, (row, 1 << 62)) - 1
-        first, last = self.statements[at] if at >= 0 else (0, 0)
-        return range(first, last + 1) if first <= row <= last else range(0)
-
-
-def rows_of(source: Source) -> Rows:
-    """Read the rows of a file; what stands in strings is nobody's to move."""
-    made = Rows()
-    open_ones: list[Bracket] = []
-    strings = seen = begun = 0
-    try:
-        for kind, text, (row, column), (end, behind), line in tokenize.generate_tokens(
-            io.StringIO(source.text, newline="").readline
-        ):
-            if kind == tokenize.NEWLINE and begun:
-                made.statements.append((begun, row))
-                begun = 0
-            if kind == tokenize.INDENT and not made.unit:
-                made.unit = text
-            if kind in _BREAKS:
-                continue
-            if kind in _WORDS:
-                made.widest = max(made.widest, behind)
-            at = source.offset(row, column if line.isascii() else len(source.line(row)[:column].encode()))
-            if open_ones and not strings:
-                if row != seen:
-                    made.continued[row] = Continued(at, open_ones[-1])
-                elif open_ones[-1].content is None and kind != tokenize.COMMENT and text not in _CLOSING:
-                    open_ones[-1].content = at
-            begun = begun or (row if kind != tokenize.COMMENT else 0)
-            seen = end
-            strings += tokenize.tok_name[kind] in _IN_STRING[0]
-            strings -= tokenize.tok_name[kind] in _IN_STRING[1]
-            if kind == tokenize.OP and not strings:
-                if text in _OPENING:
-                    open_ones.append(Bracket(at))
-                elif text in _CLOSING and open_ones:
-                    open_ones.pop()
-    except (tokenize.TokenError, SyntaxError):
-        pass
-    return made
 
 
 class Layout:
@@ -110,8 +32,16 @@ class Layout:
         They are as they are where that cannot be told.
         """
         if edits not in self._known:
-            self._known[edits] = self._broken(self._aligned(edits))
+            self._known[edits] = self._broken(self._aligned(self._stacked(edits)))
         return self._known[edits]
+
+    def _stacked(self, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+        if not any(may_be_stacked(self._source, each) for each in edits):
+            return edits
+        return tuple(
+            stacked(self._source, self._rows, each, edits) if may_be_stacked(self._source, each) else each
+            for each in edits
+        )
 
     def _aligned(self, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
         ordered = tuple(sorted(edits, key=lambda each: (each.start, each.end)))
@@ -149,7 +79,7 @@ class Layout:
     def _leaves_open(self, edit: Edit) -> bool:
         """Whether a bracket may be open at the end of the row of an edit; told without reading the file."""
         line = self._source.line(bisect.bisect_right(self._source.line_starts, edit.end))
-        return any(line.count(one) > line.count(other) for one, other in zip(_OPENING, _CLOSING, strict=True))
+        return any(line.count(one) > line.count(other) for one, other in zip(OPENING, CLOSING, strict=True))
 
 
 class Alignment:
@@ -197,7 +127,7 @@ class Alignment:
     def _anchor(self, continued: Continued) -> int | None:
         """Return the offset that a row is aligned with; None for a row that hangs."""
         first, bracket = continued.first, continued.inside
-        closes = self._source.slice(first, first + 1) in _CLOSING
+        closes = self._source.slice(first, first + 1) in CLOSING
         for at in (bracket.content, bracket.at if closes else None):
             if at is not None and self._old(at) == self._old(first) and self._tabs(at) == self._tabs(first):
                 return at
