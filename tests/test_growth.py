@@ -78,6 +78,17 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "asked before": lambda n: "def f(x):\n" + each(n, "    assert x is not None\n    y{0} = x.data\n"),
     "parts of a call": lambda n: "def f(x):\n    z = torch.cat([\n" + each(n, "        x.data,\n") + "    ])\n",
     "blocks": lambda n: "def f(x, d):\n" + each(n, "    with d as e{0}:\n        y{0} = torch.Tensor([1])\n"),
+    "parameters": lambda n: (
+        "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        + each(n, "        self.p{0} = torch.nn.Parameter(torch.Tensor(3))\n")
+        + "    def forward(self, x):\n"
+        + each(n, "        x = x + self.p{0}\n")
+    ),
+    "layers": lambda n: (
+        "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        + each(n, "        self.l{0} = torch.nn.Linear(3, 3)\n        self.l{0}.weight.data.zero_()\n")
+    ),
+    "data put in place": lambda n: "def f(p, g):\n" + each(n, "    p{0}.data = g{0}.data\n    p{0}.data.add_(1)\n"),
     "dictionaries": lambda n: "T = {\n" + each(n, "    'k{0}': torch.zeros(1),\n") + "}\nprint(T['k0'].numpy())\n",
 }
 

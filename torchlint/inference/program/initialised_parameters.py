@@ -113,15 +113,20 @@ def _is_written_to(node: ast.expr, index: AstIndex, is_named: bool = False) -> b
 
 def _is_name_written(word: str, scope: Function | None, index: AstIndex) -> bool:
     """Whether what a function gives a name may be written to by that name, or leaves the function."""
-    if scope is None:
-        return True
+    return scope is None or word in index.told(_written_names, scope)
+
+
+def _written_names(index: AstIndex, scope: Function) -> frozenset[str]:
     shared: list[ast.Global | ast.Nonlocal] = [*index.inside(scope, ast.Global), *index.inside(scope, ast.Nonlocal)]
-    if any(word in each.names for each in shared):
-        return True
-    uses = [each for each in index.inside(scope, ast.Name) if each.id == word]
-    if any(isinstance(index.parents.get(each), ast.AugAssign) for each in uses if isinstance(each.ctx, ast.Store)):
-        return True
-    return any(_is_written_to(each, index, is_named=True) for each in uses if isinstance(each.ctx, ast.Load))
+    found = {name for each in shared for name in each.names}
+    for use in index.inside(scope, ast.Name):
+        if isinstance(use.ctx, ast.Store):
+            is_written = isinstance(index.parents.get(use), ast.AugAssign)
+        else:
+            is_written = isinstance(use.ctx, ast.Load) and _is_written_to(use, index, is_named=True)
+        if is_written:
+            found.add(use.id)
+    return frozenset(found)
 
 
 def _only_reads(call: ast.Call) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Iterable
@@ -9,9 +10,9 @@ from functools import cached_property
 
 from torchlint.inference.program.annotation_readers import hands_on, reads_annotations
 from torchlint.inference.program.callers import Callee
-from torchlint.inference.program.class_words import binder_below, class_words, definer_below
+from torchlint.inference.program.class_words import ClassWords, binder_below, class_words, definer_below
 from torchlint.inference.program.entered_contexts import Elsewhere
-from torchlint.inference.program.initialised_parameters import written_parameters
+from torchlint.inference.program.initialised_parameters import Written, written_parameters
 from torchlint.inference.program.module_files import is_test
 from torchlint.inference.program.none_graph import Entry
 from torchlint.inference.program.outside_uses import Uses
@@ -131,7 +132,7 @@ class ProjectView:
 
     def initialises(self, word: str) -> str | None:
         """Return who may write to a parameter in an attribute of a name, this file included and tests left out."""
-        if self._index is not None and written_parameters(self._index).may_hold(word):
+        if self._index is not None and self._index.told(_written, self._index.tree).may_hold(word):
             return f"this file may initialise `{word}`"
         return self._ask(INITIALISES, word, "")
 
@@ -158,7 +159,7 @@ class ProjectView:
     def overrides(self, class_name: str, word: str) -> str | None:
         """Return who may bind an attribute of a class's objects anew: the class by any name, or a class below it."""
         names = {class_name}
-        own = class_words(self._index) if self._index is not None else ()
+        own = self._index.told(_classes, self._index.tree) if self._index is not None else ()
         if any(each.binds_any for each in own if each.name == class_name):
             return f"`{class_name}` sets attributes by names that are not written"
         if (below := binder_below(own, names, word)) is not None:
@@ -168,7 +169,7 @@ class ProjectView:
     def defines_below(self, class_name: str, words: frozenset[str]) -> str | None:
         """Return who has a class below one, by any name, whose body defines one of some words anew."""
         names = {class_name}
-        own = class_words(self._index) if self._index is not None else ()
+        own = self._index.told(_classes, self._index.tree) if self._index is not None else ()
         if (below := definer_below(own, names, words)) is not None:
             return f"`{below[0]}` has a `{below[1]}` of its own"
         return self._ask(DEFINES_BELOW, " ".join(sorted(words)), *sorted(names))
@@ -221,3 +222,11 @@ class ProjectView:
         if question not in self.asked:
             self.asked[question] = ask(question)
         return self.asked[question]
+
+
+def _classes(index: AstIndex, _: ast.Module) -> tuple[ClassWords, ...]:
+    return class_words(index)
+
+
+def _written(index: AstIndex, _: ast.Module) -> Written:
+    return written_parameters(index)

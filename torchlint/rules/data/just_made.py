@@ -70,20 +70,39 @@ def made_before(word: str, statement: ast.stmt, context: FileContext) -> ast.Cal
     """Return the call that a name is bound to above a statement, where nothing up to it may run what it made."""
     here: ast.stmt | None = statement
     between: list[ast.AST] = [statement]
+    held = _held(word, context)
     while here is not None:
         above = context.parent(here)
-        for before in reversed(_earlier(here, above)):
+        earlier = _earlier(here, above)
+        for before in reversed(earlier):
+            if before not in held:
+                continue
             match before:
                 case ast.Assign(targets=[ast.Name(id=target)], value=ast.Call() as made) if target == word:
                     if not _moves(made, word):
+                        between += earlier[earlier.index(before) + 1 :]
                         return None if may_be_run(word, between, before, context) else made
-            if not all(_leaves_alone(each, context) for each in _uses(word, before, context)):
+            if not all(_leaves_alone(each, context) for each in held[before]):
                 return None
-            between.append(before)
+        between += earlier
         # the other branches of an `if` are not run, and its test is run before
         here = above if isinstance(above, ast.If) and not _uses(word, above.test, context) else None
         between += [above.test] if isinstance(above, ast.If) else []
     return None
+
+
+def _held(word: str, context: FileContext) -> dict[ast.stmt, list[ast.Name]]:
+    """Return where a name stands, by each of the statements around it."""
+
+    def find() -> dict[ast.stmt, list[ast.Name]]:
+        found: dict[ast.stmt, list[ast.Name]] = {}
+        for use in context.names_by_word().get(word, ()):
+            for above in context.ancestors(use):
+                if isinstance(above, ast.stmt):
+                    found.setdefault(above, []).append(use)
+        return found
+
+    return context.answer((_held, word), find)
 
 
 def _earlier(statement: ast.stmt, above: ast.AST | None) -> list[ast.stmt]:

@@ -290,6 +290,22 @@ class Judge:
         return bool(results) and all(self.is_new(each.value, inside) for each in results if each.value is not None)
 
 
+def _named_attributes(scope: ast.AST, context: FileContext) -> frozenset[str]:
+    """Return the attributes that a function names."""
+    find = lambda: frozenset(each.attr for each in context.inside(scope, ast.Attribute))  # noqa: E731
+    return context.answer((_named_attributes, scope), find)
+
+
+def _calls_of_constructors(scope: ast.AST, context: FileContext) -> list[ast.Call]:
+    """Return where a function calls an ``__init__``."""
+
+    def find() -> list[ast.Call]:
+        calls = context.own(scope, ast.Call)
+        return [each for each in calls if isinstance(each.func, ast.Attribute) and each.func.attr == "__init__"]
+
+    return context.answer((_calls_of_constructors, scope), find)
+
+
 class Made:
     """An object of a class of this file while it is built: what the arguments are, and so what its parts are."""
 
@@ -337,7 +353,7 @@ class Made:
     def _add_base(self, base: ast.expr, start: Frame | None, given: Arguments) -> None:
         """Look at a base class with what the constructor hands to it, or with all that it is given itself."""
         judge = self.judge
-        calls = list(self._base_calls(start))
+        calls = _calls_of_constructors(start.function, judge.context) if start is not None else []
         here = judge.definitions.class_here(base)
         if here is not None:
             first = constructor(here)
@@ -357,17 +373,12 @@ class Made:
         context = self.judge.context
         known = {frame.function for frame in self._frames}
         for frame in self._frames:  # which grows meanwhile
-            words = {each.attr for each in context.inside(frame.function, ast.Attribute)}
+            words = _named_attributes(frame.function, context)
             for owner in self.line:
                 for each in owner.body:
                     if isinstance(each, _FUNCTIONS) and each.name in words and each not in known:
                         known.add(each)
                         self._frames.append(Frame(each, self))
-
-    def _base_calls(self, start: Frame | None) -> Iterator[ast.Call]:
-        for call in self.judge.context.own(start.function, ast.Call) if start is not None else ():
-            if isinstance(call.func, ast.Attribute) and call.func.attr == "__init__":
-                yield call
 
     @property
     def is_all_new(self) -> bool:
