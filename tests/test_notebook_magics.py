@@ -142,3 +142,17 @@ def test_a_magic_without_its_sign_is_known_on_a_single_line_only() -> None:
     assert runs_by_itself("\nls\n")
     assert not runs_by_itself("pip install torch\nx = 1")
     assert not runs_by_itself("print x")
+
+
+@pytest.mark.parametrize("line", ["# a\r\n", "\r\n", " \r\n", "\r", "\n", "# a\r"])
+def test_many_lines_before_the_code_are_read_in_one_way(line: str) -> None:
+    """Read in two ways, each of them would double the work, and this would not end."""
+    source = line * 200 + "x = !ls"
+    assert neutral(source).text == line * 200 + "x = __#"
+    indented = part(Cell(1, source, ((0, len(source)),), None))
+    assert indented.source == source
+
+
+def test_many_options_of_a_magic_are_read_in_an_end() -> None:
+    source = "%timeit " + "-tt " * 200 + "-"
+    assert neutral(source).text == "0#" + source[2:]

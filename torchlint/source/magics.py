@@ -15,16 +15,19 @@ PYTHON_CELLS = frozenset(
 )
 """Cell magics whose body is Python that runs in the notebook's own namespace."""
 
-_CELL_MAGIC = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*%%(\w+)(?!\w*\?)")
+# A pair of carriage return and newline is one thing here: read in two ways, each line would double the work.
+_CELL_MAGIC = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r(?!\n)|\n))*%%(\w+)(?!\w*\?)")
 _MAYBE = re.compile(r"^[ \t]*[%!?,;/]|=[ \t]*[%!]|\?[ \t]*(?:\#.*)?\r?$", re.MULTILINE)
 _ESCAPE = re.compile(r"[ \t]*(?=[%!?,;/])")
 _ASSIGNED = re.compile(r"[ \t]*(?=%\w|!)")
 _TO_THE_END = re.compile(r"(?:[^\\\r\n]|\\(?:\r\n|\r|\n|.|\Z))*")
 """Up to the end of the line, or of the lines that backslashes join to it."""
 
-# A statement behind one of these is run as it stands. Options are ASCII, so that no byte moves either.
+# A statement behind one of these is run as it stands. Options are ASCII, so that no byte moves either; few, because
+# `-tt` can be read in two ways.
 _TIMED = re.compile(
-    r"[ \t]*%(?:time|(?:timeit|memit|prun)(?:[ \t]+-(?:[nrpltsTDi][ \t]*[!-~]+|[tcqovr]+))*)[ \t]+(?=[^\s?-])", re.ASCII
+    r"[ \t]*%(?:time|(?:timeit|memit|prun)(?:[ \t]+-(?:[nrpltsTDi][ \t]*[!-~]+|[tcqovr]+)){0,8})[ \t]+(?=[^\s?-])",
+    re.ASCII,
 )
 _TOKEN = re.compile(
     r"""(?P<string>'''(?:\\.|(?!''').)*(?:'''|\Z)|\"""(?:\\.|(?!\""").)*(?:\"""|\Z)

@@ -15,7 +15,7 @@ from torchlint.source.notebook_json import Cell, Span, positions
 from torchlint.source.text import Source
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_FIRST_INDENT = re.compile(r"(?:[ \t\f]*(?:\r\n|\r|\n))*([ \t]+)(?=\S)")
+_FIRST_INDENT = re.compile(r"(?:[ \t\f]*(?:\r\n|\r(?!\n)|\n))*([ \t]+)(?=\S)")
 _OWN_LINE = re.compile(r"(?<=, )line (\d+)$")
 """How a sentence ends that names a row of the file at hand; rows of other files stand behind a path."""
 

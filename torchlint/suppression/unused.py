@@ -17,7 +17,7 @@ from torchlint.suppression.directives import VERBS, Code, Directive, Scope, unre
 UNUSED = RuleMetadata("TNS901", "unused-suppression", severity=Severity.WARNING)
 UNKNOWN = RuleMetadata("TNS902", "unknown-code-in-suppression", severity=Severity.WARNING)
 MISSPELT = RuleMetadata("TNS903", "unknown-directive", severity=Severity.WARNING)
-_TRIGGER = re.compile(rb"#[^\r\n]*(?:noqa[^\r\n]*TNS\d|torchlint:)", re.IGNORECASE)
+_TRIGGER = re.compile(rb"noqa[^\r\n]*TNS\d|torchlint:", re.IGNORECASE)
 _OWN_CODE = re.compile(r"TNS\d+", re.IGNORECASE)
 _ORDERS = re.compile(
     r"(?:noqa|type|pyright|mypy|pylint|pragma|fmt|yapf|isort|ruff|flake8|torchlint|coding|nosec)\b", re.IGNORECASE
