@@ -16,8 +16,10 @@ from torchlint.rules.data.data_use import detached, detaching_end
 from torchlint.rules.data.own_data import is_packed
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.expected_errors import error_not_expected
+from torchlint.rules.evidence.finding_reasons import in_a_line
 from torchlint.rules.evidence.tensor_proof import is_proven_shortly, is_tensor
 from torchlint.rules.host.array_writes import write_into_array
+from torchlint.rules.host.host_branches import host_test
 from torchlint.rules.host.provenance import Doubts, Grade, grade, nothing_known
 
 
@@ -253,6 +255,8 @@ def graded(found: Conversion, context: FileContext) -> Grade:
     value = found.value
     mixed = context.uses_other_frameworks
     if found.code == "TNS103":
+        if (told := _told_apart(found, context)) is not None:
+            return told
         return grade(Doubts(found.detach, found.cpu, value.why_grad, value.why_device), found.call, context)
     if mixed and not value.is_tensor:
         return Grade(Confidence.POSSIBLE)
@@ -262,9 +266,26 @@ def graded(found: Conversion, context: FileContext) -> Grade:
     reason = value.why_grad if found.code == "TNS101" else value.why_device
     if only and value.is_tensor and reason is not None and not _rests_on_others(reason):
         return Grade(Confidence.CERTAIN)
+    if found.code == "TNS102" and (told := _told_apart(found, context)) is not None:
+        return told
     if reason is not None and any(step.named for step in reason.chain()):
         return Grade(Confidence.POSSIBLE)
     return Grade(Confidence.LIKELY)
+
+
+def _told_apart(found: Conversion, context: FileContext) -> Grade | None:
+    """Grade a conversion on the host's side of code that tells it from an accelerator: by the gradient alone."""
+    place = context.python(found.call)
+    if not found.cpu or context.settings.strict or not isinstance(place, ast.Call):
+        return None
+    test = host_test(place, context)
+    if test is None:
+        return None
+    told = f"`{in_a_line(test)}` tells the host from an accelerator, line {test.lineno}"
+    if not found.detach:
+        return Grade(Confidence.UNPROVEN, (told,))
+    judged = grade(Doubts(True, False, found.value.why_grad, None), found.call, context)
+    return Grade(judged.confidence, (*judged.steps, told), judged.is_met_by_none)
 
 
 def half(found: Conversion) -> str:

@@ -1,0 +1,203 @@
+"""Code that asks whether there is an accelerator, and copies to the host only where there is one."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from torchlint.rules.api import FileContext
+
+_Test = ast.If | ast.IfExp
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_BLOCKS = ("body", "orelse", "finalbody")
+
+
+def host_test(call: ast.Call, context: FileContext) -> ast.expr | None:
+    """Return the test by which code tells the host from an accelerator, where it converts on the host's side of it.
+
+    That is a branch in which there is no accelerator, as ``if not use_cuda:``; one whose other side copies the same
+    value, as ``x.numpy() if on_host else x.cpu().numpy()``; or what stands behind ``if use_cuda: x = x.cpu()``. Nobody
+    proves that the tensor is on the host there, and whoever wrote it has thought of it.
+    """
+    receiver = call.func.value if isinstance(call.func, ast.Attribute) else call
+    for test, is_met, other in _branches(call, context):
+        if _is_hosts(test, is_met, context) or (_may_ask_for_a_place(test) and _copies(receiver, other)):
+            return test
+    return _copied_before(receiver, set(), _FARTHEST, context)
+
+
+def _branches(call: ast.Call, context: FileContext) -> Iterator[tuple[ast.expr, bool, list[ast.AST]]]:
+    """Yield the tests that decide whether a place is reached: what they are to be, and what else is run."""
+    below: ast.AST = call
+    for above in context.ancestors(call):
+        if isinstance(above, _Test) and below is not above.test:
+            body, orelse = _listed(above.body), _listed(above.orelse)
+            is_met = below in body
+            yield above.test, is_met, orelse if is_met else body
+        for field in _BLOCKS:
+            block = getattr(above, field, None)
+            if isinstance(block, list) and below in block:
+                for before in _leaving(block, context):
+                    if before.lineno < below.lineno:  # type: ignore[attr-defined]  # a statement, as all of a block are
+                        yield before.test, False, _listed(before.body)
+        if isinstance(above, _SCOPES):
+            return
+        below = above
+
+
+def _leaving(block: list[ast.stmt], context: FileContext) -> list[ast.If]:
+    """Return the tests of a block that may ask for a place, and behind which nothing of it is run where they hold."""
+
+    def find() -> list[ast.If]:
+        tests = [each for each in block if isinstance(each, ast.If) and not each.orelse]
+        leaving = [each for each in tests if isinstance(each.body[-1], _LEAVING)]
+        return [each for each in leaving if _may_ask_for_a_place(each.test)]
+
+    return context.answer((_leaving, block[0]), find)
+
+
+def _listed(branch: list[ast.stmt] | ast.expr) -> list[ast.AST]:
+    return [*branch] if isinstance(branch, list) else [branch]
+
+
+def _may_ask_for_a_place(test: ast.expr) -> bool:
+    """Whether a test is a flag of which nothing is known, or speaks of devices: not whether a gradient is wanted."""
+    while isinstance(test, ast.UnaryOp):
+        test = test.operand
+    is_flag = isinstance(test, ast.Name) or (isinstance(test, ast.Attribute) and test.attr not in _ASKED_OF_TENSORS)
+    return is_flag or _OF_DEVICES.search(ast.unparse(test)) is not None
+
+
+_ASKED_OF_TENSORS = frozenset({"requires_grad", "is_leaf", "is_sparse", "is_quantized", "training"})
+_OF_DEVICES = re.compile(r"device|cuda|gpu|cpu|is_available")
+
+
+def _copies(receiver: ast.expr, branch: list[ast.AST]) -> bool:
+    """Whether a branch has the same value with ``.cpu()`` behind it."""
+    wanted = ast.dump(receiver)
+    calls = (each for one in branch for each in ast.walk(one) if isinstance(each, ast.Call))
+    return any(_is_copy(each) and ast.dump(each.func.value) == wanted for each in calls)  # type: ignore[attr-defined]
+
+
+def _is_copy(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr == "cpu" and not call.args
+
+
+_FARTHEST = 4
+"""Through how many names a value is followed back to the copy that it was computed from."""
+Copies = dict[ast.AST, ast.expr]
+"""The statements that put a copy on the host under a name where there is an accelerator, with the test for that."""
+
+
+def _copying(context: FileContext) -> Copies:
+    found: Copies = {}
+    for call in filter(_is_copy, context.nodes(ast.Call)):
+        statement = next((each for each in context.ancestors(call) if isinstance(each, ast.stmt)), None)
+        if isinstance(statement, ast.Assign):
+            branch = context.parent(statement)
+            if isinstance(branch, ast.If) and _is_hosts(branch.test, statement not in branch.body, context):
+                found[statement] = branch.test
+    return found
+
+
+def _copied_before(value: ast.expr, seen: set[ast.AST], farthest: int, context: FileContext) -> ast.expr | None:
+    """Return the test of the branch that has put a copy on the host under the name that a value is computed from."""
+    copies = context.answer((_copying, None), lambda: _copying(context))
+    if not copies:
+        return None
+    while not isinstance(value, ast.Name):
+        match value:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner)), args=[first, *_]) if owner in _LIBRARIES:
+                value = first
+            case ast.Call(func=ast.Attribute(value=inner)) | ast.Attribute(value=inner) | ast.Subscript(value=inner):
+                value = inner
+            case _:
+                return None
+    for bound in context.reaching(value):
+        statement = context.parent(bound)
+        if isinstance(statement, ast.Tuple):
+            statement = context.parent(statement)
+        if not isinstance(statement, ast.Assign) or statement in seen:
+            continue
+        seen.add(statement)
+        if statement in copies:
+            return copies[statement]
+        if farthest and (test := _copied_before(statement.value, seen, farthest - 1, context)) is not None:
+            return test
+    return None
+
+
+_LIBRARIES = frozenset({"torch", "F", "functional"})
+
+
+def _is_hosts(test: ast.expr, is_met: bool, context: FileContext) -> bool:
+    """Whether there is no accelerator where a test comes out one way."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            return _is_hosts(inner, not is_met, context)
+        case ast.BoolOp(op=op, values=values):
+            # of `a and b` all are met where it is met, of `a or b` none where it is not
+            return isinstance(op, ast.And) is is_met and any(_is_hosts(each, is_met, context) for each in values)
+        case ast.Compare(left=one, ops=[ast.Eq() | ast.Is()], comparators=[other]):
+            return any(place is is_met for place in (_is_host(one), _is_host(other)) if place is not None)
+        case ast.Compare(left=one, ops=[ast.NotEq() | ast.IsNot()], comparators=[other]):
+            return any(place is not is_met for place in (_is_host(one), _is_host(other)) if place is not None)
+        case ast.Compare(left=one, ops=[ast.In() | ast.NotIn() as how], comparators=[_]):
+            return _is_host(one) is False and isinstance(how, ast.NotIn) is is_met
+        case ast.Call(func=ast.Attribute(attr="is_available")) | ast.Attribute(attr="is_cuda"):
+            return not is_met
+        case ast.Call(func=ast.Attribute(attr="startswith"), args=[named]):
+            return _is_host(named) is is_met
+        case ast.Name() | ast.Attribute():
+            return not is_met and ast.unparse(test) in context.answer((_flags, None), lambda: _flags(context))
+    return False
+
+
+def _is_host(node: ast.expr) -> bool | None:
+    """Whether an expression names the host; None where it names no place."""
+    match node:
+        case (
+            ast.Constant(value=str(word))
+            | ast.Call(func=ast.Attribute(attr="device"), args=[ast.Constant(value=str(word)), *_])
+        ):
+            kind = word.partition(":")[0]
+            return True if kind == "cpu" else False if kind in ("cuda", "mps", "xpu", "npu", "hpu") else None
+    return None
+
+
+def _flags(context: FileContext) -> frozenset[str]:
+    """Return the names and attributes that say whether there is an accelerator.
+
+    They are bound to ``torch.cuda.is_available()``, or something is moved to one where they hold.
+    """
+    found: set[str] = set()
+    for statement in context.nodes(ast.Assign):
+        if any(_asks_for_one(each) for each in ast.walk(statement.value)) and not _is_choice(statement.value):
+            found.update(map(ast.unparse, statement.targets))
+    tests: list[ast.If | ast.IfExp] = [*context.nodes(ast.If), *context.nodes(ast.IfExp)]
+    for branch in tests:
+        match branch.test:
+            case ast.UnaryOp(op=ast.Not(), operand=ast.Name() | ast.Attribute() as flag):
+                moves = _listed(branch.orelse)
+            case ast.Name() | ast.Attribute() as flag:
+                moves = _listed(branch.body)
+            case _:
+                continue
+        if any(_moves(each) for one in moves for each in ast.walk(one)):
+            found.add(ast.unparse(flag))
+    return frozenset(found)
+
+
+def _asks_for_one(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "is_available"
+
+
+def _is_choice(node: ast.expr) -> bool:
+    """Whether an expression chooses by the answer: ``"cuda" if torch.cuda.is_available() else "cpu"`` is no flag."""
+    return any(isinstance(each, ast.IfExp) for each in ast.walk(node))
+
+
+def _moves(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cuda"
