@@ -89,6 +89,13 @@ SHAPES: dict[str, Callable[[int], str]] = {
         + each(n, "        self.l{0} = torch.nn.Linear(3, 3)\n        self.l{0}.weight.data.zero_()\n")
     ),
     "data put in place": lambda n: "def f(p, g):\n" + each(n, "    p{0}.data = g{0}.data\n    p{0}.data.add_(1)\n"),
+    "moved and converted": lambda n: (
+        "def f(x):\n    x = torch.relu(x.cuda())\n"
+        + each(n, "    x{0} = x.sqrt()\n    x = x{0}.abs()\n    y{0} = x.detach().numpy()\n")
+    ),
+    "left before": lambda n: (
+        "def f(x, k):\n    x = torch.relu(x.cuda())\n" + each(n, "    if k.a{0}:\n        return x.detach().numpy()\n")
+    ),
     "dictionaries": lambda n: "T = {\n" + each(n, "    'k{0}': torch.zeros(1),\n") + "}\nprint(T['k0'].numpy())\n",
 }
 

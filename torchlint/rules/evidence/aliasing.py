@@ -7,7 +7,6 @@ either, resizes it, writes a live value into it, or hands it to code that might.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from torchlint.rules.api import FileContext, Kind, Loop, Value, parameters
 
@@ -107,7 +106,7 @@ def only_here(name: ast.Name, wrapping: ast.stmt, context: FileContext) -> bool:
     scope = _scope(name, context)
     if scope is None or isinstance(scope, ast.Module) or name.id in parameters(scope):
         return False
-    others = [use for use in uses(name.id, scope) if not _within(use, wrapping, context)]
+    others = [use for use in uses(name.id, scope, context) if not _within(use, wrapping, context)]
     bindings = [use for use in others if isinstance(use.ctx, ast.Store)]
     if not all(_bound_to_new(use, context) for use in bindings) or not _anew(bindings, wrapping, context):
         return False
@@ -115,7 +114,7 @@ def only_here(name: ast.Name, wrapping: ast.stmt, context: FileContext) -> bool:
     earlier = (use for use in others if isinstance(use.ctx, ast.Load) and context.span(use)[0] < start)
     if not all(is_read(use, context, None) for use in earlier):
         return False
-    return not _shared_scope(name.id, scope) and not any(map(_gives_all_names, ast.walk(scope)))
+    return not _shared_scope(name.id, scope, context) and not any(map(_gives_all_names, ast.walk(scope)))
 
 
 def _gives_all_names(node: ast.AST) -> bool:
@@ -130,11 +129,11 @@ def never_changed(made: ast.expr, source: ast.expr, context: FileContext) -> boo
         return False
     if not isinstance(source, ast.Name):
         return view_held_alone(source, context)
-    if _augmented(source.id, scope):
+    if _augmented(source.id, scope, context):
         return False
     inside = set(ast.walk(made))
-    others = (use for use in uses(source.id, scope) if isinstance(use.ctx, ast.Load) and use not in inside)
-    return not _shared_scope(source.id, scope) and all(is_read(use, context) for use in others)
+    others = (use for use in uses(source.id, scope, context) if isinstance(use.ctx, ast.Load) and use not in inside)
+    return not _shared_scope(source.id, scope, context) and all(is_read(use, context) for use in others)
 
 
 def is_read(node: ast.expr, context: FileContext, seen: Seen = frozenset()) -> bool:
@@ -195,10 +194,10 @@ def _name_is_read(target: ast.Name, context: FileContext, seen: Seen) -> bool:
     if target.id in seen:
         return True
     scope = _scope(target, context)
-    if scope is None or isinstance(scope, ast.Module) or _shared_scope(target.id, scope):
+    if scope is None or isinstance(scope, ast.Module) or _shared_scope(target.id, scope, context):
         return False
-    loads = [use for use in uses(target.id, scope) if isinstance(use.ctx, ast.Load)]
-    return not _augmented(target.id, scope) and all(is_read(use, context, seen | {target.id}) for use in loads)
+    loads = [use for use in uses(target.id, scope, context) if isinstance(use.ctx, ast.Load)]
+    return not _augmented(target.id, scope, context) and all(is_read(use, context, seen | {target.id}) for use in loads)
 
 
 def _only_reads_arguments(function: ast.expr, context: FileContext) -> bool:
@@ -274,20 +273,16 @@ def _scope(node: ast.AST, context: FileContext) -> ast.FunctionDef | ast.AsyncFu
     return None
 
 
-def uses(name: str, scope: ast.AST) -> Iterator[ast.Name]:
-    """Yield where a name stands in a function or module, those of functions inside it counted."""
-    for node in ast.walk(scope):
-        if isinstance(node, ast.Name) and node.id == name:
-            yield node
+def uses(name: str, scope: ast.AST, context: FileContext) -> list[ast.Name]:
+    """Return where a name stands in a function or module, those of functions inside it counted."""
+    return [each for each in context.inside(scope, ast.Name) if each.id == name]
 
 
-def _augmented(name: str, scope: ast.AST) -> bool:
+def _augmented(name: str, scope: ast.AST, context: FileContext) -> bool:
     """``v += w`` and ``v[0] = w`` write into the object."""
-    for node in ast.walk(scope):
-        targets = (
-            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
-        )
-        for target in targets:
+    statements: list[ast.Assign | ast.AugAssign] = context.inside(scope, ast.Assign, ast.AugAssign)
+    for node in statements:
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             root = target
             while isinstance(root, ast.Subscript | ast.Attribute):
                 root = root.value
@@ -300,8 +295,9 @@ def _augmented(name: str, scope: ast.AST) -> bool:
     return False
 
 
-def _shared_scope(name: str, scope: ast.AST) -> bool:
-    return any(isinstance(node, ast.Global | ast.Nonlocal) and name in node.names for node in ast.walk(scope))
+def _shared_scope(name: str, scope: ast.AST, context: FileContext) -> bool:
+    statements: list[ast.Global | ast.Nonlocal] = context.inside(scope, ast.Global, ast.Nonlocal)
+    return any(name in each.names for each in statements)
 
 
 def _within(node: ast.AST, statement: ast.stmt, context: FileContext) -> bool:

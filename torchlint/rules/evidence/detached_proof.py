@@ -171,7 +171,7 @@ class _Detached:
         here = set(places_of(name, self._context))
         return all(
             self._reads(use)
-            for use in uses(name.id, scope)
+            for use in uses(name.id, scope, self._context)
             if isinstance(use.ctx, ast.Load)
             and use is not name
             and self._may_run_before(use, name)

@@ -56,7 +56,7 @@ def _is_kept(name: ast.Name, call: ast.Call, context: FileContext) -> bool:
     scope = context.function_around(call)
     if scope is None or name.id in parameters(scope):
         return True
-    for use in uses(name.id, scope):
+    for use in uses(name.id, scope, context):
         if isinstance(use.ctx, ast.Load):
             if use is not name and context.span(use)[0] > context.span(call)[1]:
                 return True
@@ -140,6 +140,6 @@ def _by_name(
 ) -> Iterator[ast.expr]:
     if (scope, word) in followed:
         return
-    for use in uses(word, scope):
+    for use in uses(word, scope, context):
         if isinstance(use.ctx, ast.Load) or isinstance(context.parent(use), ast.AugAssign):
             yield from _writes(use, context, followed | {(scope, word)})
