@@ -54,7 +54,8 @@ net = Net()
 ## Severity
 
 A warning where the tensor was computed with grad mode on, or stands between a forward pass and its `backward`: the
-gradient is silently wrong. Legacy where a module initialises itself, and elsewhere.
+gradient is silently wrong. Legacy where a module initialises itself, where a gradient is written
+(`p.grad.data.zero_()`) that no graph has saved, and elsewhere.
 
 ```python
 import torch

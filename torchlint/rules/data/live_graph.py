@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 import libcst as cst
 
@@ -14,6 +15,8 @@ _LEAVES = frozenset(
     {"parameters", "named_parameters", "param_groups", "Parameter", "Variable", "requires_grad_", "next", "getattr"}
 )
 _DETACHING = frozenset({"data", "detach", "grad"})
+_GRAPH_OF_GRADIENTS = re.compile(rb"create_graph")
+"""What a file asks for that computes with gradients again; elsewhere no graph has saved one."""
 
 
 def may_change_a_graph(node: cst.Attribute, context: FileContext) -> bool:
@@ -27,6 +30,12 @@ def may_change_a_graph(node: cst.Attribute, context: FileContext) -> bool:
         return False
     if _is_computed(place.value, context):
         return True
+    if (
+        isinstance(place.value, ast.Attribute)
+        and place.value.attr == "grad"
+        and not context.matches(_GRAPH_OF_GRADIENTS)
+    ):
+        return False
     function = context.function_around(place) or context.tree
     before, after = _around(place, _events(function, context), context)
     return before == "forward" and after == "backward"
