@@ -38,6 +38,20 @@ def test_nothing_is_simulated_beside_a_real_accelerator() -> None:
         pass
 
 
+@pytest.mark.usefixtures("with_cuda")
+def test_a_gpu_that_a_fork_has_lost_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where no NVML is: then torch starts CUDA to tell whether it is there, and children cannot use it."""
+
+    def zeros(*_: object, device: str) -> None:
+        said = "re-initialize CUDA in forked subprocess" if device == "cuda" else "not there"
+        raise RuntimeError(f"Cannot {said}")
+
+    monkeypatch.setattr(torch, "zeros", zeros)
+    accelerators.wake(["cpu"])
+    with pytest.raises(RuntimeError, match="cuda cannot be used here: NVML does not answer; run on `--device cpu`"):
+        accelerators.wake(["cpu", "cuda"])
+
+
 @pytest.mark.parametrize(
     "reads", ["t[torch.tensor([9])]", "t.gather(0, torch.full((1, 1), 9, device=t.device))", "torch.bernoulli(t + 9)"]
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from contextlib import suppress
 
 import torch
 
@@ -20,10 +19,19 @@ def present() -> tuple[str, ...]:
 
 
 def wake(devices: Iterable[str]) -> None:
-    """Have those of some devices that are real load in this process what their drivers need."""
+    """Have those of some devices that are real load in this process what their drivers need.
+
+    :raises RuntimeError: where the process was forked from one that had started CUDA, because NVML, which tells whether
+        it is there, did not answer: proofs on the host alone must not pass for proofs on the GPU.
+    """
     for device in set(devices).intersection(present()):
-        with suppress(RuntimeError):  # where it cannot be, no world of it can either, which is then said
+        try:
             torch.zeros(1, device=device)
+        except RuntimeError as error:  # where it cannot be, no world of it can either, which is then said
+            if "forked" in str(error):
+                raise RuntimeError(
+                    f"{device} cannot be used here: NVML does not answer; run on `--device cpu`"
+                ) from error
 
 
 def device_name(device: str) -> str:
