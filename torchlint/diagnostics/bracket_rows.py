@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from torchlint.source.text import Source
 
 _BREAKS = frozenset({tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER})
-_IN_STRING = ("FSTRING_START", "TSTRING_START"), ("FSTRING_END", "TSTRING_END")
+IN_STRING = ("FSTRING_START", "TSTRING_START"), ("FSTRING_END", "TSTRING_END")
 _WORDS = frozenset({tokenize.NAME, tokenize.OP, tokenize.NUMBER})
 OPENING, CLOSING = "([{", ")]}"
 
@@ -76,8 +76,8 @@ def rows_of(source: Source) -> Rows:
                     open_ones[-1].content = at
             begun = begun or (row if kind != tokenize.COMMENT else 0)
             seen = end
-            strings += tokenize.tok_name[kind] in _IN_STRING[0]
-            strings -= tokenize.tok_name[kind] in _IN_STRING[1]
+            strings += tokenize.tok_name[kind] in IN_STRING[0]
+            strings -= tokenize.tok_name[kind] in IN_STRING[1]
             if kind == tokenize.OP and not strings:
                 if text in OPENING:
                     open_ones.append(Bracket(at))

@@ -36,8 +36,6 @@ class Layout:
         return self._known[edits]
 
     def _stacked(self, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
-        if not any(may_be_stacked(self._source, each) for each in edits):
-            return edits
         return tuple(
             stacked(self._source, self._rows, each, edits) if may_be_stacked(self._source, each) else each
             for each in edits

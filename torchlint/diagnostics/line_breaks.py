@@ -9,6 +9,7 @@ import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from torchlint.diagnostics.bracket_rows import CLOSING, IN_STRING, OPENING
 from torchlint.diagnostics.splice import apart
 from torchlint.source.text import Edit, Source
 
@@ -20,8 +21,6 @@ More code there would hang between the lines.
 """
 _OF_ONE_PART = frozenset({"for", "lambda"})
 """A comma beside these words is none between the parts of a bracket."""
-_IN_STRING = ("FSTRING_START", "TSTRING_START"), ("FSTRING_END", "TSTRING_END")
-_OPENING, _CLOSING = "([{", ")]}"
 
 
 @dataclass
@@ -130,14 +129,14 @@ def _tokens(text: str) -> _Tokens | None:
             name = tokenize.tok_name[kind]
             if row != last or kind == tokenize.COMMENT:
                 made.kept.update(range(row - 1, last))
-            strings += name in _IN_STRING[0]
-            strings -= name in _IN_STRING[1]
+            strings += name in IN_STRING[0]
+            strings -= name in IN_STRING[1]
             if strings and row != last:
                 made.kept.update(range(row - 1, last))
-            if kind == tokenize.OP and not strings and word in _OPENING:
+            if kind == tokenize.OP and not strings and word in OPENING:
                 stack.append((row - 1, begins[row - 1] + column, word == "[" and _is_indexed(before)))
                 commas.append([])
-            elif kind == tokenize.OP and not strings and word in _CLOSING and stack:
+            elif kind == tokenize.OP and not strings and word in CLOSING and stack:
                 (opened, at, is_index), between = stack.pop(), commas.pop()
                 close = begins[row - 1] + column
                 if opened != row - 1:
@@ -157,7 +156,7 @@ def _tokens(text: str) -> _Tokens | None:
 
 def _is_indexed(word: str) -> bool:
     """Whether a square bracket behind a word takes an element of it."""
-    return word[-1:] in (*_CLOSING, "'", '"') or (word.isidentifier() and not keyword.iskeyword(word))
+    return word[-1:] in (*CLOSING, "'", '"') or (word.isidentifier() and not keyword.iskeyword(word))
 
 
 def _chosen(

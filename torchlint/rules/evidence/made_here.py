@@ -292,8 +292,8 @@ class Judge:
 
 def _named_attributes(scope: ast.AST, context: FileContext) -> frozenset[str]:
     """Return the attributes that a function names."""
-    find = lambda: frozenset(each.attr for each in context.inside(scope, ast.Attribute))  # noqa: E731
-    return context.answer((_named_attributes, scope), find)
+    key = (_named_attributes, scope)
+    return context.answer(key, lambda: frozenset(each.attr for each in context.inside(scope, ast.Attribute)))
 
 
 def _calls_of_constructors(scope: ast.AST, context: FileContext) -> list[ast.Call]:

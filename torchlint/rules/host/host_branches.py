@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from torchlint.rules.api import FileContext
+from torchlint.rules.api import Device, FileContext, Kind
 
 _Test = ast.If | ast.IfExp
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -23,7 +23,7 @@ def host_test(call: ast.Call, context: FileContext) -> ast.expr | None:
     """
     receiver = call.func.value if isinstance(call.func, ast.Attribute) else call
     for test, is_met, other in _branches(call, context):
-        if _is_hosts(test, is_met, context) or (_may_ask_for_a_place(test) and _copies(receiver, other)):
+        if _is_host_side(test, is_met, context) or (_may_ask_for_a_place(test) and _copies(receiver, other)):
             return test
     return _copied_before(receiver, set(), _FARTHEST, context)
 
@@ -53,7 +53,7 @@ def _leaving(block: list[ast.stmt], context: FileContext) -> list[ast.If]:
     def find() -> list[ast.If]:
         tests = [each for each in block if isinstance(each, ast.If) and not each.orelse]
         leaving = [each for each in tests if isinstance(each.body[-1], _LEAVING)]
-        return [each for each in leaving if _may_ask_for_a_place(each.test)]
+        return [each for each in leaving if _may_ask_for_a_place(each.test) or _is_host_side(each.test, False, context)]
 
     return context.answer((_leaving, block[0]), find)
 
@@ -71,7 +71,7 @@ def _may_ask_for_a_place(test: ast.expr) -> bool:
 
 
 _ASKED_OF_TENSORS = frozenset({"requires_grad", "is_leaf", "is_sparse", "is_quantized", "training"})
-_OF_DEVICES = re.compile(r"device|cuda|gpu|cpu|is_available")
+_OF_DEVICES = re.compile(r"device|cuda|gpu|cpu")
 
 
 def _copies(receiver: ast.expr, branch: list[ast.AST]) -> bool:
@@ -97,7 +97,7 @@ def _copying(context: FileContext) -> Copies:
         statement = next((each for each in context.ancestors(call) if isinstance(each, ast.stmt)), None)
         if isinstance(statement, ast.Assign):
             branch = context.parent(statement)
-            if isinstance(branch, ast.If) and _is_hosts(branch.test, statement not in branch.body, context):
+            if isinstance(branch, ast.If) and _is_host_side(branch.test, statement not in branch.body, context):
                 found[statement] = branch.test
     return found
 
@@ -109,7 +109,7 @@ def _copied_before(value: ast.expr, seen: set[ast.AST], farthest: int, context: 
         return None
     while not isinstance(value, ast.Name):
         match value:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner)), args=[first, *_]) if owner in _LIBRARIES:
+            case ast.Call(args=[first, *_]) if _is_of_torch(value.func, context):
                 value = first
             case ast.Call(func=ast.Attribute(value=inner)) | ast.Attribute(value=inner) | ast.Subscript(value=inner):
                 value = inner
@@ -129,42 +129,40 @@ def _copied_before(value: ast.expr, seen: set[ast.AST], farthest: int, context: 
     return None
 
 
-_LIBRARIES = frozenset({"torch", "F", "functional"})
+def _is_of_torch(function: ast.expr, context: FileContext) -> bool:
+    names = context.names(function)
+    return bool(names) and all(each.startswith("torch.") for each in names)
 
 
-def _is_hosts(test: ast.expr, is_met: bool, context: FileContext) -> bool:
+def _is_host_side(test: ast.expr, is_met: bool, context: FileContext) -> bool:
     """Whether there is no accelerator where a test comes out one way."""
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=inner):
-            return _is_hosts(inner, not is_met, context)
+            return _is_host_side(inner, not is_met, context)
         case ast.BoolOp(op=op, values=values):
             # of `a and b` all are met where it is met, of `a or b` none where it is not
-            return isinstance(op, ast.And) is is_met and any(_is_hosts(each, is_met, context) for each in values)
+            return isinstance(op, ast.And) is is_met and any(_is_host_side(each, is_met, context) for each in values)
         case ast.Compare(left=one, ops=[ast.Eq() | ast.Is()], comparators=[other]):
-            return any(place is is_met for place in (_is_host(one), _is_host(other)) if place is not None)
+            return is_met in (_named_place(one, context), _named_place(other, context))
         case ast.Compare(left=one, ops=[ast.NotEq() | ast.IsNot()], comparators=[other]):
-            return any(place is not is_met for place in (_is_host(one), _is_host(other)) if place is not None)
+            return (not is_met) in (_named_place(one, context), _named_place(other, context))
         case ast.Compare(left=one, ops=[ast.In() | ast.NotIn() as how], comparators=[_]):
-            return _is_host(one) is False and isinstance(how, ast.NotIn) is is_met
+            return _named_place(one, context) is False and isinstance(how, ast.NotIn) is is_met
         case ast.Call(func=ast.Attribute(attr="is_available")) | ast.Attribute(attr="is_cuda"):
             return not is_met
         case ast.Call(func=ast.Attribute(attr="startswith"), args=[named]):
-            return _is_host(named) is is_met
+            return _named_place(named, context) is is_met
         case ast.Name() | ast.Attribute():
             return not is_met and ast.unparse(test) in context.answer((_flags, None), lambda: _flags(context))
     return False
 
 
-def _is_host(node: ast.expr) -> bool | None:
-    """Whether an expression names the host; None where it names no place."""
-    match node:
-        case (
-            ast.Constant(value=str(word))
-            | ast.Call(func=ast.Attribute(attr="device"), args=[ast.Constant(value=str(word)), *_])
-        ):
-            kind = word.partition(":")[0]
-            return True if kind == "cpu" else False if kind in ("cuda", "mps", "xpu", "npu", "hpu") else None
-    return None
+def _named_place(node: ast.expr, context: FileContext) -> bool | None:
+    """Whether an expression names the host; False for an accelerator, None for what is neither beyond doubt."""
+    known = context.value(node)
+    if not known.must(Kind.STRING | Kind.DEVICE):
+        return None
+    return {Device.HOST: True, Device.ACCELERATOR: False}.get(known.device)
 
 
 def _flags(context: FileContext) -> frozenset[str]:
