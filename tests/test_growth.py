@@ -96,6 +96,11 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "left before": lambda n: (
         "def f(x, k):\n    x = torch.relu(x.cuda())\n" + each(n, "    if k.a{0}:\n        return x.detach().numpy()\n")
     ),
+    "weights kept in loops": lambda n: (
+        "def f(net, it):\n"
+        + each(n, "    for x in it:\n        net(x).sum().backward()\n        best{0} = net.state_dict()\n")
+        + "    return best0\n"
+    ),
     "dictionaries": lambda n: "T = {\n" + each(n, "    'k{0}': torch.zeros(1),\n") + "}\nprint(T['k0'].numpy())\n",
 }
 
@@ -137,6 +142,19 @@ def test_work_grows_with_a_chain_of_data_of_which_all_names_are_looked_through()
     work("data of data", 3)
     once, fourfold = work("data of data", 160), work("data of data", 640)
     assert fourfold < 4.5 * once
+
+
+def test_each_test_of_a_chain_is_judged_once() -> None:
+    """What stands behind the last test is as deep as the chain is long; that alone is the square of the length."""
+
+    def chain(number: int) -> int:
+        tests = each(number, "    elif k == {1}:\n        y = x.data\n        z = y.numpy()\n")
+        raw = f"import torch\ndef f(x, k):\n    if k == 0:\n        y = x\n{tests}    return y\n".encode()
+        return calls(lambda: check_bytes("x.py", raw, Config()))
+
+    chain(3)
+    once, fourfold = chain(40), chain(160)
+    assert fourfold < 8 * once
 
 
 def test_work_grows_with_the_files_of_a_circle(tmp_path: Path) -> None:

@@ -99,19 +99,30 @@ def assumed_at(index: AstIndex, node: ast.AST) -> Assumed:
     function = index.owner(node)
     if function is None:
         return frozenset()
+    telling = index.told(_telling, function)
+    if not telling:
+        return frozenset()
     found: dict[str, bool] = {}
     below = node
     for above in index.ancestors(node):
         if above is function:
             break
-        if isinstance(above, _Test) and below is not above.test:
-            word, holds = asked(index, above.test)
-            tests = index.told(settled, function).get(word, frozenset()) if word else frozenset()
-            flags = {flag for flag, _ in index.told(deciding, function).values()}
-            if above in tests and (len(tests) > 1 or word in flags or _HOST in word):
-                found.setdefault(word, holds is (below is above.body or _is_in(below, above.body)))
+        if above in telling and isinstance(above, _Test) and below is not above.test:
+            word, holds = telling[above]
+            found.setdefault(word, holds is (below is above.body or _is_in(below, above.body)))
         below = above
     return frozenset(found.items())
+
+
+def _telling(index: AstIndex, function: Function) -> dict[ast.AST, tuple[str, bool]]:
+    """Return the tests from whose outcome that of other tests of a function follows, with what :func:`asked` says."""
+    flags = {flag for flag, _ in index.told(deciding, function).values()}
+    return {
+        test: (word, asked(index, test.test)[1])
+        for word, tests in index.told(settled, function).items()
+        if len(tests) > 1 or word in flags or _HOST in word
+        for test in tests
+    }
 
 
 def outcome(index: AstIndex, node: _Test, assumed: Assumed) -> bool | None:

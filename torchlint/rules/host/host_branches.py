@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from torchlint.rules.api import Device, FileContext, Kind
+from torchlint.rules.api import Device, FileContext, Kind, remembered
 
 _Test = ast.If | ast.IfExp
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -23,7 +23,9 @@ def host_test(call: ast.Call, context: FileContext) -> ast.expr | None:
     """
     receiver = call.func.value if isinstance(call.func, ast.Attribute) else call
     for test, is_met, other in _branches(call, context):
-        if _is_host_side(test, is_met, context) or (_may_ask_for_a_place(test) and _copies(receiver, other)):
+        if _is_host_side(test, is_met, context) or (
+            _may_ask_for_a_place(test, context) and _copies(receiver, other, context)
+        ):
             return test
     return _copied_before(receiver, set(), _FARTHEST, context)
 
@@ -53,7 +55,11 @@ def _leaving(block: list[ast.stmt], context: FileContext) -> list[ast.If]:
     def find() -> list[ast.If]:
         tests = [each for each in block if isinstance(each, ast.If) and not each.orelse]
         leaving = [each for each in tests if isinstance(each.body[-1], _LEAVING)]
-        return [each for each in leaving if _may_ask_for_a_place(each.test) or _is_host_side(each.test, False, context)]
+        return [
+            each
+            for each in leaving
+            if _may_ask_for_a_place(each.test, context) or _is_host_side(each.test, False, context)
+        ]
 
     return context.answer((_leaving, block[0]), find)
 
@@ -62,7 +68,8 @@ def _listed(branch: list[ast.stmt] | ast.expr) -> list[ast.AST]:
     return [*branch] if isinstance(branch, list) else [branch]
 
 
-def _may_ask_for_a_place(test: ast.expr) -> bool:
+@remembered
+def _may_ask_for_a_place(test: ast.expr, _: FileContext) -> bool:
     """Whether a test is a flag of which nothing is known, or speaks of devices: not whether a gradient is wanted."""
     while isinstance(test, ast.UnaryOp):
         test = test.operand
@@ -74,15 +81,20 @@ _ASKED_OF_TENSORS = frozenset({"requires_grad", "is_leaf", "is_sparse", "is_quan
 _OF_DEVICES = re.compile(r"device|cuda|gpu|cpu")
 
 
-def _copies(receiver: ast.expr, branch: list[ast.AST]) -> bool:
+def _copies(receiver: ast.expr, branch: list[ast.AST], context: FileContext) -> bool:
     """Whether a branch has the same value with ``.cpu()`` behind it."""
     wanted = ast.dump(receiver)
-    calls = (each for one in branch for each in ast.walk(one) if isinstance(each, ast.Call))
+    calls = (each for one in branch for each in (one, *context.inside(one, ast.Call)))
     return any(_is_copy(each) and ast.dump(each.func.value) == wanted for each in calls)  # type: ignore[attr-defined]
 
 
-def _is_copy(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr == "cpu" and not call.args
+def _is_copy(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "cpu"
+        and not node.args
+    )
 
 
 _FARTHEST = 4
@@ -135,7 +147,11 @@ def _is_of_torch(function: ast.expr, context: FileContext) -> bool:
 
 
 def _is_host_side(test: ast.expr, is_met: bool, context: FileContext) -> bool:
-    """Whether there is no accelerator where a test comes out one way."""
+    """Whether there is no accelerator where a test comes out one way: each place behind it asks the same."""
+    return context.answer((_is_host_side, (test, is_met)), lambda: _tells_of_the_host(test, is_met, context))
+
+
+def _tells_of_the_host(test: ast.expr, is_met: bool, context: FileContext) -> bool:
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=inner):
             return _is_host_side(inner, not is_met, context)

@@ -96,7 +96,7 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import Draft, FileContext, Function, Rule, Triggers
+from torchlint.rules.api import Draft, FileContext, Function, Rule, Triggers, remembered
 from torchlint.rules.evidence.paths import header, reached_after, successors
 from torchlint.rules.silent.kept_weights import Kept, all_kept, copies_itself, is_of_a_model, receiver
 from torchlint.rules.silent.weight_changes import changes_weights
@@ -147,37 +147,38 @@ def _first_line(node: ast.stmt, context: FileContext) -> str:
 # ---------------------------------------------------------------------- what happens to it
 def _harm(kept: Kept, context: FileContext) -> tuple[ast.stmt, ast.stmt, bool] | None:
     """Return what changes the weights, what uses them later, and whether both are beyond doubt."""
+    named = context.names_by_word().get(kept.target, [])
+    if named and not any(isinstance(each.ctx, ast.Load) for each in named):
+        return None
     scope: Function | ast.Module = context.function_around(kept.statement) or context.tree
     following = successors(scope, context)
     guards = _guards(kept.statement, context)
     loops = {each for each in context.ancestors(kept.statement) if isinstance(each, ast.For | ast.While)}
 
+    fixed = {kept.target, *_named_in(kept.model)}
+
     def ends(node: ast.stmt) -> bool:
         if node is kept.statement and not kept.is_added:
             return True
-        return any(
-            _is_bound(each, word, context) for each in header(node) for word in _prefixes(kept.target, kept.model)
-        )
+        return not fixed.isdisjoint(_bound_by(node, context))
 
     def is_asked(node: ast.stmt) -> bool:
-        if any(_uses(each, kept, context) for each in header(node)):
+        if any(_is_of_values(each, kept, context) for each in _read_by(node, context).get(kept.target, ())):
             same = any(test in guards for test in _guards(node, context))
             return not (same and any(each in loops for each in context.ancestors(node)))
         return False
 
     def is_loaded(node: ast.stmt) -> bool:
-        return any(_is_load_of(each, kept) for part in header(node) for each in context.inside(part, ast.Call))
+        return any(_is_load_of(each, kept) for each in _called_by(node, context))
 
     def steps(node: ast.stmt) -> bool:
-        return any(
-            changes_weights(each, kept.model, scope, context) for part in header(node) for each in _calls(part, context)
-        )
+        return any(changes_weights(each, kept.model, scope, context) for each in _called_by(node, context))
 
     def loads(node: ast.stmt) -> bool:
-        if any(isinstance(each, ast.Try) and each.handlers for each in context.ancestors(node)):
-            return False  # what was kept may be for the case that it fails
-        calls = (each for part in header(node) for each in _calls(part, context))
-        return any(_loads_other(each, kept) for each in calls)
+        if not any(_loads_other(each, kept) for each in _called_by(node, context)):
+            return False
+        # a `try` that handles the error: what was kept may be for the case that it fails
+        return not any(isinstance(each, ast.Try) and each.handlers for each in context.ancestors(node))
 
     found = reached_after(kept.statement, following, changes=steps, ends=ends, is_asked=is_asked)
     if found is not None:
@@ -195,26 +196,39 @@ def _shares_a_loop(changed: ast.stmt, used: ast.stmt, context: FileContext) -> b
     return any(each in loops for each in context.ancestors(used))
 
 
+@remembered
 def _guards(node: ast.stmt, context: FileContext) -> frozenset[str]:
     """Return the tests on which it depends whether a statement runs."""
     return frozenset(ast.unparse(each.test) for each in context.ancestors(node) if isinstance(each, ast.If))
 
 
-def _prefixes(target: str, model: str) -> tuple[str, ...]:
-    """Return what must keep its meaning: the target, and the model with all that leads to it, such as an index."""
-    leading = ast.walk(ast.parse(model))
-    return (target, *(ast.unparse(each) for each in leading if isinstance(each, ast.Name | ast.Attribute)))
+def _named_in(model: str) -> Iterator[str]:
+    """Yield what must keep its meaning for a model to be the same one: all that leads to it, such as an index."""
+    for each in ast.walk(ast.parse(model)):
+        if isinstance(each, ast.Name | ast.Attribute):
+            yield ast.unparse(each)
 
 
-def _is_bound(node: ast.AST, code: str, context: FileContext) -> bool:
-    """Whether a part of a statement binds a name or attribute to another object."""
+@remembered
+def _bound_by(node: ast.stmt, context: FileContext) -> frozenset[str]:
+    """Return the code of the names and attributes that a statement binds to another object."""
+    found = set()
     for each in _references(node, context):
-        if isinstance(each.ctx, ast.Store | ast.Del) and ast.unparse(each) == code:
-            statement = context.parent(each)
-            if isinstance(statement, ast.Assign) and _is_itself(statement.value, code):
-                continue
-            return True
-    return False
+        if isinstance(each.ctx, ast.Store | ast.Del):
+            code, statement = ast.unparse(each), context.parent(each)
+            if not isinstance(statement, ast.Assign) or not _is_itself(statement.value, code):
+                found.add(code)
+    return frozenset(found)
+
+
+@remembered
+def _read_by(node: ast.stmt, context: FileContext) -> dict[str, list[ast.Name | ast.Attribute]]:
+    """Return the names and attributes that a statement reads, by their code."""
+    found: dict[str, list[ast.Name | ast.Attribute]] = {}
+    for each in _references(node, context):
+        if isinstance(each.ctx, ast.Load):
+            found.setdefault(ast.unparse(each), []).append(each)
+    return found
 
 
 def _is_itself(value: ast.expr, code: str) -> bool:
@@ -225,16 +239,12 @@ def _is_itself(value: ast.expr, code: str) -> bool:
     return False
 
 
-def _uses(node: ast.AST, kept: Kept, context: FileContext) -> bool:
-    """Whether a part of a statement uses the values that were kept."""
-    return any(
-        isinstance(each.ctx, ast.Load) and ast.unparse(each) == kept.target and _is_of_values(each, kept, context)
-        for each in _references(node, context)
-    )
-
-
-def _references(node: ast.AST, context: FileContext) -> list[ast.Name | ast.Attribute]:
-    return [*context.inside(node, ast.Name), *context.inside(node, ast.Attribute)]
+def _references(node: ast.stmt, context: FileContext) -> list[ast.Name | ast.Attribute]:
+    parts = list(header(node))
+    names = [one for each in parts for one in context.inside(each, ast.Name)]
+    attributes = [one for each in parts for one in context.inside(each, ast.Attribute)]
+    itself = [each for each in parts if isinstance(each, ast.Name | ast.Attribute)]
+    return [*itself, *names, *attributes]
 
 
 def _is_of_values(node: ast.expr, kept: Kept, context: FileContext) -> bool:
@@ -256,8 +266,12 @@ def _is_of_values(node: ast.expr, kept: Kept, context: FileContext) -> bool:
     return False
 
 
-def _calls(part: ast.AST, context: FileContext) -> list[ast.Call]:
-    return context.inside(part, ast.Call)
+@remembered
+def _called_by(node: ast.stmt, context: FileContext) -> list[ast.Call]:
+    """Return the calls of a statement; of a compound one those of its header."""
+    parts = list(header(node))
+    itself = [each for each in parts if isinstance(each, ast.Call)]
+    return [*itself, *(one for each in parts for one in context.inside(each, ast.Call))]
 
 
 def _is_load_of(call: ast.Call, kept: Kept) -> bool:

@@ -14,6 +14,11 @@ _DEEPEST = 3
 
 def changes_weights(call: ast.Call, model: str, scope: ast.AST, context: FileContext) -> bool:
     """Whether a call changes the weights of the model: an optimizer's step, or a function that trains it."""
+    key = (changes_weights, (call, model, scope))
+    return context.answer(key, lambda: _changes_weights(call, model, scope, context))
+
+
+def _changes_weights(call: ast.Call, model: str, scope: ast.AST, context: FileContext) -> bool:
     match call.func:
         case ast.Attribute(value=receiver, attr="step") if len(call.args) <= 1:
             stepped = call.args[0] if call.args else receiver
