@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from torchlint.inference.program.module_files import Location, seen_from
+from torchlint.inference.program.module_files import Imports, Location, seen_from
 from torchlint.source.project_root import Homes
 
 TREE = (
@@ -24,6 +24,16 @@ TREE = (
     "repo/kit/__init__.py",
     "all/__init__.py",
     "all/setup.py",
+    "own/.git/HEAD",
+    "own/__init__.py",
+    "own/nets/__init__.py",
+    "own/loose/a.py",
+    "other.py",
+    "owner.py",
+    "repo/src/kit/built/__init__.py",
+    "repo/src/kit/built/setup.py",
+    "repo/src/kit/lent/__init__.py",
+    "repo/src/kit/lent/.git",
     "long/a/b/c/d/e/f/g/h/i/j/k/l/m/n/a.py",
 )
 
@@ -41,9 +51,35 @@ def test_the_home_of_a_folder_is_that_of_its_files(tree: Path) -> None:
         for folder in (tree, *(path for path in tree.rglob("*") if path.is_dir())):
             place = Location(str(folder / "a.py"))
             top = homes.above_packages(str(folder))
-            assert (top, homes.root(top)) == (place.above_packages, place.root), folder
-        deep = homes.above_packages(str(tree / "repo/src/kit/deep"))
-        assert (deep, homes.root(deep)) == (str(tree / "repo/src"), str(tree / "repo"))
+            assert (top, homes.root(str(folder))) == (place.above_packages, place.root), folder
+        deep = str(tree / "repo/src/kit/deep")
+        assert (homes.above_packages(deep), homes.root(deep)) == (str(tree / "repo/src"), str(tree / "repo"))
+
+
+@pytest.mark.parametrize(
+    ("file", "root"),
+    [
+        ("own/a.py", "own"),
+        ("own/nets/a.py", "own"),
+        ("own/loose/a.py", "own"),
+        ("all/a.py", "all"),
+        ("repo/src/kit/built/a.py", "repo"),
+        ("repo/src/kit/lent/a.py", "repo"),
+        ("plain/a.py", "plain"),
+    ],
+)
+def test_a_checkout_that_is_a_package_is_a_project_and_its_neighbours_are_not_read(
+    tree: Path, file: str, root: str
+) -> None:
+    assert Location(str(tree / file)).root == str(tree / root)
+
+
+def test_imports_lead_to_a_checkout_by_its_own_name_and_not_to_its_neighbours(tree: Path) -> None:
+    imports = Imports(Location(str(tree / "own/nets/a.py")), Homes().shape)
+    asked = ("own.nets", "own", "..nets", "nets", "other", "plain.a", "owner", "...plain.a")
+    found = {each: imports.base(each) for each in asked}
+    nets = str(tree / "own/nets")
+    assert found == {**dict.fromkeys(asked), "own": str(tree / "own"), "own.nets": nets, "..nets": nets, "nets": nets}
 
 
 def test_what_there_is_of_a_module_is_told(tree: Path) -> None:

@@ -76,8 +76,7 @@ class FileState:
     def home(self, folder: str) -> tuple[str, str]:
         """Return the folder above a folder's packages and the project's root: where imports lead depends on them."""
         if folder not in self._homes:
-            top = self._around.above_packages(folder)
-            self._homes[folder] = (top, self._around.root(top))
+            self._homes[folder] = (self._around.above_packages(folder), self._around.root(folder))
         return self._homes[folder]
 
 

@@ -7,6 +7,9 @@ import os
 _MARKS = (".git", ".hg", "pyproject.toml", "setup.py", "setup.cfg")
 """A folder that holds one of these is where a project begins."""
 
+_OWN_MARKS = (".git", ".hg", "pyproject.toml")
+"""Those that say so of a package, too. A package within another may have a ``setup.py`` for its own extensions."""
+
 _MOST_LEVELS = 12
 """A project is looked for this many folders up."""
 
@@ -16,7 +19,7 @@ class Homes:
 
     def __init__(self) -> None:
         self._packages: dict[str, bool] = {}
-        self._marked: dict[str, bool] = {}
+        self._marked: dict[str, frozenset[str]] = {}
         self._shapes: dict[str, str | None] = {}
 
     def above_packages(self, folder: str) -> str:
@@ -24,27 +27,36 @@ class Homes:
 
         The folder itself if it is none.
         """
-        for _ in range(_MOST_LEVELS):
-            above = os.path.dirname(folder)
-            if above == folder or not self._is_package(folder):
-                break
-            folder = above
-        return folder
+        outermost = self._outermost(folder)
+        return os.path.dirname(outermost) if self._is_package(outermost) else outermost
 
-    def root(self, top: str) -> str:
-        """Return the folder where the project begins, at :meth:`above_packages` or above.
+    def root(self, folder: str) -> str:
+        """Return the folder where the project of a folder's files begins; nothing higher is ever read.
 
-        Nothing higher is ever read.
+        It lies at :meth:`above_packages` or above, but for a checkout that is a package itself.
         """
-        folder = top
+        outermost = self._outermost(folder)
+        is_package = self._is_package(outermost)
+        if is_package and not self._marks(outermost).isdisjoint(_OWN_MARKS):
+            return outermost
+        top = folder = os.path.dirname(outermost) if is_package else outermost
         for _ in range(_MOST_LEVELS):
-            if self._is_marked(folder):
+            if self._marks(folder):
                 return folder
             above = os.path.dirname(folder)
             if above == folder:
                 break
             folder = above
-        return top
+        return outermost if self._marks(outermost) else top
+
+    def _outermost(self, folder: str) -> str:
+        """Return the outermost package around a folder's files; the folder itself where there is none."""
+        for _ in range(_MOST_LEVELS):
+            above = os.path.dirname(folder)
+            if above == folder or not self._is_package(folder) or not self._is_package(above):
+                break
+            folder = above
+        return folder
 
     def shape(self, base: str) -> str | None:
         """Say what there is of a module, by its path without ``.py``: all that the way of an import rests on.
@@ -65,12 +77,16 @@ class Homes:
             self._packages[folder] = os.path.isfile(os.path.join(folder, "__init__.py"))
         return self._packages[folder]
 
-    def _is_marked(self, folder: str) -> bool:
+    def _marks(self, folder: str) -> frozenset[str]:
         if folder not in self._marked:
-            self._marked[folder] = is_marked(folder)
+            self._marked[folder] = _marks_of(folder)
         return self._marked[folder]
 
 
 def is_marked(folder: str) -> bool:
     """Whether something in a folder says that a project begins there."""
-    return any(os.path.exists(os.path.join(folder, mark)) for mark in _MARKS)
+    return bool(_marks_of(folder))
+
+
+def _marks_of(folder: str) -> frozenset[str]:
+    return frozenset(mark for mark in _MARKS if os.path.exists(os.path.join(folder, mark)))

@@ -60,7 +60,7 @@ class Location:
     @cached_property
     def root(self) -> str:
         """The folder where the project begins; nothing above it is ever read."""
-        return self.homes.root(self.above_packages)
+        return self.homes.root(self.folder)
 
     @cached_property
     def name(self) -> str:
@@ -68,9 +68,16 @@ class Location:
         relative = seen_from(self.root, os.path.splitext(self.path)[0])
         return relative.replace(os.sep, ".")
 
+    def holds(self, path: str) -> bool:
+        """Whether a path is the project's root or lies below it."""
+        return path == self.root or path.startswith(os.path.join(self.root, ""))
+
     @cached_property
     def search(self) -> tuple[str, ...]:
-        """The folders in which absolute imports are looked for, as Python would, and a script's own folder last."""
+        """The folders in which absolute imports are looked for, as Python would, and a script's own folder last.
+
+        Of a project that is a package itself the first lies above the root: only the package is looked for there.
+        """
         found = [self.above_packages, self.root, os.path.join(self.root, "src")]
         folder = self.folder
         while len(folder) > len(self.root) and folder.startswith(self.root):
@@ -104,12 +111,12 @@ class Imports:
             for _ in range(len(module) - len(rest) - 1):
                 folder = os.path.dirname(folder)
             base = os.path.join(folder, *rest.split(".")) if rest else folder
-            return base if base.startswith(self._place.root) and self._shape(base) else None
+            return base if self._place.holds(base) and self._shape(base) else None
         first = module.partition(".")[0]
         if first in _LIBRARIES or first in sys.stdlib_module_names or not module.replace(".", "").isidentifier():
             return None
         bases = (os.path.join(folder, *module.split(".")) for folder in self._place.search)
-        return next((base for base in bases if self._shape(base)), None)
+        return next((base for base in bases if self._place.holds(base) and self._shape(base)), None)
 
 
 def file_of(base: str, shape: str | None) -> str | None:
