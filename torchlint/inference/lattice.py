@@ -162,6 +162,8 @@ class Value:
     why_device: Reason | None = None
     claimed: str = ""
     """Why the kind is only claimed, as a clause: an annotation says it, or a test that leaves more open."""
+    tells_cuda: bool = False
+    """Whether this is what ``torch.cuda.is_available()`` gives, the same as long as the process runs."""
 
     # ------------------------------------------------------------------ questions
     def must(self, kind: Kind) -> bool:
@@ -223,6 +225,16 @@ class Value:
             **changes,
         )
 
+    def on_host(self) -> Value:
+        """Return this value where there is no accelerator in the process."""
+        if not self.may(Kind.TENSOR | Kind.MODULE | Kind.SEQUENCE | Kind.OTHER):
+            return self
+        if self.has_parts:
+            return self.with_parts(Value.on_host, device=self.device and Device.HOST, why_device=None)
+        if self.device & ~Device.HOST:
+            return self.having(device=Device.HOST, why_device=None)
+        return self
+
     def same(self, other: Value) -> bool:
         """Whether both say the same, reasons aside: a loop that changes nothing has settled."""
         if self is other:
@@ -249,6 +261,7 @@ class Value:
             self.const,
             type(self.const),
             self.claimed,
+            self.tells_cuda,
             self.node,
         )
 
@@ -321,6 +334,7 @@ def join(one: Value, other: Value, depth: int = 4) -> Value:
         why_grad=_why(one.grad, one.why_grad, other.grad, other.why_grad),
         why_device=_why(one.device, one.why_device, other.device, other.why_device),
         claimed=one.claimed or other.claimed,
+        tells_cuda=one.tells_cuda and other.tells_cuda,
     )
 
 

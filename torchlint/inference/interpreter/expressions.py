@@ -66,7 +66,7 @@ class Expressions:
         """What names and paths have become by changes in place, joined."""
         self.assumed: Assumed = frozenset()
         self.truth = Truth(self.values, self.is_open)
-        self.guard = Guard(self.evaluate, file.meant, self.truth.of, lambda: file.works_with_torch)
+        self.guard = Guard(self.evaluate, self.values.get, self.truth.of, file)
         self.calls = Calls(self)
         self.reports = True
         """Whether somebody asks for the values of single expressions: else code that is never reached is left out."""
@@ -74,8 +74,8 @@ class Expressions:
     def evaluate(self, node: ast.expr, env: Env) -> Value:
         """Return an expression's value; names that it binds (``:=``) are bound in ``env``."""
         handler = _HANDLERS.get(type(node))
-        value = handler(self, node, env) if handler else UNKNOWN
-        self.values[node] = value
+        known = handler(self, node, env) if handler else UNKNOWN
+        self.values[node] = value = known.on_host() if env.on_host else known
         self.modes[node] = env.mode
         return value
 

@@ -22,7 +22,7 @@ from torchlint.inference.interpreter.summaries import Summaries, place_of
 from torchlint.inference.lattice import NOTHING, UNKNOWN, Kind, Mode, Value, annotated, join, join_all, of_kind
 from torchlint.inference.models import grad_mode
 from torchlint.inference.models.call_arguments import Arguments
-from torchlint.inference.models.devices import last_word_of_name, says_accelerator
+from torchlint.inference.models.devices import last_word_of_name, names_other_accelerators, says_accelerator
 from torchlint.inference.program.bindings import imported_only, lines_of, setting_inside
 from torchlint.inference.program.correlated_branches import Assumed, named_tests
 from torchlint.inference.program.frameworks import imports_torch
@@ -161,6 +161,11 @@ class File:
     def mentions_accelerators(self) -> bool:
         """Whether the file speaks of a device at all: where it does not, what it makes stays on the host."""
         return says_accelerator(self.index.source.utf8)
+
+    @cached_property
+    def knows_cuda_alone(self) -> bool:
+        """Whether the file names no accelerator that is there without CUDA."""
+        return not names_other_accelerators(self.index.source.utf8)
 
     @cached_property
     def works_with_torch(self) -> bool:

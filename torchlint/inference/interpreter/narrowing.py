@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.lattice import ANY, Device, Dtype, Grad, Kind, Mode, Reason, Value, join_all
@@ -49,21 +50,35 @@ _KINDS: dict[str, Kind] = {
 """The kind of a class's objects; a ``torch.Size`` is a tuple."""
 
 
+class GuardedText(Protocol):
+    """The file of which the tests are."""
+
+    def meant(self, name: ast.Name, /) -> ast.expr | None:
+        """Return the expression that a name was bound to, where that is a test and still holds."""
+
+    @property
+    def works_with_torch(self) -> bool:
+        """Whether words that other libraries share with torch speak for a tensor: ``hasattr(x, "detach")``."""
+
+    @property
+    def knows_cuda_alone(self) -> bool:
+        """Whether CUDA is the one accelerator that is named."""
+
+
 @dataclass(frozen=True)
 class Guard:
     """Narrows an environment by tests; ``evaluate`` gives the value of an expression in it."""
 
     evaluate: Callable[[ast.expr, Env], Value]
-    meant: Callable[[ast.Name], ast.expr | None] = lambda _: None
-    """Gives the expression that a name was bound to, where that is a test and still holds."""
-    decided: Callable[[ast.expr, Env], bool | None] = lambda *_: None
+    evaluated: Callable[[ast.expr], Value | None]
+    """Gives the value that an expression had when it was evaluated: a call must not be made again."""
+    decided: Callable[[ast.expr, Env], bool | None]
     """Tells whether a test holds, where what the walk knows decides that."""
-    by_words: Callable[[], bool] = lambda: True
-    """Tells whether words that other libraries share with torch speak for a tensor: ``hasattr(x, "detach")``."""
+    text: GuardedText
 
     def narrow(self, test: ast.expr, holds: bool, env: Env) -> None:
         """Refine what is known where the test holds, or where it does not."""
-        if isinstance(test, ast.Name) and (spelled := self.meant(test)) is not None:
+        if isinstance(test, ast.Name) and (spelled := self.text.meant(test)) is not None:
             self.narrow(spelled, holds, env)
             return
         match test:
@@ -85,10 +100,13 @@ class Guard:
                 self._call(test, holds, env)
             case ast.Attribute(value=subject, attr=word):
                 self._flag(subject, word, holds, env)
+                self._availability(test, holds, env)
             case ast.NamedExpr(target=target):
                 self.narrow(target, holds, env)
             case ast.Name() if holds:
                 self._drop(test, Kind.NONE, env)
+            case ast.Name():
+                self._availability(test, holds, env)
 
     def _any_of(self, parts: list[ast.expr], holds: bool, env: Env) -> None:
         """One of the parts is the first that holds, or does not hold; those before it did not decide.
@@ -155,7 +173,14 @@ class Guard:
         elif word == "is_cpu":
             self._refine(subject, env, device=Device.HOST if holds else Device.ACCELERATOR)
 
+    def _availability(self, test: ast.expr, holds: bool, env: Env) -> None:
+        """``torch.cuda.is_available()``, or what keeps its answer: where it does not hold no tensor is on a GPU."""
+        if not holds and not env.on_host:
+            value = self.evaluated(test)
+            env.on_host = value is not None and value.tells_cuda and self.text.knows_cuda_alone
+
     def _call(self, test: ast.Call, holds: bool, env: Env) -> None:
+        self._availability(test, holds, env)
         names = self.evaluate(test.func, env).names
         if "builtins.isinstance" in names and len(test.args) == 2:
             self.is_instance(test.args[0], test.args[1], holds, env)
@@ -165,7 +190,7 @@ class Guard:
             env.mode = Mode.ON if holds else Mode.OFF
         elif "builtins.hasattr" in names and len(test.args) == 2:
             word = test.args[1].value if isinstance(test.args[1], ast.Constant) else None
-            if word in _TENSOR_ONLY and self.by_words():
+            if word in _TENSOR_ONLY and self.text.works_with_torch:
                 self._kind(
                     test.args[0], Kind.TENSOR | (Kind.MODULE if word in ("cpu", "cuda") else Kind(0)), holds, env
                 )
@@ -251,7 +276,7 @@ class Guard:
 
     def _device(self, left: ast.expr, right: ast.expr, holds: bool, env: Env) -> None:
         """``x.device.type == "cpu"``, ``str(x.device) == "cpu"``, ``x.device == torch.device("cpu")``."""
-        asked = self.meant(left) or left if isinstance(left, ast.Name) else left
+        asked = self.text.meant(left) or left if isinstance(left, ast.Name) else left
         subject = _asked_for_device(asked)
         if subject is None:
             return

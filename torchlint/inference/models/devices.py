@@ -14,6 +14,10 @@ _DTYPE_WORD = re.compile(r"(^|_)(dtype|type|float_type|precision|dt)\d*$", re.IG
 _SPEAKING = (b"cuda", b".to(", b"device", b"gpu", b"accelerat", b"lightning")
 _SPEAKING_ALONE = re.compile(rb"\b(?:mps|xpu)\b")
 
+_WITHOUT_CUDA = re.compile(
+    rb"(?<![a-z])(?:mps|xpu|xla|npu|hpu|mlu|privateuse|ipu|vulkan|mtia|musa)(?![a-z])", re.IGNORECASE
+)
+
 _SETTINGS = "args?|opts?|options?|cfg|config|conf|configs|settings|hparams|hps|flags"
 SETTINGS = re.compile(rf"(^|_)({_SETTINGS})$", re.IGNORECASE)
 """Names of what holds a program's settings and nothing else."""
@@ -54,6 +58,11 @@ def says_accelerator(text: bytes) -> bool:
     """Whether a text speaks of a device at all."""
     lowered = text.lower()  # and a plain search: seven times faster than a pattern that leaves case open
     return any(word in lowered for word in _SPEAKING) or _SPEAKING_ALONE.search(lowered) is not None
+
+
+def names_other_accelerators(text: bytes) -> bool:
+    """Whether a text names an accelerator that is there without CUDA."""
+    return _WITHOUT_CUDA.search(text) is not None
 
 
 def is_dtype(value: Value) -> bool:

@@ -37,6 +37,7 @@ from torchlint.inference.models.tensors import computed, detached, dtype_name, p
 
 _FUNCTIONS = """
 torch.device                                                              -> device
+torch.cuda.is_available                                                   -> availability
 torch.is_grad_enabled torch.cuda.is_* torch.backends.*                    -> scalar
 torch.cuda.device_count torch.cuda.current_device torch.get_num_threads   -> integer
 
@@ -114,6 +115,10 @@ def _torch(name: str) -> Effect | None:
 # ---------------------------------------------------------------------- functions with a meaning of their own
 def _device(call: Call) -> Value:
     return device_value(call.given.find(0, "device", "type"), call.given.node)
+
+
+def _availability(_: Call) -> Value:
+    return of_kind(Kind.SCALAR, tells_cuda=True)
 
 
 def _same_module(call: Call) -> Value | None:
@@ -309,7 +314,19 @@ _PACKAGES = {"torch": _torch, "builtins": builtins.effect, "collections": builti
 _TABLE = functions(
     _FUNCTIONS,
     [
-        *(_device, _same_module, _cut_off, _total_norm, _rng_state, _rng_states, _loaded, _restored, _mapped, _packed),
+        *(
+            _device,
+            _availability,
+            _same_module,
+            _cut_off,
+            _total_norm,
+            _rng_state,
+            _rng_states,
+            _loaded,
+            _restored,
+            _mapped,
+            _packed,
+        ),
         *(_padded, _gradients, _called_with),
         *(factories.legacy_constructor, factories.variable, factories.parameter, factories.from_array),
         *(factories.alias, factories.of_data, factories.of_number, factories.of_bounds, factories.filled),
