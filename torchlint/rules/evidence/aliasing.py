@@ -90,10 +90,9 @@ def _is_maker(name: str, call: ast.Call, context: FileContext) -> bool:
     if any(each.arg is None for each in call.keywords):  # **options may say requires_grad=True
         return False
     if owner in ("torch", "torch.cuda") and word.endswith("Tensor"):
-        # of a tensor a legacy constructor makes a view, with its graph; integers can have none
-        return word in INTEGRAL or not any(
-            _value(each, context).may(Kind.TENSOR) for each in call.args if not isinstance(each, ast.Starred)
-        )
+        # of a tensor a legacy constructor makes a view, with its graph; integers can have none, and two are sizes
+        given = [each for each in call.args if not isinstance(each, ast.Starred)]
+        return word in INTEGRAL or len(given) > 1 or not any(_value(each, context).may(Kind.TENSOR) for each in given)
     return owner in ("torch", "torch.autograd") and word in _NEW_FUNCTIONS
 
 
