@@ -21,7 +21,7 @@ from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix, Se
 from torchlint.diagnostics.registry import BY_CODE
 from torchlint.diagnostics.rule_metadata import RuleMetadata, Triggers
 from torchlint.inference.lattice import UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
-from torchlint.inference.models.devices import last_word_of_name
+from torchlint.inference.models.devices import last_word_of_name, names_other_accelerators
 from torchlint.inference.models.grad_mode import DECORATING as GRAD_MODE_DECORATORS
 from torchlint.inference.models.grad_mode import NAMES as GRAD_MODES
 from torchlint.inference.models.nn import MODEL_WORD
@@ -74,8 +74,7 @@ class FileContext:
     bytes to replace. Python's own nodes (``ast``) exist for the whole file; :meth:`python` leads there. What can be
     asked of a node of either tree has one name. Offsets count bytes of :attr:`Source.utf8`.
 
-    A file that Python's own parser refuses, as one that is newer than the running Python, has no ``ast`` nodes, and
-    nothing is known of its values (:attr:`is_parsed`).
+    A file that the running Python cannot parse has no ``ast`` nodes and no known values (:attr:`is_parsed`).
     """
 
     def __init__(
@@ -490,6 +489,7 @@ __all__ = [
     "last_word_of_name",
     "leaf",
     "load",
+    "names_other_accelerators",
     "operations",
     "parameters",
     "records_traces",

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from torchlint.rules.api import Device, FileContext, Kind, remembered
+from torchlint.rules.api import Device, FileContext, Kind, names_other_accelerators, remembered
 
 _Test = ast.If | ast.IfExp
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -18,8 +18,9 @@ def host_test(call: ast.Call, context: FileContext) -> ast.expr | None:
     """Return the test by which code tells the host from an accelerator, where it converts on the host's side of it.
 
     That is a branch in which there is no accelerator, as ``if not use_cuda:``; one whose other side copies the same
-    value, as ``x.numpy() if on_host else x.cpu().numpy()``; or what stands behind ``if use_cuda: x = x.cpu()``. Nobody
-    proves that the tensor is on the host there, and whoever wrote it has thought of it.
+    value, as ``x.numpy() if on_host else x.cpu().numpy()``; or what stands behind ``if use_cuda: x = x.cpu()``,
+    in this function or in one that gives the tensor. Nobody proves that the tensor is on the host there, and whoever
+    wrote it has thought of it.
     """
     receiver = call.func.value if isinstance(call.func, ast.Attribute) else call
     for test, is_met, other in _branches(call, context):
@@ -100,27 +101,76 @@ def _is_copy(node: ast.AST) -> bool:
 _FARTHEST = 4
 """Through how many names a value is followed back to the copy that it was computed from."""
 Copies = dict[ast.AST, ast.expr]
-"""The statements that put a copy on the host under a name where there is an accelerator, with the test for that."""
+"""Statements that bind or return a copy on the host where there is an accelerator, with the test for that."""
 
 
-def _copying(context: FileContext) -> Copies:
+def _copying(context: FileContext) -> tuple[Copies, dict[str, ast.expr]]:
+    """Return the file's copies, and by their names the functions that have one, with its test."""
     found: Copies = {}
+    functions: dict[str, ast.expr] = {}
     for call in filter(_is_copy, context.nodes(ast.Call)):
-        statement = next((each for each in context.ancestors(call) if isinstance(each, ast.stmt)), None)
-        if isinstance(statement, ast.Assign):
-            branch = context.parent(statement)
-            if isinstance(branch, ast.If) and _is_host_side(branch.test, statement not in branch.body, context):
-                found[statement] = branch.test
-    return found
+        statement, branch, is_met = _branch_of(call, context)
+        if branch is None or not isinstance(statement, ast.Assign | ast.Return):
+            continue
+        if _is_host_side(branch.test, not is_met, context) or (is_met and _only_copies(branch, context)):
+            found[statement] = branch.test
+            function = context.function_around(statement)
+            if isinstance(function, ast.FunctionDef):
+                functions[function.name] = branch.test
+    return found, functions
+
+
+def _branch_of(call: ast.Call, context: FileContext) -> tuple[ast.AST, _Test | None, bool]:
+    """Return the statement of a call, the test that decides whether the call is made, and what it is to be.
+
+    The test is that of a conditional expression around it, or else of the branch that the statement stands in.
+    """
+    below: ast.AST = call
+    chosen: tuple[ast.IfExp, bool] | None = None
+    for above in context.ancestors(call):
+        if isinstance(below, ast.stmt):
+            break
+        if isinstance(above, ast.IfExp) and below is not above.test and chosen is None:
+            chosen = above, below is above.body
+        below = above
+    if chosen is not None:
+        return below, *chosen
+    branch = context.parent(below)
+    return (below, branch, below in branch.body) if isinstance(branch, ast.If) else (below, None, True)
+
+
+def _only_copies(branch: _Test, context: FileContext) -> bool:
+    """Whether a branch does nothing but copy what has a name to the host, and may ask for a place."""
+    if not _may_ask_for_a_place(branch.test, context):
+        return False
+    if any(map(_asks_for_one, ast.walk(branch.test))) and _has_others(context):
+        return False
+    if isinstance(branch, ast.IfExp):
+        return _is_copy_of(branch.body, branch.orelse)
+    for each in branch.body:
+        if not isinstance(each, ast.Assign) or not _is_copy_of(each.value, each.targets[0]):
+            return False
+    return not branch.orelse
+
+
+def _is_copy_of(value: ast.expr, named: ast.expr) -> bool:
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _SAME:
+        value = value.func.value
+    return isinstance(named, ast.Name | ast.Attribute) and ast.unparse(value) == ast.unparse(named)
+
+
+_SAME = frozenset({"cpu", "detach", "clone", "contiguous"})
 
 
 def _copied_before(value: ast.expr, seen: set[ast.AST], farthest: int, context: FileContext) -> ast.expr | None:
     """Return the test of the branch that has put a copy on the host under the name that a value is computed from."""
-    copies = context.answer((_copying, None), lambda: _copying(context))
+    copies, functions = context.answer((_copying, None), lambda: _copying(context))
     if not copies:
         return None
     while not isinstance(value, ast.Name):
         match value:
+            case ast.Call(func=ast.Name(id=word) | ast.Attribute(value=ast.Name(), attr=word)) if word in functions:
+                return functions[word]
             case ast.Call(args=[first, *_]) if _is_of_torch(value.func, context):
                 value = first
             case ast.Call(func=ast.Attribute(value=inner)) | ast.Attribute(value=inner) | ast.Subscript(value=inner):
@@ -164,13 +214,20 @@ def _tells_of_the_host(test: ast.expr, is_met: bool, context: FileContext) -> bo
             return (not is_met) in (_named_place(one, context), _named_place(other, context))
         case ast.Compare(left=one, ops=[ast.In() | ast.NotIn() as how], comparators=[_]):
             return _named_place(one, context) is False and isinstance(how, ast.NotIn) is is_met
-        case ast.Call(func=ast.Attribute(attr="is_available")) | ast.Attribute(attr="is_cuda"):
+        case ast.Attribute(attr="is_cuda"):
             return not is_met
+        case ast.Call(func=ast.Attribute(attr="is_available")):
+            return not is_met and not _has_others(context)
         case ast.Call(func=ast.Attribute(attr="startswith"), args=[named]):
             return _named_place(named, context) is is_met
         case ast.Name() | ast.Attribute():
             return not is_met and ast.unparse(test) in context.answer((_flags, None), lambda: _flags(context))
     return False
+
+
+def _has_others(context: FileContext) -> bool:
+    """Whether there may be an accelerator where ``torch.cuda.is_available()`` says that there is none."""
+    return context.answer((_has_others, None), lambda: names_other_accelerators(context.source.utf8))
 
 
 def _named_place(node: ast.expr, context: FileContext) -> bool | None:

@@ -5,8 +5,9 @@ Finds `.numpy()` on a tensor that was made on, or moved to, a device that is an 
 or may be one by the code's own words (`.to(device)`, a module moved by `.to(device)`), with no `.cpu()` on the way.
 
 Nothing is reported by default where the code tells the host from an accelerator and converts on the host's side: in
-`if not use_cuda:`, in `x.numpy() if on_host else x.cpu().numpy()`, behind `if use_cuda: x = x.cpu()`. That is no proof,
-so such a call is `unproven`.
+`if not use_cuda:`, in `x.numpy() if on_host else x.cpu().numpy()`, behind `if use_cuda: x = x.cpu()`, and behind a
+function of the file that does so. That is no proof, so such a call is `unproven`. Behind a copy on the condition of
+`torch.cuda.is_available()` the tensor is on the host, which is a proof.
 
 ## Why is this bad?
 NumPy reads host memory only: the call raises `TypeError: can't convert cuda:0 device type tensor to numpy. Use
