@@ -7,8 +7,8 @@ import os
 _MARKS = (".git", ".hg", "pyproject.toml", "setup.py", "setup.cfg")
 """A folder that holds one of these is where a project begins."""
 
-_OWN_MARKS = (".git", ".hg", "pyproject.toml")
-"""Those that say so of a package, too. A package within another may have a ``setup.py`` for its own extensions."""
+_CHECKOUT = (".git", ".hg")
+"""Those that say so of a package, too. In a greater project a package may have settings or extensions of its own."""
 
 _MOST_LEVELS = 12
 """A project is looked for this many folders up."""
@@ -37,7 +37,7 @@ class Homes:
         """
         outermost = self._outermost(folder)
         is_package = self._is_package(outermost)
-        if is_package and not self._marks(outermost).isdisjoint(_OWN_MARKS):
+        if is_package and not self._marks(outermost).isdisjoint(_CHECKOUT):
             return outermost
         top = folder = os.path.dirname(outermost) if is_package else outermost
         for _ in range(_MOST_LEVELS):
