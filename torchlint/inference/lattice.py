@@ -75,6 +75,8 @@ class Device(Bits):
     UNKNOWN = 2
     ACCELERATOR = 4
     """On a device that is, or by the code's own words may be, an accelerator."""
+    WITHOUT_CUDA = 8
+    """Where there is no CUDA: on the host, unless another accelerator is at work. A fix may not rest on it."""
 
 
 class Dtype(Bits):
@@ -225,15 +227,16 @@ class Value:
             **changes,
         )
 
-    def on_host(self) -> Value:
-        """Return this value where there is no accelerator in the process."""
+    def without_cuda(self) -> Value:
+        """Return this value where there is no CUDA in the process."""
         if not self.may(Kind.TENSOR | Kind.MODULE | Kind.SEQUENCE | Kind.OTHER):
             return self
+        device = self.device
+        if device & ~Device.HOST:
+            device = Device(device & Device.HOST | Device.WITHOUT_CUDA)
         if self.has_parts:
-            return self.with_parts(Value.on_host, device=self.device and Device.HOST, why_device=None)
-        if self.device & ~Device.HOST:
-            return self.having(device=Device.HOST, why_device=None)
-        return self
+            return self.with_parts(Value.without_cuda, device=device, why_device=None)
+        return self if device == self.device else self.having(device=device, why_device=None)
 
     def same(self, other: Value) -> bool:
         """Whether both say the same, reasons aside: a loop that changes nothing has settled."""

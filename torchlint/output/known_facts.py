@@ -132,7 +132,9 @@ def _grad(value: Value) -> str:
 def _place(value: Value) -> str:
     if value.device & Device.ACCELERATOR:
         return "on an accelerator" if value.device == Device.ACCELERATOR else "may be on an accelerator"
-    return "nothing excludes an accelerator" if value.device & Device.UNKNOWN else "on the host"
+    if value.device & Device.UNKNOWN:
+        return "nothing excludes an accelerator"
+    return "on the host: there is no CUDA" if value.device & Device.WITHOUT_CUDA else "on the host"
 
 
 def _names(kind: Kind) -> list[str]:

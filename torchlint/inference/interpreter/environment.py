@@ -14,7 +14,7 @@ class Env:
     A branch works on a layer over the environment before it; only changed paths are joined afterwards.
     """
 
-    __slots__ = ("_changed", "_gone", "_parts", "_under", "dead", "is_class_body", "mode", "on_host")
+    __slots__ = ("_changed", "_gone", "_parts", "_under", "dead", "is_class_body", "mode", "without_cuda")
 
     def __init__(self, under: Env | None = None, mode: Mode = Mode.ON) -> None:
         self._under = under
@@ -23,8 +23,8 @@ class Env:
         self._parts: dict[str, set[str]] = {}
         """The paths of attributes and members in this layer, by each path that they are a part of."""
         self.mode: Mode = under.mode if under else mode
-        self.on_host: bool = under.on_host if under else False
-        """Whether this point is reached only where there is no accelerator: all tensors are on the host."""
+        self.without_cuda: bool = under.without_cuda if under else False
+        """Whether this point is reached only where there is no CUDA: no tensor is there."""
         self.dead = False
         """Whether this point is never reached: behind ``return``, ``raise``, ``break`` or ``continue``."""
         self.is_class_body = False
@@ -43,7 +43,7 @@ class Env:
                 seen = env._under
             env = env._under
         inner = Env(seen)
-        inner.mode, inner.on_host = self.mode, self.on_host
+        inner.mode, inner.without_cuda = self.mode, self.without_cuda
         return inner
 
     def find(self, path: str) -> Value | None:
@@ -52,7 +52,7 @@ class Env:
         above = _above(path)
         while env is not None:
             if path in env._changed:
-                return env._changed[path].on_host() if self.on_host else env._changed[path]
+                return env._changed[path].without_cuda() if self.without_cuda else env._changed[path]
             gone = env._gone
             if gone and (path in gone or (above and not gone.isdisjoint(above))):  # it, or what holds it, was rebound
                 return None
@@ -118,14 +118,14 @@ class Env:
         self.mode = Mode(0)
         for branch in alive:
             self.mode |= branch.mode
-        self.on_host = all(branch.on_host for branch in alive)
+        self.without_cuda = all(branch.without_cuda for branch in alive)
 
     def _take(self, branch: Env) -> None:
         for gone in branch._gone:
             self.forget_parts(gone)
         for path, value in branch._changed.items():
             self._set(path, value)
-        self.mode, self.on_host = branch.mode, branch.on_host
+        self.mode, self.without_cuda = branch.mode, branch.without_cuda
 
 
 @lru_cache(maxsize=4096)
@@ -160,5 +160,5 @@ def lifted(branch: Env, base: Env) -> Env:
     flat = Env(base)
     for layer in reversed(layers):
         flat._take(layer)
-    flat.mode, flat.dead, flat.on_host = branch.mode, branch.dead, branch.on_host
+    flat.mode, flat.dead, flat.without_cuda = branch.mode, branch.dead, branch.without_cuda
     return flat

@@ -75,7 +75,7 @@ class Expressions:
         """Return an expression's value; names that it binds (``:=``) are bound in ``env``."""
         handler = _HANDLERS.get(type(node))
         known = handler(self, node, env) if handler else UNKNOWN
-        self.values[node] = value = known.on_host() if env.on_host else known
+        self.values[node] = value = known.without_cuda() if env.without_cuda else known
         self.modes[node] = env.mode
         return value
 

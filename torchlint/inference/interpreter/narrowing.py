@@ -175,9 +175,9 @@ class Guard:
 
     def _availability(self, test: ast.expr, holds: bool, env: Env) -> None:
         """``torch.cuda.is_available()``, or what keeps its answer: where it does not hold no tensor is on a GPU."""
-        if not holds and not env.on_host:
+        if not holds and not env.without_cuda:
             value = self.evaluated(test)
-            env.on_host = value is not None and value.tells_cuda and self.text.knows_cuda_alone
+            env.without_cuda = value is not None and value.tells_cuda and self.text.knows_cuda_alone
 
     def _call(self, test: ast.Call, holds: bool, env: Env) -> None:
         self._availability(test, holds, env)
