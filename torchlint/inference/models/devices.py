@@ -7,16 +7,16 @@ import re
 
 from torchlint.inference.lattice import Device, Kind, Reason, Value, of_kind
 
-_ACCELERATORS = ("cuda", "mps", "xpu", "hip", "xla", "npu", "hpu", "privateuseone", "ipu", "vulkan", "mtia")
+_OF_CUDA = ("cuda", "hip")
+_OTHERS = ("mps", "xpu", "xla", "npu", "hpu", "privateuseone", "ipu", "vulkan", "mtia", "mlu", "musa")
+_ACCELERATORS = (*_OF_CUDA, *_OTHERS)
 
 _DEVICE_WORD = re.compile(r"(^|_)(dev|device|devices|gpu|gpus|cuda|gpu_ids?|rank)\d*$", re.IGNORECASE)
 _DTYPE_WORD = re.compile(r"(^|_)(dtype|type|float_type|precision|dt)\d*$", re.IGNORECASE)
 _SPEAKING = (b"cuda", b".to(", b"device", b"gpu", b"accelerat", b"lightning")
 _SPEAKING_ALONE = re.compile(rb"\b(?:mps|xpu)\b")
 
-_WITHOUT_CUDA = re.compile(
-    rb"(?<![a-z])(?:mps|xpu|xla|npu|hpu|mlu|privateuse|ipu|vulkan|mtia|musa)(?![a-z])", re.IGNORECASE
-)
+_NAMING_OTHERS = re.compile(rf"(?<![a-z])(?:{'|'.join(_OTHERS)})(?![a-z])".encode(), re.IGNORECASE)
 
 _SETTINGS = "args?|opts?|options?|cfg|config|conf|configs|settings|hparams|hps|flags"
 SETTINGS = re.compile(rf"(^|_)({_SETTINGS})$", re.IGNORECASE)
@@ -62,7 +62,7 @@ def says_accelerator(text: bytes) -> bool:
 
 def names_other_accelerators(text: bytes) -> bool:
     """Whether a text names an accelerator that is there without CUDA."""
-    return _WITHOUT_CUDA.search(text) is not None
+    return _NAMING_OTHERS.search(text) is not None
 
 
 def is_dtype(value: Value) -> bool:

@@ -314,20 +314,8 @@ _PACKAGES = {"torch": _torch, "builtins": builtins.effect, "collections": builti
 _TABLE = functions(
     _FUNCTIONS,
     [
-        *(
-            _device,
-            _availability,
-            _same_module,
-            _cut_off,
-            _total_norm,
-            _rng_state,
-            _rng_states,
-            _loaded,
-            _restored,
-            _mapped,
-            _packed,
-        ),
-        *(_padded, _gradients, _called_with),
+        *(_device, _availability, _same_module, _cut_off, _total_norm, _rng_state, _rng_states, _loaded, _restored),
+        *(_mapped, _packed, _padded, _gradients, _called_with),
         *(factories.legacy_constructor, factories.variable, factories.parameter, factories.from_array),
         *(factories.alias, factories.of_data, factories.of_number, factories.of_bounds, factories.filled),
         *(factories.integers, factories.factory_like),

@@ -6,8 +6,8 @@ or may be one by the code's own words (`.to(device)`, a module moved by `.to(dev
 
 Nothing is reported by default where the code tells the host from an accelerator and converts on the host's side: in
 `if not use_cuda:`, in `x.numpy() if on_host else x.cpu().numpy()`, behind `if use_cuda: x = x.cpu()`, and behind a
-function of the file that does so. That is no proof, so such a call is `unproven`. Behind a copy on the condition of
-`torch.cuda.is_available()` the tensor is on the host, unless the file names another accelerator: there it is silent.
+function of the file that does so. That is no proof, so such a call is `unproven`. Where the copy depends on
+`torch.cuda.is_available()`, nothing is reported at all, unless the file names another accelerator, such as `mps`.
 
 ## Why is this bad?
 NumPy reads host memory only: the call raises `TypeError: can't convert cuda:0 device type tensor to numpy. Use
