@@ -338,11 +338,14 @@ def _repair(found: Conversion, context: FileContext) -> Fix:
 
 
 def _data_behind(receiver: cst.BaseExpression, context: FileContext) -> cst.Attribute | None:
-    """Return the `.data` of a tensor that detaches the chain already, so that only its spelling is asked for."""
+    """Return the `.data` of a tensor that detaches the chain already, so that only its spelling is asked for.
+
+    Where the `data` itself may require grad it is the attribute of some other object, which has no `detach`.
+    """
     end = detaching_end(receiver)
-    if not isinstance(end, cst.Attribute) or is_packed(end.value, context.value(end.value), context):
+    if not isinstance(end, cst.Attribute) or context.value(end).may_require_grad:
         return None
-    return end
+    return None if is_packed(end.value, context.value(end.value), context) else end
 
 
 def _in_place_of_data(data: cst.Attribute, found: Conversion, context: FileContext) -> Fix:
