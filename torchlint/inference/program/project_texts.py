@@ -33,7 +33,13 @@ from torchlint.inference.program.none_sources import words_that_set
 from torchlint.inference.program.outside_uses import Taken, may_bind, may_change
 from torchlint.inference.program.signals import ERROR, REFUSAL, WARNING, Signal
 from torchlint.inference.program.source_files import code_in, python_files, read_whole, text_and_tree, tree_in
-from torchlint.inference.program.text_patterns import binds_initialisers, defines, records_traces, traces_or_scripts
+from torchlint.inference.program.text_patterns import (
+    binds_initialisers,
+    defines,
+    records_traces,
+    says_tensor,
+    traces_or_scripts,
+)
 from torchlint.inference.program.warning_filters import file_with_errors, makes_errors
 from torchlint.inference.program.word_index import WordIndex
 from torchlint.source import files
@@ -353,14 +359,18 @@ class _Look:
                 yield path, self._shown(path), known
 
     def definer(self, own: str, word: str, use: str) -> str | None:
-        """Return the path, as it is shown, of the first file in which a class may have a method of a name."""
+        """Return the path, as it is shown, of the first file in which a class may have a method of a name.
+
+        ``use``: it is called, an attribute that is read, or one that is said to be a tensor.
+        """
         self._refresh()
         for path, digest in self._words.holding((word.encode(),)):
             if path == own:
                 continue
             key = digest, word, use
             if key not in self._defining:
-                self._defining[key] = defines(read_whole(path) or b"", word, use == "read")
+                text = read_whole(path) or b""
+                self._defining[key] = says_tensor(text, word) if use == "tensor" else defines(text, word, use == "read")
             if self._defining[key]:
                 return self._shown(path)
         return None

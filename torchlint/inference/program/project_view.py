@@ -190,6 +190,10 @@ class ProjectView:
         """Return who defines a class that may run code where an attribute of a name is read: a property."""
         return self._ask(DEFINES, word, "read")
 
+    def says_tensor(self, word: str) -> str | None:
+        """Return who defines a class that says of an attribute of a name that it is a tensor."""
+        return self._ask(DEFINES, word, "tensor")
+
     def calls(self, name: str, is_method: bool) -> str | None:
         """Return who may call a function or a method of a name that is defined here."""
         return self._ask(CALLS, name, "method" if is_method else "function")

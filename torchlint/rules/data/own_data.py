@@ -10,7 +10,7 @@ import libcst as cst
 
 from torchlint.rules.api import FileContext, Value, remembered
 
-RECORDS = re.compile(rb"^\s*(?:import|from)\s+(torch_geometric|dgl|mmcv|torchtext)\b", re.MULTILINE)
+RECORDS = re.compile(rb"^\s*(?:import|from)\s+(torch_geometric|dgl|mmcv|torchio|torchtext|ultralytics)\b", re.MULTILINE)
 """Libraries whose batches and fields are records with tensors as ``data``."""
 PACKED = re.compile(rb"PackedSequence|\bpack_padded_sequence\b")
 _TENSOR_NOTE = re.compile(r"Tensor|Variable|Parameter\b|Module|Any\b|Optimizer")
@@ -21,12 +21,16 @@ _TENSORS = frozenset({"Parameter", "Variable", "Tensor", "DataFrame", "Series"})
 
 
 def has_own_data(context: FileContext) -> bool:
-    """Whether a class of the file has a field, property or attribute ``data``, or an object is made with ``data=``."""
-    return _has_own_data(context.tree, context)
+    """Whether a class has a ``data`` of its own: one of the file, or one of the project that says it is a tensor.
+
+    Of other files nothing else counts: data sets that keep a list in ``self.data`` are in most projects.
+    """
+    return _has_own_data(context.tree, context) or context.other_texts.says_tensor("data") is not None
 
 
 @remembered
 def _has_own_data(_: ast.Module, context: FileContext) -> bool:
+    """Whether a class of the file has a field, property or attribute ``data``, or an object is made with ``data=``."""
     nodes = (*context.nodes(ast.ClassDef), *context.nodes(ast.Attribute), *context.nodes(ast.Call))
     return any(_speaks(node) for node in nodes)
 
