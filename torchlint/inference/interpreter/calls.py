@@ -306,7 +306,7 @@ class Calls(Changes):
     def _object(self, callee: Value, given: Arguments, env: Env) -> Value:
         if any(name.startswith("torchvision.transforms.") for name in callee.instance):
             return tensor(Grad.DETACHED, Device.HOST).having(kind=Kind.TENSOR | Kind.OTHER)
-        known = self._file.call_method(callee, "__call__", given, env.mode)
+        known = self._of_object(callee, "__call__", given, env)
         return known if known is not None else self._unknown(given, env)
 
     def _unknown(self, given: Arguments, env: Env, of: Value = UNKNOWN) -> Value:
@@ -350,7 +350,8 @@ class Calls(Changes):
             return self._called(callee, given, env)
         if callee.names and callee.must(Kind.OTHER):
             return self._called(callee, given, env)
-        result = self.method(receiver, word, given, env)
+        is_object = bool(callee.instance) and callee.must(Kind.OTHER)  # an attribute that holds what can be called
+        result = self._called(callee, given, env) if is_object else self.method(receiver, word, given, env)
         self.carry_out(given, env)
         return result
 
@@ -388,6 +389,10 @@ class Calls(Changes):
             return tensor(Grad.DETACHED, Device.HOST, Dtype.FLOATING)
         if libraries.TRAINER in receiver.instance and word == "predict":
             return libraries.predicted()
+        if receiver.instance == {libraries.PREDICTOR}:
+            return libraries.of_predictor(receiver, word, given)
+        if receiver.instance == {libraries.FOUND}:
+            return libraries.of_found(receiver, word, given)
         if receiver.instance <= libraries.ENVIRONMENTS and receiver.must(Kind.OTHER):
             return libraries.of_environments(receiver.instance, word)
         return self._file.call_method(receiver, word, given, env.mode)

@@ -144,9 +144,8 @@ class Expressions:
             return found
         if word == "param_groups" and self.file.works_with_torch:
             return of_kind(Kind.SEQUENCE, member=of_kind(Kind.SEQUENCE, keys=(("params", _all_parameters()),)))
-        if base.instance and any(name.startswith("torch.distributions.") for name in base.instance):
-            given = Arguments(node)
-            return nn.distribution(base, word, given, Mode.ON) or UNKNOWN
+        if base.instance and (known := functions.of_instance(base, word, node)) is not None:
+            return known
         if base.must(Kind.MODULE):
             return nn.attribute(base, word, node) or UNKNOWN
         if self.file.project.presuming and base.kind | Kind.TENSOR == ANY and is_settings(node):

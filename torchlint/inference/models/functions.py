@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from torchlint.inference.lattice import (
     ANY_DEVICE,
     ANY_DTYPE,
@@ -91,6 +93,13 @@ def call(name: str, given: Arguments, mode: Mode) -> Value | None:
         return context
     effect = _PACKAGES.get(name.partition(".")[0], libraries.effect)(name)
     return effect(asked) if effect is not None else None
+
+
+def of_instance(base: Value, word: str, node: ast.AST) -> Value | None:
+    """Return an attribute of an object of a library's class; None for other objects."""
+    if any(name.startswith("torch.distributions.") for name in base.instance):
+        return nn.distribution(base, word, Arguments(node), Mode.ON) or UNKNOWN
+    return libraries.of_found(base, word) if base.instance == {libraries.FOUND} else None
 
 
 def attribute(name: str) -> Value | None:

@@ -4,14 +4,36 @@ from __future__ import annotations
 
 import sys
 
-from torchlint.inference.lattice import UNKNOWN, Device, Dtype, Grad, Kind, Mode, Value, join_all, of_kind, tensor
+from torchlint.inference.lattice import (
+    UNKNOWN,
+    Device,
+    Dtype,
+    Grad,
+    Kind,
+    Mode,
+    Reason,
+    Value,
+    join_all,
+    of_kind,
+    tensor,
+)
+from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.containers import part
+from torchlint.inference.models.devices import device_value
 from torchlint.inference.models.tables import Call, Effect, constant, functions, words
 from torchlint.inference.models.tensors import computed
 from torchlint.inference.program.frameworks import OTHERS
 from torchlint.inference.program.imports import named
 
 TRAINER = "lightning.Trainer"
+PREDICTOR = "library.predictor"
+"""What runs a network of its own without a graph, as an instance."""
+_PREDICTING = frozenset({"__call__", "predict", "track"})
+_MOVED = words("to cpu cuda half float eval fuse load")
+"""Methods of predictors and of what they find that give the object itself, or a copy in another place."""
+FOUND = "library.found"
+"""What a predictor finds, and parts of it that are no tensors yet, as instances; the member is like their tensors."""
+_PARTS = words("boxes masks keypoints obb probs pred_boxes proposal_boxes")
 _GYMNASIUM, _GYM = "gymnasium.vector.VectorEnv", "gym.vector.VectorEnv"
 ENVIRONMENTS = frozenset({_GYMNASIUM, _GYM})
 """Several environments at once, as instances: they give arrays, of which each row is of one."""
@@ -34,6 +56,8 @@ torchaudio.load                                                                 
 torchaudio.compliance.*                                                                            -> features
 torchaudio.functional.*                                                                            -> transformed
 lightning.Trainer                                                                                  -> trainer
+ultralytics.YOLO* ultralytics.RTDETR ultralytics.*SAM ultralytics.NAS                              -> predictor
+detectron2.engine.DefaultPredictor detectron2.engine.defaults.DefaultPredictor                     -> predictor
 gymnasium.vector.SyncVectorEnv gymnasium.vector.AsyncVectorEnv                                     -> environments
 gym.vector.SyncVectorEnv gym.vector.AsyncVectorEnv                                                 -> old_environments
 """
@@ -97,6 +121,40 @@ def array_method(word: str) -> Value:
 def predicted() -> Value:
     """Return what Lightning's ``trainer.predict`` gives: what each step returned, without grad and on the host."""
     return of_kind(Kind.SEQUENCE, member=UNKNOWN.having(grad=Grad.DETACHED, device=Device.HOST))
+
+
+def of_predictor(predictor: Value, word: str, given: Arguments) -> Value | None:
+    """Return what a method of a predictor gives; None for methods that are not known.
+
+    It finds several results, or one with several names. It looks for a GPU itself, unless it is told to stay.
+    """
+    stays = _stays(word, given)
+    if word in _MOVED:
+        return predictor.having(device=Device.HOST) if stays else predictor
+    if word not in _PREDICTING:
+        return None
+    part_of_it = UNKNOWN.having(grad=Grad.DETACHED, device=Device.HOST)
+    if not stays and predictor.device != Device.HOST:
+        why = Reason("{code} runs on a GPU where there is one", given.node, weak=True)
+        part_of_it = part_of_it.having(device=Device.HOST | Device.ACCELERATOR, why_device=why)
+    return of_kind(Kind.SEQUENCE, member=of_kind(Kind.OTHER, instance=frozenset((FOUND,)), member=part_of_it))
+
+
+def of_found(found: Value, word: str, given: Arguments | None = None) -> Value | None:
+    """Return an attribute of what a predictor found, or the result of a method; None for methods not known."""
+    if given is None:
+        return found if word in _PARTS else found.member
+    if word == "numpy":
+        return of_kind(Kind.OTHER | Kind.ARRAY)
+    if word not in _MOVED or found.member is None:
+        return None
+    return found.having(member=found.member.having(device=Device.HOST)) if _stays(word, given) else found
+
+
+def _stays(word: str, given: Arguments) -> bool:
+    """Whether a method leaves or brings all to the host."""
+    told = given.find(0, "device") if word == "to" else given.keywords.get("device")
+    return word == "cpu" or (told is not None and device_value(told, given.node).device == Device.HOST)
 
 
 def of_environments(instance: frozenset[str], word: str) -> Value | None:
@@ -228,11 +286,15 @@ def _trainer(_: Call) -> Value:
     return of_kind(Kind.OTHER, instance=frozenset((TRAINER,)))
 
 
+def _predictor(_: Call) -> Value:
+    return of_kind(Kind.OTHER, instance=frozenset((PREDICTOR,)))
+
+
 _NUMPY_TABLE = functions(_NUMPY, [_uniques, _loaded])
 _TABLE = functions(
     _FUNCTIONS,
     [
         *(_same_items, _awaited, _said_to_be, _gathered, _copied, _partial, _imported, _host_tensor, _host_image),
-        *(_drawn, _waveform, _features, _transformed, _trainer, _environments, _old_environments),
+        *(_drawn, _waveform, _features, _transformed, _trainer, _predictor, _environments, _old_environments),
     ],
 )
