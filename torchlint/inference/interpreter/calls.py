@@ -58,7 +58,10 @@ _GOING_THROUGH = frozenset(
 )
 """Functions of Python that go through what they are given."""
 
-_MAKING = words("from_pretrained create_model load_from_checkpoint from_config")
+_LOADING = words("from_pretrained create_model from_config")
+"""Functions of libraries that make a model on the host, unless one of :data:`_PLACING` says something else."""
+_PLACING = words("device device_map load_in_8bit load_in_4bit quantization_config")
+_MAKING = _LOADING | {"load_from_checkpoint"}
 
 
 class Calls(Changes):
@@ -316,11 +319,14 @@ class Calls(Changes):
         by_name = self._file.works_with_torch
         if by_name and word in _LOSS_WORD:
             return tensors.computed(given.operands(), env.mode).having(rank=0)
-        is_call = not word[:1].isupper()  # `Net()` makes one, `net()` calls it
-        if by_name and is_call and nn.MODEL_WORD.search(word):
+        makes = word[:1].isupper() or nn.MAKER_WORD.search(word)  # `Net()` makes one, `net()` calls it
+        if by_name and not makes and nn.MODEL_WORD.search(word):
             place = of.device if of.device == Device.HOST else ANY_DEVICE
             return nn.called(Value(Kind.MODULE, Grad.ATTACHED, place, why_device=of.why_device), given, env.mode)
-        place = Device.HOST if of.device == Device.HOST or self._stays_on_host(word) else ANY_DEVICE
+        if "return_tensors" in given.keywords:  # a tokenizer's or processor's word
+            place = ANY_DEVICE if "device" in given.keywords else Device.HOST
+            return UNKNOWN.having(grad=Grad.DETACHED, device=place)
+        place = Device.HOST if of.device == Device.HOST or self._stays_on_host(word, given) else ANY_DEVICE
         unplaced = Reason("nothing shows that {code} is on the host", given.node)
         if not env.mode & Mode.ON or word in _SAMPLING:
             return UNKNOWN.having(grad=Grad.DETACHED, device=place, why_device=unplaced)
@@ -329,8 +335,10 @@ class Calls(Changes):
         why_grad = Reason("nothing shows that {code} is detached", given.node)
         return UNKNOWN.having(why_grad=why_grad, why_device=unplaced, device=place)
 
-    def _stays_on_host(self, word: str) -> bool:
-        """Whether a call makes an object, in a file that never speaks of an accelerator: it stays on the host."""
+    def _stays_on_host(self, word: str, given: Arguments) -> bool:
+        """Whether a call makes an object that is on the host: any in a file that never speaks of an accelerator."""
+        if word in _LOADING and not given.starred and not given.spread and not given.keywords.keys() & _PLACING:
+            return not self._file.changes_default_device
         return (word[:1].isupper() or word in _MAKING) and not self._file.mentions_accelerators
 
     # ------------------------------------------------------------------ methods

@@ -97,6 +97,13 @@ MODEL_WORD = re.compile(
     r"embedding|embeddings|fc\d*|conv\d*|linear\d*|layer\d*|head|transformer|criterion|loss_fn|loss_func|loss_function)$",
     re.IGNORECASE,
 )
+MAKER_WORD = re.compile(
+    r"^_?(build|create|make|load|init|initiali[sz]e|define|construct|instantiate|restore|setup|new|get)_(\w+_)?"
+    r"(model|net|network|encoder|decoder|critic|actor|policy|generator|discriminator|classifier|backbone|netg|netd|"
+    r"module|resnet\d*|bert|gan|vae|autoencoder|unet|detector|segmentor|learner|transformer)$",
+    re.IGNORECASE,
+)
+"""Names of functions that make a network; what it computes does not come from them."""
 _LOADER_WORD = re.compile(
     r"(^|_)(data_?)?(loader|dataloader|dataset|loaders|dl|trainset|testset|data_iter|train_iter|test_iter)\d*$",
     re.IGNORECASE,
@@ -424,11 +431,11 @@ def _output_place(module: Value, inputs: Value, node: ast.AST) -> tuple[Device, 
         return device, Reason("{code} is given what is on the host", node, module.why_device, weak=True, aside=True)
     if module.device & Device.ACCELERATOR:
         return device, Reason("{code} is computed where the module is", node, module.why_device, weak=True)
-    if device == Device.HOST:
-        return device, module.why_device
     if inputs.device & Device.ACCELERATOR:
         why = Reason("{code} is computed where its input is", node, inputs.why_device, weak=True)
         return device | Device.ACCELERATOR, why
+    if device == Device.HOST:
+        return device, module.why_device
     return device, module.why_device or Reason("nothing shows that {code} is on the host", node)
 
 
