@@ -6,7 +6,7 @@ What concerns ``.data`` is in ``test_torch_facts_of_data.py``, constructors and 
 """
 
 # Facts are shown as they are.
-# torchlint: ignore-file[TNS1, TNS2, TNS3]
+# torchlint: ignore-file[TNS1, TNS3]
 
 from __future__ import annotations
 
