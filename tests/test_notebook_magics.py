@@ -65,6 +65,18 @@ CELLS = [
     "!",
     "%",
     "?",
+    ">>> x = 1",
+    ">>> from a import b\n\n >>> x = b",
+    ">>> for i in x:\n...     print(i)\n...\n>>> y = 1\n",
+    "  >>> x = 1\n  >>> y = 2\n",
+    ">>> %matplotlib inline\n>>> !ls\n>>> x = 1",
+    ">>> x = 1\n1",
+    ">>> x = 1\nTensor(1, device='cpu') is what\n",
+    '"""Add.\n\n>>> add(1)\n"""\nx = 1',
+    "In [1]: x = 1\n   ...: y = 2\n",
+    "In [12]: %time x = 1",
+    "\nIn [1]: x = 1\nIn [2]: for y in x:\n   ...:     y\n",
+    "x = (1\n>>> 2)",
 ]
 
 

@@ -138,7 +138,7 @@ def test_any_edits_that_stay_in_their_cells_change_these_characters_alone(
     raw = notebook(*(code(data.draw(strings(each))) for each in parts))
     source = read("a.ipynb", raw).source
     assert isinstance(source, Notebook)
-    assume(not any(each.indent for each in source.parts))  # there a row begins behind the indentation
+    assume(not any(any(each.margins) for each in source.parts))  # there a row begins behind the indentation
     size = len(source.utf8)
     edits: list[Edit] = []
     last = 0

@@ -257,6 +257,16 @@ def test_an_indented_cell_is_fixed_in_its_own_indentation(torchlint: Program, tm
     ]
 
 
+@pytest.mark.parametrize(("first", "next_"), [(">>> ", "... "), ("In [3]: ", "...: ")])
+def test_a_cell_with_prompts_is_fixed_behind_them(torchlint: Program, tmp_path: Path, first: str, next_: str) -> None:
+    path = write(tmp_path, code(SETUP), code(f"{first}w.data.fill_(3)\n{first}x = w.numpy()"))
+    assert fixed(torchlint, path, "--unsafe-fixes")[1].splitlines() == [
+        f"{first}with torch.no_grad():",
+        f"{next_}    w.fill_(3)",
+        f"{first}x = w.detach().numpy()",
+    ]
+
+
 def test_outputs_and_everything_else_stay(torchlint: Program, tmp_path: Path) -> None:
     output = {"output_type": "stream", "name": "stdout", "text": ["w.numpy()\n", "\ud83d\ude00 \ud800 </script>"]}
     cells = [text("w.numpy()"), code(SETUP), code("y = w.numpy()", outputs=[output], execution_count=7, id="a1")]

@@ -135,7 +135,7 @@ def _logical_line(source: str, start: int) -> tuple[int, tuple[int, int, str] | 
 
 def _escaped(source: str, start: int, end: int) -> tuple[int, int, str]:
     timed = _TIMED.match(source, start)
-    if timed is not None and _parses(f"0;{source[timed.end() : end]}"):
+    if timed is not None and is_python(f"0;{source[timed.end() : end]}"):
         return start, timed.end(), "0" + " " * (timed.end() - start - 2) + ";"
     return _opaque(source, start, end)
 
@@ -144,7 +144,8 @@ def _opaque(source: str, start: int, end: int) -> tuple[int, int, str]:
     return start, end, "0" + _commented(source[start + 1 : end])
 
 
-def _parses(code: str) -> bool:
+def is_python(code: str) -> bool:
+    """Whether Python reads some code."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

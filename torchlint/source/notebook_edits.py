@@ -65,7 +65,7 @@ def rewritten(notebook: Notebook, edits: Sequence[Edit]) -> Iterator[tuple[int, 
 
 def _change(notebook: Notebook, index: int, edit: Edit) -> _Change:
     part = notebook.parts[index]
-    text = re.sub(r"(?<!\r)\n", part.newline + part.indent, edit.text)
+    text = re.sub(r"(?<!\r)\n", part.newline + part.margin, edit.text)
     return _Change(notebook.origin(index, edit.start), notebook.origin(index, edit.end), text)
 
 

@@ -10,12 +10,18 @@ from functools import cached_property
 from itertools import accumulate
 
 from torchlint.source.cell_outputs import shown_rows
-from torchlint.source.magics import Neutral, neutral, silenced
+from torchlint.source.magics import Neutral, is_python, neutral, silenced
 from torchlint.source.notebook_json import Cell, Span, positions
 from torchlint.source.text import Source
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_FIRST_INDENT = re.compile(r"(?:[ \t\f]*(?:\r\n|\r(?!\n)|\n))*([ \t]+)(?=\S)")
+_ROWS = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+_INDENT = re.compile(r"[ \t]+(?=\S)")
+_PROMPTS = (
+    (re.compile(r"^[ \t]*>>>", re.MULTILINE), re.compile(r"[ \t]*(?:>>>|\.\.\.)(?: |(?=[\r\n]|\Z))"), "... "),
+    (re.compile(r"^In \[\d+\]: ", re.MULTILINE), re.compile(r"In \[\d+\]: |[ \t]*\.{3,}: ?"), "...: "),
+)
+"""Python's prompts and IPython's: how such a row begins, what is taken away, and how a row that is added begins."""
 _OWN_LINE = re.compile(r"(?<=, )line (\d+)$")
 """How a sentence ends that names a row of the file at hand; rows of other files stand behind a path."""
 
@@ -24,12 +30,14 @@ _OWN_LINE = re.compile(r"(?<=, )line (\d+)$")
 class Part:
     """A cell's share of the text: character for character its source, magics made neutral.
 
-    ``indent`` is left out at the beginning of each line that begins with it: IPython runs cells that are indented as
-    a whole. ``source`` is what is left, and ``shielded`` spans what of it is not read as it stands.
+    ``margins`` says how many characters are left out at the beginning of each row, and ``margin`` with what a new row
+    begins: IPython runs cells that are indented as a whole, and takes away prompts that were copied with the code.
+    ``source`` is what is left, and ``shielded`` spans what of it is not read as it stands.
     """
 
     cell: Cell
-    indent: str
+    margin: str
+    margins: tuple[int, ...]
     source: str
     neutral: Neutral
 
@@ -50,8 +58,7 @@ class Part:
 
     def dropped(self, row: int) -> int:
         """Return how many characters were left out at the beginning of a row, counted from 0."""
-        inside = row < len(self.row_starts) and self.cell.source.startswith(self.indent, self.row_starts[row])
-        return len(self.indent) if inside else 0
+        return self.margins[row] if row < len(self.margins) else 0
 
     @property
     def newline(self) -> str:
@@ -62,15 +69,29 @@ class Part:
 
 def part(cell: Cell) -> Part:
     """Make a cell's share of the text."""
-    found = _FIRST_INDENT.match(cell.source)
-    indent = found[1] if found is not None else ""
-    source = re.sub(rf"(?m)(?:^|(?<=\r)){indent}", "", cell.source) if indent else cell.source
-    return Part(cell, indent, source, neutral(source))
+    rows = _ROWS.findall(cell.source)
+    first = next((_INDENT.match(row) for row in rows if row.strip()), None)
+    margin = first[0] if first is not None else ""
+    margins = [len(margin) if row.startswith(margin) else 0 for row in rows]
+    made = _made(cell, margin, margins, rows)
+    for begins, prompt, new_row in _PROMPTS:
+        at_once = begins.match(made.source.lstrip())  # `In [1]: x` is Python, an annotation
+        if at_once or (begins.search(made.source) and not is_python(made.text)):
+            found = [prompt.match(row, start) for row, start in zip(rows, margins, strict=True)]
+            behind = [each.end() if each is not None else start for each, start in zip(found, margins, strict=True)]
+            without = _made(cell, margin + new_row, behind, rows)
+            return without if is_python(without.text) else made
+    return made
+
+
+def _made(cell: Cell, margin: str, margins: Iterable[int], rows: Iterable[str]) -> Part:
+    source = "".join(row[start:] for row, start in zip(rows, margins, strict=True))
+    return Part(cell, margin, tuple(margins), source, neutral(source))
 
 
 def quiet(cell: Cell) -> Part:
     """Make the share of a cell of which nothing is to be read: comments in as many rows."""
-    return Part(cell, "", cell.source, silenced(cell.source))
+    return Part(cell, "", (), cell.source, silenced(cell.source))
 
 
 @dataclass(frozen=True)
