@@ -58,10 +58,7 @@ _GOING_THROUGH = frozenset(
 )
 """Functions of Python that go through what they are given."""
 
-_LOADING = words("from_pretrained create_model from_config")
-"""Functions of libraries that make a model on the host, unless one of :data:`_PLACING` says something else."""
-_PLACING = words("device device_map load_in_8bit load_in_4bit quantization_config")
-_MAKING = _LOADING | {"load_from_checkpoint"}
+_MAKING = libraries.LOADING | {"load_from_checkpoint"}
 
 
 class Calls(Changes):
@@ -337,7 +334,7 @@ class Calls(Changes):
 
     def _stays_on_host(self, word: str, given: Arguments) -> bool:
         """Whether a call makes an object that is on the host: any in a file that never speaks of an accelerator."""
-        if word in _LOADING and not given.starred and not given.spread and not given.keywords.keys() & _PLACING:
+        if word in libraries.LOADING and libraries.stays_on_host(given):
             return not self._file.changes_default_device
         return (word[:1].isupper() or word in _MAKING) and not self._file.mentions_accelerators
 
@@ -397,6 +394,8 @@ class Calls(Changes):
             return tensor(Grad.DETACHED, Device.HOST, Dtype.FLOATING)
         if libraries.TRAINER in receiver.instance and word == "predict":
             return libraries.predicted()
+        if word == "generate" and libraries.is_transformer(receiver):
+            return UNKNOWN.having(grad=Grad.DETACHED, device=receiver.device, why_device=receiver.why_device)
         if receiver.instance == {libraries.PREDICTOR}:
             return libraries.of_predictor(receiver, word, given)
         if receiver.instance == {libraries.FOUND}:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 from torchlint.inference.lattice import (
+    ANY_DEVICE,
     UNKNOWN,
     Device,
     Dtype,
@@ -20,6 +22,7 @@ from torchlint.inference.lattice import (
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.containers import part
 from torchlint.inference.models.devices import device_value
+from torchlint.inference.models.operations import leaf
 from torchlint.inference.models.tables import Call, Effect, constant, functions, words
 from torchlint.inference.models.tensors import computed
 from torchlint.inference.program.frameworks import OTHERS
@@ -29,6 +32,13 @@ TRAINER = "lightning.Trainer"
 PREDICTOR = "library.predictor"
 """What runs a network of its own without a graph, as an instance."""
 _PREDICTING = frozenset({"__call__", "predict", "track"})
+_LOADED_FROM = frozenset({"transformers", "diffusers", "timm"})
+LOADING = frozenset({"from_pretrained", "from_config", "create_model"})
+"""Functions of libraries that make a model on the host, unless they are told of another place."""
+_TORCH_MODEL = re.compile(r"(?!TF|Flax)[A-Z]\w*(Model|(Model)?For[A-Z]\w+)")
+"""Names of classes of transformers and diffusers whose objects are modules of torch."""
+_PLACING = words("device device_map load_in_8bit load_in_4bit quantization_config")
+"""Arguments with which a model is loaded to some other place than the host."""
 _MOVED = words("to cpu cuda half float eval fuse load")
 """Methods of predictors and of what they find that give the object itself, or a copy in another place."""
 FOUND = "library.found"
@@ -48,6 +58,7 @@ copy.deepcopy copy.copy                                                         
 functools.partial                                                                                  -> partial
 pytest.importorskip importlib.import_module                                                        -> imported
 
+transformers.* diffusers.* timm.create_model timm.models.create_model                              -> loaded_module
 torchvision.transforms.functional.to_tensor torchvision.transforms.functional.pil_to_tensor        -> host_tensor
 torchvision.io.read_image torchvision.io.decode_image                                              -> host_image
 torchvision.utils.*                                                                                -> drawn
@@ -282,6 +293,30 @@ def _waveform(call: Call) -> Value:
     return of_kind(Kind.SEQUENCE, items=(_host_tensor(call), of_kind(Kind.INTEGER)))
 
 
+def _loaded_module(call: Call) -> Value | None:
+    """Return a module of a library: on the host, unless the call says something of its place; None for others."""
+    made = call.name.rpartition(".")[0] if call.word in LOADING else call.name
+    if call.word != "create_model" and not _TORCH_MODEL.fullmatch(leaf(made)):
+        return None
+    place = Device.HOST if stays_on_host(call.given) else ANY_DEVICE
+    return Value(Kind.MODULE, Grad.ATTACHED, place, Dtype(0), instance=frozenset((made,)))
+
+
+def stays_on_host(given: Arguments) -> bool:
+    """Whether a call that loads a model leaves it on the host."""
+    return not given.starred and not given.spread and not given.keywords.keys() & _PLACING
+
+
+def is_loaded(module: Value) -> bool:
+    """Whether a module is known to be one that a library loads, of which no text tells more."""
+    return any(name.partition(".")[0] in _LOADED_FROM for name in module.instance)
+
+
+def is_transformer(module: Value) -> bool:
+    """Whether a module is known to be one of transformers, whose ``generate`` runs without a graph."""
+    return bool(module.instance) and all(name.startswith("transformers.") for name in module.instance)
+
+
 def _trainer(_: Call) -> Value:
     return of_kind(Kind.OTHER, instance=frozenset((TRAINER,)))
 
@@ -296,5 +331,6 @@ _TABLE = functions(
     [
         *(_same_items, _awaited, _said_to_be, _gathered, _copied, _partial, _imported, _host_tensor, _host_image),
         *(_drawn, _waveform, _features, _transformed, _trainer, _predictor, _environments, _old_environments),
+        _loaded_module,
     ],
 )

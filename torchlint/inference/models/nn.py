@@ -22,6 +22,7 @@ from torchlint.inference.lattice import (
     of_kind,
     tensor,
 )
+from torchlint.inference.models import libraries
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import place_of
 from torchlint.inference.models.operations import leaf
@@ -413,7 +414,7 @@ def _output(call: Call) -> Value:
         return result
     named = not module.instance
     text = "{code} is the output of a module with parameters" + (", by its name" if named else "")
-    why = Reason(text, call.given.node, weak=named, named=named)
+    why = Reason(text, call.given.node, weak=named or libraries.is_loaded(module), named=named)
     grad = Grad.ATTACHED
     if module.grad & Grad.DETACHED and inputs.grad != Grad.ATTACHED:
         grad = module.grad | inputs.grad
