@@ -396,7 +396,7 @@ class Calls(Changes):
             return libraries.predicted()
         if word == "generate" and libraries.is_transformer(receiver):
             return UNKNOWN.having(grad=Grad.DETACHED, device=receiver.device, why_device=receiver.why_device)
-        if receiver.instance == {libraries.PREDICTOR}:
+        if receiver.instance <= libraries.PREDICTORS:
             return libraries.of_predictor(receiver, word, given)
         if receiver.instance == {libraries.FOUND}:
             return libraries.of_found(receiver, word, given)

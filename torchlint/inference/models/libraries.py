@@ -29,9 +29,11 @@ from torchlint.inference.program.frameworks import OTHERS
 from torchlint.inference.program.imports import named
 
 TRAINER = "lightning.Trainer"
-PREDICTOR = "library.predictor"
-"""What runs a network of its own without a graph, as an instance."""
-_PREDICTING = frozenset({"__call__", "predict", "track"})
+_PREDICTOR, _ENCODER = "library.predictor", "library.encoder"
+PREDICTORS = frozenset({_PREDICTOR, _ENCODER})
+"""What runs a network of its own without a graph, as instances: called or by a method, or by a method alone."""
+_PREDICTING = words("__call__ predict track")
+_ENCODING = words("encode encode_query encode_document")
 _LOADED_FROM = frozenset({"transformers", "diffusers", "timm"})
 LOADING = frozenset({"from_pretrained", "from_config", "create_model"})
 """Functions of libraries that make a model on the host, unless they are told of another place."""
@@ -63,12 +65,14 @@ torchvision.transforms.functional.to_tensor torchvision.transforms.functional.pi
 torchvision.io.read_image torchvision.io.decode_image                                              -> host_image
 torchvision.utils.*                                                                                -> drawn
 torchvision.ops.[a-z]* torchvision.ops.boxes.[a-z]*                                                -> transformed
+sentence_transformers.util.*cos_sim sentence_transformers.util.*dot_score                          -> transformed
 torchaudio.load                                                                                    -> waveform
 torchaudio.compliance.*                                                                            -> features
 torchaudio.functional.*                                                                            -> transformed
 lightning.Trainer                                                                                  -> trainer
 ultralytics.YOLO* ultralytics.RTDETR ultralytics.*SAM ultralytics.NAS                              -> predictor
 detectron2.engine.DefaultPredictor detectron2.engine.defaults.DefaultPredictor                     -> predictor
+sentence_transformers.SentenceTransformer sentence_transformers.SparseEncoder                      -> encoder
 gymnasium.vector.SyncVectorEnv gymnasium.vector.AsyncVectorEnv                                     -> environments
 gym.vector.SyncVectorEnv gym.vector.AsyncVectorEnv                                                 -> old_environments
 """
@@ -139,15 +143,18 @@ def of_predictor(predictor: Value, word: str, given: Arguments) -> Value | None:
 
     It finds several results, or one with several names. It looks for a GPU itself, unless it is told to stay.
     """
-    stays = _stays(word, given)
+    stays, encodes = _stays(word, given), predictor.instance == {_ENCODER}
     if word in _MOVED:
         return predictor.having(device=Device.HOST) if stays else predictor
-    if word not in _PREDICTING:
+    if word not in (_ENCODING if encodes else _PREDICTING):
         return None
     part_of_it = UNKNOWN.having(grad=Grad.DETACHED, device=Device.HOST)
     if not stays and predictor.device != Device.HOST:
         why = Reason("{code} runs on a GPU where there is one", given.node, weak=True)
         part_of_it = part_of_it.having(device=Device.HOST | Device.ACCELERATOR, why_device=why)
+    if encodes:
+        told = given.keywords.get("convert_to_tensor")
+        return part_of_it if told is not None or given.spread else of_kind(Kind.ARRAY | Kind.SEQUENCE)
     return of_kind(Kind.SEQUENCE, member=of_kind(Kind.OTHER, instance=frozenset((FOUND,)), member=part_of_it))
 
 
@@ -321,8 +328,17 @@ def _trainer(_: Call) -> Value:
     return of_kind(Kind.OTHER, instance=frozenset((TRAINER,)))
 
 
-def _predictor(_: Call) -> Value:
-    return of_kind(Kind.OTHER, instance=frozenset((PREDICTOR,)))
+def _predictor(call: Call) -> Value:
+    return _looking_for_a_gpu(_PREDICTOR, call)
+
+
+def _encoder(call: Call) -> Value:
+    return _looking_for_a_gpu(_ENCODER, call)
+
+
+def _looking_for_a_gpu(instance: str, call: Call) -> Value:
+    made = of_kind(Kind.OTHER, instance=frozenset((instance,)))
+    return made.having(device=Device.HOST) if _stays(call.word, call.given) else made
 
 
 _NUMPY_TABLE = functions(_NUMPY, [_uniques, _loaded])
@@ -330,7 +346,7 @@ _TABLE = functions(
     _FUNCTIONS,
     [
         *(_same_items, _awaited, _said_to_be, _gathered, _copied, _partial, _imported, _host_tensor, _host_image),
-        *(_drawn, _waveform, _features, _transformed, _trainer, _predictor, _environments, _old_environments),
+        *(_drawn, _waveform, _features, _transformed, _trainer, _predictor, _encoder, _environments, _old_environments),
         _loaded_module,
     ],
 )
