@@ -29,8 +29,8 @@ scores = torch.tensor([0.2, 0.8])
 labels = scores.round().to(torch.int64)
 ```
 
-Where the tensor is not known to be on the CPU the fix keeps the move and says it: `.to("cpu", torch.int64)`. Drop
-`"cpu"` if it was not meant.
+Where the code itself does not show that the tensor is on the CPU (made there, and computed with nothing else) the fix
+keeps the move and says it: `.to("cpu", torch.int64)`. Drop `"cpu"` if it was not meant.
 
 ## Severity
 
@@ -63,6 +63,7 @@ object is a tensor: nothing holds a caller to it.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 import libcst as cst
@@ -75,6 +76,7 @@ from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.finding_reasons import tensor_step
 from torchlint.rules.evidence.kept_meaning import keeps_its_meaning, means_the_same, torchs_own_is_kept
 from torchlint.rules.evidence.legacy_types import TensorType, spelled_like, tensor_type, type_of
+from torchlint.rules.evidence.made_on_host import is_made_on_host
 from torchlint.rules.evidence.spelling import Spelled, torch_name
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.torch_defaults import defaults, defaults_unchanged
@@ -147,7 +149,9 @@ def _fix(node: cst.Call, func: cst.Attribute, wanted: cst.Arg, kind: TensorType,
     if name is None or in_fstring(node, context) or _comment_in(wanted, context):
         return None
     facts = context.value(func.value)
-    on_host = facts.is_tensor and facts.device == Device.HOST and not known.device and not known.tensor_type
+    place = context.python(func.value)
+    on_host = facts.is_tensor and not known.device and not known.tensor_type
+    on_host = on_host and isinstance(place, ast.expr) and is_made_on_host(place, context)
     spelled = _spelled(wanted.value, name, context)
     if spelled is None:
         return None
