@@ -305,7 +305,10 @@ def _reduced(call: Call, result: Value) -> Value:
 def _loss(call: Call, result: Value) -> Value:
     if ".functional." not in call.name:
         return result
-    return result.having(rank=None if call.given.keywords.keys() & {"reduction", "reduce", "size_average"} else 0)
+    given, said = call.given, call.given.keywords.get("reduction")
+    if given.starred or given.spread or given.keywords.keys() & {"reduce", "size_average"}:
+        said = UNKNOWN
+    return result.having(rank=0 if nn.reduces(said) else None)
 
 
 _FORMS = {

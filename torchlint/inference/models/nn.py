@@ -31,6 +31,7 @@ from torchlint.inference.models.tensors import computed, detached, to
 
 _CLASSES = """
 torch.nn.* torchvision.models.* torchaudio.transforms.*                -> module
+torch.nn.*Loss                                                         -> loss
 torch.nn.Sequential                                                    -> sequential
 torch.nn.ModuleList torch.nn.ModuleDict                                -> module_holder
 torch.nn.ParameterList torch.nn.ParameterDict                          -> parameter_holder
@@ -132,6 +133,19 @@ def _module(call: Call) -> Value:
     if (device := call.given.keywords.get("device")) is not None:
         place, why = place_of(device, call.given.node)
     return Value(Kind.MODULE, Grad.ATTACHED, place, Dtype(0), why_device=why, instance=frozenset((call.name,)))
+
+
+def _loss(call: Call) -> Value:
+    """Return a loss, with how it reduces where that is said."""
+    said = call.given.keywords.get("reduction")
+    if call.given.starred or call.given.spread or call.given.keywords.keys() & {"reduce", "size_average"}:
+        said = UNKNOWN
+    return _module(call) if said is None else _module(call).having(keys=(("reduction", said),))
+
+
+def reduces(said: Value | None) -> bool:
+    """Whether a loss gives one number, by what is said of its ``reduction``; None where nothing is."""
+    return said is None or said.const in ("mean", "sum")
 
 
 def _sequential(call: Call) -> Value:
@@ -381,7 +395,8 @@ def _passed(call: Call) -> Value:
 def _pure(call: Call) -> Value:
     """Return what a module without parameters computes."""
     result = computed(call.given.operands(), call.mode)
-    return result.having(rank=0) if all(kind.endswith("Loss") for kind in _kinds(call.receiver)) else result
+    is_loss = all(kind.endswith("Loss") for kind in _kinds(call.receiver))
+    return result.having(rank=0) if is_loss and reduces(dict(call.receiver.keys).get("reduction")) else result
 
 
 def _attention(call: Call) -> Value:
@@ -464,7 +479,7 @@ def _of_some_parameters(call: Call) -> Value:
 _CLASS_TABLE = functions(
     _CLASSES,
     [
-        *(_module, _sequential, _module_holder, _parameter_holder, _plain_object, _distribution_object),
+        *(_module, _loss, _sequential, _module_holder, _parameter_holder, _plain_object, _distribution_object),
         *(_source_of_batches, _source_of_rows),
     ],
 )
