@@ -39,7 +39,9 @@ LOADING = frozenset({"from_pretrained", "from_config", "create_model"})
 """Functions of libraries that make a model on the host, unless they are told of another place."""
 _TORCH_MODEL = re.compile(r"(?!TF|Flax)[A-Z]\w*(Model|(Model)?For[A-Z]\w+)")
 """Names of classes of transformers and diffusers whose objects are modules of torch."""
-_PLACING = words("device device_map load_in_8bit load_in_4bit quantization_config")
+_PLACING = words("""
+    device device_map load_in_8bit load_in_4bit quantization_config tp_plan tp_size device_mesh distributed_config
+""")
 """Arguments with which a model is loaded to some other place than the host."""
 _MOVED = words("to cpu cuda half float eval fuse load")
 """Methods of predictors and of what they find that give the object itself, or a copy in another place."""
@@ -72,7 +74,7 @@ torchaudio.functional.*                                                         
 lightning.Trainer                                                                                  -> trainer
 ultralytics.YOLO* ultralytics.RTDETR ultralytics.*SAM ultralytics.NAS                              -> predictor
 detectron2.engine.DefaultPredictor detectron2.engine.defaults.DefaultPredictor                     -> predictor
-sentence_transformers.SentenceTransformer sentence_transformers.SparseEncoder                      -> encoder
+sentence_transformers.SentenceTransformer                                                          -> encoder
 gymnasium.vector.SyncVectorEnv gymnasium.vector.AsyncVectorEnv                                     -> environments
 gym.vector.SyncVectorEnv gym.vector.AsyncVectorEnv                                                 -> old_environments
 """
@@ -153,8 +155,8 @@ def of_predictor(predictor: Value, word: str, given: Arguments) -> Value | None:
         why = Reason("{code} runs on a GPU where there is one", given.node, weak=True)
         part_of_it = part_of_it.having(device=Device.HOST | Device.ACCELERATOR, why_device=why)
     if encodes:
-        told = given.keywords.get("convert_to_tensor")
-        return part_of_it if told is not None or given.spread else of_kind(Kind.ARRAY | Kind.SEQUENCE)
+        gives_arrays = not given.spread and not given.keywords.keys() & {"convert_to_tensor", "convert_to_numpy"}
+        return of_kind(Kind.ARRAY | Kind.SEQUENCE) if gives_arrays else part_of_it
     return of_kind(Kind.SEQUENCE, member=of_kind(Kind.OTHER, instance=frozenset((FOUND,)), member=part_of_it))
 
 
