@@ -127,6 +127,15 @@ def _outcome(before: str, after: str, name: str) -> Outcome:
     return fixture_runs.run(Unit(Path("case.py"), name, head + before, head + after), "cpu")
 
 
+@pytest.mark.parametrize(
+    ("after", "verdict"), [('to("cpu", torch.float64)', "holds"), ("to(torch.float64)", "refuted")]
+)
+def test_a_move_to_the_cpu_that_is_left_out_is_refuted_on_an_accelerator(after: str, verdict: str) -> None:
+    text = "import torch\n\n\ndef f(x: torch.Tensor):\n    return torch.relu(x).{}\n"
+    unit = Unit(Path("case.py"), "f", text.format("type(torch.DoubleTensor)"), text.format(after))
+    assert fixture_runs.run(unit, "simulated").verdict == verdict
+
+
 def test_a_wrong_fix_in_a_function_a_method_and_a_module_is_refuted() -> None:
     function = "def f(x: torch.Tensor, scale):\n    return x.{} * scale\n"
     maker = "class A:\n    def __init__(self, w: nn.Module):\n        self.w = w\n\n"
