@@ -334,7 +334,7 @@ class Calls(Changes):
 
     def _stays_on_host(self, word: str, given: Arguments) -> bool:
         """Whether a call makes an object that is on the host: any in a file that never speaks of an accelerator."""
-        if word in libraries.LOADING and libraries.stays_on_host(given):
+        if word in libraries.LOADING and libraries.loads_on_host(given):
             return not self._file.changes_default_device
         return (word[:1].isupper() or word in _MAKING) and not self._file.mentions_accelerators
 
@@ -392,16 +392,8 @@ class Calls(Changes):
             return nn.distribution(receiver, word, given, env.mode) or UNKNOWN
         if any(name.startswith("torch.quasirandom.") for name in receiver.instance) and word == "draw":
             return tensor(Grad.DETACHED, Device.HOST, Dtype.FLOATING)
-        if libraries.TRAINER in receiver.instance and word == "predict":
-            return libraries.predicted()
-        if word == "generate" and libraries.is_transformer(receiver):
-            return UNKNOWN.having(grad=Grad.DETACHED, device=receiver.device, why_device=receiver.why_device)
-        if receiver.instance <= libraries.PREDICTORS:
-            return libraries.of_predictor(receiver, word, given)
-        if receiver.instance == {libraries.FOUND}:
-            return libraries.of_found(receiver, word, given)
-        if receiver.instance <= libraries.ENVIRONMENTS and receiver.must(Kind.OTHER):
-            return libraries.of_environments(receiver.instance, word)
+        if (known := libraries.method(receiver, word, given)) is not None:
+            return known
         return self._file.call_method(receiver, word, given, env.mode)
 
     def _of_tensor(self, receiver: Value, word: str, given: Arguments, env: Env) -> Value:

@@ -142,3 +142,15 @@ def asked_for_grad(value: Value, given: Arguments, wanted: Value | None) -> Valu
     if wanted.const is True:
         return value.having(grad=Grad.ATTACHED, why_grad=why)
     return value.having(grad=value.grad | Grad.UNKNOWN, why_grad=why)
+
+
+def said_reduction(given: Arguments) -> Value | None:
+    """Return how a loss is told to reduce; None where it is told nothing and so takes the mean."""
+    if given.starred or given.spread or given.keywords.keys() & {"reduce", "size_average"}:
+        return UNKNOWN
+    return given.keywords.get("reduction")
+
+
+def reduces(said: Value | None) -> bool:
+    """Whether a loss gives one number, by what is said of its ``reduction``; None where nothing is."""
+    return said is None or said.const in ("mean", "sum")

@@ -19,7 +19,7 @@ from torchlint.inference.lattice import (
     tensor,
 )
 from torchlint.inference.models import builtins, factories, grad_mode, libraries, nn
-from torchlint.inference.models.call_arguments import Arguments
+from torchlint.inference.models.call_arguments import Arguments, reduces, said_reduction
 from torchlint.inference.models.devices import DTYPES, device_value, place_of
 from torchlint.inference.models.dtypes import never_dtype, result_dtype, with_indices
 from torchlint.inference.models.operations import (
@@ -99,7 +99,7 @@ def of_instance(base: Value, word: str, node: ast.AST) -> Value | None:
     """Return an attribute of an object of a library's class; None for other objects."""
     if any(name.startswith("torch.distributions.") for name in base.instance):
         return nn.distribution(base, word, Arguments(node), Mode.ON) or UNKNOWN
-    return libraries.of_found(base, word) if base.instance == {libraries.FOUND} else None
+    return libraries.attribute(base, word)
 
 
 def attribute(name: str) -> Value | None:
@@ -305,10 +305,7 @@ def _reduced(call: Call, result: Value) -> Value:
 def _loss(call: Call, result: Value) -> Value:
     if ".functional." not in call.name:
         return result
-    given, said = call.given, call.given.keywords.get("reduction")
-    if given.starred or given.spread or given.keywords.keys() & {"reduce", "size_average"}:
-        said = UNKNOWN
-    return result.having(rank=0 if nn.reduces(said) else None)
+    return result.having(rank=0 if reduces(said_reduction(call.given)) else None)
 
 
 _FORMS = {

@@ -30,7 +30,7 @@ from torchlint.inference.program.imports import named
 
 TRAINER = "lightning.Trainer"
 _PREDICTOR, _ENCODER = "library.predictor", "library.encoder"
-PREDICTORS = frozenset({_PREDICTOR, _ENCODER})
+_PREDICTORS = frozenset({_PREDICTOR, _ENCODER})
 """What runs a network of its own without a graph, as instances: called or by a method, or by a method alone."""
 _PREDICTING = words("__call__ predict track")
 _ENCODING = words("encode encode_query encode_document")
@@ -45,11 +45,11 @@ _PLACING = words("""
 """Arguments with which a model is loaded to some other place than the host."""
 _MOVED = words("to cpu cuda half float eval fuse load")
 """Methods of predictors and of what they find that give the object itself, or a copy in another place."""
-FOUND = "library.found"
+_FOUND = "library.found"
 """What a predictor finds, and parts of it that are no tensors yet, as instances; the member is like their tensors."""
 _PARTS = words("boxes masks keypoints obb probs pred_boxes proposal_boxes")
 _GYMNASIUM, _GYM = "gymnasium.vector.VectorEnv", "gym.vector.VectorEnv"
-ENVIRONMENTS = frozenset({_GYMNASIUM, _GYM})
+_ENVIRONMENTS = frozenset({_GYMNASIUM, _GYM})
 """Several environments at once, as instances: they give arrays, of which each row is of one."""
 
 _FUNCTIONS = """
@@ -135,49 +135,68 @@ def array_method(word: str) -> Value:
     return of_kind(Kind.SEQUENCE if word == "tolist" else Kind.ARRAY | Kind.SCALAR)
 
 
-def predicted() -> Value:
+def attribute(owner: Value, word: str) -> Value | None:
+    """Return an attribute of an object of a library; None where it is not known."""
+    if owner.instance != {_FOUND}:
+        return None
+    return owner if word in _PARTS else owner.member
+
+
+def method(receiver: Value, word: str, given: Arguments) -> Value | None:
+    """Return the result of a method of an object of a library, ``__call__`` among them; None where it is not known."""
+    if receiver.instance == {TRAINER}:
+        return _predicted() if word == "predict" else None
+    if receiver.instance == {_FOUND}:
+        return _of_found(receiver, word, given)
+    if receiver.instance <= _PREDICTORS:
+        return _of_predictor(receiver, word, given)
+    if receiver.instance <= _ENVIRONMENTS:
+        return _of_environments(receiver.instance, word)
+    if word == "generate" and all(name.startswith("transformers.") for name in receiver.instance):
+        return UNKNOWN.having(grad=Grad.DETACHED, device=receiver.device, why_device=receiver.why_device)
+    return None
+
+
+def _predicted() -> Value:
     """Return what Lightning's ``trainer.predict`` gives: what each step returned, without grad and on the host."""
     return of_kind(Kind.SEQUENCE, member=UNKNOWN.having(grad=Grad.DETACHED, device=Device.HOST))
 
 
-def of_predictor(predictor: Value, word: str, given: Arguments) -> Value | None:
-    """Return what a method of a predictor gives; None for methods that are not known.
+def _of_predictor(predictor: Value, word: str, given: Arguments) -> Value | None:
+    """Return what a method of a predictor gives: several results, or one with several names.
 
-    It finds several results, or one with several names. It looks for a GPU itself, unless it is told to stay.
+    A predictor looks for a GPU itself, unless it is told to stay.
     """
-    stays, encodes = _stays(word, given), predictor.instance == {_ENCODER}
+    on_host, encodes = _asks_for_host(word, given), predictor.instance == {_ENCODER}
     if word in _MOVED:
-        return predictor.having(device=Device.HOST) if stays else predictor
+        return predictor.having(device=Device.HOST) if on_host else predictor
     if word not in (_ENCODING if encodes else _PREDICTING):
         return None
-    part_of_it = UNKNOWN.having(grad=Grad.DETACHED, device=Device.HOST)
-    if not stays and predictor.device != Device.HOST:
+    like_its_tensors = UNKNOWN.having(grad=Grad.DETACHED, device=Device.HOST)
+    if not on_host and predictor.device != Device.HOST:
         why = Reason("{code} runs on a GPU where there is one", given.node, weak=True)
-        part_of_it = part_of_it.having(device=Device.HOST | Device.ACCELERATOR, why_device=why)
+        like_its_tensors = like_its_tensors.having(device=Device.HOST | Device.ACCELERATOR, why_device=why)
     if encodes:
         gives_arrays = not given.spread and not given.keywords.keys() & {"convert_to_tensor", "convert_to_numpy"}
-        return of_kind(Kind.ARRAY | Kind.SEQUENCE) if gives_arrays else part_of_it
-    return of_kind(Kind.SEQUENCE, member=of_kind(Kind.OTHER, instance=frozenset((FOUND,)), member=part_of_it))
+        return of_kind(Kind.ARRAY | Kind.SEQUENCE) if gives_arrays else like_its_tensors
+    return of_kind(Kind.SEQUENCE, member=of_kind(Kind.OTHER, instance=frozenset((_FOUND,)), member=like_its_tensors))
 
 
-def of_found(found: Value, word: str, given: Arguments | None = None) -> Value | None:
-    """Return an attribute of what a predictor found, or the result of a method; None for methods not known."""
-    if given is None:
-        return found if word in _PARTS else found.member
+def _of_found(found: Value, word: str, given: Arguments) -> Value | None:
     if word == "numpy":
         return of_kind(Kind.OTHER | Kind.ARRAY)
     if word not in _MOVED or found.member is None:
         return None
-    return found.having(member=found.member.having(device=Device.HOST)) if _stays(word, given) else found
+    return found.having(member=found.member.having(device=Device.HOST)) if _asks_for_host(word, given) else found
 
 
-def _stays(word: str, given: Arguments) -> bool:
-    """Whether a method leaves or brings all to the host."""
+def _asks_for_host(word: str, given: Arguments) -> bool:
+    """Whether a call says that what it gives is to be on the host: ``cpu()``, ``to("cpu")``, ``device="cpu"``."""
     told = given.find(0, "device") if word == "to" else given.keywords.get("device")
     return word == "cpu" or (told is not None and device_value(told, given.node).device == Device.HOST)
 
 
-def of_environments(instance: frozenset[str], word: str) -> Value | None:
+def _of_environments(instance: frozenset[str], word: str) -> Value | None:
     """Return what a method of several environments gives; None for methods that are not known.
 
     What is seen is an array of what each environment gives, or a tuple or dict of such: the environments make these
@@ -307,11 +326,11 @@ def _loaded_module(call: Call) -> Value | None:
     made = call.name.rpartition(".")[0] if call.word in LOADING else call.name
     if call.word != "create_model" and not _TORCH_MODEL.fullmatch(leaf(made)):
         return None
-    place = Device.HOST if stays_on_host(call.given) else ANY_DEVICE
+    place = Device.HOST if loads_on_host(call.given) else ANY_DEVICE
     return Value(Kind.MODULE, Grad.ATTACHED, place, Dtype(0), instance=frozenset((made,)))
 
 
-def stays_on_host(given: Arguments) -> bool:
+def loads_on_host(given: Arguments) -> bool:
     """Whether a call that loads a model leaves it on the host."""
     return not given.starred and not given.spread and not given.keywords.keys() & _PLACING
 
@@ -319,11 +338,6 @@ def stays_on_host(given: Arguments) -> bool:
 def is_loaded(module: Value) -> bool:
     """Whether a module is known to be one that a library loads, of which no text tells more."""
     return any(name.partition(".")[0] in _LOADED_FROM for name in module.instance)
-
-
-def is_transformer(module: Value) -> bool:
-    """Whether a module is known to be one of transformers, whose ``generate`` runs without a graph."""
-    return bool(module.instance) and all(name.startswith("transformers.") for name in module.instance)
 
 
 def _trainer(_: Call) -> Value:
@@ -340,7 +354,7 @@ def _encoder(call: Call) -> Value:
 
 def _looking_for_a_gpu(instance: str, call: Call) -> Value:
     made = of_kind(Kind.OTHER, instance=frozenset((instance,)))
-    return made.having(device=Device.HOST) if _stays(call.word, call.given) else made
+    return made.having(device=Device.HOST) if _asks_for_host(call.word, call.given) else made
 
 
 _NUMPY_TABLE = functions(_NUMPY, [_uniques, _loaded])

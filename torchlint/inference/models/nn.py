@@ -23,7 +23,7 @@ from torchlint.inference.lattice import (
     tensor,
 )
 from torchlint.inference.models import libraries
-from torchlint.inference.models.call_arguments import Arguments
+from torchlint.inference.models.call_arguments import Arguments, reduces, said_reduction
 from torchlint.inference.models.devices import place_of
 from torchlint.inference.models.operations import leaf
 from torchlint.inference.models.tables import Call, Effect, functions, words
@@ -93,16 +93,17 @@ entropy mean stddev variance probs logits   -> of_some_parameters
 """
 """Methods and attributes of ``torch.distributions`` objects."""
 
+_NETWORK = (
+    r"model|net|network|encoder|decoder|critic|actor|policy|generator|discriminator|classifier|backbone|netg|netd|"
+    r"module|resnet\d*|bert|gan|vae|autoencoder|unet|detector|segmentor|learner|transformer"
+)
 MODEL_WORD = re.compile(
-    r"(^|_)(model|net|network|encoder|decoder|critic|actor|policy|generator|discriminator|classifier|backbone|"
-    r"netg|netd|module|resnet\d*|bert|gan|vae|autoencoder|qnet|unet|embedder|detector|segmentor|learner|rnn|lstm|cnn|mlp|"
-    r"embedding|embeddings|fc\d*|conv\d*|linear\d*|layer\d*|head|transformer|criterion|loss_fn|loss_func|loss_function)$",
+    rf"(^|_)({_NETWORK}|qnet|embedder|rnn|lstm|cnn|mlp|embedding|embeddings|fc\d*|conv\d*|linear\d*|layer\d*|head|"
+    r"criterion|loss_fn|loss_func|loss_function)$",
     re.IGNORECASE,
 )
 MAKER_WORD = re.compile(
-    r"^_?(build|create|make|load|init|initiali[sz]e|define|construct|instantiate|restore|setup|new|get)_(\w+_)?"
-    r"(model|net|network|encoder|decoder|critic|actor|policy|generator|discriminator|classifier|backbone|netg|netd|"
-    r"module|resnet\d*|bert|gan|vae|autoencoder|unet|detector|segmentor|learner|transformer)$",
+    rf"^_?(build|create|make|load|init|initiali[sz]e|define|construct|instantiate|restore|setup|new|get)_(\w+_)?({_NETWORK})$",
     re.IGNORECASE,
 )
 """Names of functions that make a network; what it computes does not come from them."""
@@ -137,15 +138,8 @@ def _module(call: Call) -> Value:
 
 def _loss(call: Call) -> Value:
     """Return a loss, with how it reduces where that is said."""
-    said = call.given.keywords.get("reduction")
-    if call.given.starred or call.given.spread or call.given.keywords.keys() & {"reduce", "size_average"}:
-        said = UNKNOWN
+    said = said_reduction(call.given)
     return _module(call) if said is None else _module(call).having(keys=(("reduction", said),))
-
-
-def reduces(said: Value | None) -> bool:
-    """Whether a loss gives one number, by what is said of its ``reduction``; None where nothing is."""
-    return said is None or said.const in ("mean", "sum")
 
 
 def _sequential(call: Call) -> Value:

@@ -11,10 +11,11 @@ import re
 from collections.abc import Iterable
 
 from torchlint.rules.api import FileContext, Kind, operations
+from torchlint.rules.evidence.local_bindings import bindings_of
+from torchlint.rules.evidence.tensor_proof import is_proven
 
 _MOVING = frozenset("to cuda cpu xpu npu hpu ipu mtia type type_as pin_memory set_ resize_as_".split())
-_MAKING = ("new", "new_")
-"""Beginnings of methods that make a tensor, on the device that they are told."""
+"""Methods whose result may be elsewhere; so it may be of those that make one: ``new``, ``new_zeros`` and their like."""
 _EXCHANGED = re.compile(rb"\.data\s*=[^=]|\.set_\(|swap_tensors")
 """What gives a tensor that has a name another one's memory."""
 _NO_TENSOR = Kind.INTEGER | Kind.SCALAR | Kind.STRING | Kind.NONE | Kind.SIZE | Kind.DTYPE | Kind.ARRAY | Kind.DEVICE
@@ -30,7 +31,7 @@ def _holds(node: ast.expr, context: FileContext, depth: int) -> bool:
     if depth == 0:
         return False
     match node:
-        case ast.Call(func=ast.Attribute(attr="cpu"), args=[], keywords=[]):
+        case ast.Call(func=ast.Attribute(value=inner, attr="cpu"), args=[], keywords=[]) if is_proven(inner, context):
             return True
         case ast.Call():
             return _is_computed_there(node, context, depth - 1)
@@ -41,18 +42,10 @@ def _holds(node: ast.expr, context: FileContext, depth: int) -> bool:
         case ast.UnaryOp(operand=inner) | ast.Subscript(value=inner):
             return _holds(inner, context, depth - 1)
         case ast.Name():
-            return not context.matches(_EXCHANGED) and _is_bound_there(node, context, depth - 1)
+            bound = bindings_of(node, context) if not context.matches(_EXCHANGED) else []
+            plain = all(not each.depth and not each.is_augmented for each in bound)
+            return bool(bound) and plain and all(_holds(each.value, context, depth - 1) for each in bound)
     return False
-
-
-def _is_bound_there(name: ast.Name, context: FileContext, depth: int) -> bool:
-    found = context.reaching(name)
-    for each in found:
-        match context.parent(each):
-            case ast.Assign(targets=[target], value=value) if target is each and _holds(value, context, depth):
-                continue
-        return False
-    return bool(found)
 
 
 def _is_computed_there(call: ast.Call, context: FileContext, depth: int) -> bool:
@@ -67,9 +60,9 @@ def _is_computed_there(call: ast.Call, context: FileContext, depth: int) -> bool
         computes = names <= operations().functions
         return (makes and _none_elsewhere(given, context, depth)) or (computes and _all_there(given, context, depth))
     match call.func:
-        case ast.Attribute(value=inner, attr=word) if word in operations().methods and word not in _MOVING:
-            is_made = word.startswith(_MAKING)
-            return not is_made and _holds(inner, context, depth) and _none_elsewhere(given, context, depth)
+        case ast.Attribute(value=inner, attr=word) if word in operations().methods - _MOVING:
+            stays = not word.startswith("new")
+            return stays and _holds(inner, context, depth) and _none_elsewhere(given, context, depth)
     return False
 
 
