@@ -304,10 +304,18 @@ class Calls(Changes):
         return nn.placed(known, callee, given) if known is not None else nn.called(callee, given, env.mode)
 
     def _object(self, callee: Value, given: Arguments, env: Env) -> Value:
-        if any(name.startswith("torchvision.transforms.") for name in callee.instance):
-            return tensor(Grad.DETACHED, Device.HOST).having(kind=Kind.TENSOR | Kind.OTHER)
+        if libraries.transforms(callee):
+            return self._transformed(callee, given, env)
         known = self._of_object(callee, "__call__", given, env)
         return known if known is not None else self._unknown(given, env)
+
+    def _transformed(self, transform: Value, given: Arguments, env: Env) -> Value:
+        if transform.items is None or len(given.positional) != 1 or given.starred:
+            return libraries.transformed_by(transform, given, env.mode)
+        image = given.positional[0]
+        for each in transform.items:
+            image = self._handed(each, (image,), given, env)
+        return image
 
     def _unknown(self, given: Arguments, env: Env, of: Value = UNKNOWN) -> Value:
         """Return the result of a function of which little is known but its name; ``of`` is it, or its object."""

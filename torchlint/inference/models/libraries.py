@@ -7,6 +7,7 @@ import sys
 
 from torchlint.inference.lattice import (
     ANY_DEVICE,
+    ANY_DTYPE,
     UNKNOWN,
     Device,
     Dtype,
@@ -24,7 +25,7 @@ from torchlint.inference.models.containers import part
 from torchlint.inference.models.devices import device_value
 from torchlint.inference.models.operations import leaf
 from torchlint.inference.models.tables import Call, Effect, constant, functions, words
-from torchlint.inference.models.tensors import computed
+from torchlint.inference.models.tensors import computed, detached
 from torchlint.inference.program.frameworks import OTHERS
 from torchlint.inference.program.imports import named
 
@@ -49,6 +50,15 @@ _FOUND = "library.found"
 """What a predictor finds, and parts of it that are no tensors yet, as instances; the member is like their tensors."""
 _PARTS = words("boxes masks keypoints obb probs pred_boxes proposal_boxes")
 _GYMNASIUM, _GYM = "gymnasium.vector.VectorEnv", "gym.vector.VectorEnv"
+_TRANSFORMS = "torchvision.transforms."
+_CHANGING_DTYPE = words("convert_image_dtype to_dtype ConvertImageDtype ToDtype")
+_CUTTING = words("five_crop ten_crop FiveCrop TenCrop")
+_HOLDING = words("Compose Lambda RandomApply RandomChoice RandomOrder")
+_NO_TENSOR = words("""
+    to_pil_image ToPILImage get_dimensions get_size get_image_size get_num_channels get_image_num_channels
+    get_num_frames
+""")
+"""Transforms of torchvision whose result is not like the image that they are given (read in torchvision 0.29)."""
 _ENVIRONMENTS = frozenset({_GYMNASIUM, _GYM})
 """Several environments at once, as instances: they give arrays, of which each row is of one."""
 
@@ -64,6 +74,10 @@ pytest.importorskip importlib.import_module                                     
 
 transformers.* diffusers.* timm.create_model timm.models.create_model                              -> loaded_module
 torchvision.transforms.functional.to_tensor torchvision.transforms.functional.pil_to_tensor        -> host_tensor
+torchvision.transforms.*                                                                           -> transform
+torchvision.transforms.Compose torchvision.transforms.v2.Compose                                   -> composed
+torchvision.transforms.Lambda torchvision.transforms.v2.Lambda                                     -> composed
+torchvision.transforms.functional.* torchvision.transforms.v2.functional.*                         -> transformed_image
 torchvision.io.read_image torchvision.io.decode_image                                              -> host_image
 torchvision.utils.*                                                                                -> drawn
 torchvision.ops.[a-z]* torchvision.ops.boxes.[a-z]*                                                -> transformed
@@ -307,6 +321,51 @@ def _transformed(call: Call) -> Value:
     return computed(call.given.operands(), call.mode)
 
 
+def _transform(call: Call) -> Value:
+    return of_kind(Kind.OTHER, instance=frozenset((call.name,)))
+
+
+def _composed(call: Call) -> Value:
+    """Return a transform that calls others, or a function, one after the other."""
+    held = call.given.find(0, "transforms", "lambd")
+    parts = held.items if held is not None and held.must(Kind.SEQUENCE) else (held,) if call.word == "Lambda" else None
+    return _transform(call).having(items=parts if parts is None or None not in parts else None)
+
+
+def transforms(value: Value) -> bool:
+    """Whether calling an object transforms an image as torchvision does: it has no parameters of its own."""
+    return bool(value.instance) and all(name.startswith(_TRANSFORMS) for name in value.instance)
+
+
+def transformed_by(transform: Value, given: Arguments, mode: Mode) -> Value:
+    """Return what a transform of torchvision makes of an image: of a tensor one with its graph, where it is.
+
+    What is not known to be a tensor is a picture of a data set, or an array: what is made of it is on the host. So is,
+    as far as anyone can say here, what others that a transform holds make of it.
+    """
+    names = ((name, leaf(name)) for name in sorted(transform.instance))
+    made = (None if word in _HOLDING else _image(Call(name, given, mode)) for name, word in names)
+    on_host = tensor(Grad.DETACHED, Device.HOST).having(kind=Kind.TENSOR | Kind.OTHER)
+    return join_all(each if each is not None else on_host for each in made)
+
+
+def _transformed_image(call: Call) -> Value | None:
+    return _image(call)
+
+
+def _image(call: Call) -> Value | None:
+    """Return what a transform makes of a tensor; None where it is not known to be given one."""
+    if call.word in _NO_TENSOR:
+        return of_kind(Kind.OTHER | Kind.SEQUENCE | Kind.INTEGER)
+    images = call.given.positional or tuple(call.given.keywords.values())
+    if not images or not images[0].is_tensor or call.given.starred:
+        return None
+    image = computed(images[0], call.mode)
+    if call.word in _CHANGING_DTYPE:  # to integers, as pictures are drawn, nothing requires grad
+        image = detached(image).having(dtype=ANY_DTYPE)
+    return of_kind(Kind.SEQUENCE, member=image) if call.word in _CUTTING else image
+
+
 def _features(call: Call) -> Value:
     """Return what is made of one waveform; the other arguments are numbers."""
     waveform = call.given.find(0, "waveform")
@@ -363,6 +422,6 @@ _TABLE = functions(
     [
         *(_same_items, _awaited, _said_to_be, _gathered, _copied, _partial, _imported, _host_tensor, _host_image),
         *(_drawn, _waveform, _features, _transformed, _trainer, _predictor, _encoder, _environments, _old_environments),
-        _loaded_module,
+        *(_loaded_module, _transform, _composed, _transformed_image),
     ],
 )

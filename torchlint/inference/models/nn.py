@@ -36,7 +36,7 @@ torch.nn.Sequential                                                    -> sequen
 torch.nn.ModuleList torch.nn.ModuleDict                                -> module_holder
 torch.nn.ParameterList torch.nn.ParameterDict                          -> parameter_holder
 torch.optim.* torch.quasirandom.* torch.utils.tensorboard.*            -> plain_object
-torch.cuda.* torch.multiprocessing.* torchvision.transforms.*          -> plain_object
+torch.cuda.* torch.multiprocessing.*                                   -> plain_object
 torch.distributions.*                                                  -> distribution_object
 torch.utils.data.* torchvision.datasets.*                              -> source_of_batches
 torch.utils.data.TensorDataset torch.utils.data.dataset.TensorDataset  -> source_of_rows
@@ -373,10 +373,14 @@ def _through(call: Call) -> Value:
     """Return what comes out of the last of a ``Sequential``'s modules."""
     module, value = call.receiver, call.given.tensors()
     for each in module.items or ():
-        if not each.must(Kind.MODULE):
+        given = Arguments(call.given.node, (value,))
+        if libraries.transforms(each):
+            value = libraries.transformed_by(each, given, call.mode)
+        elif each.must(Kind.MODULE):
+            placed = each.having(device=module.device, why_device=module.why_device)
+            value = called(placed, given, call.mode)
+        else:
             return _output(call)
-        placed = each.having(device=module.device, why_device=module.why_device)
-        value = called(placed, Arguments(call.given.node, (value,)), call.mode)
     return value
 
 
