@@ -111,6 +111,24 @@ def picked(x: torch.Tensor, at, other: torch.Tensor):
     {line}
 """
 
+HANDED = """\
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence
+
+
+class Encoder(nn.Module):
+    def __init__(self, made):
+        super().__init__()
+        self.embed = nn.Embedding(3, 4)
+        self.either = nn.Embedding(3, 4)
+        self.either = made
+        self.project = nn.Linear(3, 4)
+
+    def forward(self, x, given):
+        {line}
+"""
+
 SAMPLES = """\
 import torch
 from monai.transforms import MapTransform
@@ -124,6 +142,7 @@ class Cropped(MapTransform):
 
 WITHOUT = {
     SAMPLES: ("(MapTransform)", "(Thing)"),
+    HANDED: ("x, given):", "x, given):\n        isinstance(given, str)"),
     INDEX: ("[:, at] + x.detach().cpu()[other]", "[:, 0] + at + other"),
     LIBRARY: ("x, array = torch.ones(2), np.ones(2)", "x = array = other"),
     SETTINGS: ("args", "others"),
@@ -152,6 +171,13 @@ PRESUMED = [
     (INDEX, "return at.cpu().numpy()"),
     (INDEX, "return (at + 1).cpu().numpy(), (other * 2).cpu().numpy()"),
     (INDEX, "return other.cpu().view(-1).numpy()"),
+    (HANDED, "y = self.embed(given); return given.cpu().numpy()"),
+    (HANDED, "return pack_padded_sequence(x, given.cpu().numpy(), batch_first=True)"),
+    (HANDED, "given = given.cpu().numpy(); return nn.utils.rnn.pack_padded_sequence(x, lengths=given)"),
+    (HANDED, "y = x.gather(1, given); return given.cpu().numpy()"),
+    (HANDED, "y = torch.gather(x, -1, given.unsqueeze(-1)); return given.cpu().numpy()"),
+    (HANDED, "y = x.scatter_(dim=1, index=given, src=x); return given.cpu().numpy()"),
+    (HANDED, "y = nn.functional.one_hot(given, 5); return given.cpu().numpy()"),
     (DEFAULT, "return (x.detach().cpu() * by).numpy()"),
     (DEFAULT, "return x.detach().cpu().clamp_(*limits).numpy()"),
     (DEFAULT, "return ((x.detach().cpu() - limits[0]) / limits[1]).numpy()"),
@@ -289,3 +315,20 @@ def test_no_fix_is_chosen_by_what_is_presumed(text: str, line: str) -> None:
 )
 def test_an_index_that_may_be_something_else_may_require_grad(line: str) -> None:
     assert [each.code for each in found(INDEX, line)] == ["TNS103"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "y = self.project(given); return given.cpu().numpy()",
+        "y = self.either(given); return given.cpu().numpy()",
+        "y = self.embed(given.long()); return given.cpu().numpy()",
+        "y = self.embed(given.clamp(0, 1)); return given.cpu().numpy()",
+        "y = x.gather(given, 1); return given.cpu().numpy()",
+        "y = x.scatter(1, x.argmax(1), given); return given.cpu().numpy()",
+        "y = x.gather(1, given); given = x; return given.cpu().numpy()",
+        "given = given.round(); y = x.gather(1, given); return given.cpu().numpy()",
+    ],
+)
+def test_what_is_handed_over_where_torch_takes_floats_may_require_grad(line: str) -> None:
+    assert "TNS103" in [each.code for each in found(HANDED, line)]

@@ -15,8 +15,8 @@ from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import SETTINGS, last_word_of_name
 from torchlint.inference.models.grad_mode import LIGHTNING_EVALUATION, TURNING_OFF, WORDS
 from torchlint.inference.models.operations import LEGACY_DTYPES, leaf
-from torchlint.inference.program.bindings import bound, own, spelled
-from torchlint.syntax.ast_index import AstIndex, Function, parameters
+from torchlint.inference.program.bindings import spelled
+from torchlint.syntax.ast_index import Function, parameters
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
@@ -134,28 +134,6 @@ def samples(file: File, function: Function) -> frozenset[str]:
         return frozenset()
     bases = (base for each in file.classes.of(owner).line() for base in each.bases)
     return frozenset(parameters(function)) if any(each.startswith(_TRANSFORMS) for each in bases) else frozenset()
-
-
-_INDEXED = frozenset(["__getitem__", "__setitem__", "__delitem__"])
-_ASKING_TYPE = frozenset(["isinstance", "is_tensor", "type", "hasattr", "callable"])
-
-
-def indices(index: AstIndex, function: Function) -> frozenset[str]:
-    """Return the arguments that a function takes parts by: ``x[at]``, ``x[:, mask]``; such a tensor has no floats.
-
-    One whose type is asked for may be several things, and one that is bound again others; what an object is indexed by
-    is an index whatever it is.
-    """
-    slices = [each.slice for each in own(index, function, ast.Subscript)]
-    parts = [part for each in slices for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
-    words = {each.id for each in parts if isinstance(each, ast.Name)} & parameters(function)
-    given = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
-    mine = frozenset(given[1:2] if function.name in _INDEXED and given[:1] == ["self"] else ())
-    if not words:
-        return mine
-    asking = [each for each in own(index, function, ast.Call) if last_word_of_name(each.func) in _ASKING_TYPE]
-    asked = {each.id for call in asking for each in call.args if isinstance(each, ast.Name)}
-    return frozenset(words - asked - index.told(bound, function).keys()) | mine
 
 
 def hook_mode(file: File, method: Function) -> Mode | None:

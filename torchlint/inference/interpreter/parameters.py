@@ -13,12 +13,12 @@ from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.heuristics import (
     NO_TENSOR,
     hook_mode,
-    indices,
     is_command,
     is_plain,
     samples,
     without_graph,
 )
+from torchlint.inference.interpreter.index_arguments import indices
 from torchlint.inference.interpreter.pytest_fixtures import handed
 from torchlint.inference.lattice import (
     UNKNOWN,
