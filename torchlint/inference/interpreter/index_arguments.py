@@ -41,9 +41,10 @@ def indices(index: AstIndex, function: Function) -> frozenset[str]:
     mine = parameters(function)
     slices = [each.slice for each in own(index, function, ast.Subscript)]
     parts = [part for each in slices for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
-    words = {each.id for each in parts if isinstance(each, ast.Name)} & mine
+    words = {each.id for each in parts if isinstance(each, ast.Name)}
     calls = own(index, function, ast.Call)
-    words |= {word for call in calls for each in _whole(index, call) if (word := _of_one_name(each))} & mine
+    words |= {word for call in calls for each in _whole(index, call) if (word := _of_one_name(each))}
+    words = (words | _sources(index, function, words - mine)) & mine
     given = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
     first = frozenset(given[1:2] if function.name in _INDEXED and given[:1] == ["self"] else ())
     if not words:
@@ -51,6 +52,20 @@ def indices(index: AstIndex, function: Function) -> frozenset[str]:
     asking = [each for each in calls if last_word_of_name(each.func) in _ASKING_TYPE]
     asked = {each.id for call in asking for each in call.args if isinstance(each, ast.Name)}
     return frozenset(word for word in words - asked if _stays(index, function, word)) | first
+
+
+def _sources(index: AstIndex, function: Function, words: set[str]) -> set[str]:
+    """Return what names of a function were made of: ``lengths`` for ``kept``, of ``kept = lengths.cpu().numpy()``."""
+    places, arguments = index.told(bound, function), parameters(function)
+    found: set[str] = set()
+    while words:
+        binding = places.get(words.pop(), ())
+        statement = index.parents.get(binding[0]) if len(binding) == 1 else None
+        source = _of_one_name(statement.value) if isinstance(statement, ast.Assign) else None
+        if source is not None and source not in found:
+            found.add(source)
+            words |= {source} - arguments
+    return found
 
 
 def _whole(index: AstIndex, call: ast.Call) -> Iterator[ast.expr]:
