@@ -27,6 +27,8 @@ def rules(monkeypatch: pytest.MonkeyPatch) -> Install:
     ("raw", "row", "column", "words"),
     [
         (b"a = 1\nb = = 2\n", 2, 5, "invalid syntax"),
+        (b"b = a.cuda(async=1)\n", 1, 12, "invalid syntax: `async` is a keyword since Python 3.7, and torch says"),
+        (b"async == 2\n", 1, 7, "invalid syntax"),
         ("é漢 = 1\né漢 = = 2\n".encode(), 2, 6, "invalid syntax"),
         (codecs.BOM_UTF8 + b"b = = 2\n", 1, 5, "invalid syntax"),
         (b"# coding: latin-1\n\xe9\xe9 = = 2\n", 2, 6, "invalid syntax"),
@@ -43,8 +45,8 @@ def rules(monkeypatch: pytest.MonkeyPatch) -> Install:
         (b"# coding: rot13\nk = w.data\n", 1, 1, "no encoding"),
     ],
     ids=[
-        "two signs", "wide", "mark", "latin-1", "crlf", "indent", "unindent", "string", "parenthesis", "python 2",
-        "nul", "bad byte", "bad byte later", "unknown codec", "no text codec",
+        "two signs", "old argument", "comparison", "wide", "mark", "latin-1", "crlf", "indent", "unindent", "string",
+        "parenthesis", "python 2", "nul", "bad byte", "bad byte later", "unknown codec", "no text codec",
     ],
 )  # fmt: skip
 def test_syntax_errors_are_findings_with_a_place(rules: Install, raw: bytes, row: int, column: int, words: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -47,6 +48,8 @@ ROUNDS = 10
 _DEPTH = 10_000
 """Python frames allowed while a file is looked at: both trees are walked by recursion in places."""
 
+_ASYNC = re.compile(rb"async\s*=[^=]")
+"""The argument of `x.cuda(async=True)`, which was another name for `non_blocking`."""
 SYNTAX_ERROR = RuleMetadata("TNS900", "syntax-error", severity=Severity.ERROR)
 
 ABOUT_TENSORS = ("TNS1", "TNS2", "TNS3", "TNS5")
@@ -326,7 +329,10 @@ def _check_without_index(
 
     row, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
     message = getattr(error, "msg", None) or str(error)
-    failure = _syntax_error(_offset(source, row, column), message)
+    at = _offset(source, row, column)
+    if _ASYNC.match(source.utf8, at):
+        message = f"{message}: `async` is a keyword since Python 3.7, and torch says `non_blocking` since 0.4"
+    failure = _syntax_error(at, message)
     if "too many nested" in message:  # LibCST's parser would overflow the stack on it
         return _Checked([failure])
     try:
