@@ -35,6 +35,9 @@ FORM_FUNCTIONS = frozenset(
     f"torch.{word}_like" for word in ("zeros", "ones", "empty", "full", "rand", "randn", "randint")
 )
 
+_TYPES = re.compile(r"torch\.(cuda\.)?\w*Tensor")
+"""Types that a tensor has with and without ``.data``, a parameter too (measured on torch 2.13)."""
+
 _NOT_WRITING = frozenset({"requires_grad_", "detach_", "share_memory_", "rename_", "retain_"})
 """Methods that end in an underscore and yet leave the elements alone: on ``.data`` they touch the new object only."""
 
@@ -157,6 +160,10 @@ def _form(node: cst.Attribute, context: FileContext) -> DataUse | None:
         names = context.names(outer.func)
         if (names and names <= FORM_FUNCTIONS | {"len", "builtins.len"}) or context.code(outer.func) == "len":
             return DataUse(Use.FORM, outer, word=last_word(outer.func))
+        if context.code(outer.func) == "isinstance" and len(outer.args) == 2:
+            asked = context.names(outer.args[1].value)
+            if asked and all(map(_TYPES.fullmatch, asked)):
+                return DataUse(Use.FORM, outer, word="isinstance")
     return None
 
 
