@@ -25,7 +25,7 @@ from torchlint.inference.models.containers import part
 from torchlint.inference.models.devices import device_value
 from torchlint.inference.models.operations import leaf
 from torchlint.inference.models.tables import Call, Effect, constant, functions, words
-from torchlint.inference.models.tensors import computed, detached
+from torchlint.inference.models.tensors import computed, detached, dtype_name, with_dtype
 from torchlint.inference.program.frameworks import OTHERS
 from torchlint.inference.program.imports import named
 
@@ -322,7 +322,8 @@ def _transformed(call: Call) -> Value:
 
 
 def _transform(call: Call) -> Value:
-    return of_kind(Kind.OTHER, instance=frozenset((call.name,)))
+    made, dtype = of_kind(Kind.OTHER, instance=frozenset((call.name,))), call.given.find(0, "dtype")
+    return made.having(keys=(("dtype", dtype),)) if call.word in _CHANGING_DTYPE and dtype is not None else made
 
 
 def _composed(call: Call) -> Value:
@@ -344,25 +345,30 @@ def transformed_by(transform: Value, given: Arguments, mode: Mode) -> Value:
     as far as anyone can say here, what others that a transform holds make of it.
     """
     names = ((name, leaf(name)) for name in sorted(transform.instance))
-    made = (None if word in _HOLDING else _image(Call(name, given, mode)) for name, word in names)
+    dtype = dict(transform.keys).get("dtype")
+    made = (None if word in _HOLDING else _image(Call(name, given, mode), dtype) for name, word in names)
     on_host = tensor(Grad.DETACHED, Device.HOST).having(kind=Kind.TENSOR | Kind.OTHER)
     return join_all(each if each is not None else on_host for each in made)
 
 
 def _transformed_image(call: Call) -> Value | None:
-    return _image(call)
+    return _image(call, call.given.find(1, "dtype"))
 
 
-def _image(call: Call) -> Value | None:
-    """Return what a transform makes of a tensor; None where it is not known to be given one."""
+def _image(call: Call, dtype: Value | None) -> Value | None:
+    """Return what a transform makes of a tensor; None where it is not known to be given one.
+
+    ``dtype`` is what some convert to, as pictures are drawn: integers have no graph.
+    """
     if call.word in _NO_TENSOR:
         return of_kind(Kind.OTHER | Kind.SEQUENCE | Kind.INTEGER)
     images = call.given.positional or tuple(call.given.keywords.values())
     if not images or not images[0].is_tensor or call.given.starred:
         return None
     image = computed(images[0], call.mode)
-    if call.word in _CHANGING_DTYPE:  # to integers, as pictures are drawn, nothing requires grad
-        image = detached(image).having(dtype=ANY_DTYPE)
+    if call.word in _CHANGING_DTYPE:
+        name = dtype_name(dtype) if dtype is not None else "float32"
+        image = with_dtype(image, name) if name is not None else detached(image).having(dtype=ANY_DTYPE)
     return of_kind(Kind.SEQUENCE, member=image) if call.word in _CUTTING else image
 
 
