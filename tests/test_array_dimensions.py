@@ -13,6 +13,8 @@ from tests.before_and_after import check_runs_alike
 torch = pytest.importorskip("torch")
 np = pytest.importorskip("numpy")
 
+from torchlint.config import Config  # noqa: E402
+from torchlint.linter.engine import check_bytes  # noqa: E402
 from torchlint.rules.evidence.array_dimensions import DIMENSIONAL, FOLLOWING  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -117,3 +119,11 @@ def test_values_and_places_of_a_table_are_arrays(tmp_path: Path) -> None:
     changed = check_runs_alike(tmp_path, {"main.py": main})["main.py"]
     assert "torch.LongTensor" not in changed
     assert "torch.FloatTensor" not in changed
+
+
+@pytest.mark.parametrize("method", ["to_numpy()", "astype('float32')"])
+def test_what_a_method_of_arrays_and_tables_gives_is_an_array(method: str) -> None:
+    text = f"import torch\n\n\ndef f(table):\n    return torch.Tensor(table.{method})\n"
+    (finding,) = check_bytes("a.py", text.encode(), Config()).findings
+    assert (finding.code, finding.fix and str(finding.fix.applicability)) == ("TNS301", "unsafe")
+    assert "an array" in finding.message

@@ -304,7 +304,7 @@ class Calls(Changes):
         return nn.placed(known, callee, given) if known is not None else nn.called(callee, given, env.mode)
 
     def _object(self, callee: Value, given: Arguments, env: Env) -> Value:
-        if libraries.transforms(callee):
+        if libraries.is_transform(callee):
             return self._transformed(callee, given, env)
         known = self._of_object(callee, "__call__", given, env)
         return known if known is not None else self._unknown(given, env)

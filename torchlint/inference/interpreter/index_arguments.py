@@ -18,10 +18,10 @@ _INDEXING = frozenset(
     """
     gather index_select scatter scatter_ scatter_add scatter_add_ index_add index_add_ index_copy index_copy_ index_fill
     index_fill_
-""".split()
+    """.split()
 )
 """Methods and functions of torch that take a dimension, and behind it an index."""
-_WHOLE = {
+_INTEGERS_AT = {
     "pack_padded_sequence": (1, "lengths"),
     "one_hot": (0, "tensor"),
     "bincount": (0, "input"),
@@ -43,7 +43,7 @@ def indices(index: AstIndex, function: Function) -> frozenset[str]:
     parts = [part for each in slices for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
     words = {each.id for each in parts if isinstance(each, ast.Name)}
     calls = own(index, function, ast.Call)
-    words |= {word for call in calls for each in _whole(index, call) if (word := _of_one_name(each))}
+    words |= {word for call in calls for each in _integer_arguments(index, call) if (word := _of_one_name(each))}
     words = (words | _sources(index, function, words - mine)) & mine
     given = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
     first = frozenset(given[1:2] if function.name in _INDEXED and given[:1] == ["self"] else ())
@@ -51,7 +51,7 @@ def indices(index: AstIndex, function: Function) -> frozenset[str]:
         return first
     asking = [each for each in calls if last_word_of_name(each.func) in _ASKING_TYPE]
     asked = {each.id for call in asking for each in call.args if isinstance(each, ast.Name)}
-    return frozenset(word for word in words - asked if _stays(index, function, word)) | first
+    return frozenset(word for word in words - asked if _keeps_its_meaning(index, function, word)) | first
 
 
 def _sources(index: AstIndex, function: Function, words: set[str]) -> set[str]:
@@ -68,7 +68,7 @@ def _sources(index: AstIndex, function: Function, words: set[str]) -> set[str]:
     return found
 
 
-def _whole(index: AstIndex, call: ast.Call) -> Iterator[ast.expr]:
+def _integer_arguments(index: AstIndex, call: ast.Call) -> Iterator[ast.expr]:
     """Yield the arguments of a call where torch takes integers alone."""
     word = last_word_of_name(call.func)
     keywords = {each.arg: each.value for each in call.keywords}
@@ -76,8 +76,8 @@ def _whole(index: AstIndex, call: ast.Call) -> Iterator[ast.expr]:
         at = next((at for at, each in enumerate(call.args[:2]) if _is_dimension(each)), None)
         yield from call.args[at + 1 : at + 2] if at is not None else ()
         yield from (keywords[each] for each in ("index",) if each in keywords and "dim" in keywords)
-    elif word in _WHOLE:
-        at, name = _WHOLE[word]
+    elif word in _INTEGERS_AT:
+        at, name = _INTEGERS_AT[word]
         yield from call.args[at : at + 1]
         yield from (keywords[each] for each in (name,) if each in keywords)
     elif len(call.args) == 1 and _holds_embedding(index, call.func):
@@ -119,13 +119,13 @@ def _of_one_name(node: ast.expr) -> str | None:
     return node.id if isinstance(node, ast.Name) else None
 
 
-def _stays(index: AstIndex, function: Function, word: str) -> bool:
+def _keeps_its_meaning(index: AstIndex, function: Function, word: str) -> bool:
     """Whether a name is bound again to what it held alone: ``lengths = lengths.cpu().numpy()``."""
     places: Iterable[ast.Name] = index.told(bound, function).get(word, ())
-    return all(_again(index.parents.get(each), word) for each in places)
+    return all(_rebinds_itself(index.parents.get(each), word) for each in places)
 
 
-def _again(statement: ast.AST | None, word: str) -> bool:
+def _rebinds_itself(statement: ast.AST | None, word: str) -> bool:
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return False
     return isinstance(statement.targets[0], ast.Name) and _of_one_name(statement.value) == word

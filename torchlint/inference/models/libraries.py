@@ -54,7 +54,7 @@ _TRANSFORMS = "torchvision.transforms."
 _CHANGING_DTYPE = words("convert_image_dtype to_dtype ConvertImageDtype ToDtype")
 _CUTTING = words("five_crop ten_crop FiveCrop TenCrop")
 _HOLDING = words("Compose Lambda RandomApply RandomChoice RandomOrder")
-_NO_TENSOR = words("""
+_WITHOUT_TENSOR = words("""
     to_pil_image ToPILImage get_dimensions get_size get_image_size get_num_channels get_image_num_channels
     get_num_frames
 """)
@@ -333,7 +333,7 @@ def _composed(call: Call) -> Value:
     return _transform(call).having(items=parts if parts is None or None not in parts else None)
 
 
-def transforms(value: Value) -> bool:
+def is_transform(value: Value) -> bool:
     """Whether calling an object transforms an image as torchvision does: it has no parameters of its own."""
     return bool(value.instance) and all(name.startswith(_TRANSFORMS) for name in value.instance)
 
@@ -360,7 +360,7 @@ def _image(call: Call, dtype: Value | None) -> Value | None:
 
     ``dtype`` is what some convert to, as pictures are drawn: integers have no graph.
     """
-    if call.word in _NO_TENSOR:
+    if call.word in _WITHOUT_TENSOR:
         return of_kind(Kind.OTHER | Kind.SEQUENCE | Kind.INTEGER)
     images = call.given.positional or tuple(call.given.keywords.values())
     if not images or not images[0].is_tensor or call.given.starred:

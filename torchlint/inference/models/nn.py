@@ -374,7 +374,7 @@ def _through(call: Call) -> Value:
     module, value = call.receiver, call.given.tensors()
     for each in module.items or ():
         given = Arguments(call.given.node, (value,))
-        if libraries.transforms(each):
+        if libraries.is_transform(each):
             value = libraries.transformed_by(each, given, call.mode)
         elif each.must(Kind.MODULE):
             placed = each.having(device=module.device, why_device=module.why_device)

@@ -82,6 +82,7 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Function, Rule, Triggers
+from torchlint.rules.evidence.memory_reads import is_read
 from torchlint.rules.evidence.paths import header, reached_after, successors
 from torchlint.rules.evidence.uninitialised_parameters import is_of_sizes, read_without_initialisation
 
@@ -133,7 +134,7 @@ def _named_read(call: ast.Call, context: FileContext) -> tuple[str, ast.stmt] | 
 
 def _read_at_once(call: ast.Call, context: FileContext) -> tuple[str, ast.stmt] | None:
     """Return the memory's code and the statement, where it is computed with in the expression that makes it."""
-    if not _is_read(call, context):
+    if not is_read(call, context):
         return None
     return ast.unparse(call), next(each for each in context.ancestors(call) if isinstance(each, ast.stmt))
 
@@ -187,7 +188,7 @@ def _first_read(made: ast.stmt, name: str, scope: Function | ast.Module, context
         for above in context.ancestors(each):
             first_in.setdefault(above, each)
     joins = _has_elements(made) and not any(isinstance(context.parent(each), ast.Subscript) for each in mentions)
-    reads = {each for each in mentions if _is_read(each, context) or (joins and _is_joined(each, context))}
+    reads = {each for each in mentions if is_read(each, context) or (joins and _is_joined(each, context))}
 
     def is_asked(node: ast.stmt) -> bool:
         own = [each for part in header(node) for each in context.inside(part, ast.Name) if each.id == name]
@@ -212,27 +213,6 @@ def _is_target(node: ast.Name, context: FileContext) -> bool:
     return isinstance(above, ast.Assign) and above.value is not node
 
 
-def _is_read(node: ast.expr, context: FileContext) -> bool:
-    """Whether a mention takes the numbers: it is added to, is an operand, or is given to what computes with it."""
-    above = context.parent(node)
-    match above:
-        case ast.AugAssign(target=target, value=value):
-            return target is node or value is node
-        case ast.Subscript(value=value) if value is node:
-            outer = context.parent(above)
-            return isinstance(outer, ast.AugAssign) and outer.target is above
-        case ast.BinOp(left=left, op=op):
-            return left is node or not isinstance(op, ast.Mod)
-        case ast.UnaryOp(op=ast.USub()):
-            return True
-        case ast.Call(func=function, args=given) if any(each is node for each in given):
-            return bool(names := context.names(function)) and names <= _COMPUTING
-        case ast.Attribute(attr=word) if word in _COMPUTING_WORDS:
-            outer = context.parent(above)
-            return isinstance(outer, ast.Call) and outer.func is above
-    return False
-
-
 def _has_elements(made: ast.stmt) -> bool:
     """Whether each size of the memory is written down and none is 0."""
     call = made.value if isinstance(made, ast.Assign) else None
@@ -250,15 +230,6 @@ def _is_joined(node: ast.expr, context: FileContext) -> bool:
     parts = context.parent(node)
     call = context.parent(parts) if isinstance(parts, ast.Tuple | ast.List) else None
     return isinstance(call, ast.Call) and call.args[:1] == [parts] and context.names(call.func) <= _JOINING
-
-
-_COMPUTING_WORDS = frozenset(
-    "abs add addmm argmax argmin bmm clamp cos cumsum div dot einsum exp log logsumexp matmul max maximum mean min "
-    "minimum mm mul norm pow prod relu sigmoid sin softmax sqrt std sub sum tanh var where".split()
-)
-"""Functions and methods whose result depends on all numbers that they are given."""
-_PLACES = ("torch.", "torch.nn.functional.", "torch.linalg.")
-_COMPUTING = frozenset(place + word for place in _PLACES for word in _COMPUTING_WORDS)
 
 
 RULE = Rule(

@@ -104,6 +104,8 @@ def _values(name: ast.Name, context: FileContext) -> list[ast.expr]:
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _RECEIVERS = (ast.Name, ast.Attribute, ast.Subscript)
 _TAKE_APART = frozenset({"all", "any", "enumerate", "list", "max", "min", "reversed", "set", "sorted", "sum", "tuple"})
+_GIVING_ARRAYS = frozenset({"astype", "to_numpy"})
+"""Methods of arrays, columns and tables that give arrays, and that tensors and sequences do not have."""
 _OF_LISTS = frozenset({"append", "extend", "insert"})
 
 
@@ -120,6 +122,8 @@ class Shape(Enum):
 
 def shape_by_use(place: ast.expr, context: FileContext) -> Shape | None:
     """Say what the function around an expression takes it for, up to its row; None where nothing or too much speaks."""
+    if isinstance(place, ast.Call) and isinstance(place.func, ast.Attribute) and place.func.attr in _GIVING_ARRAYS:
+        return Shape.ARRAY
     found = _found(place, context)
     uses = uses_around(place, context)
     if uses is not None and found is not None and uses.speak_before(ast.unparse(place), place.lineno):
@@ -208,40 +212,3 @@ def rests_on_annotation(node: cst.BaseExpression, context: FileContext) -> bool:
         case cst.BinaryOperation(left=left, right=right):
             return all(rests_on_annotation(each, context) for each in (left, right) if context.value(each).is_tensor)
     return True
-
-
-_READING = frozenset(
-    """
-    abs add all any argmax argmin argsort clamp cos cosh cumprod cumsum div dot eq exp ge gt item le log log10 log1p
-    log2 log_softmax logsumexp lt matmul max mean median min mm mul ne neg nonzero norm numpy pow prod reciprocal round
-    sigmoid sign sin softmax sort sqrt square std sub sum tanh tolist topk unique var
-    """.split()
-)
-"""Methods that compute with what is in a tensor."""
-_PASSING_ON = frozenset(
-    """
-    contiguous cpu cuda expand flatten permute repeat reshape squeeze t to transpose unsqueeze view
-""".split()
-)
-"""Methods that give the same elements elsewhere or in another form."""
-
-
-def is_read_at_once(call: cst.Call, context: FileContext) -> bool:
-    """Whether what a call makes is computed with where it is made: nobody does so with uninitialised memory.
-
-    ``x * torch.FloatTensor(stds).cuda()``, ``torch.Tensor(scores).log()``, ``rows[at][:] = torch.Tensor(row)``.
-    """
-    above = context.parent(call)
-    match above:
-        case cst.BinaryOperation() | cst.Comparison() | cst.ComparisonTarget() | cst.UnaryOperation():
-            return True
-        case cst.AugAssign(value=value):
-            return value is call
-        case cst.Assign(targets=[cst.AssignTarget(target=cst.Subscript(slice=parts))]):
-            return any(isinstance(each.slice, cst.Slice) for each in parts)
-        case cst.Attribute(attr=cst.Name(value=word)):
-            outer = context.parent(above)
-            if not isinstance(outer, cst.Call) or outer.func is not above:
-                return False
-            return word in _READING or (word in _PASSING_ON and is_read_at_once(outer, context))
-    return False

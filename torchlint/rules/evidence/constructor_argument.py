@@ -18,7 +18,6 @@ from torchlint.rules.evidence.argument_evidence import (
     has_parts,
     is_checked,
     is_parameter,
-    is_read_at_once,
     makes_storage,
     may_hold_storage,
     names_storage,
@@ -28,6 +27,7 @@ from torchlint.rules.evidence.argument_evidence import (
 from torchlint.rules.evidence.array_dimensions import has_dimensions
 from torchlint.rules.evidence.array_elements import holds_no_integers
 from torchlint.rules.evidence.legacy_types import tensor_type
+from torchlint.rules.evidence.memory_reads import is_read_at_once
 
 
 class ArgumentKind(Enum):
@@ -98,8 +98,6 @@ _FITTED = frozenset(
     }
 )
 """Attributes of fitted scikit-learn estimators that are arrays with dimensions."""
-_GIVING_ARRAYS = frozenset({"astype", "to_numpy"})
-"""Methods of arrays, columns and tables that give arrays, and that tensors and sequences do not have."""
 _REDUCTIONS = frozenset({"sum", "prod", "max", "min", "mean", "argmax", "argmin", "count_nonzero", "std", "var"})
 _REFUSED_MAKERS = frozenset(
     {"float", "bool", "str", "complex", "map", "filter", "zip", "set", "dict", "frozenset", "iter"}
@@ -346,7 +344,8 @@ def _by_words(node: cst.Call, argument: cst.BaseExpression, context: FileContext
     by_use = _by_use(argument, context)
     if by_use is not None:
         return by_use
-    if is_read_at_once(node, context):
+    made = context.python(node)
+    if isinstance(made, ast.expr) and is_read_at_once(made, context):
         return Given(ArgumentKind.MIXED, False, f"`{brief(argument, context)}`", is_read=True)
     whole = isinstance(argument, cst.BinaryOperation) and holds_integers_only(argument)
     return Given(ArgumentKind.UNKNOWN, False, f"`{brief(argument, context)}`", seems_size=whole)
@@ -370,8 +369,6 @@ def _by_use(node: cst.BaseExpression, context: FileContext) -> Given | None:
     if not isinstance(place, ast.expr) or not context.value(node).unknown or names_sizes(node):
         return None
     if isinstance(node, cst.Attribute) and node.attr.value in _FITTED and b"sklearn" in context.source.utf8:
-        return Given(ArgumentKind.ARRAY, False, f"{shown}, an array,")
-    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _GIVING_ARRAYS:
         return Given(ArgumentKind.ARRAY, False, f"{shown}, an array,")
     match shape_by_use(place, context):
         case Shape.LIST:
