@@ -176,6 +176,38 @@ def test_functions_of_a_program_are_known_by_their_calls(path: str, end: str) ->
     assert of_file(path, text + "f(torch.ones(2, requires_grad=True))\n" + end) != []
 
 
+@pytest.mark.parametrize(("path", "end"), [("a.ipynb", ""), ("a.py", GUARD)])
+def test_what_only_has_the_name_of_a_function_is_no_call_of_it(path: str, end: str) -> None:
+    text = HEAD + "import sys\nimport matplotlib.pyplot as plt\nfig, ax = plt.subplots()\n"
+    text += "def plot(x):\n    y = x.numpy()\n    ax.plot(y)\n    plt.plot(y)\ny = plot(torch.ones(2))\n"
+    live = "(torch.ones(2, requires_grad=True))\n"
+    assert of_file(path, text + end) == []
+    assert of_file(path, text + "ax.plot" + live + end) == []
+    assert of_file(path, text + "plot" + live + end) != []
+    assert of_file(path, text + "sys.modules[__name__].plot" + live + end) != []
+    assert of_file(path, text + "import __main__\n__main__.plot" + live + end) != []
+    assert of_file(path, text + "ax.plot = plot\nax.plot" + live + end) != []
+
+
+@pytest.mark.parametrize(("path", "end"), [("a.ipynb", ""), ("a.py", GUARD)])
+def test_functions_of_one_name_are_known_by_all_calls_of_it(path: str, end: str) -> None:
+    text = HEAD + "def f(x):\n    return x.numpy()\ny = f(torch.ones(2))\n"
+    again = "def f(x, s=1):\n    return x.numpy() * s\n"
+    live = "f(torch.ones(2, requires_grad=True))\n"
+    assert of_file(path, text + again + "f(torch.zeros(3))\n" + end) == []
+    assert len(of_file(path, text + again + live + end)) == 2
+    assert len(of_file(path, text + live + again + end)) == 2
+
+
+def test_what_the_calls_in_a_script_hand_over_is_unproven_where_it_is_harmless() -> None:
+    text = HEAD + "def f(x):\n    return x.numpy()\n\n\nargs = ()\nprint(f(torch.ones(2), *args))\n"
+    script = text + "if __name__ == '__main__':\n    pass\n"
+    config = replace(Config(min_confidence=Confidence.UNPROVEN), select=CODES)
+    (imported,) = check_bytes("a.py", text.encode(), config).findings
+    (run,) = check_bytes("a.py", script.encode(), config).findings
+    assert (imported.confidence, run.confidence) == (Confidence.POSSIBLE, Confidence.UNPROVEN)
+
+
 @pytest.mark.parametrize("hidden", ["f(w) +", "y = %timeit -o f(w)", "%lprun -f f f(w)", "%run other.py", "print(1)"])
 def test_no_fix_in_a_notebook_rests_on_the_calls_that_are_seen(hidden: str) -> None:
     shown = "import torch\nfrom torch.autograd import Variable\ndef f(x):\n    return Variable(x)\nf(torch.ones(2))"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections import Counter
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from torchlint.inference.interpreter.heuristics import (
     without_graph,
 )
 from torchlint.inference.interpreter.index_arguments import indices
+from torchlint.inference.interpreter.project import MARK
 from torchlint.inference.interpreter.pytest_fixtures import handed
 from torchlint.inference.lattice import (
     UNKNOWN,
@@ -37,7 +38,7 @@ from torchlint.inference.models import grad_mode
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.models.operations import leaf
-from torchlint.inference.program.bindings import bound, declared, spelled, written
+from torchlint.inference.program.bindings import bound, declared, imported, spelled, written
 from torchlint.inference.program.module_files import is_test
 from torchlint.syntax.ast_index import AstIndex, Function
 
@@ -205,6 +206,9 @@ _MOST_CALLS = 20
 _DEEPEST = 5
 """Callers of callers are followed this far up."""
 
+_REACHING_MODULES = re.compile(rb"\bmodules\s*[\[.]|\bimport_module\b|\b__import__\b")
+"""How code gets hold of its own module without an import: ``sys.modules[__name__]``."""
+
 
 @dataclass(frozen=True)
 class Called:
@@ -336,15 +340,30 @@ class Callers:
         return []
 
     def _references(self, word: str, method: bool) -> list[ast.expr]:
+        """Return where a method or function of the file may be named.
+
+        A function becomes an attribute of an object by its own name; what else has it as an attribute is its module.
+        """
         index = self._file.index
         attributes, names = index.told(spelled, index.tree)
-        return [*attributes.get(word, ()), *(() if method else names.get(word, ()))]
+        if method:
+            return [*attributes.get(word, ())]
+        return [*(each for each in attributes.get(word, ()) if self._may_be_module(each.value)), *names.get(word, ())]
+
+    def _may_be_module(self, node: ast.expr) -> bool:
+        """Whether an object may be this file's own module: ``plt`` and what code makes itself are not."""
+        index = self._file.index
+        root = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name) or root.id not in index.told(imported, index.tree):
+            return index.told(_reaches_modules, index.tree)
+        known = self._file.imported(node)
+        return known is None or not known.names or any(each.startswith((MARK, "__main__")) for each in known.names)
 
     def _is_private(self, function: Function) -> bool:
         """Whether nobody outside the file calls a function, by its name, its place or what the file is."""
         index, word = self._file.index, function.name
-        if index.told(_names, index.tree)[word] > 1:
-            return False
         if isinstance(index.parents.get(function), ast.ClassDef):
             return word.startswith("_")
         if self._file.owner(function) is not None or word.startswith("_"):
@@ -352,10 +371,8 @@ class Callers:
         return self._file.is_program and not (word.startswith("test") and self._file.is_tested_by_pytest)
 
 
-def _names(index: AstIndex, _: ast.Module) -> Counter[str]:
-    """Count the functions of a file by name."""
-    functions: list[Function] = [*index.nodes(ast.FunctionDef), *index.nodes(ast.AsyncFunctionDef)]
-    return Counter(each.name for each in functions)
+def _reaches_modules(index: AstIndex, _: ast.Module) -> bool:
+    return _REACHING_MODULES.search(index.source.utf8) is not None
 
 
 def is_program(path: str, tree: ast.Module) -> bool:

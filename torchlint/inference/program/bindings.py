@@ -210,10 +210,15 @@ def bound_otherwise(index: AstIndex, tree: ast.Module) -> frozenset[str]:
     return frozenset(found)
 
 
+def imported(index: AstIndex, _: ast.Module) -> frozenset[str]:
+    """Return the names that imports bind, anywhere in the file."""
+    imports: list[ast.Import | ast.ImportFrom] = [*index.nodes(ast.Import), *index.nodes(ast.ImportFrom)]
+    return frozenset(word for node in imports for word, _ in import_bindings(node))
+
+
 def never_bound(index: AstIndex, tree: ast.Module) -> frozenset[str]:
     """Return the built-in names that nothing in the file binds; none where a star may bind anything."""
-    imports: list[ast.Import | ast.ImportFrom] = [*index.nodes(ast.Import), *index.nodes(ast.ImportFrom)]
-    bound_here = {word for node in imports for word, _ in import_bindings(node)} | index.told(bound_otherwise, tree)
+    bound_here = index.told(imported, tree) | index.told(bound_otherwise, tree)
     stars = any(each.name == "*" for node in index.nodes(ast.ImportFrom) for each in node.names)
     return frozenset() if stars else BUILTINS - bound_here
 

@@ -46,7 +46,8 @@ def grade(doubts: Doubts, call: cst.Call, context: FileContext) -> Grade:
     the project are made without grad mode, and one that only a function could bring of which nothing is known: a
     gradient takes a module, a parameter or a request.
 
-    So is what the calls in a program hand over of which nothing is known: it is run and not imported, so they are all.
+    So is what the calls in a program hand over that is harmless or of which nothing is known: it is run and not
+    imported, so they are all.
 
     That all calls hand over what is harmless is told, and makes the finding no hazard; it changes no confidence, for
     others may call the function.
@@ -71,11 +72,14 @@ def grade(doubts: Doubts, call: cst.Call, context: FileContext) -> Grade:
     if len(known) < len(brought) or not known:
         return Grade(Confidence.POSSIBLE)
     calls = f"the project's {known[0].calls} calls bring" if known[0].calls > 1 else "the project's only call brings"
-    if all(each.given is Bringing.NOTHING for each in known):
+    is_harmless, is_all = all(each.given is Bringing.NOTHING for each in known), all(each.is_all for each in known)
+    if is_harmless and not is_all:
         told = f"{calls} nothing of the kind: only other callers would meet the error"
         return Grade(Confidence.POSSIBLE, (told,), is_met_by_none=True)
-    if all(each.is_all for each in known):
-        return Grade(Confidence.UNPROVEN, (f"{calls} what nothing is known of, and a program has no other callers",))
+    if is_all:
+        what = "nothing of the kind" if is_harmless else "what nothing is known of"
+        told = f"{calls} {what}, and a program has no other callers"
+        return Grade(Confidence.UNPROVEN, (told,), is_met_by_none=is_harmless)
     return Grade(Confidence.POSSIBLE)
 
 
