@@ -15,7 +15,7 @@ from torchlint.rules.api import FileContext, Kind, Value, operations, parameters
 from torchlint.rules.data.data_owners import behind_methods, is_tensor_word, meets_tensor, network_output
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, is_loss_name, last_word, method_call
 from torchlint.rules.data.own_data import PACKED, RECORDS, has_own_data, is_annotated_otherwise, is_packed
-from torchlint.rules.data.possible_tensor import may_well_be_tensor
+from torchlint.rules.data.possible_tensor import is_asked_as_another, may_well_be_tensor
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.finding_reasons import tensor_step
 from torchlint.rules.evidence.given_to_torch import was_given_to_torch
@@ -217,6 +217,8 @@ def _evidence(node: cst.Attribute, use: DataUse, known: Value, context: FileCont
         return None
     if (not own and is_used(node.value, context, records=False)) or _says_the_use(node, use, context):
         return _likely(node, _USED, context)
+    if _is_asked_as_another(node, context):
+        return None
     if _says_the_word(node, use, context):
         return _likely(node, _NAMED, context)
     if _says_the_call(node):
@@ -251,6 +253,12 @@ def _is_mostly_tensor(known: Value) -> bool:
 def _may_be_tensor(known: Value) -> bool:
     """Whether an object may be a tensor: it is known neither by a name nor as an object of another class."""
     return known.may(Kind.TENSOR) and not known.names and not known.instance - _TENSOR_CLASSES
+
+
+def _is_asked_as_another(node: cst.Attribute, context: FileContext) -> bool:
+    """Whether something beside the `.data` is asked of the object that no tensor has."""
+    place = context.python(node.value)
+    return isinstance(place, ast.Name | ast.Attribute) and is_asked_as_another(place, context)
 
 
 def _speaks_of_tensors(context: FileContext) -> bool:

@@ -176,6 +176,11 @@ def _is_other_object(root: ast.expr, context: FileContext) -> bool:
             return True
     if isinstance(root, ast.Call):
         return _is_class(root.func, context)
+    return is_asked_as_another(root, context)
+
+
+def is_asked_as_another(root: ast.expr, context: FileContext) -> bool:
+    """Whether the same object is asked for what no tensor has, or tested for another class: ``found.window``."""
     return _is_asked(root, context, _says_other)
 
 
