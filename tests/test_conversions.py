@@ -169,6 +169,26 @@ def test_a_program_that_speaks_of_no_device_runs_on_the_host(path: str, end: str
 
 
 @pytest.mark.parametrize(("path", "end"), [("a.ipynb", ""), ("a.py", GUARD)])
+@pytest.mark.parametrize(
+    ("code", "speaks"),
+    [
+        ("# Copyright The Lightning team. It's for GPUs.", False),
+        ("other = 1  # on the GPU", False),
+        ("other = y.to(torch.float64)", False),
+        ("other = y.to(dtype=torch.int64)", False),
+        ("other = y.to(x.dtype)", False),
+        ("other = y.to(x)", True),
+        ("other = y.to(torch.float64, x)", True),
+        ("other = '#', y.cuda()", True),
+        ("other = y.to('mps')", True),
+        ("other = kit.dumps(y)", False),
+    ],
+)
+def test_a_program_speaks_of_a_device_in_its_code(path: str, end: str, code: str, speaks: bool) -> None:
+    assert of_file(path, LOADED + code + "\n" + end) == (["TNS103"] if speaks else [])
+
+
+@pytest.mark.parametrize(("path", "end"), [("a.ipynb", ""), ("a.py", GUARD)])
 def test_functions_of_a_program_are_known_by_their_calls(path: str, end: str) -> None:
     text = HEAD + "def f(x):\n    return x.numpy()\ny = f(torch.ones(2))\n"
     assert of_file(path, text + end) == []

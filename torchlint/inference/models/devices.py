@@ -13,8 +13,14 @@ _ACCELERATORS = (*_OF_CUDA, *_OTHERS)
 
 _DEVICE_WORD = re.compile(r"(^|_)(dev|device|devices|gpu|gpus|cuda|gpu_ids?|rank)\d*$", re.IGNORECASE)
 _DTYPE_WORD = re.compile(r"(^|_)(dtype|type|float_type|precision|dt)\d*$", re.IGNORECASE)
-_SPEAKING = (b"cuda", b".to(", b"device", b"gpu", b"accelerat", b"lightning")
-_SPEAKING_ALONE = re.compile(rb"\b(?:mps|xpu)\b")
+_SPEAKING = (b"cuda", b".to(", b"device", b"gpu", b"accelerat", b"lightning", b"mps", b"xpu")
+_SPEAKING_CLEARLY = re.compile(
+    rb"cuda|device|gpu|accelerat|lightning|\b(?:mps|xpu)\b"
+    rb"|\.to\((?!\s*(?:dtype\s*=\s*)?(?:[\w.]+\.)?(?:dtype|bfloat16|float\d*|double|half|u?int\d*|long|short|bool)\s*\))"
+)
+"""Words of devices, and moves that are not to a dtype alone."""
+_COMMENT = re.compile(rb"^[^\S\n]*#[^\n]*|^((?:[^\n]*['\"])?[^'\"\n#]*)#[^'\"\n]*$", re.MULTILINE)
+"""A comment, and what stands before it: behind a ``#`` inside of a string there is a quote."""
 
 _NAMING_OTHERS = re.compile(rf"(?<![a-z])(?:{'|'.join(_OTHERS)})(?![a-z])".encode(), re.IGNORECASE)
 
@@ -55,9 +61,11 @@ def place_named(text: str) -> Device:
 
 
 def says_accelerator(text: bytes) -> bool:
-    """Whether a text speaks of a device at all."""
+    """Whether a text speaks of a device at all, comments left out: a licence names the Lightning team."""
     lowered = text.lower()  # and a plain search: seven times faster than a pattern that leaves case open
-    return any(word in lowered for word in _SPEAKING) or _SPEAKING_ALONE.search(lowered) is not None
+    if not any(word in lowered for word in _SPEAKING):
+        return False
+    return _SPEAKING_CLEARLY.search(_COMMENT.sub(rb"\1", lowered)) is not None
 
 
 def names_other_accelerators(text: bytes) -> bool:
