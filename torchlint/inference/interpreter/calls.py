@@ -27,10 +27,20 @@ from torchlint.inference.lattice import (
     of_kind,
     tensor,
 )
-from torchlint.inference.models import containers, factories, functions, grad_mode, libraries, nn, tensors
+from torchlint.inference.models import (
+    containers,
+    data_parallel,
+    factories,
+    functions,
+    grad_mode,
+    libraries,
+    nn,
+    tensors,
+)
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.containers import FOREIGN
 from torchlint.inference.models.devices import last_word_of_name, seems_device
+from torchlint.inference.models.distributions import distribution
 from torchlint.inference.models.operations import DISTINCTIVE
 from torchlint.inference.models.tables import Call, words
 from torchlint.inference.program.imports import path_of
@@ -300,6 +310,8 @@ class Calls(Changes):
         return known if known is not None else self._forward(callee, given, env)
 
     def _forward(self, callee: Value, given: Arguments, env: Env) -> Value:
+        if (inner := data_parallel.wrapped(callee)) is not None:
+            return self._module(inner, data_parallel.handed_on(callee, given), env)
         known = self._file.call_method(callee, "forward", given, env.mode)
         return nn.placed(known, callee, given) if known is not None else nn.called(callee, given, env.mode)
 
@@ -397,7 +409,7 @@ class Calls(Changes):
     def _of_object(self, receiver: Value, word: str, given: Arguments, env: Env) -> Value | None:
         """Return the result of a method of an object whose class is known; None where that says nothing of it."""
         if any(name.startswith("torch.distributions.") for name in receiver.instance):
-            return nn.distribution(receiver, word, given, env.mode) or UNKNOWN
+            return distribution(receiver, word, given, env.mode) or UNKNOWN
         if any(name.startswith("torch.quasirandom.") for name in receiver.instance) and word == "draw":
             return tensor(Grad.DETACHED, Device.HOST, Dtype.FLOATING)
         if (known := libraries.method(receiver, word, given)) is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.inference.lattice import ANY, UNKNOWN, Kind, Mode, Value, join, join_all, of_kind, resting_on
+from torchlint.inference.lattice import ANY, UNKNOWN, Grad, Kind, Mode, Value, join, join_all, of_kind, resting_on
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.tables import Call, functions
 
@@ -166,7 +166,11 @@ def unpacked(value: Value, targets: list[ast.expr]) -> list[Value]:
         return list(value.items)
     if value.items is not None and starred:
         return _unpacked_star(value.items, targets)
-    return [part(value) for _ in targets]
+    each = part(value)
+    if value.member is not None or not (value.may(Kind.TENSOR) and value.may(Kind.SEQUENCE)):
+        return [each for _ in targets]
+    rest = each.having(grad=each.grad | Grad.DETACHED)  # a module may hand on what it was given beside its output
+    return [each if at == 0 else rest for at in range(len(targets))]
 
 
 def _unpacked_star(items: tuple[Value, ...], targets: list[ast.expr]) -> list[Value]:

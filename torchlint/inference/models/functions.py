@@ -21,6 +21,7 @@ from torchlint.inference.lattice import (
 from torchlint.inference.models import builtins, factories, grad_mode, libraries, nn
 from torchlint.inference.models.call_arguments import Arguments, reduces, said_reduction
 from torchlint.inference.models.devices import DTYPES, device_value, place_of
+from torchlint.inference.models.distributions import distribution
 from torchlint.inference.models.dtypes import never_dtype, result_dtype, with_indices
 from torchlint.inference.models.operations import (
     FULL_REDUCTIONS,
@@ -98,7 +99,7 @@ def call(name: str, given: Arguments, mode: Mode) -> Value | None:
 def of_instance(base: Value, word: str, node: ast.AST) -> Value | None:
     """Return an attribute of an object of a library's class; None for other objects."""
     if any(name.startswith("torch.distributions.") for name in base.instance):
-        return nn.distribution(base, word, Arguments(node), Mode.ON) or UNKNOWN
+        return distribution(base, word, Arguments(node), Mode.ON) or UNKNOWN
     return libraries.attribute(base, word)
 
 

@@ -24,6 +24,7 @@ from torchlint.inference.lattice import (
 )
 from torchlint.inference.models import libraries
 from torchlint.inference.models.call_arguments import Arguments, reduces, said_reduction
+from torchlint.inference.models.data_parallel import WRAPPING, wrapped, wrapper
 from torchlint.inference.models.devices import place_of
 from torchlint.inference.models.operations import leaf
 from torchlint.inference.models.tables import Call, Effect, functions, words
@@ -33,6 +34,7 @@ _CLASSES = """
 torch.nn.* torchvision.models.* torchaudio.transforms.*                -> module
 torch.nn.*Loss                                                         -> loss
 torch.nn.Sequential                                                    -> sequential
+torch.nn.DataParallel torch.nn.parallel.*DataParallel                  -> wrapper
 torch.nn.ModuleList torch.nn.ModuleDict                                -> module_holder
 torch.nn.ParameterList torch.nn.ParameterDict                          -> parameter_holder
 torch.optim.* torch.quasirandom.* torch.utils.tensorboard.*            -> plain_object
@@ -85,13 +87,6 @@ weight bias weight_* bias_* -> parameter
 running_mean running_var    -> statistic
 training                    -> scalar
 """
-
-_DISTRIBUTIONS = """
-sample sample_n                             -> drawn
-rsample log_prob cdf icdf                   -> of_parameters
-entropy mean stddev variance probs logits   -> of_some_parameters
-"""
-"""Methods and attributes of ``torch.distributions`` objects."""
 
 _NETWORK = (
     r"model|net|network|encoder|decoder|critic|actor|policy|generator|discriminator|classifier|backbone|netg|netd|"
@@ -235,6 +230,8 @@ def parameters(module: Value, reason: Reason | None = None) -> Value:
 
 def attribute(module: Value, name: str, node: ast.AST) -> Value | None:
     """Return ``module.name`` for what modules of torch have; None for other names."""
+    if name == "module" and (inner := wrapped(module)) is not None:
+        return inner
     effect = _ATTRIBUTE_TABLE.find(name)
     return effect(Call(name, Arguments(node), Mode.ON, module)) if effect is not None else None
 
@@ -404,7 +401,8 @@ def _attention(call: Call) -> Value:
 
 def _with_parameters(call: Call) -> Value:
     result, kinds = _output(call), _kinds(call.receiver)
-    if not kinds or not all(each.startswith("torch.nn.") for each in call.receiver.instance):
+    is_torchs = bool(kinds) and all(each.startswith("torch.nn.") for each in call.receiver.instance)
+    if not is_torchs or call.receiver.instance & WRAPPING:
         return result.having(kind=Kind.TENSOR | Kind.SEQUENCE | (Kind(0) if kinds else Kind.OTHER))
     return _recurrent(result, kinds) if kinds & _RECURRENT else result
 
@@ -453,32 +451,11 @@ def _output_place(module: Value, inputs: Value, node: ast.AST) -> tuple[Device, 
     return device, module.why_device or Reason("nothing shows that {code} is on the host", node)
 
 
-# ---------------------------------------------------------------------- distributions
-def distribution(value: Value, name: str, given: Arguments, mode: Mode) -> Value | None:
-    """Return the result of a method or attribute of a ``torch.distributions`` object."""
-    effect = _DISTRIBUTION_TABLE.find(name)
-    return effect(Call(name, given, mode, value.member or UNKNOWN)) if effect is not None else None
-
-
-def _drawn(call: Call) -> Value:
-    inner = call.receiver
-    return tensor(Grad.DETACHED, inner.device or Device.HOST, why_device=inner.why_device)
-
-
-def _of_parameters(call: Call) -> Value:
-    return computed(call.receiver, call.mode)
-
-
-def _of_some_parameters(call: Call) -> Value:
-    result = _of_parameters(call)
-    return result.having(grad=result.grad | Grad.DETACHED)
-
-
 _CLASS_TABLE = functions(
     _CLASSES,
     [
-        *(_module, _loss, _sequential, _module_holder, _parameter_holder, _plain_object, _distribution_object),
-        *(_source_of_batches, _source_of_rows),
+        *(_module, _loss, _sequential, wrapper, _module_holder, _parameter_holder, _plain_object),
+        *(_distribution_object, _source_of_batches, _source_of_rows),
     ],
 )
 _FORWARD_TABLE = functions(_FORWARD, [_passed, _pure, _attention])
@@ -490,4 +467,3 @@ _METHOD_TABLE = functions(
     ],
 )
 _ATTRIBUTE_TABLE = functions(_ATTRIBUTES, [_parameter, _statistic])
-_DISTRIBUTION_TABLE = functions(_DISTRIBUTIONS, [_drawn, _of_parameters, _of_some_parameters])
