@@ -72,6 +72,13 @@ def test_findings_and_their_places(path: Path) -> None:
     assert result.troubles == ()
 
 
+@pytest.mark.parametrize("path", FLAGGED, ids=label)
+def test_what_is_said_stands_in_one_line(path: Path) -> None:
+    for each in check_bytes(alone(path), path.read_bytes(), only(path)).findings:
+        texts = (each.message, *each.why, *([each.fix.title] if each.fix else ()))
+        assert [text for text in texts if not text.isprintable()] == []
+
+
 @pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
 @pytest.mark.parametrize("path", FLAGGED, ids=label)
 def test_exact_text_after_the_fixes(path: Path, unsafe: bool) -> None:

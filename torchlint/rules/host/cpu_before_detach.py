@@ -85,7 +85,8 @@ def _reported(copied: cst.Call, detached: cst.Call, name: str | None, context: F
     value = context.value(method.value)
     if not value.may(Kind.TENSOR) or not (value.is_tensor or context.works_with_torch):
         return
-    shown = f".{context.code(method.attr)}({', '.join(context.code(each.value) for each in copied.args)})"
+    given = ", ".join(" ".join(context.code(each.value).split()) for each in copied.args)
+    shown = f".{method.attr.value}({given})"
     message = f"`{shown}` before `.detach()` records a copy that nobody follows: detach first"
     known = torch_tensor(method.value, detached, "detach", context)
     edits = _swapped(copied, method, detached, last, context)

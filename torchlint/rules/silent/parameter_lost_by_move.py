@@ -87,6 +87,7 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers
+from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.local_bindings import bindings_of
 
 _MOVES = frozenset({"cuda", "cpu", "to", "xpu", "npu", "mps", "type"})
@@ -115,7 +116,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         f"`.{method}()` of an `nn.Parameter` {'gives' if is_sure else 'may give'} a plain tensor, which the module "
         f"does not register: {'move' if method in _MOVES else 'cast'} before wrapping",
         Confidence.CERTAIN if is_sure else Confidence.LIKELY,
-        (f"`{context.code(attribute.value)}` is made a parameter here, line {context.row(node)}",),
+        (f"`{brief(attribute.value, context)}` is made a parameter here, line {context.row(node)}",),
         _fix(node, wrapped, chain[-1], context),
     )
 
