@@ -19,6 +19,9 @@ _LEAVES_MORE = "the test leaves more open"
 """What is no list may be a tuple."""
 _TENSOR_ONLY = frozenset(["detach", "cpu", "cuda", "requires_grad", "grad_fn", "is_cuda", "backward", "data_ptr"])
 
+_ABSTRACT = ("typing.", "typing_extensions.", "collections.abc.", "types.")
+"""Where classes are found that objects of any other class may pass for: ``isinstance(x, Callable)``."""
+
 _KINDS: dict[str, Kind] = {
     "torch.Tensor": Kind.TENSOR,
     "torch.autograd.Variable": Kind.TENSOR,
@@ -218,9 +221,9 @@ class Guard:
         """Keep an object of a class that is none of torch's: still a tensor's subclass may be meant."""
         value = self.evaluate(subject, env)
         if types.names and not any(name.startswith("torch.") for name in types.names):
-            self._refine(
-                subject, env, kind=(value.kind & (known | Kind.OTHER | Kind.MODULE)) or Kind.OTHER, instance=types.names
-            )
+            kind = (value.kind & (known | Kind.OTHER | Kind.MODULE)) or Kind.OTHER
+            says_a_class = not any(name.startswith(_ABSTRACT) for name in types.names)
+            self._refine(subject, env, kind=kind, instance=types.names if says_a_class else value.instance)
 
     def _kind(self, subject: ast.expr, kind: Kind, holds: bool, env: Env) -> None:
         if holds:
