@@ -1,4 +1,4 @@
-"""A test is told of TNS505 where it puts tensors on an accelerator itself, and of TNS504 never."""
+"""A test is told of TNS102 and TNS505 where it puts tensors on an accelerator itself, and of TNS504 never."""
 
 from __future__ import annotations
 
@@ -54,6 +54,24 @@ def test_what_another_file_may_be_told_is_not_shown(tmp_path: Path, case: str) -
 @pytest.mark.parametrize("case", TOLD)
 def test_what_the_test_moves_is_told(tmp_path: Path, case: str) -> None:
     assert found(tmp_path, TOLD[case]) == ["TNS505"]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("def test_it():\n    Spec().rand().numpy()\n", []),
+        ("def test_it(device):\n    Spec().rand().numpy()\n", ["TNS102 possible"]),
+        ("def test_it(device):\n    Spec().rand().to(device).numpy()\n", ["TNS102 likely"]),
+        ("def test_it():\n    torch.rand(3).cuda().numpy()\n", ["TNS102 certain"]),
+    ],
+)
+def test_a_test_converts_what_another_file_may_move(tmp_path: Path, body: str, expected: list[str]) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "specs.py").write_text(SPECS)
+    path, text = tmp_path / "test_specs.py", "import torch\nfrom specs import Spec\n\n" + body
+    path.write_text(text)
+    result = check_bytes(str(path), text.encode(), Config(cwd=str(tmp_path), select=("TNS1",)))
+    assert [f"{each.code} {each.confidence}" for each in result.findings] == expected
 
 
 @pytest.mark.parametrize(("name", "expected"), [("test_speed.py", []), ("speed.py", ["TNS504"])])

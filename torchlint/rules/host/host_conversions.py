@@ -184,7 +184,7 @@ def _lacking(receiver: cst.BaseExpression, value: Value, context: FileContext) -
         return detach, cpu
     if detach and context.is_test:  # it has run: one that always raises would not be kept
         detach = shows_grad(value)
-    if cpu and not value.device & Device.ACCELERATOR:
+    if cpu and not (_shows_accelerator(value, context) if context.is_test else value.device & Device.ACCELERATOR):
         cpu = context.speaks_of_accelerators(receiver)
     if not (detach or cpu):  # before the file is looked at once more
         return False, False
@@ -203,6 +203,14 @@ def shows_grad(value: Value) -> bool:
     """Whether the function's own text shows that the value may require grad."""
     reason = value.why_grad
     return bool(value.grad & Grad.ATTACHED) and reason is not None and not _rests_on_others(reason)
+
+
+def _shows_accelerator(value: Value, context: FileContext) -> bool:
+    """Whether the value may be on an accelerator by more than the argument of a function in another file."""
+    steps = value.why_device.chain() if value.why_device is not None else ()
+    start = next((step.node for step in steps if step.node is not None), None)
+    is_elsewhere = isinstance(start, ast.arg) and not context.holds(start)
+    return value.device == Device.ACCELERATOR or (bool(value.device & Device.ACCELERATOR) and not is_elsewhere)
 
 
 # ---------------------------------------------------------------------- what is said
@@ -269,6 +277,8 @@ def graded(found: Conversion, context: FileContext) -> Grade:
     if found.code == "TNS102" and (told := _told_apart(found, context)) is not None:
         return told
     if reason is not None and any(step.named for step in reason.chain()):
+        return Grade(Confidence.POSSIBLE)
+    if found.code == "TNS102" and not _shows_accelerator(value, context):
         return Grade(Confidence.POSSIBLE)
     return Grade(Confidence.LIKELY)
 
