@@ -313,6 +313,25 @@ def test_the_object_of_a_method_is_what_its_calls_name(check: Check, calls: str,
 
 
 @pytest.mark.parametrize(
+    ("made", "wanted"),
+    [
+        ("Shown()", Confidence.LIKELY),
+        ("Below()", Confidence.LIKELY),
+        ("Above()", Confidence.LIKELY),  # it may be one of what derives from it
+        ("Other()", Confidence.POSSIBLE),
+        ("torch.load('o')", Confidence.LIKELY),
+    ],
+)
+def test_the_object_of_a_call_is_one_of_the_class_of_the_method(check: Check, made: str, wanted: Confidence) -> None:
+    shown = HEAD + "class Above:\n    pass\n\n\nclass Shown(Above):\n"
+    shown += "    def show(self, x):\n        return x.detach().numpy()\n\n\nclass Below(Shown):\n    pass\n"
+    other = "class Other:\n    def show(self, x):\n        return x\n\n\n"
+    use = f"{HEAD}from helpers import Above, Below, Shown\n\n\n{other}def run():\n    given = {made}\n"
+    (found,) = check(shown, use=use + "    given.show(torch.ones(2).cuda())\n").values()
+    assert found.confidence is wanted
+
+
+@pytest.mark.parametrize(
     ("other", "wanted"),
     [
         ("class Other:\n    def run(self):\n        self.show(torch.ones(2).cuda())\n", Confidence.LIKELY),

@@ -10,7 +10,7 @@ from torchlint.diagnostics.model import Settings
 from torchlint.inference.interpreter import pytest_fixtures
 from torchlint.inference.interpreter.file_scope import File
 from torchlint.inference.interpreter.project import Project
-from torchlint.inference.lattice import NOTHING, UNKNOWN, Mode, Reason, Value, join_all
+from torchlint.inference.lattice import NOTHING, UNKNOWN, Kind, Mode, Reason, Value, join_all
 from torchlint.inference.program import frameworks
 from torchlint.inference.program.bindings import bound, never_bound
 from torchlint.inference.program.correlated_branches import assumed_at, cases
@@ -111,6 +111,14 @@ class Analysis:
     def ancestry(self, node: ast.ClassDef) -> frozenset[tuple[str | None, str]]:
         """Return a class and those of the project that it derives from, each by the path of its file and its name."""
         return self._file.classes.ancestry(node)
+
+    def classes_of(self, node: ast.expr) -> tuple[frozenset[tuple[str | None, str]], ...]:
+        """Return the classes of the project that an object may be of, each with its bases; nothing if others may be."""
+        known = [self._project.definitions.get(name) for name in sorted(self.value(node).instance)]
+        found = [each for each in known if each is not None and isinstance(each[1], ast.ClassDef)]
+        if not self.value(node).must(Kind.OTHER | Kind.MODULE) or len(found) < len(known):
+            return ()
+        return tuple(home.classes.ancestry(each) for home, each in found if isinstance(each, ast.ClassDef))
 
     def is_run(self, offset: int) -> bool:
         """Whether what begins at an offset is run by any torch since 1.0, as far as tests of its version tell."""

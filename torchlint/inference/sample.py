@@ -81,6 +81,9 @@ class Knowledge(Protocol):
     def ancestry(self, node: ast.ClassDef) -> frozenset[tuple[str | None, str]]:
         """Return a class and those of the project that it derives from, each by the path of its file and its name."""
 
+    def classes_of(self, node: ast.expr) -> tuple[frozenset[tuple[str | None, str]], ...]:
+        """Return the classes of the project that an object may be of, each with its bases; nothing if others may be."""
+
     def of_file(self, path: str) -> Knowledge | None:
         """Return what is known about another file; None where it cannot be read."""
 
@@ -267,7 +270,7 @@ class Sample:
         if paths is None:
             return _Calls()
         found: list[SampledCall] = []
-        handed_on = False
+        handed_on, looked_at = False, 0
         is_method = own_class is not None and word == function.name
         hierarchy = _Hierarchy(analysis, own_class)
         pattern = _BY_ATTRIBUTE if is_method else _BY_IMPORT
@@ -276,12 +279,15 @@ class Sample:
         for other in (analysis, *self._others(analysis, paths, call)):
             calls = list(_calls(other, analysis, function, hierarchy))
             handed_on |= None in calls
-            known = (each for each in calls if each is not None)
-            found += [
-                SampledCall(other, each, function, not is_method or hierarchy.calls(other, each)) for each in known
-            ]
-            if len(found) > _MOST_CALLS:
+            known = [each for each in calls if each is not None]
+            looked_at += len(known)
+            if looked_at > _MOST_CALLS:
                 return _Calls()
+            found += [
+                SampledCall(other, each, function, not is_method or hierarchy.calls(other, each))
+                for each in known
+                if not is_method or not hierarchy.is_of_another(other, each)
+            ]
         return _Calls(tuple(found), handed_on)
 
     def _others(self, analysis: Knowledge, paths: list[str], call: re.Pattern[bytes]) -> Iterator[Knowledge]:
@@ -450,6 +456,16 @@ class _Hierarchy:
         """Whether a call is surely one of the method itself: one of ``self`` in a class of its line."""
         around = _class_of_self(call.func.value, other) if isinstance(call.func, ast.Attribute) else None
         return around is not None and (self._is_above(other, around) or self._is_below(other, around))
+
+    def is_of_another(self, other: Knowledge, call: ast.Call) -> bool:
+        """Whether the object whose method is called is of another class, ``self`` left aside."""
+        if self.own_class is None or not isinstance(call.func, ast.Attribute):
+            return False
+        if _class_of_self(call.func.value, other) is not None:
+            return False
+        own, mine = (self.home.path, self.own_class.name), self.home.ancestry(self.own_class)
+        lines = other.presuming.classes_of(call.func.value)
+        return bool(lines) and not any(own in each or each <= mine for each in lines)
 
     def excludes(self, other: Knowledge, method: ast.Attribute) -> bool:
         """Whether a method is one of another class: of ``self`` where its class has its own, of a library's module.
