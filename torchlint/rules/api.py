@@ -11,7 +11,7 @@ import importlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from types import MappingProxyType
 from typing import Any, TypeVar, overload
 
@@ -40,8 +40,7 @@ from torchlint.inference.models.operations import (
 from torchlint.inference.program import binders, bindings
 from torchlint.inference.program.bindings import SCOPES, Loop
 from torchlint.inference.program.callers import call_index, who_expects
-from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, setters
-from torchlint.inference.program.device_makers import enters_own
+from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
 from torchlint.inference.program.imports import canonical, import_bindings
 from torchlint.inference.program.none_flow import NoneFlow
 from torchlint.inference.program.project_texts import SETS_DEFAULT_DEVICE, SETS_DEFAULT_DTYPE, SETS_TENSOR_TYPE
@@ -333,12 +332,11 @@ class FileContext:
         found = self.python(node)
         return found is None or self._analysis.speaks_of_accelerators(found)
 
-    @cached_property
+    @property
     def defaults_set(self) -> frozenset[str]:
         """Which of torch's defaults the file may set: ``DTYPE``, ``DEVICE``, ``TENSOR_TYPE``."""
-        text, index = self.source.utf8, self._index if self.is_parsed else None
-        found, own = setters(text, lambda: index), enters_own(text, lambda: index)
-        return found.defaults | ({DEVICE} if own or self.other_texts.enters_device(found.entered) else set())
+        index, enters = self._index if self.is_parsed else None, self.other_texts.enters_device
+        return self.answer((defaults_set, None), lambda: defaults_set(self.source.utf8, index, enters))
 
     def errors_taken(self, place: ast.AST, is_answered_alike: bool = False) -> str | None:
         """Return who may expect an error that is raised at a place, as a clause; None for nobody.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from torchlint.inference.program.device_makers import imported
+from torchlint.inference.program.device_makers import enters_own, imported
 from torchlint.inference.program.entered_contexts import Contexts, Elsewhere
 from torchlint.syntax.ast_index import AstIndex
 
@@ -34,6 +34,10 @@ _BUILT = rb"getattr\(\s*(?:%b)\s*,\s*(?![\"'][^\"'{}]*[\"']\s*[,)])|\b(?:%b)\.__
 """Things of torch whose name is not written out, with torch's names in the place of each ``%b``."""
 _SETTER = "set_default_"
 _SETTERS = tuple(f"{_SETTER}{each}" for each in _KINDS)
+_SETTING = (ast.With, ast.AsyncWith, ast.Call, ast.Attribute, ast.FunctionDef, ast.AsyncFunctionDef, ast.Constant)
+"""Nodes that may enter a context, or take a setter from torch; the parts of a string need not stand together."""
+_NAMING = (ast.Name, ast.alias)
+"""Further nodes that name a setter, as it is spelled."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +61,17 @@ def setters(text: bytes, parse: Callable[[], AstIndex | None]) -> Setters:
     index = parse()
     if index is None:
         return Setters(found | EVERY_DEFAULT)
-    file = _File(index)
-    return Setters(found | {each for node in index.order for each in file.sets(node)}, frozenset(file.entered))
+    file, kinds = _File(index), (*_SETTING, *(_NAMING if _SETTER.encode() in text else ()))
+    set_here = {each for kind in kinds for node in index.nodes(kind) for each in file.sets(node)}
+    return Setters(found | set_here, frozenset(file.entered))
+
+
+def defaults_set(
+    text: bytes, index: AstIndex | None, enters_device: Callable[[frozenset[Elsewhere]], bool]
+) -> frozenset[str]:
+    """Return which of torch's defaults a file may set; ``enters_device`` asks other texts what theirs give to enter."""
+    found, own = setters(text, lambda: index), enters_own(text, lambda: index)
+    return found.defaults | ({DEVICE} if own or enters_device(found.entered) else set())
 
 
 def _speaks_of_contexts(text: bytes) -> bool:
