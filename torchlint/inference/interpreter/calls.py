@@ -311,7 +311,7 @@ class Calls(Changes):
 
     def _forward(self, callee: Value, given: Arguments, env: Env) -> Value:
         if (inner := data_parallel.wrapped(callee)) is not None:
-            return self._module(inner, data_parallel.handed_on(callee, given), env)
+            return data_parallel.gathered(self._module(inner, data_parallel.handed_on(callee, given), env))
         known = self._file.call_method(callee, "forward", given, env.mode)
         return nn.placed(known, callee, given) if known is not None else nn.called(callee, given, env.mode)
 

@@ -1,7 +1,8 @@
 """Modules that only run another one, with its inputs where it is: ``DataParallel`` and ``DistributedDataParallel``.
 
 Source: ``torch/nn/parallel/data_parallel.py`` and ``distributed.py`` of torch 2.13.0: both keep the module as
-``module``, call it with what they are given, and move tensors and containers of them to its device before that.
+``module``, call it with what they are given, and move tensors and containers of them to its device before that. What
+``DataParallel`` gathers from several devices is joined along the first dimension; numbers get one (``Gather``).
 """
 
 from __future__ import annotations
@@ -50,3 +51,8 @@ def handed_on(module: Value, given: Arguments) -> Arguments:
         keywords=keywords,
         spread=tuple(map(moved, given.spread)),
     )
+
+
+def gathered(result: Value) -> Value:
+    """Return what comes out, from several devices perhaps: numbers of each are put in a row."""
+    return result.with_parts(gathered, rank=None) if result.has_parts else result.having(rank=None)
