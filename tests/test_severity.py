@@ -69,6 +69,14 @@ def test_severity_follows_from_facts_at_the_place(code: str, expected: list[tupl
     assert severities(code) == expected
 
 
+@pytest.mark.parametrize(("path", "severity"), [("total.py", "warning"), ("test_total.py", "legacy")])
+def test_what_a_test_expects_needs_no_gradient(path: str, severity: str) -> None:
+    code = HEAD + "w = torch.ones(2, requires_grad=True)\nexpected = torch.tensor([w.sum(), 1.0])\n"
+    assert [(each.code, str(each.severity)) for each in torchlint.check(code, path=path).findings] == [
+        ("TNS109", severity)
+    ]
+
+
 @pytest.mark.parametrize(
     ("options", "codes"),
     [
