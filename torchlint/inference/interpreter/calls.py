@@ -312,8 +312,17 @@ class Calls(Changes):
     def _forward(self, callee: Value, given: Arguments, env: Env) -> Value:
         if (inner := data_parallel.wrapped(callee)) is not None:
             return data_parallel.gathered(self._module(inner, data_parallel.handed_on(callee, given), env))
+        if parts := nn.run_in_turn(callee):
+            return self._in_turn(parts, given, env)
         known = self._file.call_method(callee, "forward", given, env.mode)
         return nn.placed(known, callee, given) if known is not None else nn.called(callee, given, env.mode)
+
+    def _in_turn(self, parts: tuple[Value, ...], given: Arguments, env: Env) -> Value:
+        """Return what modules give of which each gets what the one before it gives."""
+        result = self._called(parts[0], given, env)
+        for each in parts[1:]:
+            result = self._handed(each, (result,), given, env)
+        return result
 
     def _object(self, callee: Value, given: Arguments, env: Env) -> Value:
         if libraries.is_transform(callee):

@@ -352,6 +352,13 @@ def called(module: Value, given: Arguments, mode: Mode) -> Value:
     return join_all(effect(replace(call, receiver=each)) or UNKNOWN for effect, each in some)
 
 
+def run_in_turn(module: Value) -> tuple[Value, ...]:
+    """Return the modules of a ``Sequential``, where that is; none of other modules, or if one is not known."""
+    if _kinds(module) != {"Sequential"} or not all(each.must(Kind.MODULE) for each in module.items or ()):
+        return ()
+    return tuple(each.having(device=module.device, why_device=module.why_device) for each in module.items or ())
+
+
 def placed(result: Value, module: Value, given: Arguments) -> Value:
     """Put what a module's ``forward`` returns where the module or its input was moved, if nothing shows where it is."""
     if not result.device & Device.UNKNOWN or result.device & Device.ACCELERATOR:
