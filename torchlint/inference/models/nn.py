@@ -339,8 +339,6 @@ def called(module: Value, given: Arguments, mode: Mode) -> Value:
     """Return the result of calling a module."""
     kinds = _kinds(module)
     call = Call("forward", given, mode, module)
-    if kinds == {"Sequential"} and module.items:
-        return _through(call)
     if module.instance and all(each.startswith(WITHOUT_PARAMETERS) for each in module.instance):
         return _pure(call)
     if not kinds:
@@ -353,10 +351,12 @@ def called(module: Value, given: Arguments, mode: Mode) -> Value:
 
 
 def run_in_turn(module: Value) -> tuple[Value, ...]:
-    """Return the modules of a ``Sequential``, where that is; none of other modules, or if one is not known."""
-    if _kinds(module) != {"Sequential"} or not all(each.must(Kind.MODULE) for each in module.items or ()):
+    """Return what a ``Sequential`` calls, each where that is; nothing of other modules, or if a part is not known."""
+    parts = module.items if _kinds(module) == {"Sequential"} else None
+    if not parts or not all(each.must(Kind.MODULE) or libraries.is_transform(each) for each in parts):
         return ()
-    return tuple(each.having(device=module.device, why_device=module.why_device) for each in module.items or ())
+    where = {"device": module.device, "why_device": module.why_device}
+    return tuple(each.having(**where) if each.must(Kind.MODULE) else each for each in parts)
 
 
 def placed(result: Value, module: Value, given: Arguments) -> Value:
@@ -371,21 +371,6 @@ def placed(result: Value, module: Value, given: Arguments) -> Value:
 
 def _kinds(module: Value) -> set[str]:
     return {leaf(each) for each in module.instance}
-
-
-def _through(call: Call) -> Value:
-    """Return what comes out of the last of a ``Sequential``'s modules."""
-    module, value = call.receiver, call.given.tensors()
-    for each in module.items or ():
-        given = Arguments(call.given.node, (value,))
-        if libraries.is_transform(each):
-            value = libraries.transformed_by(each, given, call.mode)
-        elif each.must(Kind.MODULE):
-            placed = each.having(device=module.device, why_device=module.why_device)
-            value = called(placed, given, call.mode)
-        else:
-            return _output(call)
-    return value
 
 
 def _passed(call: Call) -> Value:
