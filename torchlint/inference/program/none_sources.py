@@ -30,7 +30,7 @@ _PLACES = {
 """At which places these arguments are given."""
 _HOOKS = frozenset(
     "register_backward_hook register_full_backward_hook register_full_backward_pre_hook "
-    "register_module_backward_hook register_module_full_backward_hook".split()
+    "register_module_backward_hook register_module_full_backward_hook register_module_full_backward_pre_hook".split()
 )
 _OF_TENSORS = frozenset(
     "abs add all amax amin any argmax argmin backward bfloat16 bmm bool byte char chunk clamp clone contiguous cpu "

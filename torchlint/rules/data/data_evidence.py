@@ -28,7 +28,14 @@ _HOOKED = re.compile(r"(grad_?)?(inputs?|inp|outputs?|out|grads?)")
 """The parameters of hooks that are tensors, or tuples of them."""
 
 
-_MODULE_HOOKS = frozenset({"register_forward_hook", "register_backward_hook", "register_full_backward_hook"})
+_TENSOR_HOOKS = frozenset({"register_hook", "register_post_accumulate_grad_hook"})
+_MODULE_HOOKS = frozenset(
+    "register_forward_hook register_forward_pre_hook register_backward_hook register_full_backward_hook "
+    "register_full_backward_pre_hook register_module_forward_hook register_module_forward_pre_hook "
+    "register_module_backward_hook register_module_full_backward_hook register_module_full_backward_pre_hook".split()
+)
+"""Methods of tensors and of modules, and functions of `torch.nn.modules.module`, that take a hook; those of the second
+kind give it the module first."""
 _TAKING_TENSORS = frozenset({"Module", "LightningModule", "Function"})
 """Bases of classes whose ``forward`` is given tensors."""
 
@@ -47,7 +54,7 @@ def is_given_tensor(node: cst.Attribute, context: FileContext) -> bool:
     if isinstance(around, ast.FunctionDef):
         plain = not member and word == root.id
         return (plain and _is_forward(around, word, context)) or _is_hook(around, word, context)
-    return False
+    return isinstance(around, ast.Lambda) and _is_lambda_hook(around, word, context)
 
 
 def _iterated(name: ast.Name, context: FileContext) -> str | None:
@@ -97,9 +104,28 @@ def _is_hook(function: ast.FunctionDef, word: str, context: FileContext) -> bool
     """Whether a function is a hook by its name or by where the file hands it, and the parameter not the module."""
     if "hook" in function.name and _HOOKED.fullmatch(word):
         return True
-    given = [each.arg for each in function.args.args if each.arg not in ("self", "cls")]
     kinds = _handed_over(context.tree, context).get(function.name, frozenset())
-    return bool(kinds) and word in given[1 if "module" in kinds else 0 :]
+    return bool(kinds) and word in _tensors_among(function.args, kinds)
+
+
+def _is_lambda_hook(function: ast.Lambda, word: str, context: FileContext) -> bool:
+    """Whether a lambda is written where a hook is registered, and the parameter is not the module."""
+    match context.parent(function):
+        case ast.Call(func=ast.Attribute(attr=method) | ast.Name(id=method), args=[first, *_]) if first is function:
+            kinds = _kinds_of_hook(method)
+            return bool(kinds) and word in _tensors_among(function.args, kinds)
+    return False
+
+
+def _tensors_among(parameters: ast.arguments, kinds: frozenset[str]) -> list[str]:
+    """Return the parameters of a hook that are tensors or tuples of them."""
+    given = [each.arg for each in parameters.args if each.arg not in ("self", "cls")]
+    return given[1 if "module" in kinds else 0 :]
+
+
+def _kinds_of_hook(word: str) -> frozenset[str]:
+    """Return what a method or function registers hooks on: a ``"tensor"``, a ``"module"``, nothing."""
+    return frozenset(kind for kind, words in (("tensor", _TENSOR_HOOKS), ("module", _MODULE_HOOKS)) if word in words)
 
 
 @remembered
@@ -108,11 +134,11 @@ def _handed_over(_: ast.Module, context: FileContext) -> dict[str, frozenset[str
     found: dict[str, frozenset[str]] = {}
     for node in context.nodes(ast.Call):
         match node:
-            case ast.Call(func=ast.Attribute(attr=word), args=[ast.Name(id=name) | ast.Attribute(attr=name), *_]):
-                if word == "register_hook":
-                    found[name] = found.get(name, frozenset()) | {"tensor"}
-                elif word in _MODULE_HOOKS:
-                    found[name] = found.get(name, frozenset()) | {"module"}
+            case ast.Call(
+                func=ast.Attribute(attr=word) | ast.Name(id=word),
+                args=[ast.Name(id=name) | ast.Attribute(attr=name), *_],
+            ):
+                found[name] = found.get(name, frozenset()) | _kinds_of_hook(word)
     return found
 
 
