@@ -332,7 +332,7 @@ def join(one: Value, other: Value, depth: int = 4) -> Value:
         items=_joined_items(one, other, depth),
         member=_joined_member(one, other, depth),
         keys=_joined_keys(one, other, depth) if one.keys and other.keys else (),
-        self_value=one.self_value or other.self_value,
+        self_value=_joined_owners(one.self_value, other.self_value, depth),
         node=one.node if one.node is other.node else None,
         why_grad=_why(one.grad, one.why_grad, other.grad, other.why_grad),
         why_device=_why(one.device, one.why_device, other.device, other.why_device),
@@ -345,6 +345,11 @@ def _joined_names(one: Value, other: Value) -> frozenset[str]:
     if (one.unknown and not one.names) or (other.unknown and not other.names):
         return frozenset()
     return one.names | other.names
+
+
+def _joined_owners(one: Value | None, other: Value | None, depth: int) -> Value | None:
+    """Return the object that one of two methods may be bound to: which of them runs tells which it is."""
+    return join(one, other, depth - 1) if one is not None and other is not None else one or other
 
 
 def _why(mine: int, reason: Reason | None, theirs: int, other: Reason | None) -> Reason | None:

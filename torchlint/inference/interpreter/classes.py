@@ -192,6 +192,16 @@ class Classes:
             found.append(method)
         return found
 
+    def as_seen_by(self, method: Function, receiver: Value) -> Value:
+        """Return an object as a method of this file sees it: of several classes those that have the method."""
+        around = self._file.index.parents.get(method)
+        if len(receiver.instance) < 2 or not isinstance(around, ast.ClassDef):
+            return receiver
+        lines = {name: known.line() for name in receiver.instance if (known := self._named(name)) is not None}
+        of_method = {name for name, line in lines.items() if any(each.node is around for each in line)}
+        mine = receiver.instance - (lines.keys() - of_method)
+        return receiver.having(instance=mine) if of_method and mine != receiver.instance else receiver
+
     def _around_super(self, base: Value) -> Class | None:
         """Return the class in whose body ``super()`` stands; None for other values."""
         if base.self_value is None or not isinstance(base.node, ast.ClassDef):
@@ -225,7 +235,8 @@ class Classes:
 
     def _of_class(self, known: Class, word: str, base: Value) -> Value | None:
         if (found := known.method(word)) is not None:
-            return _taken(*found, base)
+            home, method = found
+            return _taken(home, method, home.classes.as_seen_by(method, base))
         value = self._set(known, word)
         if value is None and known.is_module and word == "training":
             return of_kind(Kind.SCALAR)

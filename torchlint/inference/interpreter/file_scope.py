@@ -369,7 +369,8 @@ class File:
         if isinstance(node, ast.ClassDef):
             return home.classes.made(node, given)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            return home.summaries.of(node, given, callee.self_value, mode, place_of(name))
+            owner = home.classes.as_seen_by(node, callee.self_value) if callee.self_value is not None else None
+            return home.summaries.of(node, given, owner, mode, place_of(name))
         return None
 
     def are_functions(self, value: Value) -> bool:
@@ -390,7 +391,9 @@ class File:
         if not found:
             return self.classes.replaced(receiver, given) if word == "_replace" else None
         start = len(given.attributes)
-        result = join_all(home.summaries.of(method, given, self_value, mode, (0, None)) for home, method in found)
+        owners = [home.classes.as_seen_by(method, self_value) for home, method in found]
+        results = zip(found, owners, strict=True)
+        result = join_all(home.summaries.of(each, given, owner, mode, (0, None)) for (home, each), owner in results)
         if len(found) > 1:
             given.joined_since(start, len(found))
         return result
