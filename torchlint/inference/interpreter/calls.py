@@ -28,6 +28,7 @@ from torchlint.inference.lattice import (
     tensor,
 )
 from torchlint.inference.models import (
+    builtins,
     containers,
     data_parallel,
     factories,
@@ -391,6 +392,8 @@ class Calls(Changes):
 
     def method(self, receiver: Value, word: str, given: Arguments, env: Env) -> Value:
         """Return ``receiver.word(...)``."""
+        if (text := builtins.string_method(receiver, word, given)) is not None:
+            return text
         if receiver.instance and (known := self._of_object(receiver, word, given, env)) is not None:
             return known
         if receiver.must(Kind.MODULE) and word in ("forward", "__call__"):

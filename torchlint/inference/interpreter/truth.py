@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.lattice import Device, Dtype, Grad, Kind, Value
+from torchlint.inference.models.builtins import STRING_METHODS
 from torchlint.inference.models.devices import place_named
 from torchlint.inference.models.operations import leaf
 from torchlint.inference.models.tensors import dtype_bits
@@ -94,6 +95,9 @@ class Truth:
                 return self._known(node)
             case ast.IfExp(body=one, orelse=other) if self._bound(one, env) and self._bound(other, env):
                 return self._known(node)
+            case ast.Call(func=ast.Attribute(value=subject, attr=word), args=parts) if word in STRING_METHODS:
+                if self._bound(subject, env) and all(self._bound(each, env) for each in parts):
+                    return self._known(node)
         return None
 
     # ------------------------------------------------------------------ forms of tests
@@ -109,6 +113,8 @@ class Truth:
             if any(each.const is None for each in other.items):
                 return None
             return (one.const in [each.const for each in other.items]) is isinstance(asked, ast.In)
+        if isinstance(asked, ast.In | ast.NotIn) and isinstance(one.const, str) and isinstance(other.const, str):
+            return (one.const in other.const) is isinstance(asked, ast.In)
         compare = COMPARISONS.get(type(asked))
         if compare is None or other.const is None:
             return None
@@ -179,6 +185,8 @@ class Truth:
                 value = self._known(subject)
                 if value is not None and value.is_tensor and not value.dtype & Dtype.FLOATING:
                     return False
+            case ast.Attribute(attr=word) if word in STRING_METHODS:
+                return truth(self._bound(test, env))
         return None
 
     def _is_instance(self, value: Value | None, wanted: ast.expr) -> bool | None:

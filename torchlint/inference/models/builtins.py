@@ -196,6 +196,25 @@ _TABLE = functions(
 )
 
 
+STRING_METHODS = frozenset(
+    "lower upper casefold strip lstrip rstrip removeprefix removesuffix startswith endswith".split()
+)
+"""Methods of a string that are worked out where all is known: what comes of them does not grow."""
+
+
+def string_method(receiver: Value, word: str, given: Arguments) -> Value | None:
+    """Return what a method of a known string gives for known strings; None for others."""
+    arguments = [each.const for each in given.positional]
+    if word not in STRING_METHODS or not isinstance(receiver.const, str) or given.starred or given.keywords:
+        return None
+    if not receiver.must(Kind.STRING) or not all(isinstance(each, str) for each in arguments):
+        return None
+    try:
+        return literal(getattr(receiver.const, word)(*arguments))
+    except TypeError:  # too many arguments, or too few
+        return None
+
+
 @lru_cache(maxsize=4096, typed=True)
 def literal(constant: str | bytes | complex | None) -> Value:
     """Return the value of a literal."""
