@@ -72,6 +72,9 @@ named_parameters                                                       -> named_
 buffers                                                                -> buffers
 named_buffers                                                          -> named_buffers
 state_dict                                                             -> state
+get_parameter                                                          -> given_parameter
+get_buffer                                                             -> given_buffer
+get_submodule                                                          -> submodule
 modules children                                                       -> modules
 named_modules named_children                                           -> named_modules
 cpu                                                                    -> on_host
@@ -455,7 +458,7 @@ _METHOD_TABLE = functions(
     _METHODS,
     [
         *(_parameter_list, _named_parameters, _buffers, _named_buffers, _state, _modules, _named_modules),
-        *(_itself, _on_host, _on_accelerator, _moved, _asked_for_grad),
+        *(_itself, _on_host, _on_accelerator, _moved, _asked_for_grad, _given_parameter, _given_buffer, _submodule),
     ],
 )
 _ATTRIBUTE_TABLE = functions(_ATTRIBUTES, [_parameter, _statistic])

@@ -206,10 +206,25 @@ def tensor_evidence(node: cst.Attribute, context: FileContext) -> Evidence | Non
     if isinstance(place, ast.Name) and was_given_to_torch(place, context):
         return Evidence(Confidence.CERTAIN, f"`{place.id}` is given to a function of torch that takes tensors alone")
     found = _evidence(node, use, known, context)
+    if found is None and use.use is Use.REBINDING and (read := _read_for_it(node, context)) is not None:
+        return tensor_evidence(read, context)
     if found is None and _speaks_of_tensors(context) and may_well_be_tensor(node, use, context):
         why = f"all that is done with `{brief(node.value, context)}` fits a tensor; nothing proves that it is one"
         return Evidence(Confidence.POSSIBLE, why)
     return found
+
+
+def _read_for_it(node: cst.Attribute, context: FileContext) -> cst.Attribute | None:
+    """Return the read in ``x.data = x.data.clone()``: what it says of the object holds for the write, too."""
+    target = context.parent(node)
+    statement = context.parent(target) if isinstance(target, cst.AssignTarget) else None
+    pending: list[cst.CSTNode] = [statement.value] if isinstance(statement, cst.Assign) else []
+    while pending:
+        each = pending.pop()
+        if isinstance(each, cst.Attribute) and each.attr.value == "data" and each.deep_equals(node):
+            return each
+        pending.extend(each.children)
+    return None
 
 
 def _evidence(node: cst.Attribute, use: DataUse, known: Value, context: FileContext) -> Evidence | None:
