@@ -25,6 +25,7 @@ from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import last_word_of_name, names_other_accelerators, says_accelerator
 from torchlint.inference.program.bindings import imported_only, lines_of, setting_inside
 from torchlint.inference.program.correlated_branches import Assumed, named_tests
+from torchlint.inference.program.device_makers import imported, makes_device
 from torchlint.inference.program.frameworks import imports_torch
 from torchlint.inference.program.imports import BUILTINS, named, path_of
 from torchlint.inference.program.module_files import Imports, Location, is_test
@@ -201,7 +202,9 @@ class File:
         if any(node.attr in _SETS_DEFAULT_DEVICE for node in self.index.nodes(ast.Attribute)):
             return True
         contexts = (item.context_expr for node in self.index.nodes(ast.With) for item in node.items)
-        return any(isinstance(each, ast.Call) and last_word_of_name(each) == "device" for each in contexts)
+        entered = [each for each in contexts if isinstance(each, ast.Call) and last_word_of_name(each) == "device"]
+        modules = dict(imported(self.index)) if entered else {}
+        return any(makes_device(each.func, modules) for each in entered)
 
     # ------------------------------------------------------------------ walks
     def forget(self) -> None:
