@@ -17,6 +17,7 @@ from torchlint.rules.data.own_data import is_packed
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import in_a_line
+from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.tensor_proof import is_proven_shortly, is_tensor
 from torchlint.rules.host.array_writes import write_into_array
 from torchlint.rules.host.host_branches import host_test
@@ -183,7 +184,7 @@ def _lacking(receiver: cst.BaseExpression, value: Value, context: FileContext) -
     if context.settings.strict or not (detach or cpu):
         return detach, cpu
     if detach and context.is_test:  # it has run: one that always raises would not be kept
-        detach = shows_grad(value)
+        detach = shows_grad(value, context)
     if cpu and not (_shows_accelerator(value, context) if context.is_test else value.device & Device.ACCELERATOR):
         cpu = context.speaks_of_accelerators(receiver)
     if not (detach or cpu):  # before the file is looked at once more
@@ -199,10 +200,28 @@ def _rests_on_others(reason: Reason) -> bool:
     return any(step.weak for step in reason.chain())
 
 
-def shows_grad(value: Value) -> bool:
-    """Whether the function's own text shows that the value may require grad."""
+def shows_grad(value: Value, context: FileContext) -> bool:
+    """Whether the function's own text shows that the value may require grad.
+
+    What a network from outside of the function computes does so only where its callers have not switched grad mode off.
+    """
     reason = value.why_grad
-    return bool(value.grad & Grad.ATTACHED) and reason is not None and not _rests_on_others(reason)
+    if not value.grad & Grad.ATTACHED or reason is None or _rests_on_others(reason):
+        return False
+    return not any(_is_of_module_from_outside(step.node, context) for step in reason.chain())
+
+
+def _is_of_module_from_outside(node: ast.AST | None, context: FileContext) -> bool:
+    """Whether a call in a function is one of a module that the function did not make."""
+    if not isinstance(node, ast.Call) or not context.holds(node) or isinstance(node.func, ast.Call):
+        return False
+    function = context.function_around(node)
+    if function is None or not context.value(node.func).must(Kind.MODULE):
+        return False
+    if not isinstance(node.func, ast.Name) or context.scope_that_binds(node.func) is not function:
+        return True
+    made = bindings_of(node.func, context)
+    return not made or not all(isinstance(each.value, ast.Call) for each in made)
 
 
 def _shows_accelerator(value: Value, context: FileContext) -> bool:
@@ -273,7 +292,8 @@ def graded(found: Conversion, context: FileContext) -> Grade:
     only = value.grad == Grad.ATTACHED if found.code == "TNS101" else value.device == Device.ACCELERATOR
     reason = value.why_grad if found.code == "TNS101" else value.why_device
     if only and value.is_tensor and reason is not None and not _rests_on_others(reason):
-        return Grade(Confidence.CERTAIN)
+        is_own = found.code != "TNS101" or shows_grad(value, context)
+        return Grade(Confidence.CERTAIN if is_own else Confidence.LIKELY)
     if found.code == "TNS102" and (told := _told_apart(found, context)) is not None:
         return told
     if reason is not None and any(step.named for step in reason.chain()):

@@ -278,11 +278,11 @@ def _requires_grad(node: cst.BaseExpression, context: FileContext) -> Confidence
     if isinstance(place, ast.Name) and context.works_with_torch and _is_differentiated(place, context):
         is_sure = value.is_tensor and context.mode(node) == Mode.ON
         return Confidence.CERTAIN if is_sure else Confidence.LIKELY
-    if not value.is_tensor or not value.grad & Grad.ATTACHED or (context.is_test and not shows_grad(value)):
+    if not value.is_tensor or not value.grad & Grad.ATTACHED or (context.is_test and not shows_grad(value, context)):
         return None
     if not context.presumed_value(node).may_require_grad or not context.presumed_mode(node) & Mode.ON:
         return None
-    is_sure = value.grad == Grad.ATTACHED and shows_grad(value) and context.mode(node) == Mode.ON
+    is_sure = value.grad == Grad.ATTACHED and shows_grad(value, context) and context.mode(node) == Mode.ON
     return Confidence.CERTAIN if is_sure else Confidence.LIKELY
 
 
