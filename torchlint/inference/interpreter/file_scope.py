@@ -19,10 +19,15 @@ from torchlint.inference.interpreter.parameters import Binding, Callers, is_prog
 from torchlint.inference.interpreter.project import MARK, Effort, Project
 from torchlint.inference.interpreter.statements import Flow
 from torchlint.inference.interpreter.summaries import Summaries, place_of
-from torchlint.inference.lattice import NOTHING, UNKNOWN, Kind, Mode, Value, annotated, join, join_all, of_kind
+from torchlint.inference.lattice import NOTHING, UNKNOWN, Device, Kind, Mode, Value, annotated, join, join_all, of_kind
 from torchlint.inference.models import grad_mode
 from torchlint.inference.models.call_arguments import Arguments
-from torchlint.inference.models.devices import last_word_of_name, names_other_accelerators, says_accelerator
+from torchlint.inference.models.devices import (
+    last_word_of_name,
+    names_other_accelerators,
+    place_named,
+    says_accelerator,
+)
 from torchlint.inference.program.bindings import imported_only, lines_of, setting_inside
 from torchlint.inference.program.correlated_branches import Assumed, named_tests
 from torchlint.inference.program.device_makers import imported, makes_device
@@ -35,7 +40,8 @@ from torchlint.syntax.ast_index import AstIndex, Function
 _MOST_ASSUMED = 8
 """A function is walked at most this often for how its tests may come out."""
 
-_SETS_DEFAULT_DEVICE = frozenset({"set_default_device", "set_default_tensor_type"})
+_SETS_TYPE = "set_default_tensor_type"
+_SETS_DEFAULT_DEVICE = frozenset({"set_default_device", _SETS_TYPE})
 
 
 @dataclass(eq=False)
@@ -199,7 +205,8 @@ class File:
     @cached_property
     def changes_default_device(self) -> bool:
         """Whether the file sets a default device: by call, or by ``with torch.device(...):``."""
-        if any(node.attr in _SETS_DEFAULT_DEVICE for node in self.index.nodes(ast.Attribute)):
+        setters = (node for node in self.index.nodes(ast.Attribute) if node.attr in _SETS_DEFAULT_DEVICE)
+        if not all(_sets_the_host(each, self.index.parents.get(each)) for each in setters):
             return True
         contexts = (item.context_expr for node in self.index.nodes(ast.With) for item in node.items)
         entered = [each for each in contexts if isinstance(each, ast.Call) and last_word_of_name(each) == "device"]
@@ -430,6 +437,17 @@ class File:
     def is_running(self, node: ast.AST) -> bool:
         """Whether a function is being walked for all calls at this moment."""
         return node in self.project.walking
+
+
+def _sets_the_host(setter: ast.Attribute, call: ast.AST | None) -> bool:
+    """Whether the host is made the default, as ``torch.set_default_tensor_type(torch.DoubleTensor)`` does."""
+    of_type = setter.attr == _SETS_TYPE
+    match call:
+        case ast.Call(func=function, args=[ast.Constant(value=str(text))], keywords=[]) if function is setter:
+            return text.count(".") == 1 if of_type else place_named(text) == Device.HOST
+        case ast.Call(func=function, args=[ast.Attribute(value=ast.Name(id=package), attr=word)], keywords=[]):
+            return of_type and function is setter and package != "cuda" and word.endswith("Tensor")
+    return False
 
 
 __all__ = ["File", "Function"]
