@@ -117,6 +117,8 @@ class Reason:
     """Whether this step is a call that passes its caller's value on to a private function."""
     named: bool = False
     """Whether a name is all the evidence: what ``net`` is called with is the output of a module, as it seems."""
+    of_module: bool = False
+    """Whether it is a parameter, or what a module computes: a graph comes of it where callers leave grad mode on."""
 
     def chain(self) -> Iterator[Reason]:
         """Yield the steps, first cause first."""

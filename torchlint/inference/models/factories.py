@@ -66,7 +66,7 @@ def parameter(call: Call) -> Value:
     wanted = given.find(1, "requires_grad")
     if wanted is not None:
         return asked_for_grad(made, given, wanted)
-    return made.having(grad=Grad.ATTACHED, why_grad=Reason("{code} is a parameter", given.node))
+    return made.having(grad=Grad.ATTACHED, why_grad=Reason("{code} is a parameter", given.node, of_module=True))
 
 
 def from_array(call: Call) -> Value:

@@ -167,7 +167,7 @@ def _as_parameter(value: Value) -> Value:
     made = value.having(instance=frozenset({"torch.nn.Parameter"}), rank=None, names=frozenset())
     if "torch.nn.Parameter" in value.instance:
         return made
-    return made.having(grad=Grad.ATTACHED, why_grad=Reason("it is a parameter of a module"))
+    return made.having(grad=Grad.ATTACHED, why_grad=Reason("it is a parameter of a module", of_module=True))
 
 
 def _plain_object(call: Call) -> Value:
@@ -226,7 +226,7 @@ def parameters(module: Value, reason: Reason | None = None) -> Value:
         place or ANY_DEVICE,
         Dtype.FLOATING,
         instance=frozenset({"torch.nn.Parameter"}),
-        why_grad=reason or Reason("it is a parameter of a module", weak=not module.instance),
+        why_grad=reason or Reason("it is a parameter of a module", weak=not module.instance, of_module=True),
         why_device=module.why_device,
     )
 
@@ -254,7 +254,7 @@ def _statistic(call: Call) -> Value:
 
 
 def _given_parameter(call: Call) -> Value:
-    return parameters(call.receiver, Reason("{code} gives parameters", call.given.node))
+    return parameters(call.receiver, Reason("{code} gives parameters", call.given.node, of_module=True))
 
 
 def _given_buffer(call: Call) -> Value:
@@ -420,7 +420,8 @@ def _output(call: Call) -> Value:
         return result
     named = not module.instance
     text = "{code} is the output of a module with parameters" + (", by its name" if named else "")
-    why = Reason(text, call.given.node, weak=named or libraries.is_loaded(module), named=named)
+    weak = named or libraries.is_loaded(module)
+    why = Reason(text, call.given.node, weak=weak, named=named, of_module=True)
     grad = Grad.ATTACHED
     if module.grad & Grad.DETACHED and inputs.grad != Grad.ATTACHED:
         grad = module.grad | inputs.grad

@@ -211,6 +211,17 @@ def shows_grad(value: Value, context: FileContext) -> bool:
     return not any(_is_of_module_from_outside(step.node, context) for step in reason.chain())
 
 
+def _is_computed_from_module(value: Value, reason: Reason, context: FileContext) -> bool:
+    """Whether a value has a graph because a module computed it in a function, which may be called without grad mode.
+
+    Code is run, and what always raises is repaired at once: of such findings in current code few were true.
+    """
+    if "torch.nn.Parameter" in value.instance:
+        return False
+    steps = (step.node for step in reason.chain() if step.of_module)
+    return any(each is None or not context.holds(each) or _is_of_module_from_outside(each, context) for each in steps)
+
+
 def _is_of_module_from_outside(node: ast.AST | None, context: FileContext) -> bool:
     """Whether a call in a function is one of a module that the function did not make."""
     if not isinstance(node, ast.Call) or not context.holds(node) or isinstance(node.func, ast.Call):
@@ -291,12 +302,14 @@ def graded(found: Conversion, context: FileContext) -> Grade:
         return Grade(Confidence.UNPROVEN)
     only = value.grad == Grad.ATTACHED if found.code == "TNS101" else value.device == Device.ACCELERATOR
     reason = value.why_grad if found.code == "TNS101" else value.why_device
-    if only and value.is_tensor and reason is not None and not _rests_on_others(reason):
-        is_own = found.code != "TNS101" or shows_grad(value, context)
-        return Grade(Confidence.CERTAIN if is_own else Confidence.LIKELY)
+    is_own = reason is not None and not _rests_on_others(reason)
+    if only and value.is_tensor and is_own and (found.code != "TNS101" or shows_grad(value, context)):
+        return Grade(Confidence.CERTAIN)
     if found.code == "TNS102" and (told := _told_apart(found, context)) is not None:
         return told
     if reason is not None and any(step.named for step in reason.chain()):
+        return Grade(Confidence.POSSIBLE)
+    if found.code == "TNS101" and reason is not None and _is_computed_from_module(value, reason, context):
         return Grade(Confidence.POSSIBLE)
     if found.code == "TNS102" and not _shows_accelerator(value, context):
         return Grade(Confidence.POSSIBLE)
