@@ -47,7 +47,7 @@ class Classes:
         if node not in self._known:
             known = Class(self._file, node, self._file.known_as(node), ())
             self._known[node] = known
-            values = [self._file.outside(node, each) for each in node.bases]
+            values = [self._base(node, each) for each in node.bases]
             known.bases = tuple(dict.fromkeys(name for value in values for name in sorted(value.names)))
             for name in known.bases:
                 base = self._named(name)
@@ -56,6 +56,11 @@ class Classes:
             read_body(known)
             known.complete = True
         return self._known[node]
+
+    def _base(self, node: ast.ClassDef, base: ast.expr) -> Value:
+        """Return what a base class is; of a generic one, ``Dataset[int]``, what it is without its types."""
+        value = self._file.outside(node, base)
+        return self._base(node, base.value) if isinstance(base, ast.Subscript) and not value.names else value
 
     def around(self, node: ast.AST) -> Class | None:
         """Return the class of this file in whose body a node stands; None outside of classes."""
