@@ -140,7 +140,39 @@ class Cropped(MapTransform):
         {line}
 """
 
+PLOTTED = """\
+import torch
+from torch.utils.data import Dataset
+
+
+class Rows(Dataset[dict]):
+    def __getitem__(self, at):
+        return self._whole({"image": self.rows[at]})
+
+    def _whole(self, sample):
+        sample["label"] = torch.tensor(0)
+        return sample
+
+    def plot(self, sample: dict[str, torch.Tensor], title=None):
+        {line}
+"""
+
+COLLATED = """\
+import torch
+from torch.utils.data import DataLoader
+
+
+def gathered(samples):
+    {line}
+
+
+def load(rows):
+    return DataLoader(rows, collate_fn=gathered)
+"""
+
 WITHOUT = {
+    PLOTTED: ("(Dataset[dict])", "(list)"),
+    COLLATED: ("collate_fn=gathered", "sampler=gathered"),
     SAMPLES: ("(MapTransform)", "(Thing)"),
     HANDED: ("x, given):", "x, given):\n        isinstance(given, str)"),
     INDEX: ("[:, at] + x.detach().cpu()[other]", "[:, 0] + at + other"),
@@ -155,6 +187,9 @@ WITHOUT = {
 """What makes nothing presumed of the method, by the text."""
 
 PRESUMED = [
+    (PLOTTED, 'return sample["image"].numpy(), sample["label"][0].float().numpy()'),
+    (COLLATED, 'return [each["image"].numpy() for each in samples]'),
+    (COLLATED, "images, labels = zip(*samples); return images[0].numpy()"),
     (SAMPLES, 'return found["image"].float().numpy()'),
     (SAMPLES, "return {key: data[key].numpy() for key in self.keys}"),
     (HOOK, "return (batch * self.weight).numpy(force=False)"),
@@ -223,6 +258,13 @@ LINES = [
     *((FROZEN, line) for line in (
         "return Variable(net.mapping(torch.ones(2)))",
         "made = net.mapping(torch.ones(2)); made.data.zero_(); return made.data",
+    )),
+    *((PLOTTED, line) for line in (
+        'return sample["image"].data, torch.tensor(sample["label"])',
+        'sample["image"].data.zero_(); return torch.Tensor(sample["label"])',
+    )),
+    *((COLLATED, line) for line in (
+        "return samples[0].data, torch.tensor(samples[0]), torch.Tensor(samples)",
     )),
     *((DEFAULT, line) for line in (
         "return torch.Tensor(by)",
@@ -335,3 +377,14 @@ def test_an_index_that_may_be_something_else_may_require_grad(line: str) -> None
 )
 def test_what_is_handed_over_where_torch_takes_floats_may_require_grad(line: str) -> None:
     assert "TNS103" in [each.code for each in found(HANDED, line)]
+
+
+@pytest.mark.parametrize("line", ['return sample["prediction"].numpy()', "return title.numpy()"])
+def test_what_no_sample_holds_is_not_presumed(line: str) -> None:
+    assert [each.code for each in found(PLOTTED, line)] == ["TNS103"]
+
+
+@pytest.mark.parametrize("handed", ["lambda rows: gathered(rows)", "partial(gathered)", "tools.gathered"])
+def test_however_a_function_is_handed_to_a_loader(handed: str) -> None:
+    text = COLLATED.replace("collate_fn=gathered", f"collate_fn={handed}")
+    assert not check_bytes("made.py", text.replace("{line}", "return samples[0].numpy()").encode(), Config()).findings

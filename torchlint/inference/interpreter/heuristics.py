@@ -120,22 +120,6 @@ def without_graph(file: File, function: Function) -> frozenset[str]:
     return parameters(function) & _ACTIONS if any(each.endswith(("Env", "Wrapper")) for each in bases) else frozenset()
 
 
-_TRANSFORMS = ("monai.transforms.", "torchvision.transforms.", "torchio.", "albumentations.")
-_TRANSFORMING = frozenset(["__call__", "apply", "apply_transform", "transform"])
-
-
-def samples(file: File, function: Function) -> frozenset[str]:
-    """Return the arguments that are samples of a data set, which a library's transforms are called with.
-
-    Its loader's workers run them, before anything is moved.
-    """
-    owner = file.index.parents.get(function)
-    if not isinstance(owner, ast.ClassDef) or function.name not in _TRANSFORMING:
-        return frozenset()
-    bases = (base for each in file.classes.of(owner).line() for base in each.bases)
-    return frozenset(parameters(function)) if any(each.startswith(_TRANSFORMS) for each in bases) else frozenset()
-
-
 def hook_mode(file: File, method: Function) -> Mode | None:
     """Return the grad mode in which base classes call a method; None where none does, or where somebody else may.
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.inference.hints import argument_types
+from torchlint.inference.interpreter.dataset_samples import as_sample, throughout
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.heuristics import (
     NO_TENSOR,
     hook_mode,
     is_command,
     is_plain,
-    samples,
     without_graph,
 )
 from torchlint.inference.interpreter.index_arguments import indices
@@ -23,7 +23,6 @@ from torchlint.inference.interpreter.project import MARK
 from torchlint.inference.interpreter.pytest_fixtures import handed
 from torchlint.inference.lattice import (
     UNKNOWN,
-    Device,
     Dtype,
     Grad,
     Kind,
@@ -114,9 +113,9 @@ class Binding:
         if known is not None:
             value = _with_grad_of(value, known)
         if self.file.project.presuming and argument.arg in without_graph(self.file, self.function):
-            value = _throughout(value, grad=Grad.DETACHED)
-        if self.file.project.presuming and argument.arg in samples(self.file, self.function):
-            value = _throughout(value, grad=Grad.DETACHED, device=Device.HOST)
+            value = throughout(value, grad=Grad.DETACHED)
+        if self.file.project.presuming:
+            value = as_sample(self.file, self.function, argument.arg, value)
         if self.file.project.presuming and argument.arg in self.file.index.told(indices, self.function):
             value = value.having(dtype=value.dtype & (Dtype.INTEGRAL | Dtype.BOOL))
         value = self._explained(value, argument)
@@ -172,12 +171,6 @@ def _with_grad_of(said: Value, known: Value) -> Value:
         why_grad=known.why_grad,
         member=member if member is None else _with_grad_of(member, known),
     )
-
-
-def _throughout(value: Value, **facts: object) -> Value:
-    """Return a value of which some facts hold, as they do of all its members: it has no graph, it is on the host."""
-    member = value.member
-    return value.having(**facts, member=member if member is None else _throughout(member, **facts))
 
 
 def _in_signature(function: Function, argument: ast.arg) -> str | None:
