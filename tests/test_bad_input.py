@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -52,6 +54,32 @@ def test_odd_but_good_files_pass(raw: bytes, tmp_path: Path, torchlint: Program)
     done = torchlint("--fix")
     assert (done.status, done.stdout, done.stderr) == (0, "All checks passed!\n", "")
     assert (tmp_path / "odd.py").read_bytes() == raw
+
+
+NEWER = "import torch\n\n\ndef f[T](x: T):\n    return torch.ones(2, requires_grad=True).numpy()\n"
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python reads it")
+def test_code_that_this_python_cannot_read_is_told_of(tmp_path: Path, torchlint: Program) -> None:
+    (tmp_path / "new.py").write_text(NEWER)
+    for _ in range(2):  # looked at, and remembered
+        done = torchlint()
+        assert (done.status, done.stdout) == (0, "All checks passed!\n")
+        python = f"Python 3.{sys.version_info[1]}"
+        assert done.stderr == (
+            f"torchlint: warning: new.py, line 4: {python} cannot read this syntax; little is known of such code, "
+            "so findings are missing: run torchlint with a newer Python\n"
+        )
+    assert torchlint("-q").stderr == ""
+    (tmp_path / "also.py").write_text("# without a tensor\n" + NEWER.replace("torch", "numpy"))
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": 1, "source": NEWER}
+    first = {**cell, "source": "x = 1"}
+    kernel = {"kernelspec": {"language": "python", "name": "python3", "display_name": "Python 3"}}
+    book = {"cells": [first, cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 4}
+    (tmp_path / "book.ipynb").write_text(json.dumps(book))
+    said = torchlint().stderr
+    assert "book.ipynb, cell 2, line 4: " in said
+    assert "syntax, nor that of 1 other file; " in said
 
 
 def test_nesting_beyond_any_parser_is_a_finding(tmp_path: Path, torchlint: Program) -> None:

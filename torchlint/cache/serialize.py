@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torchlint.cache.file_state import FileState, Stamp, digest
 from torchlint.diagnostics.assumptions import ASSUMPTIONS, Decision
@@ -45,7 +45,8 @@ class Entry:
     asked: tuple[tuple[tuple[str, ...], str | None], ...]
     """:attr:`FileResult.asked`"""
     found: list[object]
-    """The findings, the suppressed ones, why the file was passed over, and the cells that were left out."""
+    """The findings, the suppressed ones, why the file was passed over, the cells that were left out, and
+    :attr:`FileResult.newer`."""
 
 
 # ---------------------------------------------------------------------- findings
@@ -57,7 +58,7 @@ def dump_result(result: FileResult) -> list[object]:
 
         left = left_out(result.source)
     found, suppressed = ([_dump_finding(each) for each in some] for some in (result.findings, result.suppressed))
-    return [found, suppressed, result.passed_over, list(left)]
+    return [found, suppressed, result.passed_over, list(left), result.newer]
 
 
 def _dump_finding(finding: Finding) -> list[object]:
@@ -161,7 +162,7 @@ def load_entries(data: object) -> dict[str, Entry]:
             _picked(at_bases, bases),
             _picked(at_homes, homes),
             tuple(_question(each) for each in rows(asked)),
-            rows(found, 4),
+            rows(found, 5),
         )
     return entries
 
@@ -210,17 +211,18 @@ def load_result(entry: Entry, target: Target, files: FileState) -> FileResult | 
     Only a file with findings is read: they are shown with their lines, and never with those of another content.
     """
     try:
-        found, suppressed, passed_over, left_out = entry.found
+        found, suppressed, passed_over, left_out, newer = entry.found
         reads = (*entry.bases, *((path, known) for path, known, _ in entry.files))
         if not rows(found) and not rows(suppressed):
-            return FileResult(target.path, None, reads=reads, asked=entry.asked, passed_over=text(passed_over))
+            without = FileResult(target.path, None, reads=reads, asked=entry.asked)
+            return replace(without, passed_over=text(passed_over), newer=text(newer))
         raw = files.read(target.real)
         if raw is None or (files.stamp(target.real) != entry.stamp and digest(raw) != entry.digest):
             return None
         source = _source(target.path, raw, numbers(left_out))
         length = len(source.utf8)
         known = load_findings(found, length), load_findings(suppressed, length)
-        return FileResult(target.path, source, *known, (), reads, entry.asked)
+        return FileResult(target.path, source, *known, (), reads, entry.asked, newer=text(newer))
     except (Misread, ValueError):
         return None
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from zlib import crc32
@@ -17,7 +18,7 @@ from torchlint.cli.session import Session
 from torchlint.config import SYNTAX_ERROR, Config, Finder
 from torchlint.config.options import FORMATS_FOR_PEOPLE, Options
 from torchlint.config.selectors import nearest
-from torchlint.diagnostics.model import FORCE_SINCE, Severity, Trouble
+from torchlint.diagnostics.model import FORCE_SINCE, FileResult, Severity, Trouble
 from torchlint.discovery.walk import Discovery, Notice, Target
 from torchlint.linter.runner import Outcome, RunMode, examine
 from torchlint.linter.runner import run as run_files
@@ -234,6 +235,8 @@ def _conclude(
     for outcome in outcomes:
         if outcome.result.passed_over and plan.flags.verbose:
             session.say("info", f"{outcome.path}: {outcome.result.passed_over}")
+    if not plan.flags.quiet:
+        _warn_of_newer_code([each.result for each in outcomes if each.result.newer], session)
     report = Report(
         results=tuple(configs.get(each.path, plan.config).shown(each.result) for each in outcomes),
         fixed=tuple((each.path, each.fixed) for each in outcomes if each.fixed and not each.linked_out),
@@ -355,6 +358,19 @@ def _closed(troubles: Iterable[Trouble], status: int, session: Session) -> int:
         status = FAILED
         session.say("error", f"{trouble.path}: {trouble.message}")
     return status
+
+
+def _warn_of_newer_code(results: Sequence[FileResult], session: Session) -> None:
+    """Say which files the running Python cannot read: what is found in them rests on words alone."""
+    if not results:
+        return
+    version, more = ".".join(map(str, sys.version_info[:2])), len(results) - 1
+    others = f", nor that of {more} other file{'s' if more > 1 else ''}" if more else ""
+    session.say(
+        "warning",
+        f"{results[0].path}, {results[0].newer}: Python {version} cannot read this syntax{others}; little is known of "
+        "such code, so findings are missing: run torchlint with a newer Python",
+    )
 
 
 def _warn_unparsed(report: Report, session: Session) -> None:

@@ -71,6 +71,8 @@ class _Checked:
     asked: _Asked = field(default_factory=dict)
     beside: list[Finding] = field(default_factory=list)
     """Those of rules that are not on: what they find decides how far others are repaired."""
+    newer: str = ""
+    """:attr:`FileResult.newer`"""
 
 
 def check_bytes(path: str, raw: bytes, config: Config) -> FileResult:
@@ -100,7 +102,7 @@ def _check_for(
     kept, suppressed = split(source, wanted)
     kept = tuple(_told_once(source, kept))
     rests_on = tuple(checked.reads.items()), tuple(checked.asked.items())
-    return FileResult(path, source, kept, suppressed, checked.troubles, *rests_on)
+    return FileResult(path, source, kept, suppressed, checked.troubles, *rests_on, newer=checked.newer)
 
 
 def _told_once(source: Source, findings: Sequence[Finding]) -> Iterator[Finding]:
@@ -340,7 +342,9 @@ def _check_without_index(
     except NotParsed:
         return _Checked([failure])
     with closing(NothingKnown(source, config.settings)) as known:
-        return _run_rules([definition], known, entries, siblings)
+        checked = _run_rules([definition], known, entries, siblings)
+    is_of_interest = entries and b"torch" in source.utf8
+    return replace(checked, newer=source.cited(f", line {row}")[2:] if is_of_interest else "")
 
 
 def _run_rules(
