@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.inference.lattice import ANY, UNKNOWN, Grad, Kind, Mode, Value, join, join_all, of_kind, resting_on
+from torchlint.inference.lattice import (
+    ANY,
+    UNKNOWN,
+    Device,
+    Grad,
+    Kind,
+    Mode,
+    Value,
+    join,
+    join_all,
+    of_kind,
+    resting_on,
+)
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.tables import Call, functions
 
@@ -36,8 +48,7 @@ def _part(value: Value) -> Value:
     if not value.kind:
         return value
     if value.must(Kind.MODULE) and (value.items or value.member is not None):
-        held = value.element()
-        return held.having(device=value.device, why_device=value.why_device) if held.must(Kind.MODULE) else held
+        return _moved_with(value, value.element())
     if value.items is not None or value.member is not None:
         return value.element() if value.items != () else UNKNOWN
     if value.must(Kind.TENSOR):
@@ -56,17 +67,25 @@ def _part(value: Value) -> Value:
     return UNKNOWN
 
 
+def _moved_with(holder: Value, held: Value) -> Value:
+    """Return what an ``nn.ModuleList`` or its like holds, where that is: it is moved with it."""
+    if not holder.must(Kind.MODULE) or not (held.must(Kind.MODULE) or "torch.nn.Parameter" in held.instance):
+        return held
+    place = holder.device if held.device == Device.HOST else held.device | holder.device
+    return held.having(device=place, why_device=holder.why_device or held.why_device)
+
+
 def element(base: Value, where: ast.expr, index: Value) -> Value:
     """Return ``base[where]``."""
     if isinstance(where, ast.Slice):
         return _sliced(base)
     at = index.const
     if base.items is not None and type(at) is int and -len(base.items) <= at < len(base.items):
-        return base.items[at]
+        return _moved_with(base, base.items[at])
     if isinstance(index.const, str):
         for key, value in base.keys:
             if key == index.const:
-                return value
+                return _moved_with(base, value)
         if base.keys and base.must(Kind.SEQUENCE) and base.member is None:
             return UNKNOWN
     if base.must(Kind.SIZE):
