@@ -304,16 +304,25 @@ def to(call: Call) -> Value:
             return _like(value, argument, call.mode)
         if is_dtype(argument):
             dtype = argument
-        elif device is None and _may_be_device(argument, node):
+            continue
+        if device is None and _may_be_device(argument, node):
             device = argument
+        if argument.unknown and not seems_device(node):
+            dtype = argument
     if dtype is not None and (name := dtype_name(dtype)):
         value = _recast(value, name, call.mode)
+    elif dtype is not None and not dtype.must(Kind.NONE):
+        grad = value.grad | Grad.DETACHED if value.grad else value.grad  # it may be one of integers
+        value = value.having(grad=grad, dtype=ANY_DTYPE, exact=None)
     return value if device is None else _placed(value, device, call)
 
 
 def _may_be_device(argument: Value, node: ast.AST) -> bool:
     if argument.must(Kind.SCALAR):
         return False  # non_blocking, copy
+    match node:
+        case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id="torch"), name, *_]):
+            return seems_device(name)  # what torch itself has under a name, and `.to` takes, are dtypes
     return not argument.unknown or bool(argument.names) or not seems_dtype(node) or seems_device(node)
 
 
