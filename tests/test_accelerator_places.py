@@ -25,6 +25,11 @@ class Spec:
 
     def rand(self):
         return torch.zeros(3, device=self.device)
+
+
+class Held:
+    def __init__(self):
+        self.kept = torch.zeros(3).to(where_it_is_wanted())
 """
 SILENT = {
     "an object that is made without a device": "    r = Spec().rand()\n    assert (r >= torch.ones(3)).all()\n",
@@ -63,12 +68,14 @@ def test_what_the_test_moves_is_told(tmp_path: Path, case: str) -> None:
         ("def test_it(device):\n    Spec().rand().numpy()\n", ["TNS102 possible"]),
         ("def test_it(device):\n    Spec().rand().to(device).numpy()\n", ["TNS102 likely"]),
         ("def test_it():\n    torch.rand(3).cuda().numpy()\n", ["TNS102 certain"]),
+        ("def test_it():\n    Held().kept.numpy()\n", []),
+        ("def test_it(device):\n    Held().kept.numpy()\n", ["TNS102 possible"]),
     ],
 )
 def test_a_test_converts_what_another_file_may_move(tmp_path: Path, body: str, expected: list[str]) -> None:
     (tmp_path / "pyproject.toml").touch()
     (tmp_path / "specs.py").write_text(SPECS)
-    path, text = tmp_path / "test_specs.py", "import torch\nfrom specs import Spec\n\n" + body
+    path, text = tmp_path / "test_specs.py", "import torch\nfrom specs import Held, Spec\n\n" + body
     path.write_text(text)
     result = check_bytes(str(path), text.encode(), Config(cwd=str(tmp_path), select=("TNS1",)))
     assert [f"{each.code} {each.confidence}" for each in result.findings] == expected

@@ -236,10 +236,10 @@ def _is_of_module_from_outside(node: ast.AST | None, context: FileContext) -> bo
 
 
 def _shows_accelerator(value: Value, context: FileContext) -> bool:
-    """Whether the value may be on an accelerator by more than the argument of a function in another file."""
+    """Whether the value may be on an accelerator by more than what another file leaves open: an argument, a device."""
     steps = value.why_device.chain() if value.why_device is not None else ()
-    start = next((step.node for step in steps if step.node is not None), None)
-    is_elsewhere = isinstance(start, ast.arg) and not context.holds(start)
+    starts = [(step.node, step.open or isinstance(step.node, ast.arg)) for step in steps if step.node is not None]
+    is_elsewhere = bool(starts) and starts[0][1] and not context.holds(starts[0][0])
     return value.device == Device.ACCELERATOR or (bool(value.device & Device.ACCELERATOR) and not is_elsewhere)
 
 
