@@ -15,6 +15,7 @@ from torchlint.rules.api import FileContext, Kind, Value, operations, parameters
 from torchlint.rules.data.data_owners import behind_methods, is_tensor_word, meets_tensor, network_output
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, is_loss_name, last_word, method_call
 from torchlint.rules.data.own_data import PACKED, RECORDS, has_own_data, is_annotated_otherwise, is_packed
+from torchlint.rules.data.parts_of_modules import is_part_of_module
 from torchlint.rules.data.possible_tensor import is_asked_as_another, may_well_be_tensor
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.finding_reasons import tensor_step
@@ -249,6 +250,8 @@ def _evidence(node: cst.Attribute, use: DataUse, known: Value, context: FileCont
         return _likely(node, "is a tensor where it is what its class says" if known.instance else _NAMED, context)
     if not own and is_used(node.value, context, records=True):
         return _likely(node, _USED, context)
+    if use.use in (Use.REBINDING, Use.MUTATION) and is_part_of_module(node.value, context):
+        return _likely(node, "is a part of a module", context)
     if (
         context.matches(RECORDS)
         or context.matches(PACKED)
