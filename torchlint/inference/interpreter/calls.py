@@ -468,6 +468,9 @@ class Calls(Changes):
                 changed = nn.method(module, word, given, env.mode) or module
                 self.set(target, changed, env)
                 self.thaw(target, changed, env)
+                is_elsewhere = changed.device != module.device or changed.why_device is not module.why_device
+                if is_elsewhere or word in ("cuda", "cpu"):
+                    self.move_parts(target, changed, env)
         elif receiver.may(Kind.SEQUENCE) and (after := containers.grown(receiver, word, given)) is not None:
             self.set(target, after, env)
         elif receiver.is_tensor and tensors.changes_in_place(word):

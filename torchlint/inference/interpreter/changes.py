@@ -18,6 +18,9 @@ from torchlint.inference.program.imports import path_of
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.expressions import Expressions
 
+_MOVED_ALONG = frozenset({"torch.nn.Parameter", "buffer"})
+"""What a module moves with itself, beside other modules."""
+
 
 class Changes:
     """Writes down what is changed in place in one scope."""
@@ -53,6 +56,17 @@ class Changes:
                 self.become(target.value, containers.holding(base, value, index), env)
             elif base.must(Kind.MODULE) and (items := containers.replaced(base, target.slice, value)) is not None:
                 self.become(target.value, base.having(items=items), env)
+
+    def move_parts(self, target: ast.expr, module: Value, env: Env) -> None:
+        """Put what is known of a module's attributes where the module has been moved."""
+        path = path_of(target)
+        for part, value in (env.about(frozenset((path,))) if path is not None else {}).items():
+            if part == path or not (value.must(Kind.MODULE) or value.instance & _MOVED_ALONG):
+                continue
+            place = module.device | value.device if "[" in part else module.device  # a plain list stays where it is
+            moved = value.having(device=place, why_device=module.why_device or value.why_device)
+            env.refine(part, moved)
+            self._of.note_attribute(part, moved)
 
     def carry_out(self, given: Arguments, env: Env) -> None:
         """Change what a function of the project changed of its arguments."""

@@ -96,9 +96,11 @@ class Classes:
         known = self.of(owner)
         if any(isinstance(each, ast.Name) and each.id == "classmethod" for each in function.decorator_list):
             return of_kind(Kind.OTHER, names=frozenset((known.name,)))
-        value = self._object(known, ANY_DEVICE)
+        is_plain = function.name == CONSTRUCTOR and bool(self.module_lineage(owner))  # whose constructors are all seen
+        is_new = is_plain and not any(map(_moves_itself, known.line()))
+        value = self._object(known, Device.HOST if is_new else ANY_DEVICE)  # nobody has had it, to move it
         arguments = [*function.args.posonlyargs, *function.args.args]
-        if not known.is_module or not arguments:
+        if not known.is_module or not arguments or is_new:
             return value
         text = "{code} is a module: whoever made it may have moved it to an accelerator"
         return value.having(why_device=Reason(text, arguments[0], weak=True))
