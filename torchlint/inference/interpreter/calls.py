@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchlint.inference.interpreter import heuristics
-from torchlint.inference.interpreter.changes import Changes
+from torchlint.inference.interpreter.changes import Changes, same_module
 from torchlint.inference.interpreter.classes import object_of
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.lattice import (
@@ -466,6 +466,7 @@ class Calls(Changes):
                 kind = Kind.MODULE | (Kind.TENSOR if word == "requires_grad_" else Kind(0))
                 module = receiver if receiver.must(Kind.MODULE) else receiver.having(kind=kind, grad=Grad.ATTACHED)
                 changed = nn.method(module, word, given, env.mode) or module
+                target = same_module(target) if receiver.must(Kind.MODULE) else target
                 self.set(target, changed, env)
                 self.thaw(target, changed, env)
                 is_elsewhere = changed.device != module.device or changed.why_device is not module.why_device

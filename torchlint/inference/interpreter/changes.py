@@ -21,6 +21,16 @@ if TYPE_CHECKING:
 _MOVED_ALONG = frozenset({"torch.nn.Parameter", "buffer"})
 """What a module moves with itself, beside other modules."""
 
+_GIVING_ITSELF = frozenset("to cuda cpu float half double eval train requires_grad_ apply".split())
+"""Methods of a module that give the module."""
+
+
+def same_module(node: ast.expr) -> ast.expr:
+    """Return what names the module that a chain of such methods gives: ``net`` of ``net.to(dtype).eval()``."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _GIVING_ITSELF:
+        node = node.func.value
+    return node
+
 
 class Changes:
     """Writes down what is changed in place in one scope."""
