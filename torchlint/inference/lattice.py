@@ -119,7 +119,7 @@ class Reason:
     """Whether a name is all the evidence: what ``net`` is called with is the output of a module, as it seems."""
     of_module: bool = False
     """Whether it is a parameter, or what a module computes: a graph comes of it where callers leave grad mode on."""
-    open: bool = False
+    unknown_device: bool = False
     """Whether nothing is known of the device that decides: it may be the host as well."""
 
     def chain(self) -> Iterator[Reason]:

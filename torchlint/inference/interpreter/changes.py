@@ -18,9 +18,6 @@ from torchlint.inference.program.imports import path_of
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.expressions import Expressions
 
-_MOVED_ALONG = frozenset({"torch.nn.Parameter", "buffer"})
-"""What a module moves with itself, beside other modules."""
-
 _GIVING_ITSELF = frozenset("to cuda cpu float half double eval train requires_grad_ apply".split())
 """Methods of a module that give the module."""
 
@@ -71,7 +68,7 @@ class Changes:
         """Put what is known of a module's attributes where the module has been moved."""
         path = path_of(target)
         for part, value in (env.about(frozenset((path,))) if path is not None else {}).items():
-            if part == path or not (value.must(Kind.MODULE) or value.instance & _MOVED_ALONG):
+            if part == path or not containers.is_moved_along(value):
                 continue
             place = module.device | value.device if "[" in part else module.device  # a plain list stays where it is
             moved = value.having(device=place, why_device=module.why_device or value.why_device)

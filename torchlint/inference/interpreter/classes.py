@@ -23,6 +23,7 @@ from torchlint.inference.lattice import (
     of_kind,
 )
 from torchlint.inference.models.call_arguments import Arguments
+from torchlint.inference.models.containers import is_moved_along, moved_with
 from torchlint.inference.models.operations import leaf
 from torchlint.syntax.ast_index import AstIndex, Function
 
@@ -362,9 +363,8 @@ def moved_along(value: Value, base: Value, word: str) -> Value:
     """Put a module's submodules, parameters and buffers where the module is."""
     if not base.must(Kind.MODULE) or not value.kind:
         return _from_class(value, word)
-    if value.must(Kind.MODULE) or "torch.nn.Parameter" in value.instance or "buffer" in value.instance:
-        place = base.device if value.device == Device.HOST else value.device | base.device
-        value = value.having(device=place, why_device=base.why_device or value.why_device)
+    if is_moved_along(value):
+        value = moved_with(base, value)
         if base.grad == Grad.DETACHED:  # frozen as a whole
             value = value.having(grad=Grad.DETACHED, why_grad=None)
     return _from_class(value, word)

@@ -37,6 +37,9 @@ FOREIGN = Kind.OTHER | Kind.ARRAY | Kind.SCALAR | Kind.STRING | Kind.SEQUENCE
 """What objects of libraries other than torch give."""
 
 
+_REGISTERED = frozenset({"torch.nn.Parameter", "buffer"})
+
+
 def part(value: Value) -> Value:
     """Return what iterating over a value, or taking one of its parts, may give."""
     if value.items or value.member is not None:
@@ -48,7 +51,7 @@ def _part(value: Value) -> Value:
     if not value.kind:
         return value
     if value.must(Kind.MODULE) and (value.items or value.member is not None):
-        return _moved_with(value, value.element())
+        return moved_with(value, value.element())
     if value.items is not None or value.member is not None:
         return value.element() if value.items != () else UNKNOWN
     if value.must(Kind.TENSOR):
@@ -67,9 +70,14 @@ def _part(value: Value) -> Value:
     return UNKNOWN
 
 
-def _moved_with(holder: Value, held: Value) -> Value:
-    """Return what an ``nn.ModuleList`` or its like holds, where that is: it is moved with it."""
-    if not holder.must(Kind.MODULE) or not (held.must(Kind.MODULE) or "torch.nn.Parameter" in held.instance):
+def is_moved_along(held: Value) -> bool:
+    """Whether a module moves with itself what it holds: a module, a parameter or a buffer."""
+    return held.must(Kind.MODULE) or bool(held.instance & _REGISTERED)
+
+
+def moved_with(holder: Value, held: Value) -> Value:
+    """Return what a module holds, as an attribute or as an element, where that is: it is moved with the module."""
+    if not holder.must(Kind.MODULE) or not is_moved_along(held):
         return held
     place = holder.device if held.device == Device.HOST else held.device | holder.device
     return held.having(device=place, why_device=holder.why_device or held.why_device)
@@ -81,11 +89,11 @@ def element(base: Value, where: ast.expr, index: Value) -> Value:
         return _sliced(base)
     at = index.const
     if base.items is not None and type(at) is int and -len(base.items) <= at < len(base.items):
-        return _moved_with(base, base.items[at])
+        return moved_with(base, base.items[at])
     if isinstance(index.const, str):
         for key, value in base.keys:
             if key == index.const:
-                return _moved_with(base, value)
+                return moved_with(base, value)
         if base.keys and base.must(Kind.SEQUENCE) and base.member is None:
             return UNKNOWN
     if base.must(Kind.SIZE):

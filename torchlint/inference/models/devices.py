@@ -114,7 +114,8 @@ def place_of(device: Value, node: ast.AST) -> tuple[Device, Reason | None]:
         if place & Device.UNKNOWN:
             return place, device.why_device
         return place, None
-    return Device.HOST | Device.ACCELERATOR, Reason("{code} may put it on an accelerator", node, weak=True, open=True)
+    why = Reason("{code} may put it on an accelerator", node, weak=True, unknown_device=True)
+    return Device.HOST | Device.ACCELERATOR, why
 
 
 def device_value(argument: Value | None, node: ast.AST) -> Value:

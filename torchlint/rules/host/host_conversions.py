@@ -235,11 +235,18 @@ def _is_of_module_from_outside(node: ast.AST | None, context: FileContext) -> bo
     return not made or not all(isinstance(each.value, ast.Call) for each in made)
 
 
+def _is_left_open_elsewhere(step: Reason, context: FileContext) -> bool:
+    """Whether a reason begins in another file, at an argument or at a device of which nothing is known."""
+    if step.node is None or context.holds(step.node):
+        return False
+    return step.unknown_device or isinstance(step.node, ast.arg)
+
+
 def _shows_accelerator(value: Value, context: FileContext) -> bool:
     """Whether the value may be on an accelerator by more than what another file leaves open: an argument, a device."""
     steps = value.why_device.chain() if value.why_device is not None else ()
-    starts = [(step.node, step.open or isinstance(step.node, ast.arg)) for step in steps if step.node is not None]
-    is_elsewhere = bool(starts) and starts[0][1] and not context.holds(starts[0][0])
+    start = next((step for step in steps if step.node is not None), None)
+    is_elsewhere = start is not None and _is_left_open_elsewhere(start, context)
     return value.device == Device.ACCELERATOR or (bool(value.device & Device.ACCELERATOR) and not is_elsewhere)
 
 
