@@ -193,6 +193,21 @@ PARAMETER
 print(Net().w)
 """)
 LEAVES_A_GRAPH = _cases("""
+# case: a parameter goes to what its annotation calls a number
+KEPT = []
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+        self.keep(self.weight)
+        self.weight.data.fill_(0.3)
+
+    def keep(self, w: float = 0.5):
+        KEPT.append((w * w).sum())
+
+net = Net()
+KEPT[0].backward()
+print(net.weight.grad)
 # case: one of two attributes
 PARAMETER
         self.scale, self.penalty = 1.0, self.w.pow(3).sum()

@@ -352,10 +352,15 @@ class _Code:
         method = is_method and not any(isinstance(each, ast.Name) and each.id == "staticmethod"
                                        for each in function.decorator_list)  # fmt: skip
         words = [word for word, each in bind(call, function, method).items() if each is node]
-        if len(words) != 1:
+        if len(words) != 1 or self._is_declared_plain(words[0], function):
             return False
         self._follow(function, words[0])
         return self._has_result(call)
+
+    def _is_declared_plain(self, word: str, function: Function) -> bool:
+        """Whether an annotation says of a parameter that it is a number or a text, which a part of a module is not."""
+        names = (each for each in self._context.inside(function, ast.Name) if each.id == word)
+        return any(isinstance(each.ctx, ast.Load) and self._is_known_plain(each) for each in names)
 
     def _ends(self, node: ast.expr, above: ast.AST | None, function: Function) -> bool:
         match above:
@@ -392,9 +397,12 @@ class _Code:
         known = self._context.value(node)
         return known.may(Kind.TENSOR) and not known.unknown
 
-    def _is_number(self, node: ast.expr) -> bool:
+    def _is_known_plain(self, node: ast.expr) -> bool:
         known = self._context.value(node)
-        if known.kind and known.must(PLAIN):
+        return bool(known.kind) and known.must(PLAIN)
+
+    def _is_number(self, node: ast.expr) -> bool:
+        if self._is_known_plain(node):
             return True
         around = self._line[0] if self._line else self._context.function_around(node)
         is_named = isinstance(node, ast.Name | ast.Attribute)
@@ -419,8 +427,7 @@ class _Code:
         """Whether what an attribute is set to may hold what was made for the object."""
         if value is None:
             return True
-        known = self._context.value(value)
-        if known.kind and known.must(PLAIN):
+        if self._is_known_plain(value):
             return False
         for each in self._context.within(value):
             match each:
