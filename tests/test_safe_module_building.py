@@ -37,6 +37,38 @@ def _cases(text: str) -> dict[str, str]:
 
 
 RUN_LATER = _cases("""
+# case: two networks that a function sees, one started before the other
+NET
+net = Net()
+other = Net()
+other.apply(start)
+net.apply(start)
+print(show(), other(x))
+# case: a network that a function sees is printed before
+NET
+net = Net()
+print(net)
+net.apply(start)
+print(show())
+# case: parameters are chosen by their names, and a list of numbers grows
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        self.widths = []
+        self.widths += [dict(width=2)]
+        self.apply(self.start)
+        for name, p in self.named_parameters():
+            if name.endswith("weight"):
+                nn.init.constant_(p.data, 0.25)
+
+    def start(self, m):
+        if isinstance(m, nn.Linear):
+            nn.init.constant_(m.weight.data, 0.5)
+            nn.init.constant_(m.bias.data, 0.5)
+
+net = Net()
+print(net.fc(x))
 # case: a function that sees the name is not called before
 NET
 net = Net()
@@ -82,6 +114,39 @@ def tell(text):
 main()
 """)
 RUN_OUT_OF_SIGHT = _cases("""
+# case: what is applied to another network computes with this one
+NET
+KEPT = []
+def keep(m):
+    KEPT.append(show())
+
+net = Net()
+other = Net()
+other.apply(keep)
+net.apply(start)
+KEPT[0].backward()
+print(x.grad)
+# case: a network that computes when it is printed
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        self.kept = []
+
+    def extra_repr(self):
+        self.kept.append(self.fc(x).pow(2).sum())
+        return ""
+
+def start(m):
+    if isinstance(m, nn.Linear):
+        m.weight.data.fill_(0.5)
+
+net = Net()
+str(net)
+print(net)
+net.apply(start)
+net.kept[0].backward()
+print(x.grad)
 # case: a function runs it by its name
 NET
 net = Net()
@@ -208,6 +273,18 @@ class Net(nn.Module):
 net = Net()
 KEPT[0].backward()
 print(net.weight.grad)
+# case: a list of the module grows by what is computed with its part
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        self.kept = []
+        self.kept += [self.fc.weight.pow(2).sum()]
+        self.fc.weight.data.fill_(0.3)
+
+net = Net()
+net.kept[0].backward()
+print(net.fc.weight.grad)
 # case: one of two attributes
 PARAMETER
         self.scale, self.penalty = 1.0, self.w.pow(3).sum()
@@ -522,6 +599,50 @@ IN_BASE
 BASE
 """)
 CALLED_BY_THE_CONSTRUCTOR = _cases("""
+# case: two classes of a file have an initialiser of the same name
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        self.init_weights()
+
+    def init_weights(self):
+        nn.init.constant_(self.fc.weight.data, 0.5)
+        nn.init.constant_(self.fc.bias.data, 0.5)
+
+class Other(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(2, 2)
+        self.init_weights()
+
+    def init_weights(self):
+        nn.init.constant_(self.net.weight.data, 0.25)
+        nn.init.constant_(self.net.bias.data, 0.25)
+
+print(Net().fc(x), Other().net(x))
+# case: two classes of a file apply an initialiser of the same name
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        self.apply(self.start)
+
+    def start(self, m):
+        if isinstance(m, nn.Linear):
+            m.weight.data.fill_(0.5)
+            m.bias.data.fill_(0.5)
+
+class Other(nn.Module):
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+        self.apply(self.start)
+
+    def start(self, m):
+        return m
+
+print(Net().fc(x), Other(nn.ReLU()).layer(x))
 # case: an initialiser is applied
 LAYER
         self.apply(self._init_weights)
@@ -542,6 +663,65 @@ LAYER
 print(Net().fc(x))
 """)
 CALLED_LATER = _cases("""
+# case: a class derives from two that apply an initialiser of the same name
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        self.apply(self.start)
+
+    def start(self, m):
+        if isinstance(m, nn.Linear):
+            m.weight.data.fill_(0.5)
+
+class Other:
+    def __init__(self):
+        self.start(self.fc)
+
+    def start(self, m):
+        pass
+
+class Both(Net, Other):
+    def __init__(self):
+        Net.__init__(self)
+
+    def again(self):
+        Other.__init__(self)
+
+net = Both()
+loss = net.fc(x).pow(2).sum()
+net.again()
+loss.backward()
+print(x.grad)
+# case: a class derives from two that have an initialiser of the same name
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        self.init_weights()
+
+    def init_weights(self):
+        nn.init.constant_(self.fc.weight.data, 0.5)
+
+class Other:
+    def __init__(self):
+        self.init_weights()
+
+    def init_weights(self):
+        pass
+
+class Both(Net, Other):
+    def __init__(self):
+        Net.__init__(self)
+
+    def again(self):
+        Other.__init__(self)
+
+net = Both()
+loss = net.fc(x).pow(2).sum()
+net.again()
+loss.backward()
+print(x.grad)
 # case: an initialiser is kept as a hook
 LAYER
         self.register_forward_hook(self.reset_weights)

@@ -46,6 +46,20 @@ def own_name(method: Function) -> str:
     return given[0].arg if given else ""
 
 
+def is_of_another_class(node: ast.Attribute, owner: ast.ClassDef, context: FileContext) -> bool:
+    """Whether ``self.start`` in a constructor is the method that its own class defines, and not the given class's.
+
+    Of a class that derives from both, whose objects may answer with either, ``redefined`` speaks.
+    """
+    method = context.function_around(node)
+    other = context.parent(method) if method is not None else None
+    if not isinstance(method, _FUNCTIONS) or method.name != "__init__" or not isinstance(other, ast.ClassDef):
+        return False
+    is_own = isinstance(node.value, ast.Name) and node.value.id == own_name(method)
+    defined = any(isinstance(each, _FUNCTIONS) and each.name == node.attr for each in other.body)
+    return is_own and defined and other is not owner
+
+
 @remembered
 def redefined(function: Function, context: FileContext) -> str | None:
     """Return who has a class below that answers in its own way what is asked of an object while it is built.

@@ -140,6 +140,8 @@ class _Code:
     # ------------------------------------------------------------------ what is done with an expression
     def _is_plain(self, use: ast.expr, function: Function) -> bool:
         """Whether nothing is computed with an expression; names that it is bound to are followed."""
+        if self._is_known_plain(use):
+            return True
         node = use
         while True:
             match above := self._context.parent(node):
@@ -188,7 +190,8 @@ class _Code:
         """Whether a part is set to nothing that may be in use; what the object is given by its name is judged there."""
         match self._context.parent(target):
             case ast.AugAssign():
-                return self._is_number(target)
+                is_list = self._context.value(target).must(Kind.SEQUENCE)
+                return self._is_number(target) or (is_list and not self._is_another_name(use, function))
             case ast.Assign(value=value):
                 return not self._is_another_name(use, function) or self._is_fresh(value)
         return not self._is_another_name(use, function)

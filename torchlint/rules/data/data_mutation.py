@@ -87,15 +87,15 @@ property: of a parametrized module it is one. Unsafe unless `v` is a tensor or a
 new tensor.
 
 Safe where no graph can hold the tensor: a module initialises what it made itself, in `__init__`, in `reset_parameters`
-or another initialiser that only its constructor calls in this file, or in a function given to nothing but `.apply` of
-a module just made, which was moved at most (`net.cuda()`); or where one of torch's layers, or a tensor with memory of
-its own, was made right before (`m = nn.Linear(2, 2)`, `w = torch.ones(3)`) and nothing computed with it since; and the
-method is one of those that were measured to do the same in both spellings. "Made itself" means that each way in which
-the attribute is set leads to constructors of `torch.nn`, new tensors, and classes and functions of the file that make
-nothing else: not to a module or a parameter that was passed in, kept at class level, found in a global or in another
-file, or given by a function that may hand out the same one twice, nor to a tensor that a parameter with the default
-`0.5` may be given. What the title then names is `self.net`; for `self.modules()` and `self.parameters()` this must
-hold of all attributes.
+or another initialiser that only its constructor calls in this file, or in a function given to nothing but `.apply` of a
+module just made, which was moved or printed at most (`net.cuda()`); or where one of torch's layers, or a tensor with
+memory of its own, was made right before (`m = nn.Linear(2, 2)`, `w = torch.ones(3)`) and nothing computed with it
+since; and the method is one of those that were measured to do the same in both spellings. "Made itself" means that each
+way in which the attribute is set leads to constructors of `torch.nn`, new tensors, and classes and functions of the
+file that make nothing else: not to a module or a parameter that was passed in, kept at class level, found in a global
+or in another file, or given by a function that may hand out the same one twice, nor to a tensor that a parameter with
+the default `0.5` may be given. What the title then names is `self.net`; for `self.modules()` and `self.parameters()`
+this must hold of all attributes.
 
 Safe as well for the parameters of a target network, which a loop writes: `for p, t in zip(net.parameters(),
 target.parameters()): t.data.copy_(...)`. All that the file does with `target` must be in sight: it is made of torch's

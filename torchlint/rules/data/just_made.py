@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.rules.api import FileContext
+from torchlint.rules.api import FileContext, remembered
 from torchlint.rules.data.run_out_of_sight import may_be_run
 from torchlint.rules.evidence.made_here import kept_arguments
 from torchlint.rules.evidence.torch_layers import is_layer
@@ -126,7 +126,7 @@ def _moves(call: ast.Call, word: str) -> bool:
 
 
 def _leaves_alone(use: ast.Name, context: FileContext) -> bool:
-    """Whether a use of a module computes nothing with it: it is moved, initialised, or its `.data` is taken."""
+    """Whether a use of a module computes nothing with it: it is moved, initialised or printed, or gives its `.data`."""
     if isinstance(use.ctx, ast.Store):
         match context.parent(use):
             case ast.Assign(targets=[_], value=ast.Call() as call):
@@ -144,4 +144,18 @@ def _leaves_alone(use: ast.Name, context: FileContext) -> bool:
     if above.func is node:
         return _moves(above, use.id) and isinstance(outer, ast.Expr | ast.Assign)
     names = context.names(above.func)
+    if names == _PRINT:
+        return node is use and not _describes_itself(context.tree, context)
     return bool(names) and all(each.startswith("torch.nn.init.") for each in names) and isinstance(outer, ast.Expr)
+
+
+_PRINT = frozenset({"builtins.print"})
+_DESCRIBING = frozenset({"__str__", "__repr__", "__format__", "extra_repr", "_get_name"})
+
+
+@remembered
+def _describes_itself(_: ast.Module, context: FileContext) -> bool:
+    """Whether a file says itself how its objects are printed."""
+    return any(each.name in _DESCRIBING for each in context.nodes(ast.FunctionDef)) or any(
+        isinstance(each.ctx, ast.Store) and each.attr in _DESCRIBING for each in context.nodes(ast.Attribute)
+    )

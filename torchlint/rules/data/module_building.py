@@ -10,7 +10,7 @@ from contextlib import closing
 from functools import cached_property
 
 from torchlint.rules.api import GRAD_MODES, FileContext, Kind, Value, remembered
-from torchlint.rules.data.building_methods import redefined
+from torchlint.rules.data.building_methods import is_of_another_class, redefined
 from torchlint.rules.data.computing_with_parts import (
     computes_when_made,
     computes_while_building,
@@ -187,6 +187,8 @@ class _Building:
         called = False
         for each in _mentions(self._context.tree, self._context).get(name, ()):
             if isinstance(each, ast.Attribute):
+                if is_of_another_class(each, owner, self._context):
+                    continue
                 around = next((up for up in self._context.ancestors(each) if isinstance(up, _FUNCTIONS)), None)
                 if around is None or around.name != "__init__" or self._context.parent(around) is not owner:
                     return False
@@ -227,13 +229,15 @@ class _Building:
     def _is_applied(self) -> bool:
         """Whether all that the file does with the function is to apply it to modules that were just made."""
         uses = _mentions(self._context.tree, self._context).get(self._function.name, [])
-        uses = [each for each in uses if not (isinstance(each, ast.Attribute) and self._is_of_torch(each))]
+        uses = [each for each in uses if not (isinstance(each, ast.Attribute) and self._is_of_others(each))]
         if not uses or self._may_be_reached_by_text or not _is_bare(self._function, self._context):
             return False
         return all(self._applies_to_new(use) for use in uses)
 
-    def _is_of_torch(self, node: ast.Attribute) -> bool:
-        """Whether an attribute is one of torch's modules or functions: ``nn.init``."""
+    def _is_of_others(self, node: ast.Attribute) -> bool:
+        """Whether an attribute is another class's method, or one of torch's modules or functions: ``nn.init``."""
+        if self._owner is not None and is_of_another_class(node, self._owner, self._context):
+            return True
         names = self._context.qualified_names(node)
         return bool(names) and all(each.startswith("torch.") for each in names)
 

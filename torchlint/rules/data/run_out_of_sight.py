@@ -7,8 +7,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from torchlint.rules.api import FileContext, operations, remembered
-from torchlint.rules.evidence.called_definitions import Definitions
+from torchlint.rules.api import FileContext, Kind, operations, remembered
+from torchlint.rules.evidence.called_definitions import Definitions, Frame
 from torchlint.rules.evidence.reached_by_text import is_reached_by_text
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -90,13 +90,10 @@ def _is_harmless(call: ast.Call, word: str, context: FileContext) -> bool:
     if names:
         return all(_is_of_a_library(each) for each in names) or _makes_an_object(call, context)
     match call.func:
+        case ast.Attribute(value=ast.Name(id=module), attr="apply"):
+            return _is_applied(call, module, word, context)
         case ast.Attribute(value=receiver, attr=method):
-            return (
-                method in _GIVING_ITSELF
-                or _is_on_data(call.func)
-                or (method == "apply" and isinstance(receiver, ast.Name) and receiver.id == word)
-                or context.value(receiver).is_tensor
-            )
+            return method in _GIVING_ITSELF or _is_on_data(call.func) or context.value(receiver).is_tensor
     return _makes_an_object(call, context) or _is_initialiser(call, word)
 
 
@@ -118,6 +115,20 @@ def _makes_an_object(call: ast.Call, context: FileContext) -> bool:
     """Whether a call makes an object of a class of the file; what it runs is told by the words in the class."""
     owner = Definitions(context).class_here(call.func)
     return owner is not None and not owner.decorator_list and not owner.keywords
+
+
+def _is_applied(call: ast.Call, module: str, word: str, context: FileContext) -> bool:
+    """Whether ``net.apply(f)`` runs no function that may see the name: another module is given one of the file's own.
+
+    What that one runs is told by the words in it, as with a class.
+    """
+    if module == word:
+        return True
+    match call:
+        case ast.Call(func=ast.Attribute(value=receiver), args=[ast.Name() as applied], keywords=[]):
+            here = Definitions(context).function(applied, Frame(context.function_around(call) or context.tree))
+            return here is not None and context.value(receiver).must(Kind.MODULE)
+    return False
 
 
 def _is_initialiser(call: ast.Call, word: str) -> bool:
