@@ -20,6 +20,9 @@ NOT_SAID = {
     "a list is kept": "class Rows:\n    def __init__(self, rows):\n        self.data = list(rows)\n",
     "an option": "class Task:\n    @property\n    def data(self):\n        return self.config.get('data', '')\n",
     "a docstring": 'def f(data):\n    """Do.\n\n    data: A `n`-dim Tensor.\n    data: the Tensor of it\n    """\n',
+    "a docstring with a list": 'def f(data):\n    """Do.\n\n    Parameters\n\n    data : torch.Tensor\n    """\n',
+    "a class's docstring": 'class Loss:\n    """Do.\n\n    data : torch.Tensor\n    """\n',
+    "a last parameter": "def show(\n    name: str,\n    data: torch.Tensor\n):\n    print(name, data)\n",
     "a parameter": "def show(\n    name: str,\n    data: torch.Tensor,\n):\n    print(name, data)\n",
 }
 

@@ -33,13 +33,8 @@ from torchlint.inference.program.none_sources import words_that_set
 from torchlint.inference.program.outside_uses import Taken, may_bind, may_change
 from torchlint.inference.program.signals import ERROR, REFUSAL, WARNING, Signal
 from torchlint.inference.program.source_files import code_in, python_files, read_whole, text_and_tree, tree_in
-from torchlint.inference.program.text_patterns import (
-    binds_initialisers,
-    defines,
-    records_traces,
-    says_tensor,
-    traces_or_scripts,
-)
+from torchlint.inference.program.tensor_fields import says_tensor
+from torchlint.inference.program.text_patterns import binds_initialisers, defines, records_traces, traces_or_scripts
 from torchlint.inference.program.warning_filters import file_with_errors, makes_errors
 from torchlint.inference.program.word_index import WordIndex
 from torchlint.source import files
@@ -370,7 +365,9 @@ class _Look:
             key = digest, word, use
             if key not in self._defining:
                 text = read_whole(path) or b""
-                self._defining[key] = says_tensor(text, word) if use == "tensor" else defines(text, word, use == "read")
+                self._defining[key] = (
+                    says_tensor(path, text, word) if use == "tensor" else defines(text, word, use == "read")
+                )
             if self._defining[key]:
                 return self._shown(path)
         return None

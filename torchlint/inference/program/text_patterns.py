@@ -23,13 +23,6 @@ _BINDING_ANY = re.compile(
 _DEFINED = re.compile(rb"\bdef\s+\Z")
 _BOUND_IN_CLASS = re.compile(rb"[ \t]+(?:\w+\s*=\s*)*\Z")
 _BOUND = re.compile(rb"\s*=[^=]")
-_TENSOR_TYPE = rb"(?:[\w.\[\]\"']+[ \t]*\|[ \t]*)*[\w.\[\]\"']*Tensor[\w.\[\]\"']*(?:[ \t]*\|[ \t]*[\w.\[\]\"']+)*"
-"""``torch.Tensor``, ``Optional[Tensor]``, ``Tensor | None``: no sentence of a docstring."""
-_SAID_TENSOR = (
-    rb"(?m)^[ \t]+(?:def[ \t]+%(word)s\([^)\n]*\)[ \t]*->[ \t]*%(type)s[ \t]*:"
-    rb"|(?:self\.)?%(word)s[ \t]*:[ \t]*%(type)s[ \t]*(?:=[^\n]*[^,\s])?[ \t\r]*$)"
-)
-"""A property with that type, or a field: a line that ends with a comma is a parameter."""
 _COMPUTED = re.compile(rb"\s*=\s*[\w.]*[pP]roperty\b")
 
 
@@ -60,11 +53,6 @@ def defines(text: bytes, method: str, is_read: bool = False) -> bool:
         if binding.match(text, found.end()) is not None and _BOUND_IN_CLASS.match(line) is not None:
             return True
     return False
-
-
-def says_tensor(text: bytes, word: str) -> bool:
-    """Whether a class of a text says that an attribute of its objects is a tensor: by a property's or field's type."""
-    return re.search(_SAID_TENSOR % {b"word": word.encode(), b"type": _TENSOR_TYPE}, text) is not None
 
 
 def records_traces(text: bytes) -> bool:
