@@ -164,7 +164,8 @@ _PARAMETER_WORD = re.compile(r"(^|_)(param|parameter|weight|bias|tensor|variable
 
 _NEVER = re.compile(
     r"(^|_)(self|cls|args?|opts?|options?|cfg|conf|config|configs|hparams|flags|settings|batch(es)?|minibatch|samples?|"
-    r"examples?|(data)?sets?|dataset|data|datamodule|dm|dls|databunch|learn|learner|loader|dataloader|trainer|corpus|vocab|"
+    r"examples?|(data|train|test|val|dev|sub)?sets?|data|datamodule|dm|dls|databunch|learn|learner|loader|dataloader|"
+    r"trainer|corpus|vocab|"
     r"resp|response|req|request|event|evt|msg|message|form|serializer|blob|node|item|record|row|field|packed|packed_?seq"
     r"|seq|graph|adata|df|frame|series|image|img|im|memory|storage|payload|body|context|ctx|file|reader|"
     r"json|xml|state|session|client|page|cell|cells|info|meta|metadata|train|test|val|valid|proto|raw)(_\d+|\d*)$",

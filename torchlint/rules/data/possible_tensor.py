@@ -24,10 +24,10 @@ _SETTINGS = re.compile(
 )
 """Names of what a program is told: never tensors, whatever is done with their ``data``."""
 _RECORD = re.compile(
-    r"(^|_)(self|cls|(data)?sets?|dataset|datamodule|dm|dls|databunch|learn|learner|loader|dataloader|trainer|corpus|"
-    r"vocab|resp|response|req|request|event|evt|msg|message|form|serializer|blob|node|record|row|packed|packed_?seq|"
-    r"graph|adata|df|iloc|loc|frame|series|storage|payload|body|context|ctx|file|reader|json|xml|session|client|page|"
-    r"cells?|info|meta|metadata|proto)(_?\d+)?$",
+    r"(^|_)(self|cls|(data|train|test|val|dev|sub)?sets?|datamodule|dm|dls|databunch|learn|learner|loader|dataloader|"
+    r"trainer|corpus|vocab|resp|response|req|request|event|evt|msg|message|form|serializer|blob|node|record|row|"
+    r"packed|packed_?seq|graph|adata|df|iloc|loc|frame|series|storage|payload|body|context|ctx|file|reader|json|xml|"
+    r"session|client|page|cells?|info|meta|metadata|proto)(_?\d+)?$",
     re.IGNORECASE,
 )
 """Names of records and containers: only what is asked of one itself says that it is a tensor."""
@@ -375,7 +375,7 @@ def _outward(place: ast.expr, context: FileContext) -> Iterator[tuple[ast.expr, 
 def _is_read_as_tensor(place: ast.Attribute, context: FileContext) -> bool:
     """Whether the ``data`` is asked, given, reckoned with or used as an index as little else than a tensor is."""
     chain = list(_outward(place, context))
-    if any(word in _READING for _, word in chain):
+    if any(word in _READING or word == "numpy" for _, word in chain):
         return True
     made = chain[-1][0]
     above = context.parent(made)
