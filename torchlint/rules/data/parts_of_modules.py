@@ -11,7 +11,7 @@ from torchlint.rules.evidence.local_bindings import bindings_of
 
 
 def is_part_of_module(node: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether an object is an attribute of a module, taken by ``module.word`` or by ``getattr(module, word)``."""
+    """Whether an object is an attribute of a module: ``module.word``, ``getattr(module, word)``, ``get_parameter``."""
     place = context.python(node)
     taken: list[ast.expr] = [place] if isinstance(place, ast.expr) else []
     if isinstance(place, ast.Name):
@@ -26,6 +26,8 @@ def _is_taken_from_module(node: ast.expr, context: FileContext) -> bool:
     match node:
         case ast.Attribute(value=owner) | ast.Call(func=ast.Name(id="getattr"), args=[owner, _, *_]):
             return context.value(owner).must(Kind.MODULE) or _is_applied_to(owner, context)
+        case ast.Call(func=ast.Attribute(attr="get_parameter" | "get_buffer")):  # nothing else has such a method
+            return True
     return False
 
 
