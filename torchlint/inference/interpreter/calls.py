@@ -169,7 +169,7 @@ class Calls(Changes):
 
     def _placed_by_default(self, made: Value, given: Arguments) -> Value:
         """Put what a factory without ``device=`` makes on the default device, where the file changes that."""
-        if not self._file.changes_default_device or made.device != Device.HOST:
+        if made.device != Device.HOST or not self._file.changes_default_device(given.node):
             return made
         why = Reason("{code} follows the default device, which this file changes", given.node, weak=True)
         return made.having(device=Device.HOST | Device.ACCELERATOR, why_device=why)
@@ -365,7 +365,7 @@ class Calls(Changes):
     def _stays_on_host(self, word: str, given: Arguments) -> bool:
         """Whether a call makes an object that is on the host: any in a file that never speaks of an accelerator."""
         if word in libraries.LOADING and libraries.loads_on_host(given):
-            return not self._file.changes_default_device
+            return not self._file.changes_default_device(given.node)
         return (word[:1].isupper() or word in _MAKING) and not self._file.mentions_accelerators
 
     # ------------------------------------------------------------------ methods

@@ -202,16 +202,38 @@ class File:
         """Whether pytest collects the file."""
         return is_test(self.place.path if self.place is not None else self.index.source.path)
 
+    def changes_default_device(self, before: ast.AST) -> bool:
+        """Whether the file may have set another default device when a place is reached.
+
+        By call, or by ``with torch.device(...):``. What the module itself does above all of these has been done before.
+        """
+        changes = self._changes_of_default_device
+        last = self._last_line_run_before(before) if changes else None
+        return bool(changes) if last is None else any(each.lineno <= last for each in changes)
+
     @cached_property
-    def changes_default_device(self) -> bool:
-        """Whether the file sets a default device: by call, or by ``with torch.device(...):``."""
+    def _changes_of_default_device(self) -> tuple[ast.expr, ...]:
         setters = (node for node in self.index.nodes(ast.Attribute) if node.attr in _SETS_DEFAULT_DEVICE)
-        if not all(_sets_the_host(each, self.index.parents.get(each)) for each in setters):
-            return True
+        changes: list[ast.expr] = [each for each in setters if not _sets_the_host(each, self.index.parents.get(each))]
         contexts = (item.context_expr for node in self.index.nodes(ast.With) for item in node.items)
         entered = [each for each in contexts if isinstance(each, ast.Call) and last_word_of_name(each) == "device"]
         modules = dict(imported(self.index)) if entered else {}
-        return any(makes_device(each.func, modules) for each in entered)
+        return (*changes, *(each for each in entered if makes_device(each.func, modules)))
+
+    def _last_line_run_before(self, node: ast.AST) -> int | None:
+        """Return the last line that may have been run before code of the module: in a loop, all of that.
+
+        None in a function, which runs whenever it is called.
+        """
+        last = 0
+        above: ast.AST | None = node
+        while isinstance(above, ast.expr | ast.stmt | ast.comprehension | ast.keyword):
+            if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.GeneratorExp):
+                return None
+            if not last or isinstance(above, ast.For | ast.AsyncFor | ast.While):
+                last = getattr(above, "end_lineno", None) or 0
+            above = self.index.parents.get(above)
+        return last if isinstance(above, ast.Module) else None
 
     # ------------------------------------------------------------------ walks
     def forget(self) -> None:
