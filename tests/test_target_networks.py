@@ -53,7 +53,7 @@ RUN = """def run(rate, x):
 CALL = "torch.manual_seed(0)\nrun(torch.tensor(0.5, requires_grad=True), torch.randn(3, 2, requires_grad=True))\n"
 LOOP = "    for p, t in zip(trained.parameters(), target.parameters()):\n"
 WRITE = "        t.data.copy_(rate * p.data + (1 - rate) * t.data)\n"
-BLOCK = "        with torch.no_grad():\n            t.copy_(rate * p.detach() + (1 - rate) * t.detach())\n"
+BLOCK = "        with torch.no_grad():\n            t.copy_(rate * p + (1 - rate) * t)\n"
 ON = "loss = (out - wanted) ** 2\n"
 
 INNER = """class Inner(nn.Module):

@@ -63,8 +63,10 @@ is an index of a store into what may require grad; and where a function of NumPy
 Unsafe as well where the code does not show that the object is a tensor: where only an annotation, a name or a method of
 an unknown object says so. A packed sequence has `.data` too, and so may a class of your own.
 
-Where the chain detaches anyway, `.data` is only dropped. `x.data[0]` of what may have no dimensions raises in both
-spellings, and wants `.item()` ([TNS204](data-as-scalar.md)): its fix is unsafe and says so.
+Where the chain detaches anyway, `.data` is only dropped, and so it is where grad mode is off and an in-place method is
+given the value (`w.copy_(v.data)`), in the block that the repair of a write makes as well. `x.data[0]` of what may have
+no dimensions raises in both spellings, and wants `.item()` ([TNS204](data-as-scalar.md)): its fix is unsafe and says
+so.
 
 Unsafe in a project that speaks of `torch.jit.trace`, `torch.onnx.export` and the like: a trace keeps what `.data` gives
 as a constant, whatever the input is later, and follows `.detach()`. Most often the constant is a bug.
@@ -90,6 +92,7 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NOT_WRITTEN_LATER
 from torchlint.diagnostics.model import Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
+from torchlint.rules.data.bare_operands import needs_no_detach
 from torchlint.rules.data.data_evidence import Evidence, is_tensor_by, tensor_evidence
 from torchlint.rules.data.data_use import Use, data_use, detached, dropped, is_detached_behind, is_detaching
 from torchlint.rules.data.write_through import only_read
@@ -156,6 +159,8 @@ def _fix(node: cst.Attribute, evidence: Evidence, context: FileContext) -> Fix |
         edit, title = dropped(node, context), "Drop `.data` before `.detach()`"
     elif is_detaching(node.value):
         edit, title = dropped(node, context), "Drop `.data` behind `.detach()`"
+    elif needs_no_detach(node, context):
+        edit, title = dropped(node, context), "Drop `.data` where grad mode is off"
     else:
         edit, title = detached(node, context), "Replace `.data` with `.detach()`"
     read = isinstance(place, ast.expr) and only_read(place, context)

@@ -184,7 +184,7 @@ def _result_not_used(use: DataUse, context: FileContext) -> Decision:
     """Decide whether nobody sees the result, which is the tensor itself now: a cell shows what its last line gives."""
     if use.way in (Way.STORE, Way.AUGMENTED):
         return RESULT_NOT_USED.proven()
-    is_seen = not _is_unused(use.top, context) or context.source.shows(context.span(use.top)[0])
+    is_seen = not is_unused(use.top, context) or context.source.shows(context.span(use.top)[0])
     return RESULT_NOT_USED.decided("" if is_seen else None)
 
 
@@ -194,7 +194,7 @@ def _detaching(node: cst.Attribute, use: DataUse, evidence: Evidence, context: F
     if use.way is Way.AUGMENTED:  # `x.detach() += v` is no Python
         edits = _as_method(node, use, context, "" if is_detaching(node.value) else ".detach()")
         return replace(fix, edits=edits).assuming(*_same_effect(use, context)) if edits is not None else None
-    kept = use.way is not Way.STORE and not _is_unused(use.top, context)
+    kept = use.way is not Way.STORE and not is_unused(use.top, context)
     return fix.assuming(NOT_WRITTEN_LATER.decided("" if kept else None, brief(node, context)))
 
 
@@ -225,6 +225,14 @@ def _in_block(statement: cst.SimpleStatementLine, context: FileContext) -> Fix |
     if edits is None:
         return None
     return Fix(_TITLE, edits, _assumed_of(runs[statement], context))
+
+
+def moves_into_block(call: cst.Call, context: FileContext) -> bool:
+    """Whether the repair of a write by a method moves its statement under ``torch.no_grad()``."""
+    statement = statement_of(call, context)
+    if statement is None or not any(use.top is call for _, use, _ in _sites(statement, context)):
+        return False
+    return _in_block(statement, context) is not None
 
 
 _LONGEST_BLOCK = 50
@@ -313,11 +321,11 @@ def _is_direct(node: cst.Attribute, use: DataUse, line: cst.SimpleStatementLine,
         return isinstance(small, cst.AugAssign) or (
             isinstance(small, cst.Assign) and len(small.targets) == 1 and small.targets[0].target is use.top
         )
-    return isinstance(small, cst.Expr) and _is_unused(use.top, context)
+    return isinstance(small, cst.Expr) and is_unused(use.top, context)
 
 
-def _is_unused(top: cst.CSTNode, context: FileContext) -> bool:
-    """Whether the result goes nowhere but into further in-place methods."""
+def is_unused(top: cst.CSTNode, context: FileContext) -> bool:
+    """Whether an expression's result goes nowhere but into further in-place methods."""
     current = top
     while True:
         above = context.parent(current)
