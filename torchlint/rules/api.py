@@ -24,7 +24,7 @@ from torchlint.inference.lattice import UNKNOWN, Device, Dtype, Grad, Kind, Mode
 from torchlint.inference.models.devices import last_word_of_name, names_other_accelerators
 from torchlint.inference.models.grad_mode import DECORATING as GRAD_MODE_DECORATORS
 from torchlint.inference.models.grad_mode import NAMES as GRAD_MODES
-from torchlint.inference.models.nn import MODEL_WORD
+from torchlint.inference.models.nn import GIVING_ITSELF, MODEL_WORD
 from torchlint.inference.models.operations import (
     CASTS,
     DISTINCTIVE,
@@ -447,6 +447,7 @@ __all__ = [
     "DISTINCTIVE",
     "DTYPE",
     "FULL_REDUCTIONS",
+    "GIVING_ITSELF",
     "GRAD_MODES",
     "GRAD_MODE_DECORATORS",
     "LEGACY_DTYPES",

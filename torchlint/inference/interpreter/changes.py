@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.lattice import NOTHING, Grad, Kind, Value, join
-from torchlint.inference.models import containers
+from torchlint.inference.models import containers, nn
 from torchlint.inference.models.call_arguments import Arguments, SetsAttribute
 from torchlint.inference.program.definite_attributes import used_bare
 from torchlint.inference.program.imports import path_of
@@ -18,13 +18,10 @@ from torchlint.inference.program.imports import path_of
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.expressions import Expressions
 
-_GIVING_ITSELF = frozenset("to cuda cpu float half double eval train requires_grad_ apply".split())
-"""Methods of a module that give the module."""
-
 
 def same_module(node: ast.expr) -> ast.expr:
-    """Return what names the module that a chain of such methods gives: ``net`` of ``net.to(dtype).eval()``."""
-    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _GIVING_ITSELF:
+    """Return what names the module that a chain of methods gives which give it: ``net`` of ``net.to(dtype).eval()``."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in nn.GIVING_ITSELF:
         node = node.func.value
     return node
 

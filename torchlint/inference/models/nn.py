@@ -78,12 +78,15 @@ get_submodule                                                          -> submod
 modules children                                                       -> modules
 named_modules named_children                                           -> named_modules
 cpu                                                                    -> on_host
-cuda                                                                   -> on_accelerator
+cuda xpu                                                               -> on_accelerator
 to                                                                     -> moved
 requires_grad_                                                         -> asked_for_grad
-float half double train eval apply                                     -> itself
+float half double bfloat16 train eval apply                            -> itself
 zero_grad load_state_dict register_buffer register_parameter add_module -> none|other
 """
+
+GIVING_ITSELF = words("to cuda xpu cpu float half double bfloat16 train eval requires_grad_ apply")
+"""Those of these methods that give the module itself."""
 
 _ATTRIBUTES = """
 weight bias weight_* bias_* -> parameter

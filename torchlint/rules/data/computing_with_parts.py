@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from torchlint.rules.api import FileContext, Function, Kind, Mode, operations, remembered
+from torchlint.rules.api import GIVING_ITSELF, FileContext, Function, Kind, Mode, operations, remembered
 from torchlint.rules.data.building_methods import building_methods, lineage, own_name
 from torchlint.rules.evidence.called_definitions import (
     PLAIN,
@@ -33,7 +33,6 @@ _LISTING = frozenset(
     "keys".split()
 )
 """Methods that hand out the parts."""
-_GIVING_ITSELF = frozenset("cuda cpu xpu to float double half bfloat16 train eval requires_grad_ apply".split())
 _MEASURING = frozenset("size dim numel nelement detach item tolist numpy index count state_dict".split())
 _STORING = frozenset(
     "append extend insert add_module update setdefault register_module register_parameter register_buffer "
@@ -269,8 +268,8 @@ class _Code:
             return self._is_quiet(call)
         word = node.attr
         if self._is_own(node.value, function) and (word in self._methods or not self._is_run(node)):
-            return None if word not in self._methods or word in _GIVING_ITSELF else self._has_result(call)
-        if word in _LISTING or word in _GIVING_ITSELF or word in ("get", "copy"):
+            return None if word not in self._methods or word in GIVING_ITSELF else self._has_result(call)
+        if word in _LISTING or word in GIVING_ITSELF or word in ("get", "copy"):
             return None
         if word in operations().methods and self._is_tensor(node.value) and self._leaves_no_graph(call):
             return True

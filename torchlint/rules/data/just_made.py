@@ -5,12 +5,10 @@ from __future__ import annotations
 import ast
 
 from torchlint.rules.api import FileContext, remembered
-from torchlint.rules.data.run_out_of_sight import may_be_run
+from torchlint.rules.data.run_out_of_sight import QUIET_METHODS, may_be_run
 from torchlint.rules.evidence.made_here import kept_arguments
 from torchlint.rules.evidence.torch_layers import is_layer
 
-_MOVING = frozenset("cuda cpu xpu to float double half bfloat16 train eval requires_grad_ zero_grad".split())
-"""Methods of a module that compute nothing with it and give the module itself, or nothing."""
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -121,7 +119,7 @@ def _moves(call: ast.Call, word: str) -> bool:
     """Whether a call gives the module itself: ``net.cuda()``."""
     match call.func:
         case ast.Attribute(value=ast.Name(id=name), attr=attr):
-            return name == word and attr in _MOVING
+            return name == word and attr in QUIET_METHODS
     return False
 
 

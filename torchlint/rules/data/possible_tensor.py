@@ -50,6 +50,8 @@ _TENSOR_CLASSES = frozenset({"Variable", "Parameter", "Tensor"})
 _PLAIN = frozenset({"int", "float", "bool", "list", "tuple", "dict", "str", "NoneType", "ndarray", "Number"})
 """Classes that a tensor is told from by ``isinstance``, and which such code does not ask for ``data``."""
 _READING = TENSOR_ONLY | MAKERS | {"cpu", "detach"}
+_READING_DATA = _READING | {"numpy"}
+"""Methods that say of a ``data`` that it is a tensor: no other one has them."""
 _MEASURING = _READING | {"size", "dim", "to"}
 """Methods that say of the object on which they are called that it is a tensor, in a file that works with torch."""
 _TAKING_RECORDS = frozenset(
@@ -375,7 +377,7 @@ def _outward(place: ast.expr, context: FileContext) -> Iterator[tuple[ast.expr, 
 def _is_read_as_tensor(place: ast.Attribute, context: FileContext) -> bool:
     """Whether the ``data`` is asked, given, reckoned with or used as an index as little else than a tensor is."""
     chain = list(_outward(place, context))
-    if any(word in _READING or word == "numpy" for _, word in chain):
+    if any(word in _READING_DATA for _, word in chain):
         return True
     made = chain[-1][0]
     above = context.parent(made)

@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from torchlint.rules.api import FileContext, Kind, operations, remembered
+from torchlint.rules.api import GIVING_ITSELF, FileContext, Kind, operations, remembered
 from torchlint.rules.evidence.called_definitions import Definitions, Frame
 from torchlint.rules.evidence.reached_by_text import is_reached_by_text
 
@@ -32,7 +32,8 @@ _QUIET_BUILTINS = frozenset(
 _LIBRARIES = re.compile(
     r"(numpy|math|random|os|sys|time|datetime|json|argparse|logging|warnings|copy|collections|pathlib|torchvision)\."
 )
-_GIVING_ITSELF = frozenset("cuda cpu xpu to float double half bfloat16 train eval requires_grad_ zero_grad".split())
+QUIET_METHODS = GIVING_ITSELF - {"apply"} | {"zero_grad"}
+"""Methods of a module that compute nothing with it and give the module itself, or nothing."""
 
 
 def may_be_run(word: str, nodes: Iterable[ast.AST], place: ast.AST, context: FileContext) -> bool:
@@ -93,7 +94,7 @@ def _is_harmless(call: ast.Call, word: str, context: FileContext) -> bool:
         case ast.Attribute(value=ast.Name(id=module), attr="apply"):
             return _is_applied(call, module, word, context)
         case ast.Attribute(value=receiver, attr=method):
-            return method in _GIVING_ITSELF or _is_on_data(call.func) or context.value(receiver).is_tensor
+            return method in QUIET_METHODS or _is_on_data(call.func) or context.value(receiver).is_tensor
     return _makes_an_object(call, context) or _is_initialiser(call, word)
 
 

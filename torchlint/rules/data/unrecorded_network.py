@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 
-from torchlint.rules.api import FileContext, Mode, remembered
+from torchlint.rules.api import GIVING_ITSELF, FileContext, Mode, remembered
 from torchlint.rules.data.plain_network import PlainNetwork, plain_network
 from torchlint.rules.data.write_through import only_read
 from torchlint.rules.evidence.local_bindings import bindings_of, bound_at, names_of
@@ -18,7 +18,7 @@ from torchlint.rules.evidence.reached_by_text import is_reached_by_text
 from torchlint.rules.evidence.tensor_uses import ALIKE
 
 _WALKED = frozenset({"parameters", "named_parameters"})
-_GIVING_ITSELF = frozenset("to cuda cpu float double half bfloat16 eval train requires_grad_".split())
+_GIVING_ITSELF = GIVING_ITSELF - {"apply"}
 _ALONE = _GIVING_ITSELF | {"zero_grad"}
 """Methods of a module after which no graph holds its parameters, if nobody takes their result."""
 _PASSING_ON = frozenset({"builtins.zip", "builtins.enumerate"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.rules.api import FileContext, remembered
+from torchlint.rules.api import GIVING_ITSELF, FileContext, remembered
 from torchlint.rules.evidence.local_bindings import bindings_of, is_instance, names_of
 from torchlint.rules.evidence.object_attributes import attribute_values
 
@@ -21,8 +21,6 @@ COMPUTING = frozenset(
 )
 """Layers that give a tensor or fail, and whose parameters and buffers are tensors or left out."""
 _RECURRENT = frozenset(f"torch.nn.{word}" for word in ("RNN LSTM GRU RNNCell LSTMCell GRUCell".split()))
-GIVING_ITSELF = frozenset("requires_grad_ to cuda cpu float double half eval train apply".split())
-"""Methods of a module that give the module itself."""
 _LAYERS = COMPUTING | _RECURRENT
 
 
