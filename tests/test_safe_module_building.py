@@ -7,223 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.before_and_after import check_runs_alike
+from tests.module_programs import cases, project
 
-HEAD = "import torch\nfrom torch import nn\n\nx = torch.ones(1, 2, requires_grad=True)\n"
-NET = """
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(2, 2)
-
-    def forward(self, x):
-        return self.fc(x)
-
-
-def start(m):
-    if isinstance(m, nn.Linear):
-        m.weight.data.fill_(0.5)
-
-
-def show():
-    return net(x).pow(2).sum()
-
-"""
-
-
-def _cases(text: str) -> dict[str, str]:
-    """Return programs by what they are about: each begins behind a line `# case: ...`."""
-    parts = (each.partition("\n") for each in text.split("# case: ")[1:])
-    return {name: code for name, _, code in parts}
-
-
-RUN_LATER = _cases("""
-# case: two networks that a function sees, one started before the other
-NET
-net = Net()
-other = Net()
-other.apply(start)
-net.apply(start)
-print(show(), other(x))
-# case: a network that a function sees is printed before
-NET
-net = Net()
-print(net)
-net.apply(start)
-print(show())
-# case: parameters are chosen by their names, and a list of numbers grows
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(2, 2)
-        self.widths = []
-        self.widths += [dict(width=2)]
-        self.apply(self.start)
-        for name, p in self.named_parameters():
-            if name.endswith("weight"):
-                nn.init.constant_(p.data, 0.25)
-
-    def start(self, m):
-        if isinstance(m, nn.Linear):
-            nn.init.constant_(m.weight.data, 0.5)
-            nn.init.constant_(m.bias.data, 0.5)
-
-net = Net()
-print(net.fc(x))
-# case: a function that sees the name is not called before
-NET
-net = Net()
-net.apply(start)
-print(show())
-# case: another network is made before
-NET
-class Other(nn.Module):
-    pass
-
-net = Net()
-other = Other()
-torch.manual_seed(0)
-net.apply(start)
-print(show())
-# case: its class names it
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(2, 2)
-
-    def forward(self, x):
-        return net.fc(x)
-
-def start(m):
-    if isinstance(m, nn.Linear):
-        m.weight.data.fill_(0.5)
-
-net = Net()
-net = net.to("cpu")
-net.apply(start)
-print(net(x))
-# case: nothing else sees the name
-def main():
-    net = nn.Linear(2, 2)
-    tell("made")
-    net.weight.data.fill_(2)
-    print(net(x))
-
-def tell(text):
-    print(text)
-
-main()
-""")
-RUN_OUT_OF_SIGHT = _cases("""
-# case: what is applied to another network computes with this one
-NET
-KEPT = []
-def keep(m):
-    KEPT.append(show())
-
-net = Net()
-other = Net()
-other.apply(keep)
-net.apply(start)
-KEPT[0].backward()
-print(x.grad)
-# case: a network that computes when it is printed
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(2, 2)
-        self.kept = []
-
-    def extra_repr(self):
-        self.kept.append(self.fc(x).pow(2).sum())
-        return ""
-
-def start(m):
-    if isinstance(m, nn.Linear):
-        m.weight.data.fill_(0.5)
-
-net = Net()
-str(net)
-print(net)
-net.apply(start)
-net.kept[0].backward()
-print(x.grad)
-# case: a function runs it by its name
-NET
-net = Net()
-loss = show()
-net.apply(start)
-loss.backward()
-print(x.grad)
-# case: a lambda runs it by its name
-show = lambda x: head(x).pow(2).sum()
-head = nn.Linear(2, 1)
-loss = show(x)
-head.weight.data.clamp_(-0.1, 0.1)
-loss.backward()
-print(x.grad.shape)
-# case: a closure runs it by its name
-def main():
-    def show():
-        return net(x).pow(2).sum()
-    net = nn.Linear(2, 2)
-    loss = show()
-    net.weight.data.fill_(0.5)
-    loss.backward()
-    print(x.grad)
-
-main()
-# case: a method of an object runs it by its name
-NET
-class Probe:
-    def score(self):
-        return show()
-
-probe = Probe()
-net = Net()
-loss = probe.score()
-net.apply(start)
-loss.backward()
-print(x.grad)
-# case: the initialiser runs it by its name
-NET
-kept = []
-def begin(m):
-    kept.append(show())
-    m.fc.weight.data.fill_(0.5)
-
-net = Net()
-begin(net)
-kept[0].backward()
-print(x.grad)
-# case: who called a generator runs it
-net = None
-def steps():
-    global net
-    net = nn.Linear(2, 2)
-    yield
-    net.weight.data.fill_(0.2)
-    yield
-
-made = steps()
-next(made)
-loss = net(x).pow(2).sum()
-next(made)
-loss.backward()
-print(x.grad)
-# case: it is found by its text
-def main():
-    m = nn.Linear(2, 2)
-    loss = locals()["m"](x).pow(2).sum()
-    m.weight.data.fill_(0.2)
-    loss.backward()
-    print(x.grad)
-
-main()
-""")
-
-BUILT = "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
-PARAMETER = BUILT + "        self.w = nn.Parameter(torch.ones(2))\n"
-LEAVES_NO_GRAPH = _cases("""
+LEAVES_NO_GRAPH = cases("""
 # case: parts are made and looked at
 class Block(nn.Module):
     def __init__(self, down):
@@ -257,7 +43,7 @@ PARAMETER
 
 print(Net().w)
 """)
-LEAVES_A_GRAPH = _cases("""
+LEAVES_A_GRAPH = cases("""
 # case: a parameter goes to what its annotation calls a number
 KEPT = []
 class Net(nn.Module):
@@ -426,8 +212,7 @@ net = Net()
 net.penalty.backward()
 print(net.w.grad)
 """)
-LAYER = BUILT.replace("self)", "self, other=None)", 1) + "        self.fc = nn.Linear(2, 2)\n"
-GIVES_ITS_OWN = _cases("""
+GIVES_ITS_OWN = cases("""
 # case: a part gets something new by another name
 LAYER
         fc = self.fc
@@ -447,14 +232,7 @@ LAYER
 
 print(Net().fc(x))
 """)
-IN_USE = """
-other = nn.Linear(2, 2)
-loss = other(x).pow(2).sum()
-Net(other)
-loss.backward()
-print(x.grad)
-"""
-GIVES_ANOTHERS = _cases("""
+GIVES_ANOTHERS = cases("""
 # case: a part gets another's weight by another name
 LAYER
         fc = self.fc
@@ -517,29 +295,7 @@ Net()
 loss.backward()
 print(x.grad)
 """)
-BASE = """
-SHARED = nn.Linear(2, 2)
-class Base(nn.Module):
-    layer = nn.Linear
-
-    def __init__(self):
-        super().__init__()
-        self.body = self.build()
-        for m in self.modules():
-            if isinstance(m, nn.Linear):
-                m.weight.data.fill_(0.5)
-
-    def build(self):
-        return self.layer(2, 2)
-
-"""
-IN_BASE = """
-loss = SHARED(x).pow(2).sum()
-net = Net()
-loss.backward()
-print(x.grad)
-"""
-ANSWERED_ALIKE = _cases("""
+ANSWERED_ALIKE = cases("""
 # case: a class below has methods of its own
 BASE
 class Net(Base):
@@ -553,7 +309,7 @@ class Net(Base):
 
 IN_BASE
 """)
-ANSWERED_OTHERWISE = _cases("""
+ANSWERED_OTHERWISE = cases("""
 # case: a class below builds a part
 BASE
 class Net(Base):
@@ -598,7 +354,7 @@ IN_BASE
 # file: base.py
 BASE
 """)
-CALLED_BY_THE_CONSTRUCTOR = _cases("""
+CALLED_BY_THE_CONSTRUCTOR = cases("""
 # case: two classes of a file have an initialiser of the same name
 class Net(nn.Module):
     def __init__(self):
@@ -662,7 +418,7 @@ LAYER
 
 print(Net().fc(x))
 """)
-CALLED_LATER = _cases("""
+CALLED_LATER = cases("""
 # case: a class derives from two that apply an initialiser of the same name
 class Net(nn.Module):
     def __init__(self):
@@ -795,31 +551,15 @@ loss.backward()
 print(x.grad)
 """)
 
-SAFE = RUN_LATER | LEAVES_NO_GRAPH | GIVES_ITS_OWN | ANSWERED_ALIKE | CALLED_BY_THE_CONSTRUCTOR
-OPEN = RUN_OUT_OF_SIGHT | LEAVES_A_GRAPH | GIVES_ANOTHERS | ANSWERED_OTHERWISE | CALLED_LATER
+SAFE = LEAVES_NO_GRAPH | GIVES_ITS_OWN | ANSWERED_ALIKE | CALLED_BY_THE_CONSTRUCTOR
+OPEN = LEAVES_A_GRAPH | GIVES_ANOTHERS | ANSWERED_OTHERWISE | CALLED_LATER
 
 
 @pytest.mark.parametrize("name", SAFE)
 def test_a_write_into_a_module_that_is_new_is_repaired(name: str, tmp_path: Path) -> None:
-    assert "main.py" in check_runs_alike(tmp_path, _project(SAFE[name]))
+    assert "main.py" in check_runs_alike(tmp_path, project(SAFE[name]))
 
 
 @pytest.mark.parametrize("name", OPEN)
 def test_a_write_into_what_a_graph_may_hold_is_left(name: str, tmp_path: Path) -> None:
-    assert not check_runs_alike(tmp_path, _project(OPEN[name]))
-
-
-def _project(code: str) -> dict[str, str]:
-    """Return the files of a project: the program, and others that begin behind `# file: name`."""
-    names, texts = ["main.py"], [""]
-    pieces = {"NET": NET, "BUILT": BUILT, "PARAMETER": PARAMETER, "LAYER": LAYER, "IN_USE": IN_USE}
-    pieces |= {"BASE": BASE, "IN_BASE": IN_BASE}
-    for word, text in pieces.items():
-        code = f"\n{code}".replace(f"\n{word}\n", f"\n{text}")[1:]
-    for line in code.splitlines(keepends=True):
-        if line.startswith("# file: "):
-            names.append(line.split()[-1])
-            texts.append("")
-        else:
-            texts[-1] += line
-    return {name: HEAD + text for name, text in zip(names, texts, strict=True)}
+    assert not check_runs_alike(tmp_path, project(OPEN[name]))
