@@ -143,10 +143,10 @@ class File:
         return of_kind(Kind.OTHER, names=frozenset((name,)))
 
     def meant(self, name: ast.Name) -> ast.expr | None:
-        """Return the test that a name stands for, where it was bound once and what it tests was not bound again."""
+        """Return the test that a name stands for, where it was bound once and what it tests was not bound since."""
         function = self.owner(name) or self.index.tree
         found = self.index.told(named_tests, function).get(name.id)
-        return found.value if found is not None and found.lineno < name.lineno else None
+        return found.test if found is not None and found.holds_at(name.lineno) else None
 
     def shares(self, node: ast.AST, function: Function, word: str) -> bool:
         """Whether a name means the same where a node stands and in a function."""

@@ -5,47 +5,67 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from torchlint.inference.program.bindings import BINDING, Loop, bound, declared, naming, own
 from torchlint.inference.program.imports import CHANGES, changed_in_place, path_of
 from torchlint.syntax.ast_index import AstIndex, Function, children, parameters
 
 
-def named_tests(index: AstIndex, body: Function | ast.Module) -> dict[str, ast.Assign]:
-    """Return the names of a function that are bound once, to a test of names that are not bound again after it.
+@dataclass(frozen=True)
+class NamedTest:
+    """A test that a name is bound to, and the line up to which what it tests is not bound again; None for all."""
 
-    Neither may what is tested be written into or have an attribute set, nor may the test stand in a branch of a loop:
-    the next round would see the test of the round before.
+    test: ast.expr
+    line: int
+    until: int | None
+
+    def holds_at(self, line: int) -> bool:
+        """Whether the name still tells on a line how the test would come out there."""
+        return self.line < line and (self.until is None or line < self.until)
+
+
+def named_tests(index: AstIndex, body: Function | ast.Module) -> dict[str, NamedTest]:
+    """Return the names of a function that are bound once, to a test of names, and how long it holds.
+
+    It ends where what is tested is bound again, written into or has an attribute set. Nothing holds where that is in a
+    loop, or where the test stands in a branch of a loop: the next round would see the test of the round before.
     """
     if all(_named(each) is None for each in own(index, body, ast.Assign)):
         return {}
     stores: Counter[str] = Counter()
-    last: dict[str, int] = {}
-    assignments: dict[str, ast.Assign] = {}
-    for node, in_loop in _own(body):
+    changed: dict[str, list[tuple[int, bool]]] = {}
+    assignments: dict[str, tuple[ast.Assign, bool]] = {}
+    for node, in_loop, in_branch in _own(body):
+        names = list(naming(node))
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
-            stores[node.id] += 1
-            last[node.id] = max(last.get(node.id, 0), node.lineno)
-        elif (name := changed_in_place(node)) is not None:
-            last[name.id] = max(last.get(name.id, 0), name.lineno)
-        for word in naming(node):
-            stores[word] += 1
-            last[word] = max(last.get(word, 0), getattr(node, "lineno", 0))
-        if not in_loop and isinstance(node, ast.Assign) and (test := _named(node)) is not None:
-            assignments[test] = node
-    return {
-        word: node
-        for word, node in assignments.items()
-        if stores[word] == 1 and all(last.get(each, 0) < node.lineno for each in _words(node.value))
-    }
+            names.append(node.id)
+        stores.update(names)
+        if (name := changed_in_place(node)) is not None:
+            names.append(name.id)
+        for word in names:
+            changed.setdefault(word, []).append((getattr(node, "lineno", 0), in_loop))
+        if not in_branch and isinstance(node, ast.Assign) and (bound_to := _named(node)) is not None:
+            assignments[bound_to] = node, in_loop
+    found = {}
+    for word, (node, in_loop) in assignments.items():
+        later = [
+            (line, looped)
+            for each in _words(node.value)
+            for line, looped in changed.get(each, ())
+            if line >= node.lineno
+        ]
+        if stores[word] == 1 and not (later and (in_loop or any(looped for _, looped in later))):
+            found[word] = NamedTest(node.value, node.lineno, min((line for line, _ in later), default=None))
+    return found
 
 
-def _own(body: Function | ast.Module) -> Iterator[tuple[ast.AST, bool]]:
-    """Yield the nodes of a function, inner functions left out, and whether each is in a branch of a loop."""
+def _own(body: Function | ast.Module) -> Iterator[tuple[ast.AST, bool, bool]]:
+    """Yield the nodes of a function, inner functions left out; whether each is in a loop, and in a branch of one."""
     stack: list[tuple[ast.AST, bool, bool]] = [(each, False, False) for each in body.body]
     while stack:
         node, loop, branch = stack.pop()
-        yield node, branch
+        yield node, loop, branch
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
             branch = branch or (loop and isinstance(node, ast.If | ast.Try | ast.Match))
             loop = loop or isinstance(node, Loop)
