@@ -34,6 +34,13 @@ class Env:
         """Begin a branch."""
         return Env(self)
 
+    def over(self, base: Env) -> Env:
+        """Return the changes of this branch as a layer over another environment of the same names."""
+        over = Env(base)
+        over._take(self)
+        over.dead = self.dead
+        return over
+
     def inner_scope(self) -> Env:
         """Begin the scope of a function or a comprehension that stands here."""
         env: Env | None = self

@@ -11,13 +11,14 @@ from torchlint.inference.interpreter.aliases import LINKS, Aliases
 from torchlint.inference.interpreter.environment import Env, lifted
 from torchlint.inference.interpreter.expressions import Expressions
 from torchlint.inference.interpreter.freezing import Asked, asked_of_all
+from torchlint.inference.interpreter.truth import may_give
 from torchlint.inference.lattice import NOTHING, UNKNOWN, Device, Grad, Kind, Reason, Value, join, of_kind
 from torchlint.inference.models import nn, tensors
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.containers import holding, part
 from torchlint.inference.models.devices import string
 from torchlint.inference.program.bindings import Loop, declared
-from torchlint.inference.program.correlated_branches import on_host
+from torchlint.inference.program.correlated_branches import WantedReturn, on_host
 from torchlint.inference.program.imports import import_bindings, path_of
 from torchlint.inference.program.liveness import rebound
 
@@ -48,6 +49,8 @@ class Flow(Expressions):
         """What methods that were called set attributes of ``self`` to, and of what it holds: ``net.x``."""
         self.returned: Value = NOTHING
         self.returns = False
+        self.wanted: WantedReturn | None = None
+        """Which of the body's returns are meant; None for all."""
         self.env = Env()
         self.presumed: list[Value] = []
         """What arguments are taken to be that no call gives."""
@@ -259,7 +262,7 @@ class Flow(Expressions):
         ends = []
         for handler in node.handlers:
             started = env.layer()
-            started.merge([_over(halfway, started), started.layer()])  # the body may have failed at any point
+            started.merge([halfway.over(started), started.layer()])  # the body may have failed at any point
             if handler.name:
                 started.assign(handler.name, of_kind(Kind.OTHER))
             self.block(handler.body, started)
@@ -359,7 +362,7 @@ class Flow(Expressions):
         left = [lifted(each, env) for each in self._breaks.pop()]
         if not endless:
             finished = env.layer()
-            finished.merge([_over(lifted(each, env), finished) for each in (head, *ends)])
+            finished.merge([lifted(each, env).over(finished) for each in (head, *ends)])
             self.block(node.orelse, finished)
             left.append(finished)
         return left
@@ -408,7 +411,8 @@ class Flow(Expressions):
 
     def give(self, node: ast.Return, env: Env) -> None:
         value = self.evaluate(node.value, env) if node.value is not None else of_kind(Kind.NONE)
-        self.returned = join(self.returned, value)
+        if self.wanted is None or may_give(value, self.wanted):
+            self.returned = join(self.returned, value)
         self.returns = True
         env.dead = True
 
@@ -458,14 +462,6 @@ def _lengthened(before: Value, added: Value) -> Value:
         return after.having(claimed=after.claimed or "`+=` of an array makes an array of it")
     kind = after.kind | (added.kind & (Kind.ARRAY | Kind.SIZE))
     return after.having(kind=kind, claimed=after.claimed or added.claimed)
-
-
-def _over(branch: Env, base: Env) -> Env:
-    """Return the changes of a branch as a layer over another environment of the same names."""
-    over = Env(base)
-    over._take(branch)
-    over.dead = branch.dead
-    return over
 
 
 _Handler = Callable[[Flow, Any, Env], None]

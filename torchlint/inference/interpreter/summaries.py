@@ -85,6 +85,7 @@ class _Call:
             _fingerprint(self.receiver),
             tuple(map(_fingerprint, self.given.positional)),
             self.given.starred,
+            self.given.wanted,
             tuple((word, _fingerprint(value)) for word, value in sorted(self.given.keywords.items())),
         )
 
@@ -265,7 +266,7 @@ class Summaries:
             lambda flow: file.start(function, flow, call.given, call.receiver, call.mode, around, call.under),
             file.object_name(function),
         )
-        flow.reports = False
+        flow.reports, flow.wanted = False, call.given.wanted
         file.project.spend(file, lines_of(function), key)
         with closing(flow):
             with file.project.call(function):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 from torchlint.inference.lattice import UNKNOWN, Device, Dtype, Grad, Kind, Reason, Value, join_all
+from torchlint.inference.program.correlated_branches import WantedReturn
 from torchlint.syntax.ast_index import parameters
 
 
@@ -34,6 +35,8 @@ class Arguments:
     """What ``*`` and ``**`` are applied to where it is not known one by one."""
     dropped: bool = False
     """Whether nobody takes the result: only what the call changes matters."""
+    wanted: WantedReturn | None = None
+    """Which of the function's returns are meant; None for all."""
     changes: list[tuple[ast.expr, Value]] = field(default_factory=list, compare=False)
     """What a function of the project did to its arguments, for the caller to carry out."""
     shared: list[tuple[ast.FunctionDef | ast.AsyncFunctionDef, str, Value]] = field(default_factory=list, compare=False)
@@ -102,7 +105,7 @@ class Arguments:
 
     def shifted(self) -> Arguments:
         """Drop the first positional argument."""
-        return Arguments(self.node, self.positional[1:], self.keywords, self.starred, dropped=self.dropped)
+        return replace(self, positional=self.positional[1:], spread=(), changes=[], shared=[], attributes=[])
 
 
 def joined_operands(values: list[Value]) -> Value:

@@ -111,6 +111,13 @@ Assumed = frozenset[tuple[str, bool]]
 """Names of truth values, and which value each is taken to have at the tests that :func:`settled` gives."""
 
 
+WantedReturn = tuple[int, bool]
+"""Those returns of a function that may give a tuple with a certain truth value at a certain place.
+
+``array, was_tensor = to_array(x)``, and what is asked for stands in a branch of ``if was_tensor:``.
+"""
+
+
 _Test = ast.If | ast.IfExp
 
 
@@ -137,12 +144,50 @@ def assumed_at(index: AstIndex, node: ast.AST) -> Assumed:
 def _telling(index: AstIndex, function: Function) -> dict[ast.AST, tuple[str, bool]]:
     """Return the tests from whose outcome that of other tests of a function follows, with what :func:`asked` says."""
     flags = {flag for flag, _ in index.told(deciding, function).values()}
-    return {
+    found: dict[ast.AST, tuple[str, bool]] = {
         test: (word, asked(index, test.test)[1])
         for word, tests in index.told(settled, function).items()
         if len(tests) > 1 or word in flags or _HOST in word
         for test in tests
     }
+    for tests in index.told(_of_unpacked, function).values():
+        found.update((test, asked(index, test.test)) for test in tests)
+    return found
+
+
+def _of_unpacked(index: AstIndex, function: Function) -> dict[str, frozenset[_Test]]:
+    """Return the tests of each name that is bound once, to a part of what a call gives, and stays what it is."""
+    stores = index.told(bound, function)
+    unpacked = {
+        each.id
+        for assignment in own(index, function, ast.Assign)
+        if isinstance(assignment.value, ast.Call) and isinstance(assignment.targets[0], ast.Tuple)
+        for each in assignment.targets[0].elts
+        if isinstance(each, ast.Name) and len(stores.get(each.id, ())) == 1
+    }
+    unpacked -= parameters(function) | declared(index, function)
+    if not unpacked:
+        return {}
+    unpacked.difference_update(word for each in own(index, function, *BINDING) for word in naming(each))
+    tests: dict[str, list[_Test]] = {}
+    branches: list[_Test] = [*own(index, function, ast.If), *own(index, function, ast.IfExp)]
+    for test in branches:
+        tests.setdefault(asked(index, test.test)[0], []).append(test)
+    return {word: frozenset(_behind(index, tests[word], stores[word])) for word in unpacked & tests.keys()}
+
+
+def wanted_return(index: AstIndex, call: ast.Call, assumed: Assumed) -> WantedReturn | None:
+    """Return at which place of the tuple that a call gives a truth value is known, and which; None if at none."""
+    assignment = index.parents.get(call) if assumed else None
+    if not isinstance(assignment, ast.Assign) or not isinstance(assignment.targets[0], ast.Tuple):
+        return None
+    known = dict(assumed)
+    for at, target in enumerate(assignment.targets[0].elts):
+        if isinstance(target, ast.Starred):
+            return None
+        if isinstance(target, ast.Name) and target.id in known:
+            return at, known[target.id]
+    return None
 
 
 def outcome(index: AstIndex, node: _Test, assumed: Assumed) -> bool | None:
