@@ -10,24 +10,28 @@ import ast
 
 from torchlint.rules.api import FileContext, Kind, Loop, Value, parameters
 
-_NEW_METHODS = frozenset(
-    "detach clone new new_tensor new_empty new_full new_ones new_zeros sum mean prod std var norm exp log sqrt abs "
-    "pow add sub mul div matmul mm bmm eq ne gt ge lt le argmax argmin sigmoid tanh softmax log_softmax round".split()
+COMPUTING_ANEW = frozenset(
+    "sum mean prod std var norm exp log sqrt rsqrt square reciprocal abs sign neg sin cos round floor ceil trunc clamp "
+    "pow add sub mul div fmod remainder lerp maximum minimum matmul mm bmm mv dot outer addmm cross cumsum cumprod "
+    "eq ne gt ge lt le argmax argmin sigmoid tanh softmax log_softmax tril triu diag flip roll gather index_select "
+    "masked_fill masked_select clone".split()
 )
-"""Methods whose result is a new object and no view: measured on torch 2.13."""
+"""Methods, also functions of ``torch``, whose result is a new object and no view: measured on torch 2.13."""
+
+_NEW_METHODS = COMPUTING_ANEW | frozenset("detach new new_tensor new_empty new_full new_ones new_zeros repeat".split())
+"""Methods whose result is a new object and no view."""
 
 SAME_OR_NEW_METHODS = frozenset(
     "cuda cpu to float double half bfloat16 long int short char byte bool type type_as contiguous pin_memory".split()
 )
 """Methods whose result is the receiver itself or a new object, never a view."""
 
-_NEW_FUNCTIONS = frozenset(
+_NEW_FUNCTIONS = COMPUTING_ANEW | frozenset(
     "arange empty empty_like eye full full_like linspace logspace ones ones_like rand rand_like randn randn_like "
     "randint randint_like randperm zeros zeros_like tensor from_numpy normal bernoulli multinomial poisson cat "
-    "stack clone exp log sqrt abs sign argmax argmin eq ne gt ge lt le sum mean sigmoid tanh softmax log_softmax "
-    "add sub mul div pow mm bmm matmul cumsum clamp Variable".split()
+    "stack Variable".split()
 )
-"""Functions of ``torch`` whose result is a new object and no view: measured on torch 2.13."""
+"""Functions of ``torch`` whose result is a new object and no view."""
 
 _ARGUMENT_OR_VIEW = frozenset(
     "as_tensor asarray adjoint atleast_1d atleast_2d atleast_3d broadcast_tensors cartesian_prod conj conj_physical "
@@ -87,7 +91,7 @@ def _call_makes_new(call: ast.Call, function: ast.expr, context: FileContext) ->
 
 def _is_maker(name: str, call: ast.Call, context: FileContext) -> bool:
     owner, _, word = name.rpartition(".")
-    if any(each.arg is None for each in call.keywords):  # **options may say requires_grad=True
+    if any(each.arg in (None, "out") for each in call.keywords):  # **options may say requires_grad=True
         return False
     if owner in ("torch", "torch.cuda") and word.endswith("Tensor"):
         # of a tensor a legacy constructor makes a view, with its graph; integers can have none, and two are sizes
