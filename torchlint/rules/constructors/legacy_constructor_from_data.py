@@ -42,7 +42,8 @@ pixels = torch.as_tensor(np.zeros((2, 2)), dtype=torch.float32)
 ```
 
 A literal of numbers with a float among them needs no dtype: `torch.tensor` takes the default dtype for it, as the
-legacy call did.
+legacy call did. Neither do whole numbers that are cast at once: `torch.Tensor([1]).long()` becomes
+`torch.tensor([1]).long()`.
 
 ## Severity
 

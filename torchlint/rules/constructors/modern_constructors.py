@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
@@ -26,6 +27,7 @@ from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import import_step
 from torchlint.rules.evidence.kept_meaning import keeps_its_meaning, means_the_same, torchs_own_is_kept
 from torchlint.rules.evidence.legacy_types import DTYPES, name_node, spelled_like, type_aliases
+from torchlint.rules.evidence.local_bindings import names_of
 from torchlint.rules.evidence.spelling import Spelled, torch_name
 from torchlint.rules.evidence.torch_defaults import (
     Spoken,
@@ -48,6 +50,12 @@ _FUNCTION = {
 
 _MAKING = frozenset({"empty", "zeros", "ones"})
 """Functions that take a size."""
+
+_KEEPING_DTYPE = frozenset("unsqueeze squeeze view reshape repeat expand flatten t cuda cpu".split())
+_TO_WHOLE = frozenset({"long", "int"})
+_WHOLE = frozenset(f"torch.{name}" for name in ("long", "int64", "int", "int32", "LongTensor", "IntTensor"))
+_EXACT_IN_ANY, _EXACT_IN_FLOAT32 = 2**8, 2**24
+"""Up to here each whole number is one of bfloat16 too, and one of float32."""
 
 
 def modern(call: Construction, context: FileContext) -> Fix | None:
@@ -117,6 +125,8 @@ def _keywords(call: Construction, function: str, context: FileContext) -> Spelle
 def _dtype(call: Construction, function: str, context: FileContext) -> str | None:
     if "dtype" in call.words:
         return None
+    if _is_cast_to_whole(call, context):
+        return None
     if not call.type.plain:
         return call.type.dtype
     if _follows_dtype(call, function):
@@ -129,6 +139,50 @@ def _follows_dtype(call: Construction, function: str) -> bool:
     return function in _MAKING or call.given.floats
 
 
+def _is_cast_to_whole(call: Construction, context: FileContext) -> bool:
+    """Whether the call is given whole numbers that are cast to integers at once: ``torch.Tensor([1]).long()``.
+
+    They may be integers from the first on: there is no floating dtype between that would change them.
+    """
+    if call.keywords or not (call.type.plain or call.type.dtype in ("float32", "float64")):
+        return False
+    is_float32 = not call.type.plain or not spoken(context, True, True, "").dtype
+    most = _EXACT_IN_FLOAT32 if is_float32 else _EXACT_IN_ANY
+    if len(call.positional) != 1 or not _are_whole(call.positional[0].value, most):
+        return False
+    made: ast.AST | None = context.python(call.node)
+    while made is not None:
+        method = context.parent(made)
+        made = context.parent(method) if isinstance(method, ast.Attribute) else None
+        match made:
+            case ast.Call(func=ast.Attribute(attr=word), args=[], keywords=[]) if word in _TO_WHOLE:
+                return True
+            case ast.Call(func=ast.Attribute(attr="to" | "type"), args=[wanted], keywords=[]):
+                names = names_of(wanted, context)
+                return bool(names) and names <= _WHOLE
+            case ast.Call(func=ast.Attribute(attr=word)) if word in _KEEPING_DTYPE and made.func is method:
+                continue
+        return False
+    return False
+
+
+def _are_whole(node: cst.BaseExpression, most: int) -> bool:
+    """Whether an expression is a list of whole numbers, none of them larger than a limit, and not empty."""
+    match node:
+        case cst.List(elements=elements) | cst.Tuple(elements=elements):
+            return bool(elements) and all(
+                isinstance(each, cst.Element) and _is_whole(each.value, most) for each in elements
+            )
+    return False
+
+
+def _is_whole(node: cst.BaseExpression, most: int) -> bool:
+    match node:
+        case cst.UnaryOperation(operator=cst.Minus(), expression=cst.Integer() as number) | (cst.Integer() as number):
+            return int(number.value, base=0) <= most
+    return _are_whole(node, most)
+
+
 def _said(call: Construction, function: str, context: FileContext) -> Spoken:
     """Decide what the repair has to say of torch's defaults."""
     if _never_ran(call):  # and so follows no default: what the file itself says may be meant
@@ -139,7 +193,10 @@ def _said(call: Construction, function: str, context: FileContext) -> Spoken:
         if found is not None and found.follows_defaults:  # in one of two cases, so nothing can be written for both
             return Spoken(False, False, defaults_unchanged(context, dtype=True))
     says_device = "device" in call.words or call.type.device != "cpu"
-    return spoken(context, call.type.plain, says_device, _follows_dtype(call, function) or "dtype" in call.words)
+    follows = "both calls follow it" if _follows_dtype(call, function) or "dtype" in call.words else ""
+    if _is_cast_to_whole(call, context):
+        follows = "whole numbers are cast at once"
+    return spoken(context, call.type.plain, says_device, follows)
 
 
 def _device(call: Construction, function: str, context: FileContext) -> str | None:

@@ -76,18 +76,18 @@ class Spoken:
     decisions: tuple[Decision, ...]
 
 
-def spoken(context: FileContext, plain: bool, says_device: bool, follows_dtype: bool) -> Spoken:
+def spoken(context: FileContext, plain: bool, says_device: bool, follows_dtype: str) -> Spoken:
     """Decide what a legacy constructor's successor has to say.
 
     :param plain: whether the constructor is ``torch.Tensor`` itself, which follows the default tensor type
     :param says_device: whether a device is written anyway
-    :param follows_dtype: whether the successor follows the default dtype by itself
+    :param follows_dtype: why the successor need not be told the default dtype, if it need not
     """
     cpu, device = (False, DEFAULT_DEVICE.proven(_WRITTEN)) if says_device else _spoken_device(context, plain)
     if not plain:
         return Spoken(cpu, False, (device,))
     if follows_dtype:
-        return Spoken(cpu, False, (device, DEFAULT_DTYPE.proven("both calls follow it")))
+        return Spoken(cpu, False, (device, DEFAULT_DTYPE.proven(follows_dtype)))
     kept = _default_dtype_unchanged(context)
     asked = kept if kept.is_proven else DEFAULT_DTYPE.proven("the code asks for it")
     return Spoken(cpu, not kept.is_proven, (device, asked))
