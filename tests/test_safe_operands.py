@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -75,3 +76,54 @@ def test_what_numpy_writes_into_is_left(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", SAVED)
 def test_an_index_that_a_graph_saves_is_left(name: str, tmp_path: Path) -> None:
     assert not check_runs_alike(tmp_path, {"main.py": HEAD + SAVED[name] + "print(x.grad)\n"})
+
+
+SCALED = """\
+import torch
+
+
+class Scaled:
+    def __init__(self, scale: float = 1.0):
+        self.scale = scale
+        self.rates = [0.0]
+
+    def forward(self, x, by: float = 1.0):
+        y = torch.relu(x)
+        return y, (y.data * {}).sum()
+
+
+live = torch.tensor(1.0, requires_grad=True)
+"""
+LIVE = {
+    "an attribute set from outside": ("self.scale", "own = Scaled()\nown.scale = live\ny, z = own.forward(x)\n"),
+    "what the constructor is given": ("self.scale", "y, z = Scaled(live).forward(x)\n"),
+    "a parameter, whatever its annotation": ("by", "y, z = Scaled().forward(x, live)\n"),
+    "an element that is written": ("self.rates[0]", "own = Scaled()\nown.rates[0] = live\ny, z = own.forward(x)\n"),
+}
+USED = "x = torch.ones(3, requires_grad=True)\n{}with torch.no_grad():\n    y.add_(1)\nz.backward()\nprint(live.grad)\n"
+
+
+@pytest.mark.parametrize("name", LIVE)
+def test_a_factor_that_may_be_live_after_all_leaves_the_data(name: str, tmp_path: Path) -> None:
+    factor, made = LIVE[name]
+    assert not check_runs_alike(tmp_path, {"main.py": SCALED.format(factor) + USED.format(made)})
+
+
+def test_a_factor_that_another_file_sets_leaves_the_data(tmp_path: Path) -> None:
+    own = "import torch\n\nRATE = 1.0\n\n\ndef f(x):\n    y = torch.relu(x)\n    return y, (y.data * RATE).sum()\n"
+    live = "import torch\n\nimport own\n\nlive = own.RATE = torch.tensor(1.0, requires_grad=True)\n"
+    text = live + USED.format("y, z = own.f(x)\n")
+    assert not check_runs_alike(tmp_path, {"own.py": own, "main.py": text})
+
+
+QUIET = {
+    "a number of its own": "n = 2\nfor i in range(3):\n    z = (h.data * n).sum() * 2\n    print((h.data * i).sum())\n",
+    "a question": "print(h.data.allclose(x * 2), h.data.equal(x))\n",
+}
+
+
+@pytest.mark.parametrize("name", QUIET)
+def test_a_factor_that_cannot_be_live_is_no_doubt(name: str, tmp_path: Path) -> None:
+    body = textwrap.indent(QUIET[name], "    ")
+    text = check_runs_alike(tmp_path, {"main.py": f"{HEAD}def f():\n{body}\n\nf()\n{END}"})["main.py"]
+    assert ".data" not in text

@@ -15,6 +15,8 @@ from torchlint.rules.data.forgotten_graph import is_forgotten
 from torchlint.rules.data.other_operands import adds_up, is_indexed, keeps_nothing
 from torchlint.rules.data.read_by_numpy import is_read_by_numpy
 from torchlint.rules.evidence.called_definitions import bind
+from torchlint.rules.evidence.detached_proof import is_never_live
+from torchlint.rules.evidence.kept_meaning import rebinding
 from torchlint.rules.evidence.own_results import called_function
 from torchlint.rules.evidence.reached_by_text import is_reached_by_text
 
@@ -78,6 +80,7 @@ _WRITING_FUNCTIONS = frozenset(
 )
 """Functions that may write into an argument: running means and variances, rows that ``max_norm`` shortens."""
 
+_NUMBER = Kind.INTEGER | Kind.SCALAR
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef)
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
@@ -147,6 +150,9 @@ class _Reader:
             return False
         if word in table.keeps_grad or word in _ALIASING:
             return self.reads(call)
+        gives = table.no_tensor.get(word)
+        if gives is not None and not gives & ~_NUMBER:  # `x.data.allclose(y)`: a number keeps no graph
+            return True
         return self._are_quiet(call, call.func)
 
     def _operator(self, node: ast.expr, above: ast.BinOp) -> bool:
@@ -306,12 +312,11 @@ class _Reader:
             return all(self._is_quiet(each) for each in node.elts)
         if isinstance(node, ast.Attribute) and node.attr == "data":
             return True
-        known = self._value(node)
-        if known.kind and not known.may(Kind.TENSOR):
-            return not known.may(Kind.SEQUENCE | Kind.OTHER) or isinstance(node, ast.Slice)
-        if known.kind and known.must(Kind.TENSOR) and not known.may_require_grad:
+        if isinstance(node, ast.Slice):
+            return all(self._is_quiet(each) for each in (node.lower, node.upper, node.step) if each is not None)
+        if self._context.mode(node) == Mode.OFF:
             return True
-        return self._context.mode(node) == Mode.OFF
+        return is_never_live(node, self._context) and rebinding((node,), self._context) is None
 
     def _value(self, node: ast.expr) -> Value:
         return self._context.value(node)

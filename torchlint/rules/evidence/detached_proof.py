@@ -10,7 +10,18 @@ import ast
 
 import libcst as cst
 
-from torchlint.rules.api import CASTS, PAIRS, PAIRS_WITH_DIM, Dtype, FileContext, Loop, leaf, operations, remembered
+from torchlint.rules.api import (
+    CASTS,
+    PAIRS,
+    PAIRS_WITH_DIM,
+    Dtype,
+    FileContext,
+    Kind,
+    Loop,
+    leaf,
+    operations,
+    remembered,
+)
 from torchlint.rules.evidence.aliasing import INTEGRAL, SAME_OR_NEW_METHODS, is_read, uses
 from torchlint.rules.evidence.local_bindings import NameBinding, bindings_of, names_of, places_of
 from torchlint.rules.evidence.tensor_proof import is_proven, is_torch_maker
@@ -28,6 +39,7 @@ _TAKING_NO_TENSOR = SAME_OR_NEW_METHODS | frozenset(
 _TO_INTEGERS = frozenset(word for word, dtype in CASTS.items() if dtype.startswith(("int", "uint", "bool")))
 _GIVING_NUMBERS = frozenset({"builtins.len", "builtins.int", "builtins.float", "builtins.bool", "builtins.range"})
 _JOINING = frozenset({"torch.cat", "torch.stack"})
+_HOLDING_NO_TENSOR = Kind.ARRAY | Kind.INTEGER | Kind.SCALAR | Kind.STRING
 _DEEPEST, _MOST = 60, 1000
 """A proof that takes more levels or steps than this is not looked for."""
 
@@ -143,7 +155,11 @@ class _Detached:
         bound = bindings_of(name, self._context)
         if bound and all(isinstance(each.value, ast.Constant) and not each.depth for each in bound):
             return True
-        if not bound or not is_proven(name, self._context) or not all(map(self._binds_such, bound)):
+        if not bound or not all(map(self._binds_such, bound)):
+            return False
+        if self._context.value(name).must(_HOLDING_NO_TENSOR):
+            return True
+        if not is_proven(name, self._context):
             return False
         if any(self._is_shared(each) for each in places_of(name, self._context)):
             return False
@@ -161,6 +177,8 @@ class _Detached:
                 return self.holds(binding.value)
             case ast.Call(func=ast.Attribute(attr=word)) if binding.depth == 1 and word in PAIRS | PAIRS_WITH_DIM:
                 return self.holds(binding.value)
+            case ast.Call(func=function) if binding.depth == 1:
+                return self._names(function) == {"builtins.range"}
         return False  # what else may hold the elements of a container
 
     def _is_only_read(self, name: ast.Name) -> bool:
