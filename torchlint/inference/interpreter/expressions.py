@@ -16,7 +16,6 @@ from torchlint.inference.interpreter.narrowing import Guard
 from torchlint.inference.interpreter.truth import Truth
 from torchlint.inference.lattice import (
     ANY,
-    ANY_DTYPE,
     NOTHING,
     OTHER,
     UNKNOWN,
@@ -34,7 +33,7 @@ from torchlint.inference.lattice import (
 )
 from torchlint.inference.models import functions, libraries, nn, tensors
 from torchlint.inference.models.builtins import literal
-from torchlint.inference.models.call_arguments import Arguments, joined_operands
+from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.containers import element, part, unpacked
 from torchlint.inference.models.devices import SETTINGS_WORD, last_word_of_name
 from torchlint.inference.program.correlated_branches import Assumed, outcome
@@ -323,15 +322,7 @@ class Expressions:
     def _combined(self, left: Value, right: Value, operator: ast.operator, mode: Mode, node: ast.AST) -> Value:
         if not left.may(Kind.TENSOR) and not right.may(Kind.TENSOR):
             return _without_tensors(left, right, operator)
-        either = joined_operands([value for value in (left, right) if value.may(Kind.TENSOR)])
-        result = tensors.computed(either, mode)
-        floats = any(isinstance(each.const, float | complex) for each in (left, right))
-        if result.dtype & Dtype.BOOL and not isinstance(operator, ast.BitAnd | ast.BitOr | ast.BitXor):
-            result = result.having(dtype=result.dtype | Dtype.INTEGRAL)
-        if isinstance(operator, ast.Div) or floats or Dtype.FLOATING in (left.dtype, right.dtype):
-            result = result.having(dtype=Dtype.FLOATING)
-        elif left.const is None and right.const is None and not (left.is_tensor and right.is_tensor):
-            result = result.having(dtype=ANY_DTYPE)
+        result = tensors.operated(left, right, operator, mode)
         if _zero_dim(left) and _zero_dim(right):
             result = result.having(rank=0)
         return result if left.is_tensor or right.is_tensor else result.having(kind=ANY, rank=None)
@@ -343,7 +334,7 @@ class Expressions:
         if isinstance(node.op, ast.USub) and isinstance(value.const, int | float):
             return value.having(const=-value.const)
         if value.is_tensor and not isinstance(node.op, ast.UAdd):
-            return tensors.computed(value, env.mode).having(rank=value.rank)
+            return tensors.operated(value, value, node.op, env.mode).having(rank=value.rank)
         return value.having(const=None)
 
     def compare(self, node: ast.Compare, env: Env) -> Value:

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from torchlint.inference.models.devices import last_word_of_name
+from torchlint.inference.models.tensors import OF_INTEGERS
 from torchlint.inference.program.bindings import bound, own
 from torchlint.syntax.ast_index import AstIndex, Function, parameters
 
@@ -33,7 +34,7 @@ _KEEPING = frozenset("cpu cuda numpy detach clone contiguous view reshape squeez
 
 
 def indices(index: AstIndex, function: Function) -> frozenset[str]:
-    """Return the arguments that a function takes parts by (``x[at]``, ``x[:, mask]``) or hands over as an index.
+    """Return the arguments that a function takes parts by (``x[at]``), hands over as an index, or negates (``~x``).
 
     One whose type is asked for may be several things, and one that is bound to other things again others; what an
     object is indexed by is an index whatever it is.
@@ -43,7 +44,8 @@ def indices(index: AstIndex, function: Function) -> frozenset[str]:
     parts = [part for each in slices for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
     words = {each.id for each in parts if isinstance(each, ast.Name)}
     calls = own(index, function, ast.Call)
-    words |= {word for call in calls for each in _integer_arguments(index, call) if (word := _of_one_name(each))}
+    integers = [*(each for call in calls for each in _integer_arguments(index, call)), *_operands(index, function)]
+    words |= {word for each in integers if (word := _of_one_name(each))}
     words = (words | _sources(index, function, words - mine)) & mine
     given = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
     first = frozenset(given[1:2] if function.name in _INDEXED and given[:1] == ["self"] else ())
@@ -52,6 +54,16 @@ def indices(index: AstIndex, function: Function) -> frozenset[str]:
     asking = [each for each in calls if last_word_of_name(each.func) in _ASKING_TYPE]
     asked = {each.id for call in asking for each in call.args if isinstance(each, ast.Name)}
     return frozenset(word for word in words - asked if _keeps_its_meaning(index, function, word)) | first
+
+
+def _operands(index: AstIndex, function: Function) -> Iterator[ast.expr]:
+    """Yield the operands of operators that torch refuses for floating tensors: ``~mask``, ``a & b``."""
+    for unary in own(index, function, ast.UnaryOp):
+        if isinstance(unary.op, OF_INTEGERS):
+            yield unary.operand
+    for binary in own(index, function, ast.BinOp):
+        if isinstance(binary.op, OF_INTEGERS):
+            yield from (binary.left, binary.right)
 
 
 def _sources(index: AstIndex, function: Function, words: set[str]) -> set[str]:
