@@ -154,15 +154,28 @@ def _taken(call: Call) -> Value:
 
 def grown(base: Value, name: str, given: Arguments) -> Value | None:
     """Return a container after a method that puts something into it; None for other methods."""
+    if name == "update" and base.keys:
+        return _updated(base, given)
     if name not in _GROWING or not given.positional[_GROWING[name] :]:
         return None
     new = given.positional[_GROWING[name]]
-    if name == "update" and base.keys and (new.keys or part(new).vague):
-        keys = dict(base.keys) | {key: join(value, dict(base.keys).get(key, value)) for key, value in new.keys}
-        return holding(base, part(new)).having(keys=tuple(keys.items()))
     if name in ("extend", "update"):
         new = part(new)
     return holding(base, new, given.find(0, "key") if name == "setdefault" else None)
+
+
+def _updated(base: Value, given: Arguments) -> Value:
+    """Return a dictionary after ``update``: what is not told key by key may have replaced any value."""
+    new = given.positional[0] if given.positional else None
+    told = {**dict(new.keys if new is not None else ()), **given.keywords}
+    keys = {key: join(value, told[key]) if key in told else value for key, value in base.keys}
+    after = holding(base, join_all([part(new)] if new is not None else given.keywords.values()))
+    if given.starred or (new is not None and (not new.keys or part(new).vague)):
+        keys = {key: value.having(claimed=value.claimed or _REPLACED) for key, value in keys.items()}
+    return after.having(keys=tuple({**told, **keys}.items()))
+
+
+_REPLACED = "`update` may have put another thing there"
 
 
 def holding(base: Value, new: Value, index: Value | None = None) -> Value:

@@ -1,0 +1,35 @@
+"""What a constructor is given is told by what it is made of: small programs before and after `--fix`.
+
+A sequence is data and a number is a size, so a kind that is only mostly so must not be taken for proven.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.before_and_after import check_runs_alike
+
+pytest.importorskip("torch")
+HEAD = "import numpy as np\nimport torch\n\n"
+UPDATED = {
+    "by what it is handed": "def made(**given):\n    d = dict(dims=[2, 3])\n    d.update(given)\n"
+    "    return torch.Tensor(d['dims']).shape\n\n\nprint(made(), made(dims=4))\n",
+    "by a keyword": "d = dict(dims=[2, 3])\nd.update(dims=4)\nprint(torch.Tensor(d['dims']).shape)\n",
+    "by pairs": "d = dict(dims=[2, 3])\nd.update([('dims', 4)])\nprint(torch.Tensor(d['dims']).shape)\n",
+    "by `zip`": "d = dict(dims=[2, 3])\nd.update(zip(['dims'], [4]))\nprint(torch.Tensor(d['dims']).shape)\n",
+    "a size": "def made(**given):\n    d = {'n': 3}\n    d.update(given)\n    return torch.Tensor(d['n']).shape\n\n\n"
+    "print(made(), made(n=[1, 2]))\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UPDATED)
+def test_a_value_that_update_may_replace_is_no_proof(name: str, tmp_path: Path) -> None:
+    assert not check_runs_alike(tmp_path, {"main.py": HEAD + UPDATED[name]})
+
+
+def test_a_value_that_update_leaves_alone_is_proven(tmp_path: Path) -> None:
+    text = "d = dict(dims=[2, 3], n=1)\nd.update({'n': 4})\nprint(torch.Tensor(d['dims']))\n"
+    changed = check_runs_alike(tmp_path, {"main.py": HEAD + text})["main.py"]
+    assert "torch.tensor(d['dims'], dtype=torch.float32)" in changed
