@@ -22,6 +22,12 @@ UPDATED = {
     "a size": "def made(**given):\n    d = {'n': 3}\n    d.update(given)\n    return torch.Tensor(d['n']).shape\n\n\n"
     "print(made(), made(n=[1, 2]))\n",
 }  # fmt: skip
+GIVEN = {
+    "the default of `next`": "rows = [[1, 2]]\nprint(torch.Tensor(next((r for r in rows if r[0] > 9), 3)).shape)\n",
+    "the default of `max`": "rows = []\nprint(torch.Tensor(max((r for r in rows if r), default=3)).shape)\n",
+    "a sum of sizes": "xs = [torch.ones(2), torch.ones(3)]\nprint(torch.Tensor(sum((x.shape for x in xs), ())).shape)\n",
+    "`divmod`": "print(torch.Tensor(divmod(7, 2)).shape)\n",
+}
 
 
 @pytest.mark.parametrize("name", UPDATED)
@@ -33,3 +39,8 @@ def test_a_value_that_update_leaves_alone_is_proven(tmp_path: Path) -> None:
     text = "d = dict(dims=[2, 3], n=1)\nd.update({'n': 4})\nprint(torch.Tensor(d['dims']))\n"
     changed = check_runs_alike(tmp_path, {"main.py": HEAD + text})["main.py"]
     assert "torch.tensor(d['dims'], dtype=torch.float32)" in changed
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_what_a_function_gives_at_times_is_no_proof(name: str, tmp_path: Path) -> None:
+    assert not check_runs_alike(tmp_path, {"main.py": HEAD + GIVEN[name]})

@@ -27,7 +27,8 @@ filter                                                          -> filtered
 enumerate                                                       -> enumerated
 zip                                                             -> zipped
 next                                                            -> one_item
-abs round divmod                                                -> arithmetic
+abs round                                                       -> arithmetic
+divmod                                                          -> other|sequence
 pow                                                             -> power
 sum                                                             -> total
 max min                                                         -> extreme
@@ -124,12 +125,16 @@ def _defaultdict(call: Call) -> Value:
 
 
 def _one_item(call: Call) -> Value | None:
-    source = call.given.find(0)
-    return part(source) if source is not None else None
+    """Return what ``next(source, default)`` gives."""
+    source, default = call.given.find(0), call.given.find(1)
+    if source is None:
+        return None
+    return part(source) if default is None else join(part(source), default)
 
 
 def _enumerated(call: Call) -> Value:
-    member = of_kind(Kind.SEQUENCE, items=(of_kind(Kind.INTEGER), _one_item(call) or UNKNOWN))
+    source = call.given.find(0)
+    member = of_kind(Kind.SEQUENCE, items=(of_kind(Kind.INTEGER), UNKNOWN if source is None else part(source)))
     return of_kind(Kind.SEQUENCE, member=member)
 
 
@@ -162,20 +167,22 @@ def _power(call: Call) -> Value:
 
 
 def _total(call: Call) -> Value:
-    result = _computed(call, joined_operands(_summands(call)))
+    start = call.given.find(1, "start")
+    result = _computed(call, joined_operands([*_summands(call, 1), *([start] if start is not None else [])]))
     return result.having(dtype=result_dtype("sum", result.dtype)) if result.is_tensor else result
 
 
 def _extreme(call: Call) -> Value:
-    joined = join_all(_summands(call))
+    default = call.given.keywords.get("default")
+    joined = join_all([*_summands(call), *([default] if default is not None else [])])
     if joined.must(Kind.TENSOR):  # one of them, as it is
         return joined.having(rank=None, names=frozenset(), instance=frozenset())
     return _computed(call, joined)
 
 
-def _summands(call: Call) -> list[Value]:
-    """Return what ``sum``, ``max`` and ``min`` go through; the keywords are ``key``, ``default`` and ``start``."""
-    inputs = list(call.given.positional)
+def _summands(call: Call, most: int | None = None) -> list[Value]:
+    """Return what ``sum``, ``max`` and ``min`` go through, of the first arguments alone where a number says so."""
+    inputs = list(call.given.positional[:most])
     return [inputs[0].element()] if len(inputs) == 1 and not inputs[0].must(Kind.TENSOR) else inputs
 
 
