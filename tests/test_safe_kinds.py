@@ -28,6 +28,11 @@ GIVEN = {
     "a sum of sizes": "xs = [torch.ones(2), torch.ones(3)]\nprint(torch.Tensor(sum((x.shape for x in xs), ())).shape)\n",
     "`divmod`": "print(torch.Tensor(divmod(7, 2)).shape)\n",
 }
+OF_NUMPY = {
+    "`tolist` of a number": "for n in np.array([3, 1]):\n    print(torch.LongTensor(n.tolist()).shape)\n",
+    "`tolist` of a maximum": "print(torch.LongTensor(np.array([3, 1]).max().tolist()).shape)\n",
+    "a product of two rows": "a = np.array([1, 2, 1])\nprint(torch.LongTensor(a @ a).shape)\n",
+}
 
 
 @pytest.mark.parametrize("name", UPDATED)
@@ -44,3 +49,8 @@ def test_a_value_that_update_leaves_alone_is_proven(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", GIVEN)
 def test_what_a_function_gives_at_times_is_no_proof(name: str, tmp_path: Path) -> None:
     assert not check_runs_alike(tmp_path, {"main.py": HEAD + GIVEN[name]})
+
+
+@pytest.mark.parametrize("name", OF_NUMPY)
+def test_a_number_of_numpy_is_no_sequence(name: str, tmp_path: Path) -> None:
+    assert not check_runs_alike(tmp_path, {"main.py": HEAD + OF_NUMPY[name]})

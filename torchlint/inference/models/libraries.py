@@ -146,7 +146,9 @@ def array_method(word: str) -> Value:
     """Return the result of a method of a NumPy array or number."""
     if word == "item":  # an array of objects may hold anything
         return of_kind(Kind.SCALAR | Kind.INTEGER | Kind.OTHER)
-    return of_kind(Kind.SEQUENCE if word == "tolist" else Kind.ARRAY | Kind.SCALAR)
+    if word == "tolist":  # of a number of NumPy it is a number
+        return of_kind(Kind.SEQUENCE | Kind.SCALAR | Kind.INTEGER)
+    return of_kind(Kind.ARRAY | Kind.SCALAR)
 
 
 def attribute(owner: Value, word: str) -> Value | None:

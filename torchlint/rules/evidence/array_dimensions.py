@@ -87,6 +87,8 @@ def _has(node: ast.expr, context: FileContext, depth: int) -> bool:
             return _keeps_a_dimension(index) and is_numbers(inner, context)
         case ast.UnaryOp(op=ast.USub() | ast.Invert(), operand=inner):
             return _has(inner, context, depth - 1)
+        case ast.BinOp(op=ast.MatMult()):  # of two rows it is a number
+            return False
         case ast.BinOp(left=left, right=right):
             one = _has(left, context, depth - 1) or _has(right, context, depth - 1)
             return one and is_numbers(left, context) and is_numbers(right, context)
