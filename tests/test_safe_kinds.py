@@ -25,13 +25,18 @@ UPDATED = {
 GIVEN = {
     "the default of `next`": "rows = [[1, 2]]\nprint(torch.Tensor(next((r for r in rows if r[0] > 9), 3)).shape)\n",
     "the default of `max`": "rows = []\nprint(torch.Tensor(max((r for r in rows if r), default=3)).shape)\n",
-    "a sum of sizes": "xs = [torch.ones(2), torch.ones(3)]\nprint(torch.Tensor(sum((x.shape for x in xs), ())).shape)\n",
+    "a sum of sizes": "xs = [torch.ones(2), torch.ones(3)]\n"
+    "print(torch.Tensor(sum((x.shape for x in xs), ())).shape)\n",
     "`divmod`": "print(torch.Tensor(divmod(7, 2)).shape)\n",
 }
 OF_NUMPY = {
     "`tolist` of a number": "for n in np.array([3, 1]):\n    print(torch.LongTensor(n.tolist()).shape)\n",
     "`tolist` of a maximum": "print(torch.LongTensor(np.array([3, 1]).max().tolist()).shape)\n",
     "a product of two rows": "a = np.array([1, 2, 1])\nprint(torch.LongTensor(a @ a).shape)\n",
+}
+VIEWS = {
+    "a legacy constructor": "v = torch.FloatTensor(h)\n",
+    "`new`": "v = h.new(h)\n",
 }
 
 
@@ -43,7 +48,7 @@ def test_a_value_that_update_may_replace_is_no_proof(name: str, tmp_path: Path) 
 def test_a_value_that_update_leaves_alone_is_proven(tmp_path: Path) -> None:
     text = "d = dict(dims=[2, 3], n=1)\nd.update({'n': 4})\nprint(torch.Tensor(d['dims']))\n"
     changed = check_runs_alike(tmp_path, {"main.py": HEAD + text})["main.py"]
-    assert "torch.tensor(d['dims'], dtype=torch.float32)" in changed
+    assert "torch.as_tensor(d['dims'], dtype=torch.float32)" in changed
 
 
 @pytest.mark.parametrize("name", GIVEN)
@@ -54,3 +59,12 @@ def test_what_a_function_gives_at_times_is_no_proof(name: str, tmp_path: Path) -
 @pytest.mark.parametrize("name", OF_NUMPY)
 def test_a_number_of_numpy_is_no_sequence(name: str, tmp_path: Path) -> None:
     assert not check_runs_alike(tmp_path, {"main.py": HEAD + OF_NUMPY[name]})
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_through_which_a_live_value_comes_in_keeps_the_detach(name: str, tmp_path: Path) -> None:
+    written = VIEWS[name].replace("\n", "\n    ")
+    text = "from torch.autograd import Variable\n\nw = torch.ones(2, requires_grad=True)\n\n\n"
+    text += "def f():\n    h = torch.zeros(2, 2)\n"
+    text += f"    {written}v[0] = w\n    return (Variable(h) * 2).requires_grad\n\n\nprint(f())\n"
+    assert "h.detach()" in check_runs_alike(tmp_path, {"main.py": HEAD + text})["main.py"]

@@ -86,6 +86,8 @@ def _call_makes_new(call: ast.Call, function: ast.expr, context: FileContext) ->
         return False
     if function.attr in SAME_OR_NEW_METHODS or (function.attr.endswith("_") and not function.attr.startswith("_")):
         return held_alone(function.value, context)
+    if function.attr == "new" and len(call.args) == 1:
+        return False
     return function.attr in _NEW_METHODS
 
 
@@ -212,13 +214,17 @@ def _only_reads_arguments(function: ast.expr, context: FileContext) -> bool:
         readers = ("torch.nn.functional.", "torch.")
         return all(name in _READERS or (name.startswith(readers) and _plain_function(name)) for name in known.names)
     if isinstance(function, ast.Attribute) and _value(function.value, context).is_tensor:
+        if function.attr == "new":  # of a tensor it makes a view
+            return False
         return not function.attr.endswith("_") or function.attr in ("copy_", "add_", "mul_", "sub_", "div_")
     return known.must(Kind.MODULE) and bool(known.instance) and all(_is_builtin(each) for each in known.instance)
 
 
 def _plain_function(name: str) -> bool:
     owner, _, word = name.rpartition(".")
-    return owner in ("torch", "torch.nn.functional") and word not in _ARGUMENT_OR_VIEW and not word.endswith("_")
+    if word in _ARGUMENT_OR_VIEW or word.endswith(("_", "Tensor")):  # a legacy constructor gives a view of a tensor
+        return False
+    return owner in ("torch", "torch.nn.functional")
 
 
 def _is_builtin(name: str) -> bool:
