@@ -38,6 +38,19 @@ VIEWS = {
     "a legacy constructor": "v = torch.FloatTensor(h)\n",
     "`new`": "v = h.new(h)\n",
 }
+INTERRUPTED = {
+    "a handler": "def made(n):\n    best = [0.0]\n    try:\n        for i in range(n):\n            best = i\n"
+    "            if i == 2:\n                raise KeyboardInterrupt\n            best = [float(i)]\n"
+    "    except KeyboardInterrupt:\n        pass\n    return torch.Tensor(best).shape\n\n\nprint(made(1), made(5))\n",
+    "`suppress`": "import contextlib\n\n\ndef made():\n    v = 3\n    with contextlib.suppress(ValueError):\n"
+    "        int('a')\n        v = [1, 2]\n    return torch.Tensor(v).shape\n\n\nprint(made())\n",
+    "`finally`": "def made(d):\n    v = [1]\n    try:\n        v = 2\n        v = [d['k']]\n    finally:\n"
+    "        print(torch.LongTensor(v).shape)\n\n\nmade({'k': 1})\n"
+    "try:\n    made({})\nexcept KeyError:\n    pass\n",
+    "an own context": "class Quiet:\n    def __enter__(self):\n        return self\n\n    def __exit__(self, *error):\n"
+    "        return True\n\n\ndef made():\n    v = 3\n    with Quiet():\n        int('a')\n        v = [1, 2]\n"
+    "    return torch.Tensor(v).shape\n\n\nprint(made())\n",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", UPDATED)
@@ -68,3 +81,8 @@ def test_a_view_through_which_a_live_value_comes_in_keeps_the_detach(name: str, 
     text += "def f():\n    h = torch.zeros(2, 2)\n"
     text += f"    {written}v[0] = w\n    return (Variable(h) * 2).requires_grad\n\n\nprint(f())\n"
     assert "h.detach()" in check_runs_alike(tmp_path, {"main.py": HEAD + text})["main.py"]
+
+
+@pytest.mark.parametrize("name", INTERRUPTED)
+def test_a_block_that_may_end_early_has_bound_what_it_had_come_to(name: str, tmp_path: Path) -> None:
+    assert not check_runs_alike(tmp_path, {"main.py": HEAD + INTERRUPTED[name]})

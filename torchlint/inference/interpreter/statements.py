@@ -11,11 +11,12 @@ from torchlint.inference.interpreter.aliases import LINKS, Aliases
 from torchlint.inference.interpreter.environment import Env, lifted
 from torchlint.inference.interpreter.expressions import Expressions
 from torchlint.inference.interpreter.freezing import Asked, asked_of_all
+from torchlint.inference.interpreter.interrupted import between, may_take_errors
 from torchlint.inference.interpreter.truth import may_give
 from torchlint.inference.lattice import NOTHING, UNKNOWN, Device, Grad, Kind, Reason, Value, join, of_kind
 from torchlint.inference.models import nn, tensors
 from torchlint.inference.models.call_arguments import Arguments
-from torchlint.inference.models.containers import holding, part
+from torchlint.inference.models.containers import holding, lengthened, part
 from torchlint.inference.models.devices import string
 from torchlint.inference.program.bindings import Loop, declared
 from torchlint.inference.program.correlated_branches import WantedReturn, on_host
@@ -215,7 +216,7 @@ class Flow(Expressions):
         if before.is_tensor:  # in place: the tensor stays where and what it is, but may come to require grad
             after = tensors.in_place(before, Arguments(node, (added,)), env.mode)
         elif before.must(Kind.SEQUENCE):
-            after = _lengthened(before, added)
+            after = lengthened(before, added)
         path = path_of(node.target)
         if path is not None:
             (env.refine if before.is_tensor else env.assign)(path, after)
@@ -262,7 +263,8 @@ class Flow(Expressions):
         ends = []
         for handler in node.handlers:
             started = env.layer()
-            started.merge([halfway.over(started), started.layer()])  # the body may have failed at any point
+            failed = between(node.body, self.values, started, self.file)
+            started.merge([halfway.over(started), failed, started.layer()])  # the body may have failed at any point
             if handler.name:
                 started.assign(handler.name, of_kind(Kind.OTHER))
             self.block(handler.body, started)
@@ -271,6 +273,10 @@ class Flow(Expressions):
         env.merge([body, *ends])
         dead, env.dead = env.dead, False
         self.block(node.finalbody, env)
+        if node.finalbody:  # it is run as well where the body fails
+            failed = env.layer()
+            failed.merge([between(node.body, self.values, failed, self.file), failed.layer()])
+            self.block(node.finalbody, failed)
         env.dead = env.dead or dead
 
     def match(self, node: ast.Match, env: Env) -> None:
@@ -398,15 +404,19 @@ class Flow(Expressions):
 
     # ------------------------------------------------------------------ scopes and the rest
     def within(self, node: ast.With | ast.AsyncWith, env: Env) -> None:
-        before = env.mode
+        before, takes_errors = env.mode, False
         for item in node.items:
             context = self.evaluate(item.context_expr, env)
             callee = self.values.get(item.context_expr.func) if isinstance(item.context_expr, ast.Call) else None
             env.mode = self.file.entered(context, callee, env.mode)
+            takes_errors = takes_errors or may_take_errors(context, item.context_expr, self.file)
             if item.optional_vars is not None:
                 given = callee is not None and self.file.wrappers.is_context_manager(callee)
                 self.assign(item.optional_vars, part(context) if given else UNKNOWN, env)
-        self.block(node.body, env)
+        body = env.layer() if takes_errors else env
+        self.block(node.body, body)
+        if takes_errors:
+            env.merge([body, between(node.body, self.values, env, self.file), env.layer()])
         env.mode = before
 
     def give(self, node: ast.Return, env: Env) -> None:
@@ -453,15 +463,6 @@ class Flow(Expressions):
         inner.is_class_body = True
         env.assign(node.name, self.file.defined(node, env))
         self.block(node.body, inner)
-
-
-def _lengthened(before: Value, added: Value) -> Value:
-    """Return a list or a tuple after ``+=``: an array and a ``torch.Size`` make their own kind of it, as with ``+``."""
-    after = holding(before, part(added))
-    if added.vague:
-        return after.having(claimed=after.claimed or "`+=` of an array makes an array of it")
-    kind = after.kind | (added.kind & (Kind.ARRAY | Kind.SIZE))
-    return after.having(kind=kind, claimed=after.claimed or added.claimed)
 
 
 _Handler = Callable[[Flow, Any, Env], None]

@@ -191,6 +191,15 @@ def holding(base: Value, new: Value, index: Value | None = None) -> Value:
     return base.having(items=None, member=join(held, new), keys=keys)
 
 
+def lengthened(before: Value, added: Value) -> Value:
+    """Return a list or a tuple after ``+=``: an array and a ``torch.Size`` make their own kind of it, as with ``+``."""
+    after = holding(before, part(added))
+    if added.vague:
+        return after.having(claimed=after.claimed or "`+=` of an array makes an array of it")
+    kind = after.kind | (added.kind & (Kind.ARRAY | Kind.SIZE))
+    return after.having(kind=kind, claimed=after.claimed or added.claimed)
+
+
 def replaced(base: Value, where: ast.expr, new: Value) -> tuple[Value, ...] | None:
     """Return the items of a container after ``base[where] = new``; None where they are not known one by one."""
     match where:
