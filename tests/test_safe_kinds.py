@@ -51,6 +51,11 @@ INTERRUPTED = {
     "        return True\n\n\ndef made():\n    v = 3\n    with Quiet():\n        int('a')\n        v = [1, 2]\n"
     "    return torch.Tensor(v).shape\n\n\nprint(made())\n",
 }  # fmt: skip
+MADE = "    return torch.Tensor(v).shape\n\n\n"
+WALRUS = {
+    "`and`": "def made(xs):\n    v = [1]\n    if xs and (v := len(xs)):\n        pass\n",
+    "a conditional": "def made(xs):\n    v = [1]\n    n = (v := len(xs)) if xs else 0\n",
+}
 
 
 @pytest.mark.parametrize("name", UPDATED)
@@ -86,3 +91,8 @@ def test_a_view_through_which_a_live_value_comes_in_keeps_the_detach(name: str, 
 @pytest.mark.parametrize("name", INTERRUPTED)
 def test_a_block_that_may_end_early_has_bound_what_it_had_come_to(name: str, tmp_path: Path) -> None:
     assert not check_runs_alike(tmp_path, {"main.py": HEAD + INTERRUPTED[name]})
+
+
+@pytest.mark.parametrize("name", WALRUS)
+def test_what_an_expression_binds_in_passing_is_bound(name: str, tmp_path: Path) -> None:
+    assert not check_runs_alike(tmp_path, {"main.py": HEAD + WALRUS[name] + MADE + "print(made([]), made([1, 2]))\n"})

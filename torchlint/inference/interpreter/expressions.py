@@ -263,7 +263,9 @@ class Expressions:
         return of_kind(Kind.SEQUENCE, member=member)
 
     def _bind_around(self, node: ast.expr, inner: Env, env: Env) -> None:
-        """Bind what ``:=`` in a comprehension binds where it stands, if there is anything to go through."""
+        """Bind what ``:=`` binds in a part that may be left out, of a comprehension or of ``a and (b := c)``."""
+        if not self.file.index.inside(node, ast.NamedExpr):
+            return
         for each in self.file.index.inside(node, ast.NamedExpr, but=(ast.Lambda,)):
             found = inner.find(each.target.id)
             if found is None:
@@ -362,6 +364,7 @@ class Expressions:
                 self._unreached(node.values[at + 1 :], inner)
                 break
             self.guard.narrow(each, going_on, inner)
+        self._bind_around(node, inner, env)
         return join_all(values)
 
     def _unreached(self, nodes: list[ast.expr], env: Env) -> None:
@@ -386,10 +389,15 @@ class Expressions:
                 both.reverse()
             if holds is None:
                 self._unreached([both[1][0]], both[1][1])
-            return self.evaluate(*both[0])
+            taken = self.evaluate(*both[0])
+            self._bind_around(node, both[0][1], env)
+            return taken
         self.guard.narrow(node.test, True, then)
         self.guard.narrow(node.test, False, otherwise)
-        return join(self.evaluate(node.body, then), self.evaluate(node.orelse, otherwise))
+        result = join(self.evaluate(node.body, then), self.evaluate(node.orelse, otherwise))
+        self._bind_around(node, then, env)
+        self._bind_around(node, otherwise, env)
+        return result
 
     # ------------------------------------------------------------------ the rest
     def constant(self, node: ast.Constant, env: Env) -> Value:
