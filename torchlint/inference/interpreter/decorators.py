@@ -92,10 +92,14 @@ class Wrappers:
         return isinstance(node, ast.Call) and self.is_context_manager(self._file.outside(function, node.func))
 
     def entered(self, callee: Value, mode: Mode) -> Mode:
-        """Return the grad mode inside ``with callee(...):`` where that is a context manager of the project."""
+        """Return the grad mode inside ``with callee(...):`` for a function of the project.
+
+        One that is no context manager makes a context out of sight: if it speaks of grad mode, that may be either.
+        """
         inside = Mode(0)
         for home, node in self._functions(callee):
             if not _is_manager(home, node):
+                inside |= Mode.ON | Mode.OFF if _switches(node) else mode
                 continue
             for each in home.index.inside(node, ast.Yield):
                 inside |= home.summaries.modes(node, mode).get(each, mode)

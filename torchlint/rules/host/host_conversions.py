@@ -222,6 +222,17 @@ def _is_computed_from_module(value: Value, reason: Reason, context: FileContext)
     return any(each is None or not context.holds(each) or _is_of_module_from_outside(each, context) for each in steps)
 
 
+def _may_have_no_graph(value: Value, reason: Reason, context: FileContext) -> bool:
+    """Whether callers, or a context of which too little is known, may have switched grad mode off."""
+    return _is_computed_from_module(value, reason, context) or _may_run_without_grad(reason, context)
+
+
+def _may_run_without_grad(reason: Reason, context: FileContext) -> bool:
+    """Whether grad mode may be on or off where the graph begins: what a context makes of it is not known."""
+    steps = (step.node for step in reason.chain() if isinstance(step.node, ast.expr) and context.holds(step.node))
+    return any(context.mode(each) == Mode.ON | Mode.OFF for each in steps)
+
+
 def _is_of_module_from_outside(node: ast.AST | None, context: FileContext) -> bool:
     """Whether a call in a function is one of a module that the function did not make."""
     if not isinstance(node, ast.Call) or not context.holds(node) or isinstance(node.func, ast.Call):
@@ -316,7 +327,7 @@ def graded(found: Conversion, context: FileContext) -> Grade:
         return told
     if reason is not None and any(step.named for step in reason.chain()):
         return Grade(Confidence.POSSIBLE)
-    if found.code == "TNS101" and reason is not None and _is_computed_from_module(value, reason, context):
+    if found.code == "TNS101" and reason is not None and _may_have_no_graph(value, reason, context):
         return Grade(Confidence.POSSIBLE)
     if found.code == "TNS102" and not _shows_accelerator(value, context):
         return Grade(Confidence.POSSIBLE)
