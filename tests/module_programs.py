@@ -40,6 +40,7 @@ Net(other)
 loss.backward()
 print(x.grad)
 """
+IN_LIST = IN_USE.replace("Net(other)", "Net([other])")
 BASE = """
 SHARED = nn.Linear(2, 2)
 class Base(nn.Module):
@@ -67,7 +68,7 @@ print(x.grad)
 def project(code: str) -> dict[str, str]:
     """Return the files of a project: the program, and others that begin behind `# file: name`."""
     names, texts = ["main.py"], [""]
-    pieces = {"NET": NET, "BUILT": BUILT, "PARAMETER": PARAMETER, "LAYER": LAYER, "IN_USE": IN_USE}
+    pieces = {"NET": NET, "BUILT": BUILT, "PARAMETER": PARAMETER, "LAYER": LAYER, "IN_USE": IN_USE, "IN_LIST": IN_LIST}
     pieces |= {"BASE": BASE, "IN_BASE": IN_BASE}
     for word, text in pieces.items():
         code = f"\n{code}".replace(f"\n{word}\n", f"\n{text}")[1:]

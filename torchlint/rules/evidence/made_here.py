@@ -27,20 +27,29 @@ from torchlint.rules.evidence.called_definitions import (
 )
 from torchlint.rules.evidence.layer_arguments import kept_by_layer
 from torchlint.rules.evidence.object_attributes import Setting, in_force, path_word, settings
+from torchlint.rules.evidence.own_answers import copies_are_new
 
-_COPYING = frozenset({"copy.deepcopy", "torch.tensor", "torch.from_numpy"})
+_COPYING = frozenset({"torch.tensor", "torch.from_numpy"})
 """Functions whose result is new, whatever they are given."""
 _NUMBERS = frozenset(
     f"builtins.{word}" for word in "len int float str bool range round abs isinstance hasattr id repr ord type".split()
 )
 """Functions that give a number or a text, whatever they are given."""
-_LIBRARIES = frozenset({"torch", "torchvision", "builtins", "collections"})
+_CHOOSING = frozenset({"choice", "choices", "sample"})
+"""Functions of ``random`` that hand out members of what they are given; all others give numbers."""
+_NUMBERS_OF_NUMPY = frozenset(
+    "abs arange ceil cos empty exp eye fabs floor hypot identity linspace load loadtxt log log10 log1p log2 logspace "
+    "mean normal ones pow power prod product rand randint randn random random_sample round sin sqrt standard_normal "
+    "std sum tan tanh tri truncnorm uniform var zeros".split()
+)
+"""Functions of NumPy that compute or draw numbers; others may hand out what they are given, in an array of objects."""
+_LIBRARIES = frozenset({"torch", "torchvision", "builtins", "collections", "numpy", "random"})
 """Packages whose functions give what is new, or what they were given."""
 _UNTOLD = frozenset(
-    f"builtins.{word}" for word in ("eval", "exec", "getattr", "globals", "locals", "map", "vars", "next")
+    f"builtins.{word}"
+    for word in ("__import__", "eval", "exec", "getattr", "globals", "locals", "map", "next", "super", "vars")
 )
 """Functions that give what somebody else keeps."""
-_PURE = ("math.", "numpy.", "random.")
 
 
 def kept_arguments(names: frozenset[str], node: ast.Call) -> tuple[ast.expr, ...] | None:
@@ -51,7 +60,7 @@ def kept_arguments(names: frozenset[str], node: ast.Call) -> tuple[ast.expr, ...
     given = (*node.args, *(each.value for each in node.keywords))
     if names_layer(names):
         return kept_by_layer(names, node.args, node.keywords)
-    if names <= _COPYING or all(each in _NUMBERS or each.startswith(_PURE) for each in names):
+    if names <= _COPYING or all(map(_gives_numbers, names)):
         return ()
     if all(each in operations().factories for each in names):
         return tuple(each.value for each in node.keywords if each.arg == "out")
@@ -61,6 +70,14 @@ def kept_arguments(names: frozenset[str], node: ast.Call) -> tuple[ast.expr, ...
     if "copy.copy" in names or names & _UNTOLD or not all(each.partition(".")[0] in _LIBRARIES for each in names):
         return None
     return given
+
+
+def _gives_numbers(name: str) -> bool:
+    """Whether a function gives numbers, an array of numbers or a text, and none of what it is given."""
+    package, word = name.partition(".")[0], leaf(name)
+    if package == "numpy":
+        return word in _NUMBERS_OF_NUMPY
+    return name in _NUMBERS or package == "math" or (package == "random" and word not in _CHOOSING)
 
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -250,7 +267,7 @@ class Judge:
     # ------------------------------------------------------------------ calls
     def _is_new_call(self, node: ast.Call, frame: Frame) -> bool:
         names = self.context.names(node.func)
-        kept = kept_arguments(names, node) if names else None
+        kept = self._kept_arguments(names, node) if names else None
         if kept is not None:
             return self._all_kept(kept, frame)
         if self._all_classes_make_new(node, frame):
@@ -264,6 +281,12 @@ class Judge:
             case ast.Attribute(value=receiver, attr=word) if not names:
                 return (word in _PARTS or word in operations().methods) and self._is_new_object(receiver, frame)
         return False
+
+    def _kept_arguments(self, names: frozenset[str], node: ast.Call) -> tuple[ast.expr, ...] | None:
+        """Return the arguments that may live on in what a call gives; of a deep copy, what a class may hand out."""
+        if names == {"copy.deepcopy"}:
+            return () if copies_are_new(self.context.tree, self.context) else tuple(node.args)
+        return kept_arguments(names, node)
 
     def keeps_new(self, call: ast.Call, names: frozenset[str], start: Frame) -> bool:
         """Whether a constructor of torch's, called by that of a class below it, is given nothing old to keep."""
