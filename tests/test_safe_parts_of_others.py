@@ -104,8 +104,167 @@ class Shared(nn.Linear):
 
 KEPT = []
 """)
-SAFE = MADE_ANEW
-OPEN = HANDED_OUT
+PUT_IN = cases("""
+# case: a name of its own is given what was made for it
+LAYER
+        fc = nn.Linear(2, 2)
+        setattr(fc, "weight", nn.Parameter(torch.ones(2, 2)))
+        fc.register_parameter("bias", nn.Parameter(torch.zeros(2)))
+        self.add_module("body", fc)
+        super().add_module("head", nn.Linear(2, 2))
+        self.body.weight.data.mul_(0.5)
+        self.head.weight.data.mul_(0.5)
+        self.head.load_state_dict(self.body.state_dict(), strict=False, assign=False)
+
+print(Net().body(x))
+# case: a function that only initialises is applied first
+LAYER
+        self.apply(start)
+        self.apply(lambda m: nn.init.zeros_(m.bias) if isinstance(m, nn.Linear) else None)
+        self.fc.weight.data.mul_(0.5)
+
+def start(m):
+    if isinstance(m, nn.Linear):
+        nn.init.constant_(m.weight, 0.5)
+
+print(Net().fc(x))
+""")
+PUT_IN_OF_OTHERS = cases("""
+# case: a state is taken over
+LAYER
+        self.load_state_dict({"fc." + name: p for name, p in other.named_parameters()}, strict=False, assign=True)
+        self.fc.weight.data.mul_(0.5)
+IN_USE
+# case: a state is taken over by a part
+LAYER
+        self.fc.load_state_dict(dict(other.named_parameters()), True, True)
+        self.fc.weight.data.mul_(0.5)
+IN_USE
+# case: a part is made of another's state
+class Part(nn.Module):
+    def __init__(self, other):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        self.load_state_dict({"fc." + name: p for name, p in other.named_parameters()}, assign=True)
+
+class Net(nn.Module):
+    def __init__(self, other):
+        super().__init__()
+        self.part = Part(other)
+        self.part.fc.weight.data.mul_(0.5)
+IN_USE
+# case: a loop sets a part of a part
+LAYER
+        for m in self.children():
+            setattr(m, "weight", other.weight)
+        self.fc.weight.data.mul_(0.5)
+IN_USE
+# case: a name of its own is given a part
+LAYER
+        fc = nn.Linear(2, 2)
+        setattr(fc, "weight", other.weight)
+        self.fc = fc
+        self.fc.weight.data.mul_(0.5)
+IN_USE
+# case: a name of its own has a part registered
+LAYER
+        fc = nn.Linear(2, 2)
+        fc.register_parameter("weight", other.weight)
+        self.fc = fc
+        self.fc.weight.data.mul_(0.5)
+IN_USE
+# case: a name of its own takes all parameters
+LAYER
+        fc = nn.Linear(2, 2)
+        fc._parameters.update(other._parameters)
+        self.fc = fc
+        self.fc.weight.data.mul_(0.5)
+IN_USE
+# case: a name of its own joins all parameters
+LAYER
+        fc = nn.Linear(2, 2)
+        fc._parameters |= other._parameters
+        self.fc = fc
+        self.fc.weight.data.mul_(0.5)
+IN_USE
+# case: a function is applied
+LAYER
+        self.apply(lambda m: setattr(m, "weight", other.weight) if isinstance(m, nn.Linear) else None)
+        self.fc.weight.data.mul_(0.5)
+IN_USE
+# case: a function of the constructor is applied
+LAYER
+        def tie(m):
+            if isinstance(m, nn.Linear):
+                m.weight = other.weight
+        self.apply(tie)
+        self.fc.weight.data.mul_(0.5)
+IN_USE
+# case: a method is applied
+LAYER
+        self.other = [other]
+        self.apply(self.tie)
+        self.fc.weight.data.mul_(0.5)
+
+    def tie(self, m):
+        if isinstance(m, nn.Linear):
+            m.weight = self.other[0].weight
+IN_USE
+# case: a part of a part is exchanged
+LAYER
+        self.body = nn.Sequential(nn.Linear(2, 2))
+        self.set_submodule("body.0", other)
+        self.body[0].weight.data.mul_(0.5)
+IN_USE
+# case: a part is found by its name
+LAYER
+        self.get_submodule("fc").weight = other.weight
+        self.fc.weight.data.mul_(0.5)
+IN_USE
+# case: the base class adds a part
+LAYER
+        super().add_module("fc", other)
+        self.fc.weight.data.mul_(0.5)
+IN_USE
+# case: a layer's own parameter is registered by its base class
+class Net(nn.Linear):
+    def __init__(self, other):
+        super().__init__(2, 2)
+        super().register_parameter("weight", other.weight)
+        self.weight.data.mul_(0.5)
+IN_USE
+# case: a part is registered by keywords
+class Net(nn.Linear):
+    def __init__(self, other):
+        super().__init__(2, 2)
+        self.register_parameter(param=other.weight, name="weight")
+        self.weight.data.mul_(0.5)
+IN_USE
+# case: all parts are exchanged
+LAYER
+        self._modules = dict(fc=other)
+        self.fc.weight.data.mul_(0.5)
+IN_USE
+# case: a list grows
+class Net(nn.Sequential):
+    def __init__(self, other):
+        super().__init__()
+        self.append(other)
+        for m in self.modules():
+            if isinstance(m, nn.Linear):
+                m.weight.data.mul_(0.5)
+IN_USE
+# case: a function sets a part where it is called
+LAYER
+        tie = lambda: setattr(self, "fc", other)
+        self.fc = nn.Linear(2, 2)
+        tie()
+        self.fc.weight.data.mul_(0.5)
+IN_USE
+""")
+
+SAFE = MADE_ANEW | PUT_IN
+OPEN = HANDED_OUT | PUT_IN_OF_OTHERS
 
 
 @pytest.mark.parametrize("name", SAFE)

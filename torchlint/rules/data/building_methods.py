@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Mapping
 
 from torchlint.rules.api import FileContext, Function, remembered
-from torchlint.rules.evidence.called_definitions import Definitions
+from torchlint.rules.evidence.called_definitions import Definitions, Frame
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LISTING = frozenset(
@@ -44,6 +45,26 @@ def own_name(method: Function) -> str:
     """Return what a method calls its object."""
     given = [*method.args.posonlyargs, *method.args.args]
     return given[0].arg if given else ""
+
+
+def argument(function: Function) -> str:
+    """Return the first parameter of a function, the object of a method left out."""
+    given = (each.arg for each in (*function.args.posonlyargs, *function.args.args))
+    return next((each for each in given if each not in ("self", "cls")), "")
+
+
+def applied_to_parts(
+    call: ast.Call, around: Function, methods: Mapping[str, Function], context: FileContext
+) -> Iterator[tuple[Function, str]]:
+    """Yield the functions of the file that ``net.apply(start)`` runs, each with its name for a part of the module."""
+    for each in (*call.args, *(one.value for one in call.keywords)):
+        match each:
+            case ast.Lambda(args=ast.arguments(args=[first, *_])):
+                yield around, first.arg
+            case ast.Attribute(value=ast.Name(id=this), attr=word) if this == own_name(around) and word in methods:
+                yield methods[word], argument(methods[word])
+            case _ if (here := Definitions(context).function(each, Frame(around))) is not None:
+                yield here[0], argument(here[0])
 
 
 def is_of_another_class(node: ast.Attribute, owner: ast.ClassDef, context: FileContext) -> bool:

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from torchlint.rules.api import GIVING_ITSELF, FileContext, Function, Kind, Mode, operations, remembered
-from torchlint.rules.data.building_methods import building_methods, lineage, own_name
+from torchlint.rules.data.building_methods import applied_to_parts, argument, building_methods, lineage, own_name
 from torchlint.rules.evidence.called_definitions import (
     PLAIN,
     Definitions,
@@ -20,7 +20,7 @@ from torchlint.rules.evidence.called_definitions import (
     names_layer,
     stores,
 )
-from torchlint.rules.evidence.object_attributes import Setting, settings
+from torchlint.rules.evidence.object_attributes import Setting, settings, takes_over
 
 _NUMBERS = frozenset(
     "in_features out_features in_channels out_channels kernel_size stride padding dilation groups num_features "
@@ -49,8 +49,7 @@ _DEEPEST = 6
 """Parameters are followed to who hands them on this far."""
 _ASKING = frozenset(
     f"builtins.{word}"
-    for word in "isinstance hasattr issubclass type len print id str repr int float bool super setattr callable "
-    "range".split()
+    for word in "isinstance hasattr issubclass type len print id str repr int float bool super callable range".split()
 )
 _HOLDING = ("torch.nn.", "torch.optim.", "torch.utils.data.", "torchvision.", "collections.", "copy.")
 _COMPUTING = ("torch.nn.functional.", "torch.nn.utils.")
@@ -65,9 +64,8 @@ _GOING_BACK = frozenset({"torch.autograd.grad", "torch.autograd.backward"})
 @remembered
 def computes_with_its_argument(function: Function, context: FileContext) -> bool:
     """Whether a function runs the module that it is given first, computes with its tensors, or hands them on."""
-    given = [*function.args.posonlyargs, *function.args.args]
-    given = [each for each in given if each.arg not in ("self", "cls")]
-    return not given or _Code(context).computes([(function, given[0].arg)])
+    given = argument(function)
+    return not given or _Code(context).computes([(function, given)])
 
 
 @remembered
@@ -236,6 +234,8 @@ class _Code:
         if call.func is node:
             return self._called(node, call, function)
         names = self._context.names(call.func)
+        if names == {"builtins.setattr"}:
+            return self._may_take(call.args[0], call, function) and self._bind(call.args[0], function)
         if names and names <= _PASSING:
             return None
         if names and all(each in _ASKING or each.startswith(_LOOKING) for each in names):
@@ -267,6 +267,11 @@ class _Code:
         if not isinstance(node, ast.Attribute):
             return self._is_quiet(call)
         word = node.attr
+        if word == "apply":
+            for each in applied_to_parts(call, function, self._methods, self._context):
+                self._follow(*each)
+        if takes_over(call):
+            return False
         if self._is_own(node.value, function) and (word in self._methods or not self._is_run(node)):
             return None if word not in self._methods or word in GIVING_ITSELF else self._has_result(call)
         if word in _LISTING or word in GIVING_ITSELF or word in ("get", "copy"):
@@ -322,12 +327,11 @@ class _Code:
 
     def _may_take(self, node: ast.expr, call: ast.Call, function: Function) -> bool:
         """Whether a part is given nothing that may be in use; what the object is given by its name is judged there."""
-        if any(each.arg in ("assign", None) for each in call.keywords):
-            return False
         root = node
         while isinstance(root, ast.Attribute | ast.Subscript):
             root = root.value
-        if not self._is_another_name(root, function) or all(map(self._is_fresh, call.args)):
+        given = call.args[-1:] if node in call.args else call.args  # `setattr(m, name, value)`
+        if not self._is_another_name(root, function) or all(map(self._is_fresh, given)):
             return True
         return isinstance(node, ast.Name) and self._is_list_of_its_own(node)
 

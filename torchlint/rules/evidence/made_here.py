@@ -26,7 +26,7 @@ from torchlint.rules.evidence.called_definitions import (
     stores,
 )
 from torchlint.rules.evidence.layer_arguments import kept_by_layer
-from torchlint.rules.evidence.object_attributes import Setting, in_force, path_word, settings
+from torchlint.rules.evidence.object_attributes import Setting, in_force, put_into, settings
 from torchlint.rules.evidence.own_answers import copies_are_new
 
 _COPYING = frozenset({"torch.tensor", "torch.from_numpy"})
@@ -86,7 +86,6 @@ _PARTS = frozenset(
     "items keys to cuda cpu float double half train eval apply requires_grad_ type xpu".split()
 )
 """Methods that give what a module or a container holds, or itself."""
-_STORING = frozenset("append extend insert add_module update setdefault register_module __setitem__".split())
 _BARE = frozenset({"Module", "object", "ABC"})
 """Base classes that put nothing into an object."""
 _HOOKS = frozenset({"__new__", "__setattr__", "__getattr__", "__getattribute__"})
@@ -216,14 +215,8 @@ class Judge:
     def origins(self, word: str, frame: Frame) -> Iterator[ast.expr | None]:
         """Yield all that a local name is bound to, and what is put into it; None for what is not understood."""
         yield from stores(word, frame.function, self.context)
-        for call in self.context.own(frame.function, ast.Call):
-            match call.func:
-                case ast.Attribute(value=ast.Name(id=name), attr=method) if name == word and method in _STORING:
-                    yield from (*call.args, *(each.value for each in call.keywords))
-        for one in self.context.own(frame.function, ast.Assign):
-            if any(isinstance(each, ast.Subscript | ast.Attribute) and path_word(each, word, "") is not None
-                   for each in one.targets):  # fmt: skip
-                yield one.value
+        for node in self.context.within(frame.function):
+            yield from (each.value for each in put_into(word, node))
 
     def _is_plain(self, node: ast.expr, frame: Frame) -> bool:
         """Whether an expression gives a number, a text, a class, a function or settings."""

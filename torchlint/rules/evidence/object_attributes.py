@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
 from torchlint.rules.api import GRAD_MODES, FileContext, Function, remembered
 from torchlint.rules.evidence.local_bindings import names_of
@@ -143,13 +144,11 @@ def _sets_by_any_name(_: ast.Module, context: FileContext) -> bool:
 
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_ADDING = frozenset(
-    "append extend insert add_module update setdefault register_module register_parameter register_buffer "
-    "__setitem__ __setattr__".split()
-)
-_NAMED = frozenset("add_module register_module register_parameter register_buffer __setattr__".split())
+_ADDING = frozenset("append extend insert update setdefault __setitem__".split())
+_NAMED = frozenset("add_module register_module register_parameter register_buffer set_submodule __setattr__".split())
 """Methods of a module that are given a name and what to keep under it."""
-_STORES = frozenset({"_modules", "_parameters", "_buffers"})
+_STORES = frozenset({"", "_modules", "_parameters", "_buffers", "__dict__", "get_submodule", "get_parameter"})
+"""Attributes of a module, and the module itself where it is a list, that give parts by any name."""
 _ASKING = frozenset("super isinstance issubclass hasattr getattr id type print len repr str hash".split())
 """Functions that are handed an object and put nothing into it."""
 
@@ -176,22 +175,28 @@ def settings(function: Function, context: FileContext) -> tuple[Setting, ...]:
 
 def _found(context: FileContext, function: Function, self: str) -> Iterator[Setting]:
     for node in context.within(function):
+        yield from put_into(self, node)
         match node:
-            case ast.Assign(targets=targets, value=value):
-                for target in targets:
-                    yield from _assigned(target, value, self, node)
-            case ast.AnnAssign(target=target, value=ast.expr() as value):
-                yield from _assigned(target, value, self, node)
-            case ast.AugAssign(target=target, value=value) if (word := path_word(target, self)) is not None:
-                yield Setting(node, word, value, whole=False)
-            case (
-                ast.For(target=target) | ast.AsyncFor(target=target) | ast.withitem(optional_vars=ast.expr() as target)
-            ):
-                yield from _assigned(target, None, self, node)
-            case ast.Call():
-                yield from _called(node, self)
+            case ast.Call() if _hands_over(node, self):
+                yield Setting(node, None, None)
             case ast.Attribute(value=ast.Name(id=owner), attr="__dict__") if owner == self:
                 yield Setting(node, None, None)
+
+
+def put_into(self: str, node: ast.AST) -> Iterator[Setting]:
+    """Yield what a node puts into the object of a name by itself; where it hands the object over, nothing is told."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                yield from _assigned(target, value, self, node)
+        case ast.AnnAssign(target=target, value=ast.expr() as value):
+            yield from _assigned(target, value, self, node)
+        case ast.AugAssign(target=ast.Attribute() | ast.Subscript() as target, value=value):
+            yield from _part(path_word(target, self, empty=""), value, node)
+        case ast.For(target=target) | ast.AsyncFor(target=target) | ast.withitem(optional_vars=ast.expr() as target):
+            yield from _assigned(target, None, self, node)
+        case ast.Call():
+            yield from _called(node, self)
 
 
 def _assigned(target: ast.expr, value: ast.expr | None, self: str, at: ast.AST) -> Iterator[Setting]:
@@ -204,38 +209,80 @@ def _assigned(target: ast.expr, value: ast.expr | None, self: str, at: ast.AST) 
                 yield from _assigned(each, part, self, at)
         case ast.Starred(value=inner):
             yield from _assigned(inner, None, self, at)
-        case ast.Attribute(value=ast.Name(id=owner), attr=word) if owner == self:
+        case ast.Attribute(value=ast.Name(id=owner), attr=word) if owner == self and word not in _STORES:
             yield Setting(at, word, value)
         case ast.Attribute() | ast.Subscript():
-            held = path_word(target, self)
-            if held is not None:
-                yield Setting(at, None if held in _STORES else held, value, whole=held in _STORES)
+            yield from _part(path_word(target, self, empty=""), value, at)
+
+
+def _part(held: str | None, value: ast.expr | None, at: ast.AST) -> Iterator[Setting]:
+    """Yield that something is put into what an attribute holds, or into the object by any name; nothing for None."""
+    if held is not None:
+        yield Setting(at, None if held in _STORES else held, value, whole=False)
 
 
 def _called(node: ast.Call, self: str) -> Iterator[Setting]:
     arguments = [*node.args, *(each.value for each in node.keywords)]
     match node.func:
-        case ast.Attribute(value=ast.Name(id=owner), attr=word) if owner == self and word in _NAMED:
-            yield _named(node, arguments)
-        case ast.Attribute(value=inner, attr=word) if word in _ADDING and (held := path_word(inner, self)) is not None:
-            yield from (Setting(node, None if held in _STORES else held, each, whole=False) for each in arguments)
-        case ast.Name(id="setattr") if node.args and path_word(node.args[0], self, empty="") == "":
-            yield _named(node, arguments[1:])
-        case ast.Name(id="setattr") if node.args and (held := path_word(node.args[0], self)) is not None:
-            yield Setting(node, held, arguments[-1], whole=False)
-        case ast.Name(id=word) if word in _ASKING:
-            pass
-        case ast.Attribute(attr="__init__"):  # what a base class is given is looked at with the base class
-            pass
-        case _:
-            if any(isinstance(each, ast.Name) and each.id == self for each in arguments):
-                yield Setting(node, None, None)
+        case ast.Attribute(value=inner, attr=word) if word in _NAMED and _is_object(inner, self):
+            yield from _named(node, node.args)
+        case ast.Attribute(value=inner, attr=word) if word in _NAMED | _ADDING or takes_over(node):
+            held = "" if _is_object(inner, self) else path_word(inner, self, empty="")
+            for each in arguments:
+                yield from _part(held, each, node)
+        case ast.Name(id="setattr") if node.args and _is_object(node.args[0], self):
+            yield from _named(node, node.args[1:])
+        case ast.Name(id="setattr") if node.args:
+            yield from _part(path_word(node.args[0], self, empty=""), arguments[-1], node)
 
 
-def _named(node: ast.Call, arguments: list[ast.expr]) -> Setting:
-    name = arguments[0] if arguments else None
+def _is_object(node: ast.expr, self: str) -> bool:
+    """Whether an expression is the object of a name, also as its base classes see it: ``super()``."""
+    match node:
+        case ast.Name(id=word):
+            return word == self
+        case ast.Call(func=ast.Name(id="super"), args=[]):
+            return self == "self"
+        case ast.Call(func=ast.Name(id="super"), args=[_, ast.Name(id=word)]):
+            return word == self
+    return False
+
+
+def takes_over(call: ast.Call) -> bool:
+    """Whether a call of ``load_state_dict`` makes the tensors that it is given parts of the module: ``assign=True``."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "load_state_dict":
+        return False
+    copied = [each.value for each in call.keywords if each.arg in ("assign", None)]
+    copied += call.args[_BEFORE_ASSIGN:] + [each for each in call.args if isinstance(each, ast.Starred)]
+    return not all(isinstance(each, ast.Constant) and not each.value for each in copied)
+
+
+_BEFORE_ASSIGN = 2
+"""Arguments of ``load_state_dict`` before ``assign``."""
+
+
+def _hands_over(node: ast.Call, self: str) -> bool:
+    """Whether an object is handed to what may put anything into it.
+
+    What a base class is given is looked at with the base class.
+    """
+    match node.func:
+        case ast.Name(id=word) if word in _ASKING or word == "setattr":
+            return False
+        case ast.Attribute(attr="__init__"):
+            return False
+    arguments = [*node.args, *(each.value for each in node.keywords)]
+    return any(isinstance(each, ast.Name) and each.id == self for each in arguments)
+
+
+def _named(node: ast.Call, given: list[ast.expr]) -> Iterator[Setting]:
+    """Yield what a call puts into an object by a name, ``n.0`` among them: that of a part of a part."""
+    others = {each.arg: each.value for each in node.keywords}
+    name = given[0] if given else others.pop("name", others.pop("target", None))
     word = name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else None
-    return Setting(node, word, arguments[1] if len(arguments) > 1 else None)
+    first, dot, _ = word.partition(".") if word is not None else (None, "", "")
+    values: list[ast.expr | None] = [*given[1:], *others.values()]
+    yield from (Setting(node, first, each, whole=not dot) for each in values or [None])
 
 
 def path_word(node: ast.expr, source: str | None, empty: str | None = None) -> str | None:
@@ -263,7 +310,8 @@ def in_force(found: list[Setting], word: str | None, until: ast.AST, context: Fi
     loops = {each for each in around if isinstance(each, ast.For | ast.While)}
     found = [each for each in found if _row(each.at) <= _row(until) or not loops.isdisjoint(context.ancestors(each.at))]
     blocks = {context.parent(each) for each in around if isinstance(each, ast.stmt)}
-    sure = [each for each in found if each.whole and each.word == word and _is_sure(each.at, until, blocks, context)]
+    whole = [each for each in found if each.whole and each.word == word is not None]
+    sure = [each for each in whole if _is_sure(each.at, until, blocks, context)]
     last = max((_row(each.at) for each in sure), default=0)
     return [each for each in found if any(row >= last for row in _rows(each.at, until, context))]
 
@@ -284,6 +332,8 @@ def _is_sure(at: ast.AST, until: ast.AST, blocks: set[ast.AST | None], context: 
 def _rows(at: ast.AST, until: ast.AST, context: FileContext) -> list[float]:
     """Return the rows on which a setting may happen: one in a function inside the function, where that is called."""
     inner, outer = context.function_around(at), context.function_around(until)
+    if any(isinstance(each, ast.Lambda) for each in takewhile(lambda each: each is not inner, context.ancestors(at))):
+        return [float("inf")]
     if inner is outer or inner is None or outer is None:
         return [_row(at)]
     uses = [each for each in context.inside(outer, ast.Name) if each.id == inner.name]
