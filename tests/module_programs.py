@@ -41,6 +41,18 @@ loss.backward()
 print(x.grad)
 """
 IN_LIST = IN_USE.replace("Net(other)", "Net([other])")
+MAKERS = """
+KEPT = nn.Linear(2, 2)
+def make():
+    return nn.Linear(2, 2)
+
+class Layer(nn.Linear):
+    pass
+"""
+NET_MADE = BUILT + "        self.fc = make()\n        self.fc.weight.data.mul_(0.5)\n"
+NET_CLASS = NET_MADE.replace("make()", "Layer(2, 2)")
+IN_KEPT = "loss = KEPT(x).pow(2).sum()\nNet()\nloss.backward()\nprint(x.grad)\n"
+IN_CALL = IN_KEPT.replace("Net()", "Net(lambda: KEPT)")
 BASE = """
 SHARED = nn.Linear(2, 2)
 class Base(nn.Module):
@@ -69,7 +81,8 @@ def project(code: str) -> dict[str, str]:
     """Return the files of a project: the program, and others that begin behind `# file: name`."""
     names, texts = ["main.py"], [""]
     pieces = {"NET": NET, "BUILT": BUILT, "PARAMETER": PARAMETER, "LAYER": LAYER, "IN_USE": IN_USE, "IN_LIST": IN_LIST}
-    pieces |= {"BASE": BASE, "IN_BASE": IN_BASE}
+    pieces |= {"BASE": BASE, "IN_BASE": IN_BASE, "MAKERS": MAKERS, "NET_MADE": NET_MADE, "NET_CLASS": NET_CLASS}
+    pieces |= {"IN_KEPT": IN_KEPT, "IN_CALL": IN_CALL}
     for word, text in pieces.items():
         code = f"\n{code}".replace(f"\n{word}\n", f"\n{text}")[1:]
     for line in code.splitlines(keepends=True):

@@ -263,8 +263,108 @@ LAYER
 IN_USE
 """)
 
-SAFE = MADE_ANEW | PUT_IN
-OPEN = HANDED_OUT | PUT_IN_OF_OTHERS
+MADE_BY_ITS_OWN = cases("""
+# case: a function and a class whose names others use, too
+MAKERS
+LAYER
+        self.body = make()
+        self.head = Layer(2, 2)
+        self.body.weight.data.mul_(0.5)
+        self.head.weight.data.mul_(0.5)
+
+def show(make, Layer):
+    make = make + Layer
+    return [Layer for Layer in range(make)]
+
+class Others:
+    def make(self):
+        return show(1, 2)
+
+print(Net().head(x), Others().make())
+# case: a function of the constructor
+LAYER
+        def make():
+            return nn.Linear(2, 2)
+        self.body = make()
+        self.body.weight.data.mul_(0.5)
+
+print(Net().body(x))
+""")
+MADE_BY_OTHERS = cases("""
+# case: a function is a parameter
+MAKERS
+class Net(nn.Module):
+    def __init__(self, make=make):
+        super().__init__()
+        self.fc = make()
+        self.fc.weight.data.mul_(0.5)
+IN_CALL
+# case: a function is bound by the constructor
+MAKERS
+LAYER
+        for make in [lambda: other]:
+            self.fc = make()
+        self.fc.weight.data.mul_(0.5)
+IN_USE
+# case: a function is defined again
+MAKERS
+if x.requires_grad:
+    def make():
+        return KEPT
+NET_MADE
+IN_KEPT
+# case: a function remembers
+import functools
+MAKERS
+make = functools.lru_cache(None)(make)
+NET_MADE
+loss = Net().fc(x).pow(2).sum()
+Net()
+loss.backward()
+print(x.grad)
+# case: a function is bound anew by another function
+MAKERS
+NET_MADE
+def share():
+    global make
+    make = lambda: KEPT
+
+share()
+IN_KEPT
+# case: an import comes after a function
+MAKERS
+from makers import *
+NET_MADE
+IN_KEPT
+# file: makers.py
+KEPT = nn.Linear(2, 2)
+def make():
+    return KEPT
+# case: another file binds a function anew
+import nets
+from nets import KEPT, Net
+nets.make = lambda: KEPT
+IN_KEPT
+# file: nets.py
+MAKERS
+NET_MADE
+# case: a class is bound anew
+MAKERS
+Layer = lambda rows, columns: KEPT
+NET_CLASS
+IN_KEPT
+# case: another file binds a class anew
+import nets
+from nets import KEPT, Net
+nets.Layer = lambda rows, columns: KEPT
+IN_KEPT
+# file: nets.py
+MAKERS
+NET_CLASS
+""")
+
+SAFE = MADE_ANEW | PUT_IN | MADE_BY_ITS_OWN
+OPEN = HANDED_OUT | PUT_IN_OF_OTHERS | MADE_BY_OTHERS
 
 
 @pytest.mark.parametrize("name", SAFE)

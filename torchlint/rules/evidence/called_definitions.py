@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from torchlint.rules.api import FileContext, Function, Kind, remembered
+from torchlint.rules.api import FileContext, Function, Kind, parameters, remembered
 from torchlint.rules.evidence.layer_arguments import numbers_of_layer
 
 PLAIN = Kind.INTEGER | Kind.SCALAR | Kind.STRING | Kind.NONE | Kind.SIZE | Kind.DEVICE | Kind.DTYPE | Kind.ARRAY
@@ -250,7 +250,7 @@ class Definitions:
             case ast.Name(id=word):
                 here = self.class_here(node)
                 if here is not None:
-                    return [here]
+                    return [here] if self.context.other_texts.binds(word) is None else None
                 if word in frame.given:
                     return self.classes(*frame.given[word])
                 bound = stores(word, frame.function, self.context) if isinstance(frame.function, _FUNCTIONS) else []
@@ -263,9 +263,9 @@ class Definitions:
 
     def class_here(self, node: ast.expr) -> ast.ClassDef | None:
         """Return the class of the file that a name stands for, where there is one of that name."""
-        classes = (each for each in self.context.tree.body if isinstance(each, ast.ClassDef))
-        found = [each for each in classes if isinstance(node, ast.Name) and each.name == node.id]
-        return found[0] if len(found) == 1 else None
+        found = definition(node, self.context) if isinstance(node, ast.Name) else None
+        is_outer = found is not None and self.context.parent(found) is self.context.tree
+        return found if isinstance(found, ast.ClassDef) and is_outer else None
 
     def _joined(self, several: list[tuple[ast.expr | None, Frame]]) -> list[ast.ClassDef | frozenset[str]] | None:
         """Return the classes that all of several expressions may be; None where one of them is not known."""
@@ -288,17 +288,61 @@ class Definitions:
     def function(self, node: ast.expr, frame: Frame) -> tuple[Function, Building | None] | None:
         """Return the function or the method of the same object that is called, where the file has it."""
         match node:
-            case ast.Name(id=word):
-                inner_ones = frame.function.body if isinstance(frame.function, _FUNCTIONS) else []
-                here: list[ast.stmt] = [each for each in inner_ones if getattr(each, "name", "") == word]
-                if here and stores(word, frame.function, self.context):
-                    return None
-                here = here or self.context.tree.body
-                this = None
+            case ast.Name():
+                here = definition(node, self.context)
+                return (here, None) if isinstance(here, ast.FunctionDef) and self._is_kept(here) else None
             case ast.Attribute(value=inner, attr=word) if frame.this is not None and is_self(inner, frame):
-                here = [statement for each in frame.this.line for statement in each.body]
-                this = frame.this
-            case _:
+                every = [statement for each in frame.this.line for statement in each.body]
+                found = [each for each in every if isinstance(each, ast.FunctionDef) and each.name == word]
+                return (found[0], frame.this) if len(found) == 1 and not found[0].decorator_list else None
+        return None
+
+    def _is_kept(self, here: ast.FunctionDef | ast.ClassDef) -> bool:
+        """Whether nothing may be called in the place of a function or class: no decorator, no other file binds it."""
+        is_outer = self.context.parent(here) is self.context.tree
+        return not here.decorator_list and (not is_outer or self.context.other_texts.binds(here.name) is None)
+
+
+def definition(name: ast.Name, context: FileContext) -> Function | ast.ClassDef | None:
+    """Return the function or class that a name stands for: the only thing that its scope binds it to."""
+    for scope in context.ancestors(name):
+        if isinstance(scope, ast.Lambda) and name.id in parameters(scope):
+            return None
+        bound = _bound_in(scope, context) if isinstance(scope, (*_FUNCTIONS, ast.Module)) else {}
+        if found := bound.get(name.id):
+            one = found[0]
+            if len(found) > 1 or context.parent(one) is not scope or not isinstance(one, (*_FUNCTIONS, ast.ClassDef)):
                 return None
-        found = [each for each in here if isinstance(each, ast.FunctionDef) and each.name == word]
-        return (found[0], this) if len(found) == 1 and not found[0].decorator_list else None
+            stars = (each for each in bound.get("*", ()) if isinstance(each, ast.ImportFrom))
+            return None if any(each.lineno > one.lineno for each in stars) else one
+    return None
+
+
+_BINDING = (*_FUNCTIONS, ast.ClassDef, ast.ExceptHandler, ast.Name, ast.Import, ast.ImportFrom)
+_SHARING = (ast.Global, ast.Nonlocal)
+
+
+@remembered
+def _bound_in(scope: ast.AST, context: FileContext) -> dict[str, list[ast.AST]]:
+    """Return all that a function or module binds its names by, what ``global`` hands to inner functions among it."""
+    found: dict[str, list[ast.AST]] = {}
+    if isinstance(scope, _FUNCTIONS):
+        found = {word: [scope] for word in parameters(scope)}
+    nodes: list[ast.AST] = [each for kind in _BINDING for each in context.own(scope, kind)]
+    nodes += [each for kind in _SHARING for each in context.inside(scope, kind)]
+    for each in nodes:
+        for word in _words_bound(each):
+            found.setdefault(word, []).append(each)
+    return found
+
+
+def _words_bound(node: ast.AST) -> list[str]:
+    match node:
+        case ast.Name(id=word):
+            return [] if isinstance(node.ctx, ast.Load) else [word]
+        case ast.Global(names=words) | ast.Nonlocal(names=words):
+            return words
+        case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+            return [(each.asname or each.name).partition(".")[0] for each in aliases]
+    name = getattr(node, "name", None)
+    return [name] if isinstance(name, str) else []
