@@ -52,6 +52,16 @@ class Layer(nn.Linear):
 NET_MADE = BUILT + "        self.fc = make()\n        self.fc.weight.data.mul_(0.5)\n"
 NET_CLASS = NET_MADE.replace("make()", "Layer(2, 2)")
 IN_KEPT = "loss = KEPT(x).pow(2).sum()\nNet()\nloss.backward()\nprint(x.grad)\n"
+PART = "class Part(nn.Module):\n    def __init__(self):\n        super().__init__()\n\n"
+OF_PART = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Part()
+        self.part.shared.weight.data.mul_(0.5)
+
+"""
+OF_PART += IN_KEPT
 IN_CALL = IN_KEPT.replace("Net()", "Net(lambda: KEPT)")
 BASE = """
 SHARED = nn.Linear(2, 2)
@@ -82,7 +92,7 @@ def project(code: str) -> dict[str, str]:
     names, texts = ["main.py"], [""]
     pieces = {"NET": NET, "BUILT": BUILT, "PARAMETER": PARAMETER, "LAYER": LAYER, "IN_USE": IN_USE, "IN_LIST": IN_LIST}
     pieces |= {"BASE": BASE, "IN_BASE": IN_BASE, "MAKERS": MAKERS, "NET_MADE": NET_MADE, "NET_CLASS": NET_CLASS}
-    pieces |= {"IN_KEPT": IN_KEPT, "IN_CALL": IN_CALL}
+    pieces |= {"IN_KEPT": IN_KEPT, "IN_CALL": IN_CALL, "PART": PART, "OF_PART": OF_PART}
     for word, text in pieces.items():
         code = f"\n{code}".replace(f"\n{word}\n", f"\n{text}")[1:]
     for line in code.splitlines(keepends=True):

@@ -362,9 +362,148 @@ IN_KEPT
 MAKERS
 NET_CLASS
 """)
+GIVES_ITS_OWN = cases("""
+# case: parts of parts of the file's own classes
+class Block(nn.Module):
+    expansion = 2
 
-SAFE = MADE_ANEW | PUT_IN | MADE_BY_ITS_OWN
-OPEN = HANDED_OUT | PUT_IN_OF_OTHERS | MADE_BY_OTHERS
+    def __init__(self):
+        super().__init__()
+        self.out = nn.Linear(2, 2)
+
+    @property
+    def width(self):
+        return self.out.in_features
+
+class Blocks(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([Block(), Block()])
+
+    def __getitem__(self, place):
+        return self.layers[place]
+
+    def __iter__(self):
+        return iter(self.layers)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = Blocks()
+        self.blocks[0].out.weight.data.mul_(0.5)
+        for block in self.blocks:
+            block.out.bias.data.mul_(0.5)
+
+    @property
+    def out(self):
+        return self.blocks[1].out
+
+print(Net().out(x))
+""")
+GIVES_OTHERS = cases("""
+# case: a property
+KEPT = nn.Linear(2, 2)
+PART
+    @property
+    def shared(self):
+        return KEPT
+OF_PART
+# case: a property of a class above
+KEPT = nn.Linear(2, 2)
+class Base(nn.Module):
+    @property
+    def shared(self):
+        return KEPT
+
+class Part(Base):
+    pass
+OF_PART
+# case: a layer that a class has
+KEPT = nn.Linear(2, 2)
+PART
+    shared = KEPT
+OF_PART
+# case: a property where a function is applied
+PART
+    @property
+    def shared(self):
+        return KEPT
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Part()
+        self.apply(start)
+
+def start(m):
+    if isinstance(m, Part):
+        m.shared.weight.data.mul_(0.5)
+
+KEPT = nn.Linear(2, 2)
+IN_KEPT
+# case: a property of what is copied
+import copy
+PART
+    @property
+    def shared(self):
+        return KEPT
+
+class Net(nn.Module):
+    def __init__(self, part):
+        super().__init__()
+        self.part = copy.deepcopy(part())
+        self.part.shared.weight.data.mul_(0.5)
+
+KEPT = nn.Linear(2, 2)
+loss = KEPT(x).pow(2).sum()
+Net(Part)
+loss.backward()
+print(x.grad)
+# case: members of its own
+PART
+    def __getitem__(self, place):
+        return KEPT
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Part()
+        self.part[0].weight.data.mul_(0.5)
+
+KEPT = nn.Linear(2, 2)
+IN_KEPT
+# case: a walk of its own
+PART
+    def __iter__(self):
+        yield KEPT
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Part()
+        for m in self.part:
+            m.weight.data.mul_(0.5)
+
+KEPT = nn.Linear(2, 2)
+IN_KEPT
+# case: a list of modules of its own
+PART
+    def modules(self):
+        yield KEPT
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Part()
+        for m in self.part.modules():
+            m.weight.data.mul_(0.5)
+
+KEPT = nn.Linear(2, 2)
+IN_KEPT
+""")
+
+SAFE = MADE_ANEW | PUT_IN | MADE_BY_ITS_OWN | GIVES_ITS_OWN
+OPEN = HANDED_OUT | PUT_IN_OF_OTHERS | MADE_BY_OTHERS | GIVES_OTHERS
 
 
 @pytest.mark.parametrize("name", SAFE)

@@ -17,7 +17,6 @@ from torchlint.rules.evidence.called_definitions import (
     constructor,
     has_plain_default,
     is_counted_with,
-    is_kept_by_class,
     is_self,
     is_settings,
     named_parameters,
@@ -27,7 +26,7 @@ from torchlint.rules.evidence.called_definitions import (
 )
 from torchlint.rules.evidence.layer_arguments import kept_by_layer
 from torchlint.rules.evidence.object_attributes import Setting, in_force, put_into, settings
-from torchlint.rules.evidence.own_answers import copies_are_new
+from torchlint.rules.evidence.own_answers import answers, copies_are_new, may_answer
 
 _COPYING = frozenset({"torch.tensor", "torch.from_numpy"})
 """Functions whose result is new, whatever they are given."""
@@ -89,6 +88,7 @@ _PARTS = frozenset(
 _BARE = frozenset({"Module", "object", "ABC"})
 """Base classes that put nothing into an object."""
 _HOOKS = frozenset({"__new__", "__setattr__", "__getattr__", "__getattribute__"})
+_GIVING = frozenset({"__getitem__", "__iter__", "__next__"})
 _LONGEST = 5
 """Classes of the file that derive from each other, at most."""
 _DEEPEST = 60
@@ -112,6 +112,10 @@ class Judge:
         self._asked: set[tuple[Frame, str, bool]] = set()
         """Names that are looked into: a name that is made of itself adds nothing."""
         self.made: list[Made] = []
+        self.classes: set[ast.ClassDef] = set()
+        """Classes of the file whose objects were met."""
+        self._has_any_class = False
+        """Whether an object was met whose class is not known."""
 
     def close(self) -> None:
         """Let go of all objects that were followed: they and their frames refer to each other in circles."""
@@ -183,8 +187,16 @@ class Judge:
             this = frame.this
             if this is not None and isinstance(node, ast.Attribute) and is_self(inner, frame):
                 return this.owns(node.attr)
-            return not self.context.names(node) and not is_self(inner, frame) and self._is_new_object(inner, frame)
+            word = node.attr if isinstance(node, ast.Attribute) else ""
+            is_part = not self.context.names(node) and not is_self(inner, frame)
+            return is_part and self._is_new_object(inner, frame) and not self._is_answered(word)
         return False
+
+    def _is_answered(self, word: str) -> bool:
+        """Whether the class of an object that was met may give something of its own by a name, such as a property."""
+        if self._has_any_class and may_answer(word, self.context):
+            return True
+        return any(answers(each, word) for each in self.classes)
 
     def _is_new_object(self, node: ast.expr, frame: Frame) -> bool:
         """Whether an object is new and one whose parts are its own: a record of settings may hold what others made."""
@@ -193,6 +205,7 @@ class Judge:
 
     def _is_new_name(self, node: ast.Name, frame: Frame) -> bool:
         if node.id in frame.trusted:
+            self._has_any_class = True
             return True
         if not isinstance(frame.function, _FUNCTIONS):
             return False
@@ -272,12 +285,14 @@ class Judge:
             case ast.Attribute(value=receiver, attr=word) if frame.this is not None and is_self(receiver, frame):
                 return word in _PARTS and frame.this.is_all_new
             case ast.Attribute(value=receiver, attr=word) if not names:
-                return (word in _PARTS or word in operations().methods) and self._is_new_object(receiver, frame)
+                is_part = word in _PARTS or word in operations().methods
+                return is_part and self._is_new_object(receiver, frame) and not self._is_answered(word)
         return False
 
     def _kept_arguments(self, names: frozenset[str], node: ast.Call) -> tuple[ast.expr, ...] | None:
         """Return the arguments that may live on in what a call gives; of a deep copy, what a class may hand out."""
         if names == {"copy.deepcopy"}:
+            self._has_any_class = True
             return () if copies_are_new(self.context.tree, self.context) else tuple(node.args)
         return kept_arguments(names, node)
 
@@ -300,10 +315,13 @@ class Judge:
     def _returns_new(self, function: Function, this: Building | None, node: ast.Call, frame: Frame) -> bool:
         bound = bind(node, function, method=this is not None)
         inside = Frame(function, this, {word: (each, frame) for word, each in bound.items()})
-        results = self.context.own(function, ast.Return)
-        if self.context.own(function, ast.Yield):
-            return False
-        return bool(results) and all(self.is_new(each.value, inside) for each in results if each.value is not None)
+        return not self.context.own(function, ast.Yield) and self.gives_new(function, inside)
+
+    def gives_new(self, function: Function, inside: Frame) -> bool:
+        """Whether all that a function returns or yields is new."""
+        given: list[ast.Return | ast.Yield] = [*self.context.own(function, ast.Return)]
+        given += self.context.own(function, ast.Yield)
+        return bool(given) and all(self.is_new(each.value, inside) for each in given if each.value is not None)
 
 
 def _named_attributes(scope: ast.AST, context: FileContext) -> frozenset[str]:
@@ -348,6 +366,7 @@ class Made:
         start = constructor(owner)
         bound = bind(node, start, method=True) if start is not None else {}
         made = cls(judge, owner, {word: (each, frame) for word, each in bound.items()})
+        judge.classes.update(made.line)
         if start is None:  # a base class keeps what it likes of the arguments
             given = [*node.args, *(each.value for each in node.keywords)]
             made._open |= not all(judge.is_new(each, frame) for each in given)
@@ -400,7 +419,13 @@ class Made:
     def is_all_new(self) -> bool:
         """Whether nothing in the object was made elsewhere."""
         with self.judge.asking(is_shared=False):
-            return self.is_closed and not self._open and self._is_new(None)
+            return self.is_closed and not self._open and self._is_new(None) and self._gives_new
+
+    @property
+    def _gives_new(self) -> bool:
+        """Whether what its classes give where it is indexed or walked over was made for it."""
+        every = (each for one in self.line for each in one.body if isinstance(each, _FUNCTIONS))
+        return all(self.judge.gives_new(each, Frame(each, self)) for each in every if each.name in _GIVING)
 
     def owns(self, word: str) -> bool:
         """Whether an attribute holds only what was made for the object."""
@@ -416,7 +441,7 @@ class Made:
     def _settle(self, word: str | None) -> bool:
         found = list(self._settings(word))
         if word is not None:
-            if any(is_kept_by_class(each, word) for each in self.line):
+            if any(answers(each, word) for each in self.line):
                 return False
             if not any(each.whole and each.word == word for each, _ in found):
                 return self._is_of_layer(word)

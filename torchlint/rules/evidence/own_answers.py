@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.rules.api import FileContext, remembered
+from torchlint.rules.evidence.called_definitions import is_kept_by_class
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COPYING = ("__deepcopy__", "__reduce__", "__reduce_ex__")
@@ -16,3 +17,15 @@ def copies_are_new(_: ast.Module, context: FileContext) -> bool:
     """Whether no class of the project says itself what a deep copy of its objects is."""
     here = {each.name for each in context.nodes(ast.FunctionDef)}
     return here.isdisjoint(_COPYING) and all(context.other_texts.defines(each) is None for each in _COPYING)
+
+
+def answers(owner: ast.ClassDef, word: str) -> bool:
+    """Whether a class gives something by a name to all its objects: a property, a method, a layer that they share."""
+    defined = any(isinstance(each, _FUNCTIONS) and each.name == word for each in owner.body)
+    return defined or is_kept_by_class(owner, word)
+
+
+def may_answer(word: str, context: FileContext) -> bool:
+    """Whether a class of the project may do so."""
+    here = any(answers(each, word) for each in context.nodes(ast.ClassDef))
+    return here or context.other_texts.computes(word) is not None
