@@ -501,9 +501,82 @@ class Net(nn.Module):
 KEPT = nn.Linear(2, 2)
 IN_KEPT
 """)
+ANSWERED_ALIKE = cases("""
+# case: classes are given what nobody asks for while they are built
+BASE
+class Net(Base):
+    pass
 
-SAFE = MADE_ANEW | PUT_IN | MADE_BY_ITS_OWN | GIVES_ITS_OWN
-OPEN = HANDED_OUT | PUT_IN_OF_OTHERS | MADE_BY_OTHERS | GIVES_OTHERS
+def named(base):
+    class Named(base):
+        def title(self):
+            return "title"
+    return Named
+
+Base.title = "base"
+Net = named(Net)
+Other = type("Other", (Base,), {"title": "other"})
+IN_BASE
+""")
+ANSWERED_BY_OTHERS = cases("""
+# case: a class is given a method
+BASE
+class Net(Base):
+    pass
+
+Base.build = lambda self: SHARED
+IN_BASE
+# case: a class is given a method by its name
+BASE
+class Net(Base):
+    pass
+
+setattr(Base, "build", lambda self: SHARED)
+IN_BASE
+# case: another file gives a class a method
+import base
+from base import SHARED
+base.Base.build = lambda self: SHARED
+class Net(base.Base):
+    pass
+IN_BASE
+# file: base.py
+BASE
+# case: a class is made by a call
+BASE
+Net = type("Net", (Base,), {"build": lambda self: SHARED})
+IN_BASE
+# case: a class is made by a call with what is not written there
+BASE
+Net = type("Net", (Base,), dict(build=lambda self: SHARED))
+IN_BASE
+# case: a function makes a class below what it is given
+BASE
+def shared(base):
+    class Shared(base):
+        def build(self):
+            return SHARED
+    return Shared
+
+Net = shared(Base)
+IN_BASE
+# case: a class below what is computed
+BASE
+class Net([Base][0]):
+    def build(self):
+        return SHARED
+IN_BASE
+# case: a class below one of another name
+BASE
+First = Base if x.requires_grad else nn.Module
+class Net(First):
+    def build(self):
+        return SHARED
+IN_BASE
+""")
+
+SAFE = MADE_ANEW | PUT_IN | MADE_BY_ITS_OWN | GIVES_ITS_OWN | ANSWERED_ALIKE
+OPEN = HANDED_OUT | PUT_IN_OF_OTHERS | MADE_BY_OTHERS | GIVES_OTHERS | ANSWERED_BY_OTHERS
 
 
 @pytest.mark.parametrize("name", SAFE)

@@ -34,9 +34,26 @@ class ClassWords:
 
 
 def class_words(index: AstIndex) -> tuple[ClassWords, ...]:
-    """Read all classes of a text."""
-    meanings = dict(imported(index))
-    return tuple(_read(each, meanings, index) for each in index.nodes(ast.ClassDef))
+    """Read all classes of a text, those that ``type(name, bases, body)`` makes among them."""
+    classes = index.nodes(ast.ClassDef)
+    bound = {each.id for each in index.nodes(ast.Name) if isinstance(each.ctx, ast.Store)}
+    bound |= {each.arg for each in index.nodes(ast.arg)}
+    meanings = dict.fromkeys(bound - {each.name for each in classes}, "*") | dict(imported(index))
+    made = (_made(each, meanings) for each in index.nodes(ast.Call))
+    return (*(_read(each, meanings, index) for each in classes), *(each for each in made if each is not None))
+
+
+def _made(call: ast.Call, meanings: dict[str, str]) -> ClassWords | None:
+    match call:
+        case ast.Call(func=ast.Name(id="type"), args=[name, bases, body]):
+            above = bases.elts if isinstance(bases, ast.Tuple) else [bases]
+            keys = body.keys if isinstance(body, ast.Dict) else [None]
+            found = {_written(each) if each is not None else None for each in keys}
+            words = frozenset(each for each in found if each is not None)
+            defined = words | (ANY if None in found else frozenset())
+            known = frozenset(_last_word(each, meanings) for each in above)
+            return ClassWords(_written(name) or "*", known, words, defined, None in found)
+    return None
 
 
 def _read(node: ast.ClassDef, meanings: dict[str, str], index: AstIndex) -> ClassWords:
@@ -44,7 +61,7 @@ def _read(node: ast.ClassDef, meanings: dict[str, str], index: AstIndex) -> Clas
     found = set(defined)
     for each in index.inside(node, ast.Attribute, ast.Call):
         found.update(_of_object(each))
-    bases = frozenset(word for each in node.bases if (word := _last_word(each, meanings)) is not None)
+    bases = frozenset(_last_word(each, meanings) for each in node.bases)
     words = frozenset(each for each in found if each is not None)
     return ClassWords(node.name, bases, words, words & defined | (ANY if None in defined else set()), None in found)
 
@@ -81,8 +98,11 @@ def _written(key: ast.expr) -> str | None:
     return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None
 
 
-def _last_word(base: ast.expr, meanings: dict[str, str]) -> str | None:
-    """Return the last word of what a base stands for: ``Net`` of ``nets.Net[int]``, and of what it is imported as."""
+def _last_word(base: ast.expr, meanings: dict[str, str]) -> str:
+    """Return the last word of what a base stands for: ``Net`` of ``nets.Net[int]``, and of what it is imported as.
+
+    A base that is computed, or handed to a function that makes a class, may be any class: `*`.
+    """
     match base:
         case ast.Subscript(value=inner):
             return _last_word(inner, meanings)
@@ -90,7 +110,7 @@ def _last_word(base: ast.expr, meanings: dict[str, str]) -> str | None:
             return word
         case ast.Name(id=word):
             return meanings.get(word, word).rpartition(".")[2]
-    return None
+    return "*"
 
 
 def binder_below(classes: Iterable[ClassWords], names: set[str], word: str) -> ClassWords | None:
@@ -113,7 +133,7 @@ def _below(classes: Iterable[ClassWords], names: set[str]) -> Iterator[ClassWord
     """Yield the classes below some others, and what such a class has beside them among its bases."""
     found = list(classes)
     below: list[ClassWords] = []
-    while fresh := [each for each in found if each not in below and each.bases & names]:
+    while fresh := [each for each in found if each not in below and each.bases & (names | ANY)]:
         below += fresh
         names |= {each.name for each in fresh}
     beside = {base for each in below for base in each.bases} - names

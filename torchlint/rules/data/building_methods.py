@@ -85,14 +85,30 @@ def is_of_another_class(node: ast.Attribute, owner: ast.ClassDef, context: FileC
 def redefined(function: Function, context: FileContext) -> str | None:
     """Return who has a class below that answers in its own way what is asked of an object while it is built.
 
-    A method that it has for the constructor's may give a module that is in use.
+    A method that it has for the constructor's may give a module that is in use; so may one that the class itself is
+    given from outside: ``Net.build = shared``.
     """
     owner = context.parent(function)
     if not isinstance(owner, ast.ClassDef):
         return None
     words = {word for method in building_methods(function, context) for word in _asked(method, context)}
     words |= _ANSWERING | (_LISTED_BY if words & _LISTING else set())
+    for each in lineage(owner, context):
+        if (who := _changed(each.name, words, context)) is not None:
+            return who
     return context.other_texts.defines_below(owner.name, frozenset(words))
+
+
+def _changed(name: str, words: set[str], context: FileContext) -> str | None:
+    """Return who gives a class of the file one of some attributes from outside its body, or may do so."""
+    for use in context.names_by_word().get(name, ()):
+        match context.parent(use):
+            case ast.Attribute(attr=word, ctx=ast.Store() | ast.Del()) if word in words:
+                return f"this file sets `{name}.{word}`"
+            case ast.Call(func=ast.Name(id="setattr"), args=[first, key, *_]) if first is use:
+                if not isinstance(key, ast.Constant) or key.value in words:
+                    return f"this file sets attributes of `{name}`"
+    return context.other_texts.changes(name)
 
 
 def _asked(method: Function, context: FileContext) -> set[str]:
