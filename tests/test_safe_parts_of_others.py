@@ -221,6 +221,11 @@ LAYER
         self.get_submodule("fc").weight = other.weight
         self.fc.weight.data.mul_(0.5)
 IN_USE
+# case: a part is found by a call
+LAYER
+        next(self.children()).weight = other.weight
+        self.fc.weight.data.mul_(0.5)
+IN_USE
 # case: the base class adds a part
 LAYER
         super().add_module("fc", other)

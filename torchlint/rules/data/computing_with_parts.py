@@ -190,7 +190,11 @@ class _Code:
                 is_list = self._context.value(target).must(Kind.SEQUENCE)
                 return self._is_number(target) or (is_list and not self._is_another_name(use, function))
             case ast.Assign(value=value):
-                return not self._is_another_name(use, function) or self._is_fresh(value)
+                root: ast.expr = target
+                while isinstance(root, ast.Attribute | ast.Subscript):
+                    root = root.value
+                is_named = isinstance(root, ast.Name)  # and not found: `getattr(self, "fc").weight = w`
+                return (is_named and not self._is_another_name(use, function)) or self._is_fresh(value)
         return not self._is_another_name(use, function)
 
     def _is_fresh(self, value: ast.expr) -> bool:

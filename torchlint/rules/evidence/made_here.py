@@ -293,7 +293,8 @@ class Judge:
         """Return the arguments that may live on in what a call gives; of a deep copy, what a class may hand out."""
         if names == {"copy.deepcopy"}:
             self._has_any_class = True
-            return () if copies_are_new(self.context.tree, self.context) else tuple(node.args)
+            is_plain = len(node.args) == 1 and not node.keywords  # else a memo says what is no copy
+            return () if is_plain and copies_are_new(self.context.tree, self.context) else tuple(node.args)
         return kept_arguments(names, node)
 
     def keeps_new(self, call: ast.Call, names: frozenset[str], start: Frame) -> bool:
