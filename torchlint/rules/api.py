@@ -45,6 +45,7 @@ from torchlint.inference.program.imports import canonical, import_bindings
 from torchlint.inference.program.none_flow import NoneFlow
 from torchlint.inference.program.project_texts import SETS_DEFAULT_DEVICE, SETS_DEFAULT_DTYPE, SETS_TENSOR_TYPE
 from torchlint.inference.program.project_view import ProjectView
+from torchlint.inference.program.run_later import runs_later
 from torchlint.inference.program.signals import ERROR, REFUSAL, WARNING, Signal
 from torchlint.inference.program.spelled_calls import asks_for_none
 from torchlint.inference.program.text_patterns import binds_initialisers, defines, records_traces, traces_or_scripts
@@ -342,7 +343,6 @@ class FileContext:
         """Return who may expect an error that is raised at a place, as a clause; None for nobody.
 
         Asked are the file as it is, and all files of the project as they lie on the disk.
-
         ``is_answered_alike``: the new code raises another error there; then it only matters who tells the two apart.
         """
         return self._taken(place, REFUSAL if is_answered_alike else ERROR)
@@ -493,6 +493,7 @@ __all__ = [
     "parameters",
     "records_traces",
     "remembered",
+    "runs_later",
     "semantic_children",
     "traces_or_scripts",
 ]

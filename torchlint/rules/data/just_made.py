@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.rules.api import FileContext, remembered
+from torchlint.rules.api import FileContext, remembered, runs_later
 from torchlint.rules.data.run_out_of_sight import QUIET_METHODS, may_be_run
 from torchlint.rules.evidence.made_here import kept_arguments
 from torchlint.rules.evidence.torch_layers import is_layer
-
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def is_of_new_layer(node: ast.expr, context: FileContext) -> bool:
@@ -19,23 +17,15 @@ def is_of_new_layer(node: ast.expr, context: FileContext) -> bool:
         root = root.value
     if not isinstance(root, ast.Name) or root is node:
         return False
-    for above in context.ancestors(root):
-        if isinstance(above, ast.stmt):
-            made = made_before(root.id, above, context)
-            return made is not None and is_layer(made, context) and makes_its_own(made, context)
-        if isinstance(above, _SCOPES):
-            return False
-    return False
+    made = made_before(root, context)
+    return made is not None and is_layer(made, context) and makes_its_own(made, context)
 
 
 def is_new_tensor(node: ast.expr, context: FileContext) -> bool:
     """Whether a name holds a tensor that torch made right before, of memory that nothing else has."""
     if not isinstance(node, ast.Name):
         return False
-    statement = next((each for each in context.ancestors(node) if isinstance(each, (ast.stmt, *_SCOPES))), None)
-    if not isinstance(statement, ast.stmt):
-        return False
-    made = made_before(node.id, statement, context)
+    made = made_before(node, context)
     return made is not None and _is_made_anew(made, context)
 
 
@@ -64,8 +54,27 @@ _MOST_NUMBERS = 6
 """A layer that may keep a weight takes it behind this many arguments, or by name."""
 
 
-def made_before(word: str, statement: ast.stmt, context: FileContext) -> ast.Call | None:
-    """Return the call that a name is bound to above a statement, where nothing up to it may run what it made."""
+def made_before(name: ast.Name, context: FileContext) -> ast.Call | None:
+    """Return the call that a name is bound to above its statement, where nothing up to it may run what it made."""
+    statement = _statement_run_once(name, context)
+    return _made_above(name.id, statement, context) if statement is not None else None
+
+
+def _statement_run_once(name: ast.Name, context: FileContext) -> ast.stmt | None:
+    """Return the statement that a name stands in, where it is run with it, and means there what it means above it."""
+    if runs_later(name, context.parent, context.bound_otherwise):
+        return None
+    for above in context.ancestors(name):
+        if isinstance(above, ast.stmt):
+            binds_it = any(each.target.id == name.id for each in context.inside(above, ast.NamedExpr))
+            return None if binds_it or isinstance(above, ast.While) else above  # a `while` asks its test again
+        clauses: list[ast.comprehension] = getattr(above, "generators", [])
+        if any(_uses(name.id, each.target, context) for each in clauses):
+            return None
+    return None
+
+
+def _made_above(word: str, statement: ast.stmt, context: FileContext) -> ast.Call | None:
     here: ast.stmt | None = statement
     between: list[ast.AST] = [statement]
     held = _held(word, context)
@@ -112,7 +121,7 @@ def _earlier(statement: ast.stmt, above: ast.AST | None) -> list[ast.stmt]:
 
 
 def _uses(word: str, node: ast.AST, context: FileContext) -> list[ast.Name]:
-    return [each for each in context.inside(node, ast.Name) if each.id == word]
+    return [each for each in context.within(node) if isinstance(each, ast.Name) and each.id == word]
 
 
 def _moves(call: ast.Call, word: str) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import closing
 from functools import cached_property
 
-from torchlint.rules.api import GRAD_MODES, FileContext, Kind, Value, remembered
+from torchlint.rules.api import GRAD_MODES, FileContext, Kind, Value, remembered, runs_later
 from torchlint.rules.data.building_methods import is_of_another_class, redefined
 from torchlint.rules.data.computing_with_parts import (
     computes_when_made,
@@ -56,9 +56,12 @@ def made_elsewhere(node: ast.expr, context: FileContext) -> str | None:
 
 
 def _around(node: ast.expr, context: FileContext) -> _Building | None:
-    kinds = (*_FUNCTIONS, ast.Lambda)
-    inside = next((each for each in context.ancestors(node) if isinstance(each, kinds)), None)
-    return _building(inside, context) if isinstance(inside, _FUNCTIONS) else None
+    inside = context.function_around(node)
+    return _building(inside, context) if inside is not None and not _runs_later(node, context) else None
+
+
+def _runs_later(node: ast.AST, context: FileContext) -> bool:
+    return runs_later(node, context.parent, context.bound_otherwise)
 
 
 @remembered
@@ -178,7 +181,7 @@ class _Building:
             return False
         if name == "__init__":
             return not self._is_begun_again
-        if not _is_bare(self._function, self._context):
+        if not _is_bare(self._function, self._context) or not _runs_when_called(self._function, self._context):
             return False
         named = name == "reset_parameters" or _INITIALISER.match(name) is not None
         return named and self._is_called_by_constructor_alone(name, owner)
@@ -199,6 +202,8 @@ class _Building:
 
     def _is_run_there(self, method: ast.Attribute) -> bool:
         """Whether a method is called where it is written, or applied to parts there, and kept by nobody."""
+        if _runs_later(method, self._context):
+            return False
         match self._context.parent(method):
             case ast.Call(func=function) if function is method:
                 return True
@@ -232,6 +237,8 @@ class _Building:
         uses = [each for each in uses if not (isinstance(each, ast.Attribute) and self._is_of_others(each))]
         if not uses or self._may_be_reached_by_text or not _is_bare(self._function, self._context):
             return False
+        if not _runs_when_called(self._function, self._context):
+            return False
         return all(self._applies_to_new(use) for use in uses)
 
     def _is_of_others(self, node: ast.Attribute) -> bool:
@@ -264,6 +271,8 @@ class _Building:
         return False
 
     def _is_just_made(self, module: ast.Name, call: ast.Call) -> bool:
+        if _runs_later(call, self._context):
+            return False
         around = self._scope_around(call)
         if isinstance(around, _FUNCTIONS) and around.name == "__init__" and module.id == "self":
             owner = self._context.parent(around)
@@ -272,15 +281,14 @@ class _Building:
             if computes_while_building(around, self._context) or redefined(around, self._context):
                 return False
             return self._is_all_new(owner, None) or self._is_all_new(owner, call)
-        return around is not None and self._was_just_made(module.id, call, around)
+        return around is not None and self._was_just_made(module, around)
 
     def _scope_around(self, node: ast.AST) -> ast.AST | None:
         return next((up for up in self._context.ancestors(node) if isinstance(up, (*_FUNCTIONS, ast.Module))), None)
 
-    def _was_just_made(self, word: str, call: ast.Call, around: ast.AST) -> bool:
+    def _was_just_made(self, module: ast.Name, around: ast.AST) -> bool:
         """Whether ``net = Net(...)`` stands before and nothing ran the module in between."""
-        statement = next((up for up in (call, *self._context.ancestors(call)) if isinstance(up, ast.stmt)), None)
-        made = made_before(word, statement, self._context) if statement is not None else None
+        made = made_before(module, self._context)
         return made is not None and self._is_new_module(made, around)
 
     def _is_new_module(self, made: ast.Call, around: ast.AST) -> bool:
@@ -306,6 +314,11 @@ def _is_bare(function: Function, context: FileContext) -> bool:
     """Whether no decorator is handed a function, and may keep it, but torch's own that turn grad mode off."""
     calls = (each.func if isinstance(each, ast.Call) else each for each in function.decorator_list)
     return all((names := context.names(each)) and names <= GRAD_MODES | _PLAIN_DECORATORS for each in calls)
+
+
+def _runs_when_called(function: Function, context: FileContext) -> bool:
+    """Whether a call runs a function to its end: one of a generator or of a coroutine runs nothing of it."""
+    return isinstance(function, ast.FunctionDef) and not context.own(function, ast.Yield, ast.YieldFrom)
 
 
 _PLAIN_DECORATORS = frozenset({"builtins.staticmethod", "builtins.classmethod", "staticmethod", "classmethod"})

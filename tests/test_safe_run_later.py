@@ -1,0 +1,195 @@
+"""Initialisers that run later than where they stand, or are reached by other names: projects run before and after."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.before_and_after import check_runs_alike
+from tests.module_programs import cases, project
+
+FORWARD = """
+    def forward(self, x):
+        return self.fc(x)
+
+net = Net()
+loss = net(x).pow(2).sum()
+"""
+BACK = """
+loss.backward()
+print(x.grad)
+"""
+RESET = """
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        self.fc.weight.data.fill_(0.5)
+"""
+INIT = """
+def init(m):
+    if isinstance(m, nn.Linear):
+        m.weight.data.fill_(0.5)
+        m.bias.data.fill_(0.5)
+
+"""
+PIECES = {"FORWARD": FORWARD, "BACK": BACK, "RESET": RESET, "INIT": INIT}
+
+
+def files(code: str) -> dict[str, str]:
+    """Return the files of a project, with the pieces of this file in their places."""
+    for word, text in PIECES.items():
+        code = f"\n{code}".replace(f"\n{word}\n", text)[1:] if code.startswith(f"{word}\n") else code
+        code = code.replace(f"\n{word}\n", text)
+    return project(code)
+
+
+RUN_AT_ONCE = cases("""
+# case: a list of calls
+LAYER
+        [self._init_weights(each) for each in self.children()]
+
+    def _init_weights(self, layer):
+        self.fc.weight.data.fill_(0.5)
+        self.fc.bias.data.fill_(0.5)
+
+print(Net().fc(x))
+# case: calls that a built-in function goes through
+LAYER
+        all(self._init_weights(at) for at in range(2))
+        for each in (self._init_weights(at) for at in range(2)):
+            print(each)
+
+    def _init_weights(self, at):
+        self.fc.weight.data.fill_(0.5)
+        self.fc.bias.data.fill_(0.5)
+
+print(Net().fc(x))
+# case: layers that are made in a generator
+INIT
+def made(layer):
+    layer.weight.data.fill_(0.5)
+    layer.bias.data.fill_(0.5)
+    return layer
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(made(nn.Linear(2, 2)) for _ in range(2))
+
+print(Net().layers[1](x))
+# case: a module that is applied to in a branch
+INIT
+net = nn.Linear(2, 2)
+if True:
+    print(net.apply(init)(x))
+""")
+RUN_LATER = cases("""
+# case: a lambda calls the initialiser
+LAYER
+        self.restart = lambda: self.reset_parameters()
+RESET
+FORWARD
+net.restart()
+BACK
+# case: a generator calls the initialiser
+LAYER
+        self.again = (self.reset_parameters() for _ in range(1))
+RESET
+FORWARD
+list(net.again)
+BACK
+# case: a lazy function goes through the generator
+LAYER
+        self.again = enumerate(self.reset_parameters() for _ in range(1))
+RESET
+FORWARD
+list(net.again)
+BACK
+# case: the initialiser is a generator
+LAYER
+        self.again = self._init_weights()
+
+    def _init_weights(self):
+        self.fc.weight.data.fill_(0.5)
+        yield
+FORWARD
+next(net.again)
+BACK
+# case: the initialiser is a coroutine
+import asyncio
+LAYER
+        self.again = self._init_weights()
+
+    async def _init_weights(self):
+        self.fc.weight.data.fill_(0.5)
+FORWARD
+asyncio.run(net.again)
+BACK
+# case: a lambda applies a function
+INIT
+LAYER
+        self.restart = lambda: self.apply(init)
+FORWARD
+net.restart()
+BACK
+# case: a lambda applies a function to what was just made
+INIT
+def main():
+    net = nn.Linear(2, 2)
+    return net, lambda: net.apply(init)
+
+net, again = main()
+loss = net(x).pow(2).sum()
+again()
+BACK
+# case: a generator applies a function to what was just made
+INIT
+def main():
+    net = nn.Linear(2, 2)
+    return net, (net.apply(init) for _ in range(1))
+
+net, again = main()
+loss = net(x).pow(2).sum()
+list(again)
+BACK
+# case: a comprehension gives the name of what was just made to others
+INIT
+nets = [nn.Linear(2, 2)]
+loss = nets[0](x).pow(2).sum()
+net = nn.Linear(2, 2)
+[net.apply(init) for net in nets]
+BACK
+# case: an expression gives the name of what was just made to another
+INIT
+old = nn.Linear(2, 2)
+loss = old(x).pow(2).sum()
+net = nn.Linear(2, 2)
+print(net := old, net.apply(init))
+BACK
+# case: a test of a loop is asked again
+INIT
+def main():
+    net = nn.Linear(2, 2)
+    rounds = 0
+    while net.apply(init) and rounds < 1:
+        loss = net(x).pow(2).sum()
+        rounds += 1
+    loss.backward()
+    print(x.grad)
+
+main()
+""")
+
+SAFE = RUN_AT_ONCE
+OPEN = RUN_LATER
+
+
+@pytest.mark.parametrize("name", SAFE)
+def test_a_write_before_the_module_is_in_use_is_repaired(name: str, tmp_path: Path) -> None:
+    assert "main.py" in check_runs_alike(tmp_path, files(SAFE[name]))
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_a_write_when_a_graph_may_hold_the_module_is_left(name: str, tmp_path: Path) -> None:
+    assert not check_runs_alike(tmp_path, files(OPEN[name]))
