@@ -181,8 +181,50 @@ def main():
 main()
 """)
 
-SAFE = RUN_AT_ONCE
-OPEN = RUN_LATER
+OTHER_NAMES = cases("""
+# case: a function of the module has the initialiser's name
+def reset_parameters(net):
+    print(net(x))
+
+LAYER
+        self.kind = nn.Linear
+RESET
+FORWARD
+reset_parameters(net)
+""")
+ANOTHER_NAME = cases("""
+# case: a class gives its initialiser another name
+LAYER
+RESET
+    reset = reset_parameters if True else None
+FORWARD
+net.reset()
+BACK
+# case: a class makes a property of its initialiser
+LAYER
+RESET
+    restarted = property(reset_parameters)
+FORWARD
+print(net.restarted)
+BACK
+# case: a class keeps its initialiser in a dictionary
+LAYER
+RESET
+    ways = {"restart": reset_parameters}
+FORWARD
+net.ways["restart"](net)
+BACK
+# case: a class hands its initialiser to a method as a default
+LAYER
+RESET
+    def restart(self, how=reset_parameters):
+        how(self)
+FORWARD
+net.restart()
+BACK
+""")
+SAFE = RUN_AT_ONCE | OTHER_NAMES
+OPEN = RUN_LATER | ANOTHER_NAME
 
 
 @pytest.mark.parametrize("name", SAFE)

@@ -65,9 +65,9 @@ def _runs_later(node: ast.AST, context: FileContext) -> bool:
 
 
 @remembered
-def _mentions(_: ast.Module, context: FileContext) -> dict[str, list[ast.AST]]:
+def _mentions(_: ast.Module, context: FileContext) -> dict[str, list[ast.Name | ast.Attribute]]:
     """Return where a file reads each word, as a name or as an attribute."""
-    found: dict[str, list[ast.AST]] = defaultdict(list)
+    found: dict[str, list[ast.Name | ast.Attribute]] = defaultdict(list)
     for node in (*context.nodes(ast.Name), *context.nodes(ast.Attribute)):
         match node:
             case ast.Name(id=word, ctx=ast.Load()) | ast.Attribute(attr=word):
@@ -187,18 +187,21 @@ class _Building:
         return named and self._is_called_by_constructor_alone(name, owner)
 
     def _is_called_by_constructor_alone(self, name: str, owner: ast.ClassDef) -> bool:
-        called = False
+        uses = []
         for each in _mentions(self._context.tree, self._context).get(name, ()):
             if isinstance(each, ast.Attribute):
-                if is_of_another_class(each, owner, self._context):
-                    continue
-                around = next((up for up in self._context.ancestors(each) if isinstance(up, _FUNCTIONS)), None)
-                if around is None or around.name != "__init__" or self._context.parent(around) is not owner:
-                    return False
-                if not self._is_run_there(each):
-                    return False
-                called = True
+                if not is_of_another_class(each, owner, self._context):
+                    uses.append(each)
+            elif _is_in_class_body(each, owner, self._context):
+                return False  # another name for it: `reset = reset_parameters`
+        called = bool(uses) and all(self._is_run_by_constructor(each, owner) for each in uses)
         return called and not _reached_as_text(self._context.tree, self._context) & {name, _ANY_NAME}
+
+    def _is_run_by_constructor(self, method: ast.Attribute, owner: ast.ClassDef) -> bool:
+        around = self._context.function_around(method)
+        if around is None or around.name != "__init__" or self._context.parent(around) is not owner:
+            return False
+        return self._is_run_there(method)
 
     def _is_run_there(self, method: ast.Attribute) -> bool:
         """Whether a method is called where it is written, or applied to parts there, and kept by nobody."""
@@ -308,6 +311,20 @@ class _Building:
 
     def _value(self, node: ast.expr) -> Value:
         return self._context.value(node)
+
+
+def _is_in_class_body(name: ast.Name, owner: ast.ClassDef, context: FileContext) -> bool:
+    """Whether a name stands in a class's own body, where a method's name is the function, and not in a method's."""
+    below: ast.AST = name
+    for above in context.ancestors(name):
+        if above is owner:
+            return True
+        if isinstance(above, _FUNCTIONS) and below in above.body:
+            return False
+        if isinstance(above, ast.Lambda) and below is above.body:
+            return False
+        below = above
+    return False
 
 
 def _is_bare(function: Function, context: FileContext) -> bool:
