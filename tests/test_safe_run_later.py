@@ -223,8 +223,92 @@ FORWARD
 net.restart()
 BACK
 """)
-SAFE = RUN_AT_ONCE | OTHER_NAMES
-OPEN = RUN_LATER | ANOTHER_NAME
+ONCE = """
+class Net(nn.Module):
+    def __init__(self):
+        if not hasattr(self, "fc"):
+            super().__init__()
+            self.fc = nn.Linear(2, 2)
+        self.fc.weight.data.mul_(2)
+"""
+PIECES |= {"ONCE": ONCE}
+BEGUN_ONCE = cases("""
+# case: constructors call those of their bases
+import inspect
+class Base(nn.Module):
+    def __init__(self):
+        nn.Module.__init__(self)
+        self.fc = nn.Linear(2, 2)
+        self.fc.bias.data.fill_(0.5)
+
+class Net(Base):
+    def __init__(self):
+        super(Net, self).__init__()
+        self.fc.weight.data.fill_(0.5)
+FORWARD
+print(loss, inspect.signature(Net.__init__), Net.__init__.__doc__)
+""")
+BEGUN_AGAIN = cases("""
+# case: a function is handed the object
+ONCE
+FORWARD
+def again(net):
+    Net.__init__(net)
+
+again(net)
+BACK
+# case: a method of a class below begins again
+ONCE
+class Below(Net):
+    def restart(self):
+        super().__init__()
+FORWARD
+def main():
+    net = Below()
+    loss = net.fc(x).pow(2).sum()
+    net.restart()
+    loss.backward()
+    print(x.grad)
+
+main()
+# case: the constructor is mapped
+ONCE
+FORWARD
+list(map(Net.__init__, [net]))
+BACK
+# case: the constructor has another name in its class
+ONCE
+    restart = __init__
+FORWARD
+net.restart()
+BACK
+# case: an initialiser is called by what begins again
+class Net(nn.Module):
+    def __init__(self):
+        if not hasattr(self, "fc"):
+            super().__init__()
+            self.fc = nn.Linear(2, 2)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        self.fc.weight.data.mul_(2)
+FORWARD
+net.__init__()
+BACK
+# case: a function is applied by what begins again
+INIT
+class Net(nn.Module):
+    def __init__(self):
+        if not hasattr(self, "fc"):
+            super().__init__()
+            self.fc = nn.Linear(2, 2)
+        self.apply(init)
+FORWARD
+net.__init__()
+BACK
+""")
+SAFE = RUN_AT_ONCE | OTHER_NAMES | BEGUN_ONCE
+OPEN = RUN_LATER | ANOTHER_NAME | BEGUN_AGAIN
 
 
 @pytest.mark.parametrize("name", SAFE)

@@ -16,6 +16,7 @@ from torchlint.rules.data.computing_with_parts import (
     computes_while_building,
     computes_with_its_argument,
 )
+from torchlint.rules.data.constructor_calls import may_begin_again
 from torchlint.rules.data.just_made import is_of_new_layer, made_before
 from torchlint.rules.evidence.called_definitions import Frame
 from torchlint.rules.evidence.made_here import Judge, Made
@@ -177,10 +178,10 @@ class _Building:
     # ------------------------------------------------------------------ a module's own methods
     def _initialises(self, owner: ast.ClassDef) -> bool:
         name = self._function.name
-        if computes_while_building(self._function, self._context):
+        if computes_while_building(self._function, self._context) or self._is_begun_again:
             return False
         if name == "__init__":
-            return not self._is_begun_again
+            return True
         if not _is_bare(self._function, self._context) or not _runs_when_called(self._function, self._context):
             return False
         named = name == "reset_parameters" or _INITIALISER.match(name) is not None
@@ -216,21 +217,7 @@ class _Building:
 
     @property
     def _is_begun_again(self) -> bool:
-        """Whether the file calls a constructor on an object that is there already: ``net.__init__()``."""
-        for each in self._context.attributes_by_word().get("__init__", ()):
-            match self._context.parent(each):
-                case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="super")))):
-                    continue
-                case ast.Call(args=[ast.Name(id=first), *_]) if first == self._self_around(each):
-                    continue
-                case ast.Call(func=function) if function is each:
-                    return True
-        return False
-
-    def _self_around(self, node: ast.AST) -> str | None:
-        function = self._context.function_around(node)
-        given = _parameters(function) if function is not None else []
-        return given[0].arg if given else None
+        return may_begin_again(self._context.tree, self._context)
 
     # ------------------------------------------------------------------ functions given to apply
     @cached_property
@@ -282,6 +269,8 @@ class _Building:
             if not isinstance(owner, ast.ClassDef) or not self._is_module(owner):
                 return False
             if computes_while_building(around, self._context) or redefined(around, self._context):
+                return False
+            if self._is_begun_again:
                 return False
             return self._is_all_new(owner, None) or self._is_all_new(owner, call)
         return around is not None and self._was_just_made(module, around)
