@@ -307,8 +307,68 @@ FORWARD
 net.__init__()
 BACK
 """)
-SAFE = RUN_AT_ONCE | OTHER_NAMES | BEGUN_ONCE
-OPEN = RUN_LATER | ANOTHER_NAME | BEGUN_AGAIN
+WEIGHED = """
+def weighed(w, *ys):
+    with torch.no_grad():
+        ys[0].add_(1)
+    ys[1].backward()
+    print(w.grad)
+
+w = torch.ones(2, requires_grad=True)
+y = torch.relu(torch.full((2,), 2.0))
+
+"""
+PIECES |= {"WEIGHED": WEIGHED}
+IN_ITS_MODE = cases("""
+# case: a sum under no_grad
+WEIGHED
+with torch.no_grad():
+    print(sum((y.data * w).sum() for _ in range(2)))
+# case: a tuple and a loop under no_grad
+WEIGHED
+def main(w):
+    y = torch.relu(w)
+    with torch.no_grad():
+        out = torch.stack(tuple((y.data * w).sum() for _ in range(2)))
+        for each in ((y.data * w).sum() for _ in range(2)):
+            print(out, each)
+
+main(w)
+# case: a generator under a decorator
+@torch.no_grad()
+def parts(y, w):
+    y = torch.relu(y)
+    yield y
+    yield (y.data * w).sum()
+
+for each in parts(torch.ones(2), torch.ones(2, requires_grad=True)):
+    print(each)
+""")
+IN_ANOTHER_MODE = cases("""
+# case: a generator is gone through behind no_grad
+WEIGHED
+def main(w):
+    y = torch.relu(torch.full((2,), 2.0))
+    with torch.no_grad():
+        outs = ((y.data * w).sum() for _ in range(1))
+    weighed(w, y, next(outs))
+
+main(w)
+# case: a generator goes on behind no_grad
+WEIGHED
+def parts(w):
+    y = torch.relu(torch.full((2,), 2.0))
+    with torch.no_grad():
+        yield y
+        yield (y.data * w).sum()
+
+made = parts(w)
+y = next(made)
+torch.set_grad_enabled(True)
+weighed(w, y, next(made))
+""")
+SAFE = RUN_AT_ONCE | OTHER_NAMES | BEGUN_ONCE | IN_ITS_MODE
+OPEN = RUN_LATER | ANOTHER_NAME | BEGUN_AGAIN | IN_ANOTHER_MODE
 
 
 @pytest.mark.parametrize("name", SAFE)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from torchlint.inference.lattice import Kind, Mode, Value, of_kind
 from torchlint.inference.models import grad_mode
+from torchlint.inference.models.devices import last_word_of_name
+from torchlint.inference.models.operations import leaf
 from torchlint.syntax.ast_index import Function
 
 if TYPE_CHECKING:
@@ -147,6 +149,16 @@ class Wrappers:
 
 def _is_manager(home: File, node: Function) -> bool:
     return any(home.outside(node, each).names & _CONTEXT_MANAGERS for each in node.decorator_list)
+
+
+def is_resumed_alike(function: Function | None) -> bool:
+    """Whether a generator goes on in the grad mode in which it left off, whoever goes on with it.
+
+    Torch's own decorators set it each time, and a context is left in the mode in which it was entered.
+    """
+    decorators = function.decorator_list if function is not None else []
+    words = {last_word_of_name(each.func if isinstance(each, ast.Call) else each) for each in decorators}
+    return not words.isdisjoint(grad_mode.WORDS | {leaf(each) for each in _CONTEXT_MANAGERS})
 
 
 def _switches(node: ast.AST) -> bool:

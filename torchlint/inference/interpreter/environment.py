@@ -41,8 +41,8 @@ class Env:
         over.dead = self.dead
         return over
 
-    def inner_scope(self) -> Env:
-        """Begin the scope of a function or a comprehension that stands here."""
+    def inner_scope(self, mode: Mode | None = None) -> Env:
+        """Begin the scope of a function or a comprehension that stands here; in it, grad mode may be another one."""
         env: Env | None = self
         seen = self
         while env is not None:
@@ -50,7 +50,7 @@ class Env:
                 seen = env._under
             env = env._under
         inner = Env(seen)
-        inner.mode, inner.without_cuda = self.mode, self.without_cuda
+        inner.mode, inner.without_cuda = self.mode if mode is None else mode, self.without_cuda
         return inner
 
     def find(self, path: str) -> Value | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchlint.inference.interpreter.calls import Calls
 from torchlint.inference.interpreter.classes import moved_along
+from torchlint.inference.interpreter.decorators import is_resumed_alike
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.heuristics import NO_TENSOR, is_settings
 from torchlint.inference.interpreter.narrowing import Guard
@@ -36,8 +37,11 @@ from torchlint.inference.models.builtins import literal
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.containers import element, part, unpacked
 from torchlint.inference.models.devices import SETTINGS_WORD, last_word_of_name
+from torchlint.inference.models.operators import of_tensors, operated
+from torchlint.inference.program.bindings import bound_otherwise
 from torchlint.inference.program.correlated_branches import Assumed, outcome
 from torchlint.inference.program.imports import canonical, path_of
+from torchlint.inference.program.run_later import is_used_up
 from torchlint.syntax.ast_index import parameters
 
 if TYPE_CHECKING:
@@ -233,13 +237,23 @@ class Expressions:
         return of_kind(Kind.SEQUENCE, keys=known, member=join_all(members))
 
     def comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, env: Env) -> Value:
-        inner = self._generators(node.generators, env)
-        places = self._one_by_one(node, env)
+        mode = env.mode | Mode.ON if self._is_asked_later(node) else env.mode
+        inner = self._generators(node.generators, env, mode)
+        places = self._one_by_one(node, env, mode)
         member = self.evaluate(node.elt, inner)
         self._bind_around(node, inner, env)
         return of_kind(Kind.SEQUENCE, items=places) if places is not None else of_kind(Kind.SEQUENCE, member=member)
 
-    def _one_by_one(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, env: Env) -> tuple[Value, ...] | None:
+    def _is_asked_later(self, node: ast.expr) -> bool:
+        """Whether a generator may be gone through where grad mode is another one; none is presumed to be."""
+        if not isinstance(node, ast.GeneratorExp) or self.file.project.presuming:
+            return False
+        index = self.file.index
+        return not is_used_up(node, index.parents.get, index.told(bound_otherwise, index.tree))
+
+    def _one_by_one(
+        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, env: Env, mode: Mode
+    ) -> tuple[Value, ...] | None:
         """Return the members of a comprehension in their places, where those of what it goes through are known so."""
         source = self.values.get(node.generators[0].iter)
         items = source.items if source is not None else None
@@ -250,13 +264,13 @@ class Expressions:
         alike = all(each.same(items[0]) for each in items)
         found = []
         for each in items[:1] if alike else items:
-            inner = env.inner_scope()
+            inner = env.inner_scope(mode)
             self.assign(node.generators[0].target, each, inner)
             found.append(self.evaluate(node.elt, inner))
         return tuple(found * len(items) if alike else found)
 
     def dict_comprehension(self, node: ast.DictComp, env: Env) -> Value:
-        inner = self._generators(node.generators, env)
+        inner = self._generators(node.generators, env, env.mode)
         self.evaluate(node.key, inner)
         member = self.evaluate(node.value, inner)
         self._bind_around(node, inner, env)
@@ -274,8 +288,8 @@ class Expressions:
             self.assign(each.target, join(env.find(each.target.id) or NOTHING, found), env)
             self.values[each.target] = bound
 
-    def _generators(self, generators: list[ast.comprehension], env: Env) -> Env:
-        inner = env.inner_scope()
+    def _generators(self, generators: list[ast.comprehension], env: Env, mode: Mode) -> Env:
+        inner = env.inner_scope(mode)
         for at, each in enumerate(generators):
             values = self.iterated(self.evaluate(each.iter, inner if at else env), each.iter)
             self.assign(each.target, part(values), inner)
@@ -312,22 +326,14 @@ class Expressions:
 
     # ------------------------------------------------------------------ operators
     def binary(self, node: ast.BinOp, env: Env) -> Value:
-        return self.combined(self.evaluate(node.left, env), self.evaluate(node.right, env), node.op, env.mode, node)
+        return self.combined(self.evaluate(node.left, env), self.evaluate(node.right, env), node.op, env.mode)
 
-    def combined(self, left: Value, right: Value, operator: ast.operator, mode: Mode, node: ast.AST) -> Value:
+    def combined(self, left: Value, right: Value, operator: ast.operator, mode: Mode) -> Value:
         """Return the result of a binary operator: a tensor decides what it is, and else a claim of either side."""
-        result = self._combined(left, right, operator, mode, node)
+        result = operated(left, right, operator, mode)
         if any(each.is_tensor and not each.claimed for each in (left, right)):
             return result.having(claimed="") if result.claimed else result
         return resting_on(left if left.claimed else right, result)
-
-    def _combined(self, left: Value, right: Value, operator: ast.operator, mode: Mode, node: ast.AST) -> Value:
-        if not left.may(Kind.TENSOR) and not right.may(Kind.TENSOR):
-            return _without_tensors(left, right, operator)
-        result = tensors.operated(left, right, operator, mode)
-        if _zero_dim(left) and _zero_dim(right):
-            result = result.having(rank=0)
-        return result if left.is_tensor or right.is_tensor else result.having(kind=ANY, rank=None)
 
     def unary(self, node: ast.UnaryOp, env: Env) -> Value:
         value = self.evaluate(node.operand, env)
@@ -336,7 +342,7 @@ class Expressions:
         if isinstance(node.op, ast.USub) and isinstance(value.const, int | float):
             return value.having(const=-value.const)
         if value.is_tensor and not isinstance(node.op, ast.UAdd):
-            return tensors.operated(value, value, node.op, env.mode).having(rank=value.rank)
+            return of_tensors(value, value, node.op, env.mode).having(rank=value.rank)
         return value.having(const=None)
 
     def compare(self, node: ast.Compare, env: Env) -> Value:
@@ -424,6 +430,8 @@ class Expressions:
         if node.value is not None:
             value = self.evaluate(node.value, env)
             self.yielded.append(part(value) if isinstance(node, ast.YieldFrom) else value)
+        if not self.file.project.presuming and not is_resumed_alike(self.file.index.owner(node)):
+            env.mode |= Mode.ON  # whoever goes on with it may have turned it on
         return UNKNOWN
 
     def walrus(self, node: ast.NamedExpr, env: Env) -> Value:
@@ -432,8 +440,7 @@ class Expressions:
         return value
 
     def function(self, node: ast.Lambda, env: Env) -> Value:
-        inner = env.inner_scope()
-        inner.mode = Mode.ON
+        inner = env.inner_scope(Mode.ON)
         for word in parameters(node):
             inner.assign(word, UNKNOWN)
         return of_kind(Kind.OTHER, node=node, member=self.evaluate(node.body, inner))
@@ -442,26 +449,8 @@ class Expressions:
 _ANY_INDEX = of_kind(Kind.INTEGER)
 
 
-def _zero_dim(value: Value) -> bool:
-    return value.must(Kind.SCALAR | Kind.INTEGER) or (value.is_tensor and value.rank == 0)
-
-
 def _all_parameters() -> Value:
     return of_kind(Kind.SEQUENCE, member=nn.parameters(UNKNOWN))
-
-
-def _without_tensors(left: Value, right: Value, operator: ast.operator) -> Value:
-    if left.must(Kind.INTEGER) and right.must(Kind.INTEGER) and not isinstance(operator, ast.Div):
-        return of_kind(Kind.INTEGER)
-    if left.must(Kind.SEQUENCE) and right.must(Kind.SEQUENCE):
-        return of_kind(Kind.SEQUENCE, member=join(left.element(), right.element()))
-    if left.must(Kind.SEQUENCE) and isinstance(operator, ast.Mult):
-        return left.having(items=None, member=left.element())
-    if left.may(Kind.ARRAY) or right.may(Kind.ARRAY):
-        return of_kind((left.kind | right.kind) & (Kind.ARRAY | Kind.SCALAR | Kind.OTHER) or Kind.ARRAY)
-    if left.may(Kind.STRING):
-        return of_kind(Kind.STRING | (left.kind & ~Kind.STRING))
-    return of_kind((left.kind | right.kind) & ~Kind.TENSOR)
 
 
 _Handler = Callable[[Expressions, Any, Env], Value]

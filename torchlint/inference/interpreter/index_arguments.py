@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from torchlint.inference.models.devices import last_word_of_name
-from torchlint.inference.models.tensors import OF_INTEGERS
+from torchlint.inference.models.operators import OF_INTEGERS
 from torchlint.inference.program.bindings import bound, own
 from torchlint.syntax.ast_index import AstIndex, Function, parameters
 

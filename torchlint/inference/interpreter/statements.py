@@ -212,7 +212,7 @@ class Flow(Expressions):
     def augmented(self, node: ast.AugAssign, env: Env) -> None:
         before = self.evaluate(node.target, env)
         added = self.evaluate(node.value, env)
-        after = self.combined(before, added, node.op, env.mode, node)
+        after = self.combined(before, added, node.op, env.mode)
         if before.is_tensor:  # in place: the tensor stays where and what it is, but may come to require grad
             after = tensors.in_place(before, Arguments(node, (added,)), env.mode)
         elif before.must(Kind.SEQUENCE):

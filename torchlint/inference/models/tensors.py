@@ -132,27 +132,6 @@ def computed(value: Value, mode: Mode) -> Value:
     return result
 
 
-OF_INTEGERS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift, ast.Invert)
-"""Operators that torch refuses for floating tensors: what they give is whole numbers, without a graph."""
-
-
-def operated(left: Value, right: Value, operator: ast.operator | ast.unaryop, mode: Mode) -> Value:
-    """Return the tensor that an operator makes of two values; one with a single operand is given it twice."""
-    either = joined_operands([value for value in (left, right) if value.may(Kind.TENSOR)])
-    if isinstance(operator, OF_INTEGERS):
-        alone = Dtype.BOOL & either.dtype if left.is_tensor and right.is_tensor else Dtype(0)
-        return computed(either.having(dtype=(alone or Dtype.INTEGRAL) | either.dtype & ~Dtype.FLOATING), mode)
-    result = computed(either, mode)
-    floats = any(isinstance(each.const, float | complex) for each in (left, right))
-    if result.dtype & Dtype.BOOL and isinstance(operator, ast.operator):
-        result = result.having(dtype=result.dtype | Dtype.INTEGRAL)
-    if isinstance(operator, ast.Div) or floats or Dtype.FLOATING in (left.dtype, right.dtype):
-        return result.having(dtype=Dtype.FLOATING)
-    if left.const is None and right.const is None and not (left.is_tensor and right.is_tensor):
-        return result.having(dtype=ANY_DTYPE)
-    return result
-
-
 def attribute(value: Value, name: str, node: ast.AST) -> Value | None:
     """Return ``tensor.name``; None where it is no attribute that matters here."""
     effect = _ATTRIBUTE_TABLE.find(name)
