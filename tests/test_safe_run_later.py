@@ -367,8 +367,96 @@ y = next(made)
 torch.set_grad_enabled(True)
 weighed(w, y, next(made))
 """)
-SAFE = RUN_AT_ONCE | OTHER_NAMES | BEGUN_ONCE | IN_ITS_MODE
-OPEN = RUN_LATER | ANOTHER_NAME | BEGUN_AGAIN | IN_ANOTHER_MODE
+NOT_TAKEN = cases("""
+# case: texts and namespaces lead to other things
+import argparse, inspect, sys
+class Options:
+    def __getattr__(self, name):
+        return super().__getattribute__(name)
+
+    def fill(self):
+        self.__dict__.update(rate=1)
+
+LAYER
+RESET
+FORWARD
+args = argparse.Namespace(rate=eval("1 + 1"))
+print(vars(args), len(vars(net)), len(inspect.getmembers(sys.modules[__name__])) > 0, "reset_parameters")
+""")
+TAKEN = cases("""
+# case: by a getter of attributes
+import operator
+LAYER
+RESET
+FORWARD
+operator.attrgetter("reset_parameters")(net)()
+BACK
+# case: by the method that answers for attributes
+LAYER
+RESET
+FORWARD
+net.__getattribute__("reset_parameters")()
+BACK
+# case: from the names of its class
+LAYER
+RESET
+FORWARD
+for name, method in vars(Net).items():
+    if name.startswith("reset"):
+        method(net)
+BACK
+# case: from the names of the class of an object
+LAYER
+RESET
+FORWARD
+[each for name, each in type(net).__dict__.items() if name.startswith("reset")][0](net)
+BACK
+# case: from its members
+import inspect
+LAYER
+RESET
+FORWARD
+for name, method in inspect.getmembers(net, inspect.ismethod):
+    if name.startswith("reset"):
+        method()
+BACK
+# case: by code in a text
+LAYER
+RESET
+FORWARD
+eval("net.reset_parameters()")
+BACK
+# case: by code in a text that is put together
+LAYER
+RESET
+FORWARD
+line = "net.reset_parameters({})"
+exec(line.format(""))
+BACK
+# case: by a pattern
+LAYER
+RESET
+FORWARD
+match net:
+    case Net(reset_parameters=method):
+        method()
+BACK
+# case: by a pattern in another file
+from nets import Net
+net = Net()
+loss = net(x).pow(2).sum()
+match net:
+    case Net(reset_parameters=method):
+        method()
+BACK
+# file: nets.py
+LAYER
+RESET
+    def forward(self, x):
+        return self.fc(x)
+""")
+SAFE = RUN_AT_ONCE | OTHER_NAMES | BEGUN_ONCE | IN_ITS_MODE | NOT_TAKEN
+OPEN = RUN_LATER | ANOTHER_NAME | BEGUN_AGAIN | IN_ANOTHER_MODE | TAKEN
 
 
 @pytest.mark.parametrize("name", SAFE)

@@ -101,6 +101,9 @@ class Uses:
                     self._told.add(text)
             case ast.Call(func=function, args=[owner, key, *_]) if _is_setter(function):
                 self._read_setter(owner, key)
+            case ast.MatchClass(kwd_attrs=words):
+                for word in words:
+                    self._attributes[word].add(None)
             case ast.Subscript(value=space, slice=key, ctx=ast.Store() | ast.Del()):
                 if (held := _owner_of(space)) is not None:
                     self._read_setter(held, key)

@@ -20,6 +20,7 @@ from torchlint.rules.data.constructor_calls import may_begin_again
 from torchlint.rules.data.just_made import is_of_new_layer, made_before
 from torchlint.rules.evidence.called_definitions import Frame
 from torchlint.rules.evidence.made_here import Judge, Made
+from torchlint.rules.evidence.methods_by_text import may_be_taken_by_text
 from torchlint.rules.evidence.object_attributes import path_word
 from torchlint.rules.evidence.reached_by_text import is_reached_by_text
 
@@ -74,33 +75,6 @@ def _mentions(_: ast.Module, context: FileContext) -> dict[str, list[ast.Name | 
             case ast.Name(id=word, ctx=ast.Load()) | ast.Attribute(attr=word):
                 found[word].append(node)
     return dict(found)
-
-
-_ANY_NAME = "*"
-
-
-@remembered
-def _reached_as_text(_: ast.Module, context: FileContext) -> frozenset[str]:
-    """Return the methods that a file may take from an object as text; `*` where a name is built at run time."""
-    found: set[str] = set()
-    if any(
-        isinstance(context.parent(each), ast.Subscript) for each in context.attributes_by_word().get("__dict__", ())
-    ):
-        found.add(_ANY_NAME)
-    for call in context.nodes(ast.Call):
-        match call:
-            case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id=word), _, *_]) if (
-                word not in context.bound_otherwise
-            ):
-                continue  # something of a module that is imported
-            case ast.Call(func=ast.Name(id="getattr"), args=[_, key, *_]):
-                pass
-            case ast.Call(func=ast.Name(id="methodcaller") | ast.Attribute(attr="methodcaller"), args=[key, *_]):
-                pass
-            case _:
-                continue
-        found.add(key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else _ANY_NAME)
-    return frozenset(found)
 
 
 @remembered
@@ -196,7 +170,7 @@ class _Building:
             elif _is_in_class_body(each, owner, self._context):
                 return False  # another name for it: `reset = reset_parameters`
         called = bool(uses) and all(self._is_run_by_constructor(each, owner) for each in uses)
-        return called and not _reached_as_text(self._context.tree, self._context) & {name, _ANY_NAME}
+        return called and not may_be_taken_by_text(name, self._context)
 
     def _is_run_by_constructor(self, method: ast.Attribute, owner: ast.ClassDef) -> bool:
         around = self._context.function_around(method)
@@ -243,7 +217,7 @@ class _Building:
         """Whether the file may call the function without writing its name as one."""
         context = self._context
         if self._owner is not None:
-            return bool(_reached_as_text(context.tree, context) & {self._function.name, _ANY_NAME})
+            return may_be_taken_by_text(self._function.name, context)
         return is_reached_by_text(context.tree, context)
 
     def _applies_to_new(self, use: ast.AST) -> bool:
