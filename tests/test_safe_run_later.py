@@ -345,6 +345,33 @@ for each in parts(torch.ones(2), torch.ones(2, requires_grad=True)):
     print(each)
 """)
 IN_ANOTHER_MODE = cases("""
+# case: a coroutine under a decorator
+import asyncio
+WEIGHED
+@torch.no_grad()
+async def part(y, w):
+    y = torch.relu(torch.full((2,), 2.0))
+    return y, (y.data * w).sum()
+
+weighed(w, *asyncio.run(part(y, w)))
+# case: a coroutine waits under no_grad
+import asyncio
+WEIGHED
+async def part(w):
+    y = torch.relu(torch.full((2,), 2.0))
+    with torch.no_grad():
+        await asyncio.sleep(0)
+        return y, (y.data * w).sum()
+
+async def other():
+    torch.set_grad_enabled(True)
+
+async def main():
+    made, _ = await asyncio.gather(part(w), other())
+    torch.set_grad_enabled(True)
+    weighed(w, *made)
+
+asyncio.run(main())
 # case: a generator is gone through behind no_grad
 WEIGHED
 def main(w):

@@ -154,11 +154,13 @@ def _is_manager(home: File, node: Function) -> bool:
 def is_resumed_alike(function: Function | None) -> bool:
     """Whether a generator goes on in the grad mode in which it left off, whoever goes on with it.
 
-    Torch's own decorators set it each time, and a context is left in the mode in which it was entered.
+    Torch's own decorators set it each time, though not for a coroutine; a context is left in the mode in which it was
+    entered.
     """
     decorators = function.decorator_list if function is not None else []
     words = {last_word_of_name(each.func if isinstance(each, ast.Call) else each) for each in decorators}
-    return not words.isdisjoint(grad_mode.WORDS | {leaf(each) for each in _CONTEXT_MANAGERS})
+    alike = {leaf(each) for each in _CONTEXT_MANAGERS}
+    return not words.isdisjoint(alike if isinstance(function, ast.AsyncFunctionDef) else alike | grad_mode.WORDS)
 
 
 def _switches(node: ast.AST) -> bool:

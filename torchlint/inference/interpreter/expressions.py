@@ -424,14 +424,21 @@ class Expressions:
         return of_kind(Kind.STRING)
 
     def inner(self, node: ast.Await | ast.Starred, env: Env) -> Value:
-        return self.evaluate(node.value, env)
+        value = self.evaluate(node.value, env)
+        if isinstance(node, ast.Await):
+            self._leave_off(node, env)
+        return value
+
+    def _leave_off(self, node: ast.Await | ast.Yield | ast.YieldFrom, env: Env) -> None:
+        """Go on in the grad mode of whoever goes on with it, who may have turned it on; none is presumed to."""
+        if not self.file.project.presuming and not is_resumed_alike(self.file.index.owner(node)):
+            env.mode |= Mode.ON
 
     def produced(self, node: ast.Yield | ast.YieldFrom, env: Env) -> Value:
         if node.value is not None:
             value = self.evaluate(node.value, env)
             self.yielded.append(part(value) if isinstance(node, ast.YieldFrom) else value)
-        if not self.file.project.presuming and not is_resumed_alike(self.file.index.owner(node)):
-            env.mode |= Mode.ON  # whoever goes on with it may have turned it on
+        self._leave_off(node, env)
         return UNKNOWN
 
     def walrus(self, node: ast.NamedExpr, env: Env) -> Value:

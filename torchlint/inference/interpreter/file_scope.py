@@ -380,6 +380,8 @@ class File:
                 return Mode.OFF
             if known.is_autograd_function and function.name in grad_mode.AUTOGRAD_FUNCTION:
                 return Mode.OFF
+        if isinstance(function, ast.AsyncFunctionDef) and not self.project.presuming:
+            return mode | Mode.ON  # a decorator is done with it before a coroutine runs
         return mode
 
     def annotated(self, annotation: ast.expr | None, env: Env, flow: Flow) -> Value | None:

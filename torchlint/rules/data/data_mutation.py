@@ -108,8 +108,9 @@ Unsafe where the constructor, or a method that it mentions, keeps what it comput
 Unsafe where a property, or a `__getitem__`, of the project's own may run in the block: what it computes and keeps there
 would have no graph.
 
-Unsafe where another file of the project may call the initialiser, or this file by `getattr`, when a graph may hold the
-tensor.
+Unsafe where another file of the project may call the initialiser, or this file by `getattr` or by another name that its
+class gives it, when a graph may hold the tensor; where a lambda, a kept generator or a coroutine calls it later; and
+where the constructor may be called on an object that is there already.
 
 Unsafe where the code does not show that the object is a tensor, as where an annotation alone says so of what a
 constructor is given.

@@ -58,7 +58,9 @@ Unsafe where something may be written through the value later, or where a graph 
 returned, stored, given to another function, or multiplied with a tensor that may require grad. Then a write that
 passed silently may raise, and a gradient that was silently wrong becomes an error. So it is where an object of the
 project's own class may keep the value (`meter += h.data`, `h.data in seen`), or a list or a dict does; where the value
-is an index of a store into what may require grad; and where a function of NumPy is not known to only read.
+is an index of a store into what may require grad; and where a function of NumPy is not known to only read. A `no_grad`
+block around a generator or a coroutine does not tell that no graph saves the value: who goes on with it may have turned
+grad mode on.
 
 Unsafe as well where the code does not show that the object is a tensor: where only an annotation, a name or a method of
 an unknown object says so. A packed sequence has `.data` too, and so may a class of your own.
