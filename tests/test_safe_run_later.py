@@ -345,6 +345,46 @@ for each in parts(torch.ones(2), torch.ones(2, requires_grad=True)):
     print(each)
 """)
 IN_ANOTHER_MODE = cases("""
+# case: a generator goes round behind no_grad
+WEIGHED
+def parts(w):
+    y = torch.relu(torch.full((2,), 2.0))
+    with torch.no_grad():
+        while True:
+            out = (y.data * w).sum()
+            yield y, out
+
+made = parts(w)
+next(made)
+torch.set_grad_enabled(True)
+weighed(w, *next(made))
+# case: a loop turns grad mode on for its next round
+WEIGHED
+def main(w):
+    y = torch.relu(torch.full((2,), 2.0))
+    torch.set_grad_enabled(False)
+    for _ in range(2):
+        out = (y.data * w).sum()
+        torch.set_grad_enabled(True)
+    weighed(w, y, out)
+
+main(w)
+# case: a coroutine goes round under no_grad
+import asyncio
+WEIGHED
+async def steps():
+    for _ in range(2):
+        torch.set_grad_enabled(True)
+        yield
+
+async def part(w):
+    y = torch.relu(torch.full((2,), 2.0))
+    with torch.no_grad():
+        async for _ in steps():
+            out = (y.data * w).sum()
+    return y, out
+
+weighed(w, *asyncio.run(part(w)))
 # case: a coroutine under a decorator
 import asyncio
 WEIGHED

@@ -122,9 +122,7 @@ class Env:
         for path, value in merged.items():
             if value is not None:
                 self._set(path, value)
-        self.mode = Mode(0)
-        for branch in alive:
-            self.mode |= branch.mode
+        self.mode = joined_modes(alive)
         self.without_cuda = all(branch.without_cuda for branch in alive)
 
     def _take(self, branch: Env) -> None:
@@ -154,6 +152,14 @@ def _joined(path: str, branches: list[Env]) -> Value | None:
     joined = known[0]
     for value in known[1:]:
         joined = join(joined, value)
+    return joined
+
+
+def joined_modes(branches: Iterable[Env]) -> Mode:
+    """Return the grad modes that branches leave behind."""
+    joined = Mode(0)
+    for branch in branches:
+        joined |= branch.mode
     return joined
 
 

@@ -50,6 +50,9 @@ if TYPE_CHECKING:
 _GIVING_BOOL = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 """Comparisons that no type of operands makes anything else of."""
 
+_SUSPENDING = (ast.Await, ast.Yield, ast.YieldFrom, ast.AsyncFor, ast.AsyncWith)
+"""Where a function leaves off, and others run before it goes on."""
+
 _MOST_PLACES = 8
 """A comprehension over more is known by the join of its members."""
 
@@ -242,6 +245,8 @@ class Expressions:
         places = self._one_by_one(node, env, mode)
         member = self.evaluate(node.elt, inner)
         self._bind_around(node, inner, env)
+        if not isinstance(node, ast.GeneratorExp):
+            env.mode |= inner.mode
         return of_kind(Kind.SEQUENCE, items=places) if places is not None else of_kind(Kind.SEQUENCE, member=member)
 
     def _is_asked_later(self, node: ast.expr) -> bool:
@@ -425,20 +430,21 @@ class Expressions:
 
     def inner(self, node: ast.Await | ast.Starred, env: Env) -> Value:
         value = self.evaluate(node.value, env)
-        if isinstance(node, ast.Await):
-            self._leave_off(node, env)
+        self.leave_off(node, env)
         return value
 
-    def _leave_off(self, node: ast.Await | ast.Yield | ast.YieldFrom, env: Env) -> None:
-        """Go on in the grad mode of whoever goes on with it, who may have turned it on; none is presumed to."""
-        if not self.file.project.presuming and not is_resumed_alike(self.file.index.owner(node)):
+    def leave_off(self, node: ast.AST, env: Env) -> None:
+        """Go on behind ``yield`` or ``await`` in the mode of who goes on, who may have turned grad mode on."""
+        if not isinstance(node, _SUSPENDING) or self.file.project.presuming:
+            return
+        if not is_resumed_alike(self.file.index.owner(node)):
             env.mode |= Mode.ON
 
     def produced(self, node: ast.Yield | ast.YieldFrom, env: Env) -> Value:
         if node.value is not None:
             value = self.evaluate(node.value, env)
             self.yielded.append(part(value) if isinstance(node, ast.YieldFrom) else value)
-        self._leave_off(node, env)
+        self.leave_off(node, env)
         return UNKNOWN
 
     def walrus(self, node: ast.NamedExpr, env: Env) -> Value:

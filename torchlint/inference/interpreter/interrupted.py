@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from torchlint.inference.interpreter.environment import Env
-from torchlint.inference.lattice import Value, join_all
+from torchlint.inference.lattice import NOTHING, Value, join_all
 from torchlint.inference.models.devices import last_word_of_name
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _EXIT = "__exit__"
 
 
 def between(body: list[ast.stmt], values: dict[ast.expr, Value], before: Env, file: File) -> Env:
-    """Return what names are where a block ends early: whatever it binds them to at any point."""
+    """Return what names are where a block ends early: what they were before, or what it binds them to at any point."""
     halfway = before.layer()
     bound: dict[str, list[Value]] = {}
     for statement in body:
@@ -27,7 +27,7 @@ def between(body: list[ast.stmt], values: dict[ast.expr, Value], before: Env, fi
             if isinstance(each.ctx, ast.Store) and each in values:
                 bound.setdefault(each.id, []).append(values[each])
     for word, found in bound.items():
-        halfway.assign(word, join_all(found))
+        halfway.assign(word, join_all([before.find(word) or NOTHING, *found]))
     return halfway
 
 

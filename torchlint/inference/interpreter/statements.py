@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from torchlint.inference.interpreter.aliases import LINKS, Aliases
-from torchlint.inference.interpreter.environment import Env, lifted
+from torchlint.inference.interpreter.environment import Env, joined_modes, lifted
 from torchlint.inference.interpreter.expressions import Expressions
 from torchlint.inference.interpreter.freezing import Asked, asked_of_all
 from torchlint.inference.interpreter.interrupted import between, may_take_errors
 from torchlint.inference.interpreter.truth import may_give
-from torchlint.inference.lattice import NOTHING, UNKNOWN, Device, Grad, Kind, Reason, Value, join, of_kind
+from torchlint.inference.lattice import NOTHING, UNKNOWN, Device, Grad, Kind, Mode, Reason, Value, join, of_kind
 from torchlint.inference.models import nn, tensors
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.containers import holding, lengthened, part
@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 
 _PASSES = 6
 """A loop is walked at most this often; from the fourth time on what still changes in it is unknown."""
-
 _WIDEN = 3
-
 
 _HOST = of_kind(Kind.DEVICE | Kind.STRING, device=Device.HOST)
 """The host by its device or by its name."""
@@ -56,6 +54,7 @@ class Flow(Expressions):
         self.presumed: list[Value] = []
         """What arguments are taken to be that no call gives."""
         self._heads: dict[Loop, dict[str, Value]] = {}
+        self._modes_at: dict[Loop, Mode] = {}
         self._aliases = Aliases(self)
         self._on_host: dict[str, Value] = {}
         self._is_module = body is file.index.tree.body
@@ -262,9 +261,8 @@ class Flow(Expressions):
         halfway.dead = False
         ends = []
         for handler in node.handlers:
-            started = env.layer()
-            failed = between(node.body, self.values, started, self.file)
-            started.merge([halfway.over(started), failed, started.layer()])  # the body may have failed at any point
+            started = between(node.body, self.values, env, self.file)  # the body may have failed at any point
+            started.merge([halfway.over(started), started.layer()])
             if handler.name:
                 started.assign(handler.name, of_kind(Kind.OTHER))
             self.block(handler.body, started)
@@ -274,9 +272,7 @@ class Flow(Expressions):
         dead, env.dead = env.dead, False
         self.block(node.finalbody, env)
         if node.finalbody:  # it is run as well where the body fails
-            failed = env.layer()
-            failed.merge([between(node.body, self.values, failed, self.file), failed.layer()])
-            self.block(node.finalbody, failed)
+            self.block(node.finalbody, between(node.body, self.values, env, self.file))
         env.dead = env.dead or dead
 
     def match(self, node: ast.Match, env: Env) -> None:
@@ -300,6 +296,7 @@ class Flow(Expressions):
         values = self.iterated(self.evaluate(node.iter, env), node.iter)
 
         def enter(inner: Env) -> None:
+            self.leave_off(node, inner)
             self.assign(node.target, part(values), inner)
             self._aliases.link(node, inner)
 
@@ -354,6 +351,7 @@ class Flow(Expressions):
     def _once(self, node: Loop, env: Env, enter: Callable[[Env], None], endless: bool) -> list[Env]:
         """Walk a loop once, from what is known of its head so far; give the environments in which it is left."""
         head = env.layer()
+        head.mode |= self._modes_at.get(node, head.mode)
         for path, value in self._heads.get(node, {}).items():
             head.refine(path, join(self._before(path, head, node), value))
         body = head.layer()
@@ -384,6 +382,8 @@ class Flow(Expressions):
 
     def _carry(self, node: Loop, head: Env, ends: list[Env]) -> None:
         """Take to the loop's head what the body changed and the next round may see, for the next walk."""
+        if (mode := joined_modes((head, *ends))) != head.mode:
+            self._settled, self._modes_at[node] = False, mode
         known = self._heads.setdefault(node, {})
         unseen = frozenset[str]() if self._is_module else self.file.index.told(rebound, node)
         for path, value in (each for end in ends for each in end.changes() if each[0] not in unseen):
@@ -404,6 +404,7 @@ class Flow(Expressions):
 
     # ------------------------------------------------------------------ scopes and the rest
     def within(self, node: ast.With | ast.AsyncWith, env: Env) -> None:
+        self.leave_off(node, env)
         before, takes_errors = env.mode, False
         for item in node.items:
             context = self.evaluate(item.context_expr, env)
@@ -416,7 +417,7 @@ class Flow(Expressions):
         body = env.layer() if takes_errors else env
         self.block(node.body, body)
         if takes_errors:
-            env.merge([body, between(node.body, self.values, env, self.file), env.layer()])
+            env.merge([body, between(node.body, self.values, env, self.file)])
         env.mode = before
 
     def give(self, node: ast.Return, env: Env) -> None:
