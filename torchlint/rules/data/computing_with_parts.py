@@ -10,6 +10,14 @@ from collections.abc import Iterable, Iterator
 
 from torchlint.rules.api import GIVING_ITSELF, FileContext, Function, Kind, Mode, operations, remembered
 from torchlint.rules.data.building_methods import applied_to_parts, argument, building_methods, lineage, own_name
+from torchlint.rules.data.known_calls import (
+    asks_operators,
+    holds,
+    iterates,
+    looks,
+    method_of_a_class,
+    passes_on,
+)
 from torchlint.rules.evidence.called_definitions import (
     PLAIN,
     Definitions,
@@ -40,20 +48,13 @@ _STORING = frozenset(
     "save_hyperparameters".split()
 )
 """Methods of modules and containers that compute nothing with what they have or are given."""
-_PASSING = frozenset(
-    f"builtins.{word}"
-    for word in "getattr list tuple dict set enumerate zip reversed sorted iter next max min sum abs filter".split()
-)
-"""Functions whose result may be what they are given, or computed of it."""
+_GIVING_ITSELF = GIVING_ITSELF - {"apply"}
 _DEEPEST = 6
 """Parameters are followed to who hands them on this far."""
 _ASKING = frozenset(
     f"builtins.{word}"
     for word in "isinstance hasattr issubclass type len print id str repr int float bool super callable range".split()
 )
-_HOLDING = ("torch.nn.", "torch.optim.", "torch.utils.data.", "torchvision.", "collections.", "copy.")
-_COMPUTING = ("torch.nn.functional.", "torch.nn.utils.")
-_LOOKING = ("math.", "numpy.", "torch.cuda.", "logging.", "torch.is_")
 _FORGETTING = frozenset({"torch.nn.Parameter", "builtins.float", "builtins.int", "builtins.bool"})
 """What keeps the values that it is given, and nothing of how they were computed."""
 _ENDS = (ast.Compare, ast.Expr, ast.If, ast.While, ast.Assert, ast.FormattedValue, ast.Return)
@@ -220,7 +221,7 @@ class _Code:
                 return self._gives_a_part(inner, own)
             case ast.Call(func=function, args=args):
                 names = self._context.names(function)
-                passed = args if names and names <= _PASSING else [function]
+                passed = args if passes_on(names) else [function]
                 return any(self._gives_a_part(each, own) for each in passed)
             case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.BoolOp(values=parts):
                 return any(self._gives_a_part(each, own) for each in parts)
@@ -240,12 +241,14 @@ class _Code:
         names = self._context.names(call.func)
         if names == {"builtins.setattr"}:
             return self._may_take(call.args[0], call, function) and self._bind(call.args[0], function)
-        if names and names <= _PASSING:
-            return None
-        if names and all(each in _ASKING or each.startswith(_LOOKING) for each in names):
+        if names and (names <= _ASKING or looks(names)):
             return True
-        if names and all(each.startswith(_HOLDING) and not each.startswith(_COMPUTING) for each in names):
+        if asks_operators(names) or (iterates(names) and self._is_tensor(node)):
+            return self._leaves_no_graph(call)
+        if passes_on(names) or holds(names):
             return None
+        if (word := method_of_a_class(names)) is not None:
+            return None if word in _LISTING | _STORING | _GIVING_ITSELF else self._is_quiet(call)
         match call.func:
             case ast.Attribute(value=receiver, attr=word) if word in _STORING or word == "apply":
                 return word == "apply" or self._bind(receiver, function)

@@ -1,0 +1,75 @@
+"""What a constructor may do with parts that it writes to later: projects run before and after `--fix`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.before_and_after import check_runs_alike
+from tests.module_programs import cases, project
+
+HANDED_TO_WHAT_IS_KNOWN = cases("""
+# case: abs of a parameter
+PARAMETER
+        self.cost = abs(self.w)
+        self.w.data.fill_(-3)
+
+net = Net()
+net.cost.sum().backward()
+print(net.w.grad)
+# case: math.prod
+import math
+PARAMETER
+        self.cost = math.prod(self.w)
+        self.w.data.fill_(3)
+
+net = Net()
+net.cost.backward()
+print(net.w.grad)
+# case: forward by the class
+LAYER
+        self.out = nn.Linear.forward(self.fc, x)
+        self.fc.weight.data.fill_(3)
+
+Net().out.sum().backward()
+print(x.grad)
+# case: called by the class
+LAYER
+        self.out = nn.Module.__call__(self.fc, x)
+        self.fc.weight.data.fill_(3)
+
+Net().out.sum().backward()
+print(x.grad)
+# case: a function of nn
+LAYER
+        self.out = nn.parallel.data_parallel(self.fc, x)
+        self.fc.weight.data.fill_(3)
+
+Net().out.sum().backward()
+print(x.grad)
+""")
+HANDED_TO_WHAT_ONLY_LOOKS = cases("""
+# case: numbers of parts
+import math
+import numpy as np
+PARAMETER
+        self.high = abs(self.w).max().item()
+        self.size = sum(each.numel() for each in self.parameters())
+        self.root = math.sqrt(self.w.size(0)) + np.sqrt(self.w.shape[0])
+        self.w.data.fill_(3)
+
+print(Net().w, Net().high, Net().root)
+""")
+SAFE = HANDED_TO_WHAT_ONLY_LOOKS
+OPEN = HANDED_TO_WHAT_IS_KNOWN
+
+
+@pytest.mark.parametrize("name", SAFE)
+def test_parts_that_are_looked_at_are_written_to_in_the_open(name: str, tmp_path: Path) -> None:
+    assert "main.py" in check_runs_alike(tmp_path, project(SAFE[name]))
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_parts_that_a_graph_may_keep_are_left(name: str, tmp_path: Path) -> None:
+    assert not check_runs_alike(tmp_path, project(OPEN[name]))
