@@ -61,8 +61,72 @@ PARAMETER
 
 print(Net().w, Net().high, Net().root)
 """)
-SAFE = HANDED_TO_WHAT_ONLY_LOOKS
-OPEN = HANDED_TO_WHAT_IS_KNOWN
+KEPT_BY_ANOTHER_NAME = cases("""
+# case: detached
+PARAMETER
+        self.cost = (x * self.w.detach()).sum()
+        self.w.data.fill_(3)
+
+Net().cost.backward()
+print(x.grad)
+# case: detached under a name
+PARAMETER
+        start = self.w.detach().view(-1)
+        self.cost = (x * start).sum()
+        self.w.data.fill_(3)
+
+Net().cost.backward()
+print(x.grad)
+# case: from the state of a layer
+LAYER
+        self.cost = (x * self.fc.state_dict()["weight"]).sum()
+        self.fc.weight.data.fill_(3)
+
+Net().cost.backward()
+print(x.grad)
+# case: a view that is made without a graph
+PARAMETER
+        with torch.no_grad():
+            start = self.w[:]
+        self.cost = (x * start).sum()
+        self.w.data.fill_(3)
+
+Net().cost.backward()
+print(x.grad)
+# case: an index
+BUILT
+        self.register_buffer("index", torch.tensor([0]))
+        self.chosen = x[self.index]
+        self.index.data.fill_(5)
+
+Net().chosen.sum().backward()
+print(x.grad)
+# case: what a function of torch makes
+BUILT
+        self.w = torch.ones(2)
+        self.cost = (x * self.w).sum()
+        self.w.data.fill_(3)
+
+Net().cost.backward()
+print(x.grad)
+""")
+WITHOUT_A_GRAPH = cases("""
+# case: what is detached, and a buffer
+PARAMETER
+        self.register_buffer("mask", torch.ones(2))
+        self.register_buffer("start", self.w.detach().clone())
+        self.other = 1 - self.mask
+        self.kept = self.mask[torch.tensor([0])]
+        self.mean = self.w.detach().mean()
+        print(self.w.detach().numpy(), list(self.state_dict()))
+        self.mask.data.fill_(2)
+        self.w.data.fill_(3)
+
+net = Net()
+print(net.w, net.mask, net.start, net.other, net.mean)
+""")
+SAFE = HANDED_TO_WHAT_ONLY_LOOKS | WITHOUT_A_GRAPH
+OPEN = HANDED_TO_WHAT_IS_KNOWN | KEPT_BY_ANOTHER_NAME
 
 
 @pytest.mark.parametrize("name", SAFE)

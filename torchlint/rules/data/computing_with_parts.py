@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from torchlint.rules.api import GIVING_ITSELF, FileContext, Function, Kind, Mode, operations, remembered
+from torchlint.rules.api import GIVING_ITSELF, FileContext, Function, Kind, operations, remembered
 from torchlint.rules.data.building_methods import applied_to_parts, argument, building_methods, lineage, own_name
 from torchlint.rules.data.known_calls import (
     asks_operators,
@@ -18,6 +18,7 @@ from torchlint.rules.data.known_calls import (
     method_of_a_class,
     passes_on,
 )
+from torchlint.rules.data.recorded_results import MEASURING, is_quiet, leaves_no_graph
 from torchlint.rules.evidence.called_definitions import (
     PLAIN,
     Definitions,
@@ -41,7 +42,6 @@ _LISTING = frozenset(
     "keys".split()
 )
 """Methods that hand out the parts."""
-_MEASURING = frozenset("size dim numel nelement detach item tolist numpy index count state_dict".split())
 _STORING = frozenset(
     "append extend insert add_module update setdefault register_module register_parameter register_buffer "
     "load_state_dict zero_grad pop remove __init__ reset_parameters _reset_parameters __setattr__ flatten_parameters "
@@ -55,8 +55,6 @@ _ASKING = frozenset(
     f"builtins.{word}"
     for word in "isinstance hasattr issubclass type len print id str repr int float bool super callable range".split()
 )
-_FORGETTING = frozenset({"torch.nn.Parameter", "builtins.float", "builtins.int", "builtins.bool"})
-"""What keeps the values that it is given, and nothing of how they were computed."""
 _ENDS = (ast.Compare, ast.Expr, ast.If, ast.While, ast.Assert, ast.FormattedValue, ast.Return)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _GOING_BACK = frozenset({"torch.autograd.grad", "torch.autograd.backward"})
@@ -138,9 +136,19 @@ class _Code:
     # ------------------------------------------------------------------ what is done with an expression
     def _is_plain(self, use: ast.expr, function: Function) -> bool:
         """Whether nothing is computed with an expression; names that it is bound to are followed."""
-        if self._is_known_plain(use):
-            return True
-        node = use
+        return self._is_known_plain(use) or self._is_left(use, use, function)
+
+    def _result(self, node: ast.expr, function: Function) -> bool:
+        """Whether nothing keeps a part by what an operation with it gives."""
+        found = leaves_no_graph(node, self._context)
+        return found if isinstance(found, bool) else self._is_left(found, found, function)
+
+    def _quietly(self, call: ast.Call, function: Function) -> bool:
+        """Whether grad mode is off where something unknown is done to a part, and nothing keeps what that gives."""
+        return is_quiet(call, self._context) and self._is_left(call, call, function)
+
+    def _is_left(self, node: ast.expr, use: ast.expr, function: Function) -> bool:
+        """Whether nothing is computed with what an expression around a use gives."""
         while True:
             match above := self._context.parent(node):
                 case ast.Attribute(attr=word, ctx=context):
@@ -152,12 +160,12 @@ class _Code:
                         return self._may_be_set(above, use, function)
                     node = above
                 case ast.Subscript(value=value) if value is not node:
-                    return True
+                    return self._indexes(above, function)
                 case ast.Subscript(ctx=context):
                     if not isinstance(context, ast.Load):
                         return self._may_be_set(above, use, function)
                     if self._is_tensor(node):
-                        return self._leaves_no_graph(above)
+                        return self._result(above, function)
                     node = above
                 case ast.Call():
                     end = self._call(node, above, function)
@@ -197,6 +205,12 @@ class _Code:
                 is_named = isinstance(root, ast.Name)  # and not found: `getattr(self, "fc").weight = w`
                 return (is_named and not self._is_another_name(use, function)) or self._is_fresh(value)
         return not self._is_another_name(use, function)
+
+    def _indexes(self, asked: ast.Subscript, function: Function) -> bool:
+        """Whether a part that stands between brackets is only looked at: a graph keeps the index of a tensor."""
+        if not self._context.value(asked.value).may(Kind.TENSOR):
+            return True
+        return self._result(asked, function) if isinstance(asked.ctx, ast.Load) else is_quiet(asked, self._context)
 
     def _is_fresh(self, value: ast.expr) -> bool:
         makes = isinstance(value, ast.Call) and self._makes(value)
@@ -244,11 +258,11 @@ class _Code:
         if names and (names <= _ASKING or looks(names)):
             return True
         if asks_operators(names) or (iterates(names) and self._is_tensor(node)):
-            return self._leaves_no_graph(call)
+            return self._result(call, function)
         if passes_on(names) or holds(names):
             return None
         if (word := method_of_a_class(names)) is not None:
-            return None if word in _LISTING | _STORING | _GIVING_ITSELF else self._is_quiet(call)
+            return None if word in _LISTING | _STORING | _GIVING_ITSELF else self._quietly(call, function)
         match call.func:
             case ast.Attribute(value=receiver, attr=word) if word in _STORING or word == "apply":
                 return word == "apply" or self._bind(receiver, function)
@@ -264,7 +278,7 @@ class _Code:
         if self._is_itself(node, function):
             return True
         is_operation = bool(names) and names <= operations().functions
-        return self._leaves_no_graph(call) if is_operation else self._is_quiet(call)
+        return self._result(call, function) if is_operation else self._quietly(call, function)
 
     def _is_itself(self, node: ast.expr, function: Function) -> bool:
         """Whether the object as a whole is handed on: what that puts into it is looked at where its parts are."""
@@ -272,7 +286,7 @@ class _Code:
 
     def _called(self, node: ast.expr, call: ast.Call, function: Function) -> bool | None:
         if not isinstance(node, ast.Attribute):
-            return self._is_quiet(call)
+            return self._quietly(call, function)
         word = node.attr
         if word == "apply":
             for each in applied_to_parts(call, function, self._methods, self._context):
@@ -283,11 +297,14 @@ class _Code:
             return None if word not in self._methods or word in GIVING_ITSELF else self._has_result(call)
         if word in _LISTING or word in GIVING_ITSELF or word in ("get", "copy"):
             return None
-        if word in operations().methods and self._is_tensor(node.value) and self._leaves_no_graph(call):
-            return True
+        is_operation = word in operations().methods and self._is_tensor(node.value)
+        if is_operation and leaves_no_graph(call, self._context):
+            return self._result(call, function)
         if word in _STORING:
             return self._may_take(node.value, call, function)
-        return word in _MEASURING or self._is_quiet(call)
+        if word in ("detach", "state_dict"):  # which counts the writes together with the part
+            return None
+        return word in MEASURING or self._quietly(call, function)
 
     def _is_kept_by(self, owner: ast.ClassDef, node: ast.expr, call: ast.Call) -> bool:
         """Whether a constructor of the file computes nothing with an argument."""
@@ -389,7 +406,7 @@ class _Code:
                 return True
         if isinstance(above, _ENDS) or self._is_number(node):
             return True
-        return isinstance(above, ast.expr) and self._leaves_no_graph(above)
+        return isinstance(above, ast.expr) and self._result(above, function)
 
     def _unpacks(self, target: ast.expr, node: ast.expr) -> bool:
         """Whether a target takes what it is given whole, or the members of what is no tensor: those were views."""
@@ -442,6 +459,8 @@ class _Code:
             return True
         if self._is_known_plain(value):
             return False
+        if self._is_tensor(value):
+            return True
         for each in self._context.within(value):
             match each:
                 case ast.Call() if self._makes(each) or self._definitions.function(each.func, Frame(self._line[0])):
@@ -470,27 +489,3 @@ class _Code:
         return any(isinstance(each, ast.Name) for each in self._context.reaching(name)) or not self._context.reaching(
             name
         )
-
-    def _leaves_no_graph(self, node: ast.expr) -> bool:
-        """Whether what an operation gives is recorded by no graph, or by one that goes with it: ``w.sum().item()``."""
-        while not self._is_quiet(node):
-            match above := self._context.parent(node):
-                case ast.Attribute(attr="data"):
-                    return True
-                case ast.Attribute(attr=word):
-                    call = self._context.parent(above)
-                    if not isinstance(call, ast.Call) or call.func is not above or word not in operations().methods:
-                        return False
-                    if word in _MEASURING:
-                        return True
-                    node = call
-                case ast.Call(func=function):
-                    return bool(names := self._context.names(function)) and names <= _FORGETTING
-                case ast.BinOp() | ast.UnaryOp():
-                    node = above
-                case _:
-                    return False
-        return True
-
-    def _is_quiet(self, node: ast.expr) -> bool:
-        return self._context.mode(node) == Mode.OFF
