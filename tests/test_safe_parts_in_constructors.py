@@ -125,8 +125,126 @@ PARAMETER
 net = Net()
 print(net.w, net.mask, net.start, net.other, net.mean)
 """)
-SAFE = HANDED_TO_WHAT_ONLY_LOOKS | WITHOUT_A_GRAPH
-OPEN = HANDED_TO_WHAT_IS_KNOWN | KEPT_BY_ANOTHER_NAME
+APPLIED_WHAT_COMPUTES = cases("""
+# case: a method
+LAYER
+        self.kept = []
+        self.apply(self.collect)
+        self.fc.weight.data.fill_(3)
+
+    def collect(self, m):
+        if isinstance(m, nn.Linear):
+            self.kept.append(m.weight.pow(2).sum())
+
+net = Net()
+net.kept[0].backward()
+print(net.fc.weight.grad)
+# case: a function
+KEPT = []
+def collect(m):
+    if isinstance(m, nn.Linear):
+        KEPT.append(m.weight.pow(2).sum())
+
+LAYER
+        self.fc.apply(collect)
+        self.fc.weight.data.fill_(3)
+
+net = Net()
+KEPT[0].backward()
+print(net.fc.weight.grad)
+# case: a lambda
+KEPT = []
+LAYER
+        self.apply(lambda m: KEPT.append(m.weight.pow(2)) if isinstance(m, nn.Linear) else None)
+        self.fc.weight.data.fill_(3)
+
+net = Net()
+KEPT[0].sum().backward()
+print(net.fc.weight.grad)
+# case: a function that a function makes
+KEPT = []
+def collecting(power):
+    def collect(m):
+        if isinstance(m, nn.Linear):
+            KEPT.append(m.weight.pow(power).sum())
+    return collect
+
+LAYER
+        self.apply(collecting(2))
+        self.fc.weight.data.fill_(3)
+
+net = Net()
+KEPT[0].backward()
+print(net.fc.weight.grad)
+# case: a key
+KEPT = []
+def size(m):
+    KEPT.append(m.weight.pow(2).sum())
+    return 0
+
+LAYER
+        self.sizes = len(sorted([self.fc], key=size))
+        self.fc.weight.data.fill_(3)
+
+net = Net()
+KEPT[0].backward()
+print(net.fc.weight.grad)
+# case: a function of autograd
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, w):
+        ctx.save_for_backward(w)
+        return w * w
+
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * g * ctx.saved_tensors[0]
+
+PARAMETER
+        self.cost = Square.apply(self.w)
+        self.w.data.fill_(3)
+
+net = Net()
+net.cost.sum().backward()
+print(net.w.grad)
+""")
+APPLIED_WHAT_WRITES = cases("""
+# case: initialisers
+from functools import partial
+
+@torch.no_grad()
+def half(m, gain=1):
+    if hasattr(m, "weight") and type(m) is nn.Linear:
+        m.weight.fill_(0.5 * gain)
+        nn.init.zeros_(m.bias)
+
+def starting(kind):
+    def start(m):
+        name = m.__class__.__name__
+        if name.find("Linear") != -1 and kind == "ones":
+            nn.init.constant_(m.weight.data, 1 / m.in_features)
+            if m.bias is not None:
+                m.bias.data.zero_()
+    return start
+
+LAYER
+        self.apply(half)
+        self.apply(partial(half, gain=2))
+        self.apply(starting("ones"))
+        self.fc.apply(self.begin)
+        self.apply(lambda m: m.reset_parameters() if isinstance(m, nn.Linear) else None)
+        self.count = len(list(filter(lambda p: p.requires_grad, self.parameters())))
+        self.fc.weight.data.fill_(3)
+
+    def begin(self, m):
+        if isinstance(m, nn.Linear):
+            std = m.weight.size(0) ** -0.5
+            m.weight.data.uniform_(-std, std)
+
+print(Net().fc.weight, Net().count)
+""")
+SAFE = APPLIED_WHAT_WRITES | HANDED_TO_WHAT_ONLY_LOOKS | WITHOUT_A_GRAPH
+OPEN = APPLIED_WHAT_COMPUTES | HANDED_TO_WHAT_IS_KNOWN | KEPT_BY_ANOTHER_NAME
 
 
 @pytest.mark.parametrize("name", SAFE)

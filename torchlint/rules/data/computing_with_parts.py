@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from torchlint.rules.api import GIVING_ITSELF, FileContext, Function, Kind, operations, remembered
 from torchlint.rules.data.building_methods import applied_to_parts, argument, building_methods, lineage, own_name
+from torchlint.rules.data.handed_definitions import classes_called, function_given
 from torchlint.rules.data.known_calls import (
     asks_operators,
     holds,
@@ -49,8 +50,6 @@ _STORING = frozenset(
 )
 """Methods of modules and containers that compute nothing with what they have or are given."""
 _GIVING_ITSELF = GIVING_ITSELF - {"apply"}
-_DEEPEST = 6
-"""Parameters are followed to who hands them on this far."""
 _ASKING = frozenset(
     f"builtins.{word}"
     for word in "isinstance hasattr issubclass type len print id str repr int float bool super callable range".split()
@@ -260,25 +259,54 @@ class _Code:
         if asks_operators(names) or (iterates(names) and self._is_tensor(node)):
             return self._result(call, function)
         if passes_on(names) or holds(names):
-            return None
+            return None if self._asks_members_plainly(call, names, function) else False
         if (word := method_of_a_class(names)) is not None:
             return None if word in _LISTING | _STORING | _GIVING_ITSELF else self._quietly(call, function)
         match call.func:
-            case ast.Attribute(value=receiver, attr=word) if word in _STORING or word == "apply":
-                return word == "apply" or self._bind(receiver, function)
+            case ast.Attribute(value=receiver, attr=word) if word in _STORING:
+                return self._bind(receiver, function)
+            case ast.Attribute(attr="apply") if isinstance(node, ast.Attribute) and self._is_own(node.value, function):
+                return node.attr in self._methods or self._quietly(call, function)
             case ast.Attribute(value=ast.Name() as this, attr=word) if self._is_own(this, function):
                 if word in self._methods:
                     return self._handed(node, call, self._methods[word], True)
         here = self._definitions.function(call.func, Frame(function))
         if here is not None:
             return self._handed(node, call, here[0], False)
-        classes = self._classes_called(call.func, function, _DEEPEST)
+        classes = classes_called(call.func, function, self._context)
         if classes is not None:
             return all(self._is_kept_by(each, node, call) for each in classes) and self._has_result(call)
         if self._is_itself(node, function):
             return True
         is_operation = bool(names) and names <= operations().functions
         return self._result(call, function) if is_operation else self._quietly(call, function)
+
+    def _asks_members_plainly(self, call: ast.Call, names: frozenset[str], function: Function) -> bool:
+        """Whether what a builtin calls with each member computes nothing: ``sorted(parts, key=size)``."""
+        asked = [each.value for each in call.keywords if each.arg == "key" and iterates(names)]
+        asked += call.args[:1] if names == {"builtins.filter"} else []
+        return all(self._is_followed(each, function) for each in asked)
+
+    def _is_followed(self, given: ast.expr | None, function: Function) -> bool:
+        """Whether a function that is to be called with each of some parts is known; then it is followed."""
+        match given:
+            case ast.Lambda(args=ast.arguments(args=[first, *_])):
+                return self._follow(function, first.arg)
+            case ast.Constant(value=None):
+                return True
+            case ast.Attribute(value=this, attr=word) if self._is_own(this, function):
+                method = self._methods.get(word)
+                return self._is_run_with(method, 1) if method is not None else not self._is_run(given)
+            case ast.Name() | ast.Call() if (names := self._context.names(given)) and names <= _ASKING:
+                return True
+        here = function_given(given, function, self._context) if given is not None else None
+        return here is not None and self._is_run_with(here, 0)
+
+    def _is_run_with(self, function: Function, place: int) -> bool:
+        """Follow a parameter of a function that is called with a part."""
+        is_static = any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in function.decorator_list)
+        given = [*function.args.posonlyargs, *function.args.args][0 if is_static else place :]
+        return bool(given) and self._follow(function, given[0].arg)
 
     def _is_itself(self, node: ast.expr, function: Function) -> bool:
         """Whether the object as a whole is handed on: what that puts into it is looked at where its parts are."""
@@ -288,11 +316,13 @@ class _Code:
         if not isinstance(node, ast.Attribute):
             return self._quietly(call, function)
         word = node.attr
+        if takes_over(call):
+            return False
         if word == "apply":
             for each in applied_to_parts(call, function, self._methods, self._context):
                 self._follow(*each)
-        if takes_over(call):
-            return False
+            if word not in self._methods:
+                return None if self._is_followed(call.args[0] if call.args else None, function) else False
         if self._is_own(node.value, function) and (word in self._methods or not self._is_run(node)):
             return None if word not in self._methods or word in GIVING_ITSELF else self._has_result(call)
         if word in _LISTING or word in GIVING_ITSELF or word in ("get", "copy"):
@@ -312,42 +342,6 @@ class _Code:
             (first for each in lineage(owner, self._context) if (first := constructor(each)) is not None), None
         )
         return start is None or self._handed(node, call, start, True) is not False
-
-    def _classes_called(self, node: ast.expr, function: Function | None, left: int) -> list[ast.ClassDef] | None:
-        """Return the classes of the file that an expression may be, by all that the file hands to it; None for others.
-
-        Torch's own layers, which compute nothing with what they are given, are left out.
-        """
-        if names_layer(self._context.names(node)):
-            return []
-        here = self._definitions.class_here(node)
-        if here is not None:
-            return [here]
-        if function is None or not left:
-            return None
-        parts: list[ast.expr | None] = []
-        match node:
-            case ast.IfExp(body=one, orelse=other):
-                parts = [one, other]
-            case ast.Name(id=word):
-                parts = stores(word, function, self._context) or list(self._given(word, function))
-        found = [
-            self._classes_called(each, self._context.function_around(each), left - 1) if each is not None else None
-            for each in parts
-        ]
-        return [one for each in found for one in each or ()] if found and None not in found else None
-
-    def _given(self, word: str, function: Function) -> Iterator[ast.expr]:
-        """Yield what calls in the file hand to a parameter, as far as they are written there."""
-        owner = self._context.parent(function)
-        is_method = isinstance(owner, ast.ClassDef)
-        called = owner.name if isinstance(owner, ast.ClassDef) and function.name == "__init__" else function.name
-        for call in self._context.nodes(ast.Call):
-            match call.func:
-                case ast.Name(id=name) | ast.Attribute(attr=name) if name == called:
-                    given = bind(call, function, is_method).get(word)
-                    if given is not None:
-                        yield given
 
     def _may_take(self, node: ast.expr, call: ast.Call, function: Function) -> bool:
         """Whether a part is given nothing that may be in use; what the object is given by its name is judged there."""

@@ -1,0 +1,83 @@
+"""Which classes and functions of a file an expression may stand for, as far as the file itself hands them on."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchlint.rules.api import GRAD_MODES, FileContext, Function
+from torchlint.rules.evidence.called_definitions import Definitions, bind, names_layer, stores
+
+_DEEPEST = 6
+"""Parameters are followed to who hands them on this far."""
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def classes_called(
+    node: ast.expr, function: Function | None, context: FileContext, left: int = _DEEPEST
+) -> list[ast.ClassDef] | None:
+    """Return the classes of the file that an expression may be, by all that the file hands to it; None for others.
+
+    Torch's own layers, which compute nothing with what they are given, are left out.
+    """
+    if names_layer(context.names(node)):
+        return []
+    here = Definitions(context).class_here(node)
+    if here is not None:
+        return [here]
+    if function is None or not left:
+        return None
+    parts: list[ast.expr | None] = []
+    match node:
+        case ast.IfExp(body=one, orelse=other):
+            parts = [one, other]
+        case ast.Name(id=word):
+            parts = stores(word, function, context) or list(_given(word, function, context))
+    found = [
+        classes_called(each, context.function_around(each), context, left - 1) if each is not None else None
+        for each in parts
+    ]
+    return [one for each in found for one in each or ()] if found and None not in found else None
+
+
+def _given(word: str, function: Function, context: FileContext) -> Iterator[ast.expr]:
+    """Yield what calls in the file hand to a parameter, as far as they are written there."""
+    owner = context.parent(function)
+    is_method = isinstance(owner, ast.ClassDef)
+    called = owner.name if isinstance(owner, ast.ClassDef) and function.name == "__init__" else function.name
+    for call in context.nodes(ast.Call):
+        match call.func:
+            case ast.Name(id=name) | ast.Attribute(attr=name) if name == called:
+                given = bind(call, function, is_method).get(word)
+                if given is not None:
+                    yield given
+
+
+def function_given(node: ast.expr, function: Function, context: FileContext) -> Function | None:
+    """Return the function of the file that is handed on as an expression.
+
+    That of ``partial(start, gain=2)`` is ``start``, that of ``starter("normal")`` what the function gives back.
+    """
+    match node:
+        case ast.Name(id=word):
+            return _named(word, function, context)
+        case ast.Call(func=maker, args=[ast.Name(id=word)]) if context.names(maker) == {"functools.partial"}:
+            return _named(word, function, context)
+        case ast.Call(func=ast.Name(id=word)):
+            maker_here = _named(word, function, context)
+            results = context.own(maker_here, ast.Return) if maker_here is not None else []
+            match [each.value for each in results]:
+                case [ast.Name(id=inner)] if maker_here is not None:
+                    return _named(inner, maker_here, context)
+    return None
+
+
+def _named(word: str, function: Function, context: FileContext) -> Function | None:
+    """Return the one function of a name, inside another or at the top of the file, that nothing else binds."""
+    inside: list[Function] = [each for each in context.inside(function, ast.FunctionDef) if each.name == word]
+    found = inside or [each for each in context.tree.body if isinstance(each, _FUNCTIONS) and each.name == word]
+    if len(found) != 1 or any(isinstance(each.ctx, ast.Store) for each in context.names_by_word().get(word, ())):
+        return None
+    decorators = (each.func if isinstance(each, ast.Call) else each for each in found[0].decorator_list)
+    is_bare = all((names := context.names(each)) and names <= GRAD_MODES for each in decorators)
+    return found[0] if is_bare else None
