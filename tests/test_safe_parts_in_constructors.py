@@ -243,8 +243,53 @@ LAYER
 
 print(Net().fc.weight, Net().count)
 """)
-SAFE = APPLIED_WHAT_WRITES | HANDED_TO_WHAT_ONLY_LOOKS | WITHOUT_A_GRAPH
-OPEN = APPLIED_WHAT_COMPUTES | HANDED_TO_WHAT_IS_KNOWN | KEPT_BY_ANOTHER_NAME
+LIVE_BEFORE_IT_IS_A_PART = cases("""
+# case: a parameter
+BUILT
+        w = torch.ones(2)
+        self.cost = (x * w).sum()
+        self.w = nn.Parameter(w)
+        self.w.data.fill_(3)
+
+Net().cost.backward()
+print(x.grad)
+# case: a view in a buffer
+BUILT
+        w = torch.ones(2, 2)
+        self.register_buffer("w", w[0])
+        self.cost = (x * w).sum()
+        self.w.data.fill_(3)
+
+Net().cost.backward()
+print(x.grad)
+# case: an attribute, by way of another name
+BUILT
+        w = torch.ones(2)
+        same = w.view(-1)
+        self.cost = (x * same).sum()
+        self.w = w
+        self.w.data.fill_(3)
+
+Net().cost.backward()
+print(x.grad)
+""")
+PLAIN_BEFORE_IT_IS_A_PART = cases("""
+# case: computed with numbers and new tensors
+BUILT
+        place = torch.arange(4).unsqueeze(1) * torch.exp(torch.arange(0, 4, 2).float() / 4)
+        w = torch.zeros(4, 4)
+        w[:, 0::2] = torch.sin(place)
+        w = w / w.norm()
+        n = 2 * 2
+        self.n = n
+        self.w = nn.Parameter(w.view(n, -1))
+        self.register_buffer("scale", w.sum() / (n - 1))
+        self.w.data.mul_(3)
+
+print(Net().w, Net().scale)
+""")
+SAFE = PLAIN_BEFORE_IT_IS_A_PART | APPLIED_WHAT_WRITES | HANDED_TO_WHAT_ONLY_LOOKS | WITHOUT_A_GRAPH
+OPEN = LIVE_BEFORE_IT_IS_A_PART | APPLIED_WHAT_COMPUTES | HANDED_TO_WHAT_IS_KNOWN | KEPT_BY_ANOTHER_NAME
 
 
 @pytest.mark.parametrize("name", SAFE)

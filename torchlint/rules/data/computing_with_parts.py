@@ -19,6 +19,7 @@ from torchlint.rules.data.known_calls import (
     method_of_a_class,
     passes_on,
 )
+from torchlint.rules.data.local_parts import tensors_made_parts
 from torchlint.rules.data.recorded_results import MEASURING, is_quiet, leaves_no_graph
 from torchlint.rules.evidence.called_definitions import (
     PLAIN,
@@ -116,6 +117,8 @@ class _Code:
     def _makes_only(self, function: Function) -> bool:
         """Whether a function computes nothing with the modules that it makes, and goes backward nowhere."""
         self._looked_into.add(function)
+        for name in tensors_made_parts(function, self._context):
+            self._follow(self._context.function_around(name) or function, name.id)
         calls = self._context.inside(function, ast.Call)
         if any(self._goes_back(each) for each in calls):
             return False
