@@ -288,8 +288,118 @@ BUILT
 
 print(Net().w, Net().scale)
 """)
-SAFE = PLAIN_BEFORE_IT_IS_A_PART | APPLIED_WHAT_WRITES | HANDED_TO_WHAT_ONLY_LOOKS | WITHOUT_A_GRAPH
-OPEN = LIVE_BEFORE_IT_IS_A_PART | APPLIED_WHAT_COMPUTES | HANDED_TO_WHAT_IS_KNOWN | KEPT_BY_ANOTHER_NAME
+ANSWERED_BY_OWN_CLASSES = cases("""
+# case: update of an object of the file
+class Total:
+    value = 0
+
+    def update(self, w):
+        self.value = self.value + w.pow(2).sum()
+
+TOTAL = Total()
+PARAMETER
+        TOTAL.update(self.w)
+        self.w.data.fill_(3)
+
+net = Net()
+TOTAL.value.backward()
+print(net.w.grad)
+# case: append of an object of another file
+from total import Total
+
+TOTAL = Total()
+PARAMETER
+        TOTAL.append(self.w)
+        self.w.data.fill_(3)
+
+net = Net()
+TOTAL.value.backward()
+print(net.w.grad)
+# file: total.py
+class Total:
+    value = 0
+
+    def append(self, w):
+        self.value = self.value + w.pow(2).sum()
+# case: update of the module itself
+BUILT
+        self.w = nn.Parameter(torch.ones(2))
+        self.update(self.w)
+        self.w.data.fill_(3)
+
+    def update(self, w):
+        self.cost = w.pow(2).sum()
+
+net = Net()
+net.cost.backward()
+print(net.w.grad)
+# case: eval of a layer
+class Low(nn.Linear):
+    def __init__(self):
+        super().__init__(2, 2)
+        self.a = nn.Parameter(torch.ones(2, 2))
+
+    def train(self, mode=True):
+        self.merged = None if mode else self.a @ self.a
+        return super().train(mode)
+
+BUILT
+        self.low = Low()
+        self.low.eval()
+        self.low.a.data.fill_(3)
+
+net = Net()
+net.low.merged.sum().backward()
+print(net.low.a.grad)
+""")
+ANSWERED_PLAINLY = cases("""
+# case: lists, a meter and a layer that is frozen
+class Meter:
+    value = 0
+
+    def update(self, value):
+        self.value += value
+
+    def append(self, value):
+        self.value = value * 2
+
+class Frozen(nn.Linear):
+    def __init__(self):
+        super().__init__(2, 2)
+        self.norm = nn.BatchNorm1d(2)
+
+    def train(self, mode=True):
+        super().train(mode)
+        for m in self.modules():
+            if isinstance(m, nn.BatchNorm1d):
+                m.eval()
+        for p in self.parameters():
+            p.requires_grad = False
+        return self
+
+BUILT
+        layers = []
+        table = {}
+        self.blocks = nn.ModuleList()
+        self.fc = nn.Linear(2, 2)
+        layers.append(self.fc)
+        table.update(fc=self.fc)
+        self.blocks.append(self.fc)
+        self.frozen = Frozen()
+        self.frozen.eval()
+        self.fc.weight.data.fill_(3)
+        self.frozen.weight.data.fill_(3)
+
+print(Net().fc.weight, Net().frozen.weight)
+""")
+SAFE = ANSWERED_PLAINLY | PLAIN_BEFORE_IT_IS_A_PART | APPLIED_WHAT_WRITES | HANDED_TO_WHAT_ONLY_LOOKS | WITHOUT_A_GRAPH
+OPEN = (
+    ANSWERED_BY_OWN_CLASSES
+    | LIVE_BEFORE_IT_IS_A_PART
+    | APPLIED_WHAT_COMPUTES
+    | HANDED_TO_WHAT_IS_KNOWN
+    | KEPT_BY_ANOTHER_NAME
+)
 
 
 @pytest.mark.parametrize("name", SAFE)

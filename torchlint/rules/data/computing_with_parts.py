@@ -19,7 +19,8 @@ from torchlint.rules.data.known_calls import (
     method_of_a_class,
     passes_on,
 )
-from torchlint.rules.data.local_parts import tensors_made_parts
+from torchlint.rules.data.local_parts import is_list_of_its_own, is_made_locally, tensors_made_parts
+from torchlint.rules.data.own_methods import answers, methods
 from torchlint.rules.data.recorded_results import MEASURING, is_quiet, leaves_no_graph
 from torchlint.rules.evidence.called_definitions import (
     PLAIN,
@@ -50,6 +51,9 @@ _STORING = frozenset(
     "save_hyperparameters".split()
 )
 """Methods of modules and containers that compute nothing with what they have or are given."""
+_RESETTING = frozenset({"reset_parameters", "_reset_parameters"})
+_OF_CONTAINERS = frozenset("append extend insert update setdefault pop remove".split())
+"""Those of them that are lists' and dicts', and also words for what an object of any class does."""
 _GIVING_ITSELF = GIVING_ITSELF - {"apply"}
 _ASKING = frozenset(
     f"builtins.{word}"
@@ -130,10 +134,12 @@ class _Code:
 
     def _makes(self, call: ast.Call) -> bool:
         """Whether a call makes a module or a parameter."""
+        if self._definitions.class_here(call.func) is not None:
+            return True
         names = self._context.names(call.func)
-        if names:
-            return all(each.startswith("torch.nn.") and each.rpartition(".")[2][0].isupper() for each in names)
-        return self._definitions.class_here(call.func) is not None
+        return bool(names) and all(
+            each.startswith("torch.nn.") and each.rpartition(".")[2][0].isupper() for each in names
+        )
 
     # ------------------------------------------------------------------ what is done with an expression
     def _is_plain(self, use: ast.expr, function: Function) -> bool:
@@ -266,13 +272,15 @@ class _Code:
         if (word := method_of_a_class(names)) is not None:
             return None if word in _LISTING | _STORING | _GIVING_ITSELF else self._quietly(call, function)
         match call.func:
-            case ast.Attribute(value=receiver, attr=word) if word in _STORING:
-                return self._bind(receiver, function)
             case ast.Attribute(attr="apply") if isinstance(node, ast.Attribute) and self._is_own(node.value, function):
                 return node.attr in self._methods or self._quietly(call, function)
             case ast.Attribute(value=ast.Name() as this, attr=word) if self._is_own(this, function):
                 if word in self._methods:
                     return self._handed(node, call, self._methods[word], True)
+                if word in _STORING:
+                    return True
+            case ast.Attribute(value=receiver, attr=word) if word in _STORING:
+                return self._is_stored(node, call, receiver, word, function)
         here = self._definitions.function(call.func, Frame(function))
         if here is not None:
             return self._handed(node, call, here[0], False)
@@ -283,6 +291,24 @@ class _Code:
             return True
         is_operation = bool(names) and names <= operations().functions
         return self._result(call, function) if is_operation else self._quietly(call, function)
+
+    def _is_stored(self, node: ast.expr, call: ast.Call, receiver: ast.expr, word: str, function: Function) -> bool:
+        """Whether a method that is called like a container's computes nothing with what it is given.
+
+        Where it may be that of an own class, it is followed.
+        """
+        if word in _OF_CONTAINERS and not self._is_container(receiver):
+            here = methods(frozenset({word}), self._context)
+            if self._context.other_texts.defines(word) is not None:
+                return False
+            if any(self._handed(node, call, each, True) is False for each in here):
+                return False
+        return self._bind(receiver, function)
+
+    def _is_container(self, receiver: ast.expr) -> bool:
+        known = self._context.value(receiver)
+        is_own_list = isinstance(receiver, ast.Name) and is_list_of_its_own(receiver, self._context)
+        return is_own_list or known.must(Kind.SEQUENCE | Kind.MODULE)
 
     def _asks_members_plainly(self, call: ast.Call, names: frozenset[str], function: Function) -> bool:
         """Whether what a builtin calls with each member computes nothing: ``sorted(parts, key=size)``."""
@@ -326,6 +352,9 @@ class _Code:
                 self._follow(*each)
             if word not in self._methods:
                 return None if self._is_followed(call.args[0] if call.args else None, function) else False
+        if word in _GIVING_ITSELF or word in _RESETTING:
+            for each in answers(word, self._context):
+                self._follow(each, own_name(each))
         if self._is_own(node.value, function) and (word in self._methods or not self._is_run(node)):
             return None if word not in self._methods or word in GIVING_ITSELF else self._has_result(call)
         if word in _LISTING or word in GIVING_ITSELF or word in ("get", "copy"):
@@ -354,16 +383,7 @@ class _Code:
         given = call.args[-1:] if node in call.args else call.args  # `setattr(m, name, value)`
         if not self._is_another_name(root, function) or all(map(self._is_fresh, given)):
             return True
-        return isinstance(node, ast.Name) and self._is_list_of_its_own(node)
-
-    def _is_list_of_its_own(self, name: ast.Name) -> bool:
-        """Whether a name is bound to lists alone that are written where they are bound."""
-        function = self._context.function_around(name) or self._context.tree
-        names = [each for each in self._context.own(function, ast.Name) if each.id == name.id]
-        bound = [self._context.parent(each) for each in names if isinstance(each.ctx, ast.Store)]
-        return bool(bound) and all(
-            isinstance(each, ast.Assign) and isinstance(each.value, ast.List | ast.Dict) for each in bound
-        )
+        return isinstance(node, ast.Name) and is_list_of_its_own(node, self._context)
 
     def _has_result(self, call: ast.Call) -> bool | None:
         return True if isinstance(self._context.parent(call), ast.Expr) or self._is_number(call) else None
@@ -465,7 +485,7 @@ class _Code:
                 case ast.Attribute(value=ast.Name(id="self"), attr=word) if not self._gives_a_number(each):
                     if word in self._methods or not self._is_plain_attribute(word):
                         return True
-                case ast.Name(ctx=ast.Load()) if each.id != "self" and self._is_local(each):
+                case ast.Name(ctx=ast.Load()) if each.id != "self" and is_made_locally(each, self._context):
                     return True
         return False
 
@@ -477,12 +497,3 @@ class _Code:
                 return above.attr != "data"
             above = self._context.parent(above)
         return False
-
-    def _is_local(self, name: ast.Name) -> bool:
-        """Whether a name may be bound in its function to what was made there."""
-        function = self._context.function_around(name)
-        if function is None or name.id not in self._context.local_names(function):
-            return False
-        return any(isinstance(each, ast.Name) for each in self._context.reaching(name)) or not self._context.reaching(
-            name
-        )

@@ -1,4 +1,4 @@
-"""Which local tensors become parts of a module: what is computed with them is computed with the part."""
+"""Which local names hold parts of a module that is built: what is computed with them is computed with the part."""
 
 from __future__ import annotations
 
@@ -43,3 +43,21 @@ def _source(node: ast.expr | None, context: FileContext) -> ast.Name | None:
 def _is_tensor(name: ast.Name, context: FileContext) -> bool:
     known = context.value(name)
     return known.may(Kind.TENSOR) and not known.unknown
+
+
+def is_made_locally(name: ast.Name, context: FileContext) -> bool:
+    """Whether a name may be bound in its function to what was made there."""
+    function = context.function_around(name)
+    if function is None or name.id not in context.local_names(function):
+        return False
+    reaching = context.reaching(name)
+    return not reaching or any(isinstance(each, ast.Name) for each in reaching)
+
+
+def is_list_of_its_own(name: ast.Name, context: FileContext) -> bool:
+    """Whether a name is bound to lists alone that are written where they are bound."""
+    names = context.own(context.function_around(name) or context.tree, ast.Name)
+    bound = [context.parent(each) for each in names if each.id == name.id and isinstance(each.ctx, ast.Store)]
+    return bool(bound) and all(
+        isinstance(each, ast.Assign) and isinstance(each.value, ast.List | ast.Dict) for each in bound
+    )
