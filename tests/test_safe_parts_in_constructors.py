@@ -392,14 +392,35 @@ BUILT
 
 print(Net().fc.weight, Net().frozen.weight)
 """)
-SAFE = ANSWERED_PLAINLY | PLAIN_BEFORE_IT_IS_A_PART | APPLIED_WHAT_WRITES | HANDED_TO_WHAT_ONLY_LOOKS | WITHOUT_A_GRAPH
-OPEN = (
-    ANSWERED_BY_OWN_CLASSES
-    | LIVE_BEFORE_IT_IS_A_PART
-    | APPLIED_WHAT_COMPUTES
-    | HANDED_TO_WHAT_IS_KNOWN
-    | KEPT_BY_ANOTHER_NAME
-)
+REACHED_ELSEWHERE = cases("""
+# case: a list of the file
+LAYERS, KEPT = [], []
+def penalise():
+    KEPT.append(sum(w.pow(2).sum() for w in LAYERS))
+
+PARAMETER
+        LAYERS.append(self.w)
+        penalise()
+        self.w.data.fill_(3)
+
+net = Net()
+KEPT[0].backward()
+print(net.w.grad)
+""")
+KEPT_ELSEWHERE = cases("""
+# case: a list of the file that nothing reads
+LAYERS = []
+PARAMETER
+        LAYERS.append(self.w)
+        print(len(LAYERS))
+        self.w.data.fill_(3)
+
+print(Net().w)
+""")
+SAFE = KEPT_ELSEWHERE | ANSWERED_PLAINLY | PLAIN_BEFORE_IT_IS_A_PART
+SAFE |= APPLIED_WHAT_WRITES | HANDED_TO_WHAT_ONLY_LOOKS | WITHOUT_A_GRAPH
+OPEN = ANSWERED_BY_OWN_CLASSES | LIVE_BEFORE_IT_IS_A_PART | APPLIED_WHAT_COMPUTES
+OPEN |= REACHED_ELSEWHERE | HANDED_TO_WHAT_IS_KNOWN | KEPT_BY_ANOTHER_NAME
 
 
 @pytest.mark.parametrize("name", SAFE)

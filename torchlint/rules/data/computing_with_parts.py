@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from torchlint.rules.api import GIVING_ITSELF, FileContext, Function, Kind, operations, remembered
 from torchlint.rules.data.building_methods import applied_to_parts, argument, building_methods, lineage, own_name
 from torchlint.rules.data.handed_definitions import classes_called, function_given
+from torchlint.rules.data.kept_outside import is_outside, may_reach_outside
 from torchlint.rules.data.known_calls import (
     asks_operators,
     holds,
@@ -99,6 +100,7 @@ class _Code:
         self._is_of_layer = any(names_layer(context.names(base)) for one in self._line for base in one.bases)
         self._followed: list[tuple[Function, str]] = []
         self._looked_into: set[Function] = set()
+        self._is_kept_outside = False
         self._plain: dict[str, bool] = {}
 
     def computes(self, starts: Iterable[tuple[Function, str]]) -> bool:
@@ -111,7 +113,7 @@ class _Code:
                 return True
             if function not in self._looked_into and not self._makes_only(function):
                 return True
-        return False
+        return self._is_kept_outside and any(may_reach_outside(each, self._context) for each in self._looked_into)
 
     def _follow(self, function: Function, word: str) -> bool:
         if (function, word) not in self._followed:
@@ -434,6 +436,7 @@ class _Code:
         root = target
         while isinstance(root, ast.Attribute | ast.Subscript):
             root = root.value
+        self._is_kept_outside |= is_outside(root, self._context)
         for each in ast.walk(target if isinstance(target, ast.Tuple | ast.List | ast.Starred) else root):
             if isinstance(each, ast.Name) and (root is not target or isinstance(each.ctx, ast.Store)):
                 self._follow(function, each.id)
