@@ -82,6 +82,10 @@ Other writes go into a block under `torch.no_grad()` that neighbouring statement
 `.data` is only dropped, and so it is for the functions of `nn.init`. Where the statement cannot be moved into a block,
 or its result is used, `.data` becomes `.detach()`, through which writes are counted too.
 
+A statement goes into a block that is safe only where all that it runs is known to be torch's, NumPy's and Python's own.
+Where it may run code of the project, such as a generator that it makes a list of or an object that it reckons with, and
+where it needs grad mode itself, as `torch.autograd.grad` does, `.data` becomes `.detach()`.
+
 `m.weight.data += v` becomes `m.weight.add_(v)`, because `m.weight += v` also assigns the attribute, which may be a
 property: of a parametrized module it is one. Unsafe unless `v` is a tensor or a number: with a NumPy array `+=` makes a
 new tensor.

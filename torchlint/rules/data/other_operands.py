@@ -91,9 +91,14 @@ def is_indexed(base: ast.expr, context: FileContext) -> bool:
     return context.value(base).must(_INDEXED)
 
 
+def answering(operator: ast.operator | ast.cmpop) -> tuple[str, ...]:
+    """Return the methods that may answer an operator, on either side of it."""
+    words = _WORDS.get(type(operator), ())  # nothing answers `is`
+    reflected = (f"__r{word}__" for word in words if isinstance(operator, ast.operator))
+    return *(f"__{word}__" for word in words), *reflected
+
+
 def _is_answered(operator: ast.operator | ast.cmpop, context: FileContext) -> bool:
     """Whether a class of the project may answer an operator."""
-    words = _WORDS[type(operator)]
-    reflected = [f"__r{word}__" for word in words if isinstance(operator, ast.operator)]
-    methods = (*(f"__{word}__" for word in words), *reflected, _PROTOCOL)
+    methods = (*answering(operator), _PROTOCOL)
     return any(defines(context.source.utf8, each) or context.other_texts.defines(each) is not None for each in methods)

@@ -25,6 +25,7 @@ from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, detached,
 from torchlint.rules.data.initial_values import initial_write
 from torchlint.rules.data.just_made import is_new_tensor
 from torchlint.rules.data.module_building import is_being_built, made_elsewhere
+from torchlint.rules.data.moved_code import asks_for_grad_mode, runs_known_code
 from torchlint.rules.data.no_grad_block import Statement, neighbours, no_grad_edits, statement_of
 from torchlint.rules.data.plain_reads import reads_plainly
 from torchlint.rules.data.unrecorded_network import is_of_unrecorded_network
@@ -36,6 +37,7 @@ from torchlint.rules.evidence.tensor_uses import ALIKE, CALLING_BACK, PARAMETER,
 _RECKONED_WITH = Kind.TENSOR | Kind.INTEGER | Kind.SCALAR
 """What an augmented assignment takes into the tensor's memory."""
 _HARMLESS_CALLS = frozenset("float int len min max abs round range tuple list sum isinstance bool".split())
+_HARMLESS_BUILTINS = frozenset(f"builtins.{word}" for word in _HARMLESS_CALLS)
 _HARMLESS_MODULES = ("torch.", "math.", "numpy.", "random.")
 
 
@@ -102,14 +104,38 @@ def is_new(node: cst.Attribute, context: FileContext) -> bool:
 
 
 def may_move_into_block(node: cst.Attribute, context: FileContext) -> bool:
-    """Whether nothing else in the statement could care for grad mode: it runs only torch, math and tensors.
+    """Whether a write may move under `no_grad` with its statement.
 
-    A function that is not known may compute a gradient itself, or build a graph that somebody needs.
+    A function that is not known may compute a gradient itself, or build a graph that somebody needs. Where all else is
+    proven, writing through ``.detach()`` is safe whatever the statement runs: then the block must be so, too.
     """
     for above in context.ancestors(node):
         if isinstance(above, cst.BaseSmallStatement):
-            return all(_is_harmless(call, context) for call in _calls(above)) and reads_plainly(above, context)
+            return _speaks_of_the_known(above, context) and not _is_safer_outside(node, context)
     return False
+
+
+@remembered
+def _speaks_of_the_known(statement: cst.BaseSmallStatement, context: FileContext) -> bool:
+    """Whether nothing in a statement could care for grad mode by its words: it runs only torch, math and tensors."""
+    return all(_is_harmless(call, context) for call in _calls(statement)) and reads_plainly(statement, context)
+
+
+def _is_safer_outside(node: cst.Attribute, context: FileContext) -> bool:
+    """Whether the write of a statement is safe where it stands, and perhaps not in a block: what it runs is unknown."""
+    line = statement_of(node, context)
+    if line is None or not _is_safe(line, context):
+        return False
+    places = (context.python(site) for site, _, _ in _sites(line, context))
+    sites = [each for each in places if each is not None]
+    around = next((each for site in sites for each in context.ancestors(site) if isinstance(each, ast.stmt)), None)
+    return around is None or not runs_known_code(around, sites, context)
+
+
+@remembered
+def _is_safe(line: cst.SimpleStatementLine, context: FileContext) -> bool:
+    """Whether all is proven that the writes in a line rest on, whatever else the line runs."""
+    return all(decision.is_proven for site in _sites(line, context) for decision in _assumed(*site, context))
 
 
 def _calls(node: cst.CSTNode) -> Iterator[cst.Call]:
@@ -122,7 +148,8 @@ def _calls(node: cst.CSTNode) -> Iterator[cst.Call]:
 def _is_harmless(call: cst.Call, context: FileContext) -> bool:
     names = context.names(call.func)
     if names:
-        return all(name.startswith(_HARMLESS_MODULES) or name.rpartition(".")[2] in _HARMLESS_CALLS for name in names)
+        known = all(name.startswith(_HARMLESS_MODULES) or name in _HARMLESS_BUILTINS for name in names)
+        return known and not asks_for_grad_mode(names)
     match call.func:
         case cst.Name(value=word):
             return word in _HARMLESS_CALLS
@@ -269,8 +296,7 @@ def _trusted(line: cst.SimpleStatementLine, context: FileContext) -> tuple[bool,
         return None
     if not may_move_into_block(sites[0][0], context):
         return None
-    is_safe = all(decision.is_proven for site in sites for decision in _assumed(*site, context))
-    return is_safe, context.trust(line.body[0])
+    return _is_safe(line, context), context.trust(line.body[0])
 
 
 def _lines(node: cst.CSTNode) -> Iterator[cst.SimpleStatementLine]:

@@ -1,0 +1,235 @@
+"""Statements that may move under `no_grad`, and those that run the project's own code: before and after `--fix`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.before_and_after import check_runs_alike
+from tests.module_programs import cases
+
+HEAD = """
+import math
+import numpy as np
+import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+enc = nn.Linear(3, 3)
+kept = []
+
+
+def run(x=torch.ones(3)):
+    kept.append(enc(x).sum())
+    return kept[-1].detach() * torch.ones(3)
+
+
+class Rows:
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, at):
+        if at > 1:
+            raise IndexError(at)
+        return run()
+
+
+class Loader:
+    def __iter__(self):
+        return iter([run(), run()])
+
+
+class Lazy:
+    def __float__(self):
+        return float(run()[0])
+
+    def __mul__(self, other):
+        return run() * other
+
+    def __neg__(self):
+        return run()
+
+    def __bool__(self):
+        return bool(run()[0] > 0)
+
+    def __lt__(self, other):
+        return bool(run()[0] < 0)
+
+
+class Store:
+    def __init__(self):
+        self.data = self
+
+    def encode(self):
+        return run()
+
+
+def features(count=2):
+    for _ in range(count):
+        yield run()
+
+
+class Head(nn.Module):
+    def __init__(self, x=None):
+        super().__init__()
+        self.w = nn.Parameter(torch.zeros(2, 3))
+        self.v = nn.Parameter(torch.zeros(3))
+        WRITE
+
+
+def main():
+    head = Head(GIVEN)
+    print(head.w, head.v)
+    if kept:
+        sum(kept).backward()
+        print(enc.weight.grad)
+
+
+main()
+"""
+OWN = cases("""
+# case: a generator is made a list of
+self.w.data.copy_(torch.stack(list(x)))
+features()
+# case: a generator by a name
+self.w.data.copy_(torch.stack(rows := None or list(x)))
+features()
+# case: a generator bound before
+rows = features()
+        self.w.data.copy_(torch.stack(tuple(rows)))
+None
+# case: a generator in a list
+self.w.data.copy_(torch.stack([*x]))
+features()
+# case: a generator in a comprehension
+self.w.data.copy_(torch.stack([each * 2 for each in x]))
+features()
+# case: a generator in pairs
+self.w.data.copy_(torch.stack([each * by for each, by in zip(x, [1, 2])]))
+features()
+# case: a generator added up
+self.v.data.copy_(sum(x))
+features()
+# case: arguments of a generator
+self.v.data.copy_(torch.maximum(*x))
+features()
+# case: an object that is iterated over
+self.w.data.copy_(torch.stack(tuple(x)))
+Loader()
+# case: an object with items
+self.w.data.copy_(torch.stack(list(x)))
+Rows()
+# case: an object with items made a tensor of
+self.w.data[0] = torch.tensor(x)[0]
+Rows()
+# case: an object made a number of
+self.v.data.add_(float(x))
+Lazy()
+# case: an object in a list of numbers
+self.v.data.add_(torch.tensor([x, x, 1.0]))
+Lazy()
+# case: a product of its own
+self.v.data.copy_(x * 2)
+Lazy()
+# case: a sign of its own
+self.v.data.copy_(-x)
+Lazy()
+# case: a truth of its own
+self.v.data.add_(1 if x else 2)
+Lazy()
+# case: the least by an order of its own
+self.v.data.add_(float(max(x, x)))
+Lazy()
+# case: the least by a key
+self.v.data.add_(max([1, 2], key=lambda each: run()[0]))
+None
+# case: the greatest by a function that is given
+self.v.data.add_(max([1, 2], key=x))
+lambda each: run()[0]
+# case: a function applied to elements
+self.v.data.copy_(torch.zeros(3).apply_(x))
+lambda each: run()[0].item()
+# case: a function checkpointed
+self.v.data.copy_(checkpoint(run, torch.ones(3), use_reentrant=False))
+None
+# case: a function vectorised
+self.v.data.copy_(torch.from_numpy(np.apply_along_axis(x, 0, np.ones(3, dtype=np.float32))))
+lambda row: run().numpy()
+# case: a `data` that is no tensor
+self.v.data.copy_(x.data.encode())
+Store()
+# case: the grad mode itself
+self.v.data.add_(float(torch.is_grad_enabled()))
+None
+# case: whether something is recorded
+self.v.data.add_(float((self.v * 2).requires_grad))
+None
+# case: a test between writes
+self.v.data.add_(1)
+        if x:
+            self.v.data.mul_(2)
+        self.v.data.add_(2)
+Lazy()
+# case: a function named as a built-in one
+from math import fsum as sum
+        self.v.data.add_(sum(each[0] for each in [x]))
+[torch.ones(1)]
+""")
+KNOWN = cases("""
+# case: a list
+rows = [torch.ones(3), torch.zeros(3)]
+        self.w.data.copy_(torch.stack(rows))
+None
+# case: a list made of a list
+rows = [torch.ones(3), torch.zeros(3)]
+        self.w.data.copy_(torch.stack(list(rows)))
+None
+# case: numbers in a list
+self.v.data.copy_(torch.tensor([1.0, 2.0, 3.0]))
+None
+# case: numbers computed
+bound = 1 / math.sqrt(self.v.size(0))
+        self.v.data.mul_(bound).add_(-bound * 2)
+None
+# case: an array
+a = np.ones(3, dtype=np.float32)
+        self.v.data.copy_(torch.from_numpy(a * 2))
+None
+# case: random numbers
+self.v.data.copy_(torch.randn(3) * 0.02 + float(np.sqrt(2)))
+None
+# case: a tensor's elements
+rows = torch.ones(2, 3)
+        self.w.data.copy_(torch.stack([each * 2 for each in rows]))
+None
+# case: sizes
+self.w.data[:, 0] = torch.arange(self.w.shape[0]).float() / max(self.w.size(0), 1)
+None
+# case: its own values
+self.w.data.div_(self.w.data.norm(dim=1, keepdim=True) + 1)
+None
+# case: an argument that is only copied
+self.v.data.copy_(x)
+torch.ones(3)
+# case: beside a test of a flag
+self.v.data.add_(1)
+        if self.w is not None:
+            self.w.data.mul_(2)
+None
+""")
+
+
+def program(case: str) -> str:
+    write, _, given = case.rstrip("\n").rpartition("\n")
+    return HEAD.replace("WRITE", write).replace("GIVEN", given)
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_what_runs_own_code_stays_out_of_the_block(name: str, tmp_path: Path) -> None:
+    check_runs_alike(tmp_path, {"main.py": program(OWN[name])})
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_what_runs_known_code_moves_into_the_block(name: str, tmp_path: Path) -> None:
+    assert "no_grad" in check_runs_alike(tmp_path, {"main.py": program(KNOWN[name])})["main.py"]
