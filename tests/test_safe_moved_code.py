@@ -233,3 +233,105 @@ def test_what_runs_own_code_stays_out_of_the_block(name: str, tmp_path: Path) ->
 @pytest.mark.parametrize("name", KNOWN)
 def test_what_runs_known_code_moves_into_the_block(name: str, tmp_path: Path) -> None:
     assert "no_grad" in check_runs_alike(tmp_path, {"main.py": program(KNOWN[name])})["main.py"]
+
+
+KEPT_BY_THE_STATEMENT = cases("""
+# case: a function is given the layer
+m.weight.data.fill_(score(m))
+# case: a function is given the weight
+m.weight.data.copy_(m.weight.data * score(m.weight))
+# case: a list is given what is computed
+m.weight.data.mul_(graphs.append((m.weight ** 2).sum()) or 2.0)
+# case: the layer is run
+m.weight.data.fill_(score(m(torch.ones(3)) ** 2))
+# case: an object keeps what it is multiplied with
+m.weight.data.copy_(own * m.weight)
+# case: an object keeps what it is compared with
+m.weight.data.fill_(own == m.weight)
+# case: a method of a tensor's name keeps it
+m.weight.data.fill_(own.mul(m.weight ** 2))
+# case: an argument by its name
+m.weight.data.fill_(score(m=m.weight ** 2))
+# case: a constructor hands on the weight
+class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = m.weight
+            self.v = nn.Parameter(torch.ones(3))
+            self.v.data.fill_(score(self.v))
+    Net()
+# case: a tensor that is given
+w = torch.ones(3)
+    w.data.mul_(score(torch.ones(3, requires_grad=True) * w))
+""")
+FORGOTTEN_BY_IT = cases("""
+# case: its norm
+m.weight.data.div_(m.weight.norm() + 1)
+# case: its size
+m.weight.data.fill_(1.0 / m.weight.size(1))
+# case: the least element
+m.weight.data.clamp_(float(m.weight.min()), max(0.5, m.weight.max().item()))
+# case: numbers of the layer
+m.weight.data.uniform_(-1.0 / m.in_features, 1.0 / m.in_features)
+# case: its data are given away
+m.weight.data.fill_(float(total(m.weight.data)))
+# case: a function of torch
+m.weight.data.copy_(torch.clamp(m.weight, 0, 1) * 2)
+""")
+SCORED = """
+import torch
+from torch import nn
+
+graphs = []
+
+
+def score(m):
+    if isinstance(m, nn.Module):
+        m = m.weight
+    graphs.append((m * m).sum())
+    return 3.0
+
+
+def total(x):
+    return x.sum() * 2
+
+
+class Own:
+    def __mul__(self, other):
+        return score(other) * torch.ones(3, 3)
+
+    def __eq__(self, other):
+        return score(other)
+
+    def mul(self, other):
+        return score(other)
+
+
+own = Own()
+
+
+def main():
+    m = nn.Linear(3, 3)
+    WRITE
+    print(m.weight)
+    if graphs:
+        sum(graphs).backward()
+        print(m.weight.grad)
+
+
+main()
+"""
+
+
+@pytest.mark.parametrize("name", KEPT_BY_THE_STATEMENT)
+def test_what_the_statement_itself_keeps_is_in_use(name: str, tmp_path: Path) -> None:
+    write = KEPT_BY_THE_STATEMENT[name].rstrip("\n")
+    assert not check_runs_alike(tmp_path, {"main.py": SCORED.replace("WRITE", write)})
+
+
+@pytest.mark.parametrize("name", FORGOTTEN_BY_IT)
+def test_what_the_statement_forgets_is_not_in_use(name: str, tmp_path: Path) -> None:
+    write = FORGOTTEN_BY_IT[name].rstrip("\n")
+    assert (
+        "m.weight.data.fill_" not in check_runs_alike(tmp_path, {"main.py": SCORED.replace("WRITE", write)})["main.py"]
+    )

@@ -13,6 +13,7 @@ from torchlint.rules.data.building_methods import applied_to_parts, argument, bu
 from torchlint.rules.data.handed_definitions import classes_called, function_given
 from torchlint.rules.data.kept_outside import is_outside, may_reach_outside
 from torchlint.rules.data.known_calls import (
+    ASKING,
     asks_operators,
     holds,
     iterates,
@@ -56,10 +57,6 @@ _RESETTING = frozenset({"reset_parameters", "_reset_parameters"})
 _OF_CONTAINERS = frozenset("append extend insert update setdefault pop remove".split())
 """Those of them that are lists' and dicts', and also words for what an object of any class does."""
 _GIVING_ITSELF = GIVING_ITSELF - {"apply"}
-_ASKING = frozenset(
-    f"builtins.{word}"
-    for word in "isinstance hasattr issubclass type len print id str repr int float bool super callable range".split()
-)
 _ENDS = (ast.Compare, ast.Expr, ast.If, ast.While, ast.Assert, ast.FormattedValue, ast.Return)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _GOING_BACK = frozenset({"torch.autograd.grad", "torch.autograd.backward"})
@@ -265,7 +262,7 @@ class _Code:
         names = self._context.names(call.func)
         if names == {"builtins.setattr"}:
             return self._may_take(call.args[0], call, function) and self._bind(call.args[0], function)
-        if names and (names <= _ASKING or looks(names)):
+        if names and (names <= ASKING or looks(names)):
             return True
         if asks_operators(names) or (iterates(names) and self._is_tensor(node)):
             return self._result(call, function)
@@ -328,7 +325,7 @@ class _Code:
             case ast.Attribute(value=this, attr=word) if self._is_own(this, function):
                 method = self._methods.get(word)
                 return self._is_run_with(method, 1) if method is not None else not self._is_run(given)
-            case ast.Name() | ast.Call() if (names := self._context.names(given)) and names <= _ASKING:
+            case ast.Name() | ast.Call() if (names := self._context.names(given)) and names <= ASKING:
                 return True
         here = function_given(given, function, self._context) if given is not None else None
         return here is not None and self._is_run_with(here, 0)
@@ -350,8 +347,8 @@ class _Code:
         if takes_over(call):
             return False
         if word == "apply":
-            for each in applied_to_parts(call, function, self._methods, self._context):
-                self._follow(*each)
+            for applied, part in applied_to_parts(call, function, self._methods, self._context):
+                self._follow(applied, part)
             if word not in self._methods:
                 return None if self._is_followed(call.args[0] if call.args else None, function) else False
         if word in _GIVING_ITSELF or word in _RESETTING:

@@ -109,6 +109,8 @@ hands out a parameter, and the loops only take `.data`.
 Unsafe where the constructor, or a method that it mentions, keeps what it computed with tensors that require grad, as in
 `self.penalty = self.weight.norm()`.
 
+Unsafe where the statement itself hands what was just made to code that may keep it: `m.weight.data.fill_(score(m))`.
+
 Unsafe where a property, or a `__getitem__`, of the project's own may run in the block: what it computes and keeps there
 would have no graph.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.rules.api import FileContext, remembered, runs_later
+from torchlint.rules.data.kept_in_statement import is_kept_by_nobody
 from torchlint.rules.data.run_out_of_sight import QUIET_METHODS, may_be_run
 from torchlint.rules.evidence.made_here import kept_arguments
 from torchlint.rules.evidence.torch_layers import is_layer
@@ -18,7 +19,12 @@ def is_of_new_layer(node: ast.expr, context: FileContext) -> bool:
     if not isinstance(root, ast.Name) or root is node:
         return False
     made = made_before(root, context)
-    return made is not None and is_layer(made, context) and makes_its_own(made, context)
+    return (
+        made is not None
+        and is_layer(made, context)
+        and makes_its_own(made, context)
+        and is_kept_by_nobody(root, context)
+    )
 
 
 def is_new_tensor(node: ast.expr, context: FileContext) -> bool:
@@ -26,7 +32,7 @@ def is_new_tensor(node: ast.expr, context: FileContext) -> bool:
     if not isinstance(node, ast.Name):
         return False
     made = made_before(node, context)
-    return made is not None and _is_made_anew(made, context)
+    return made is not None and _is_made_anew(made, context) and is_kept_by_nobody(node, context)
 
 
 def _is_made_anew(call: ast.Call, context: FileContext) -> bool:

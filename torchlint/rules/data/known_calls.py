@@ -15,6 +15,11 @@ _NOT_LOOKING = frozenset(
 _HOLDING = ("torch.nn.", "torch.optim.", "torch.utils.data.", "torchvision.")
 _HOLDING_FUNCTIONS = ("torch.nn.init.", "torchvision.models.", "collections.", "copy.")
 _COMPUTING = ("torch.nn.functional.", "torch.nn.utils.")
+ASKING = frozenset(
+    f"builtins.{word}"
+    for word in "isinstance hasattr issubclass type len print id str repr int float bool super callable range".split()
+)
+"""Functions of Python that ask something of what they are given, and keep nothing of it."""
 
 
 def passes_on(names: frozenset[str]) -> bool:
