@@ -335,3 +335,57 @@ def test_what_the_statement_forgets_is_not_in_use(name: str, tmp_path: Path) -> 
     assert (
         "m.weight.data.fill_" not in check_runs_alike(tmp_path, {"main.py": SCORED.replace("WRITE", write)})["main.py"]
     )
+
+
+RESIZED = cases("""
+# case: an empty buffer grows
+self.register_buffer("order", torch.zeros(0, dtype=torch.long))
+        torch.arange(3, out=self.order.data)
+# case: two buffers grow
+self.register_buffer("order", torch.zeros(0, dtype=torch.long))
+        self.register_buffer("ranked", torch.zeros(0))
+        torch.sort(torch.ones(3), 0, out=(self.ranked.data, self.order.data))
+# case: a parameter that may not grow
+self.w = nn.Parameter(torch.zeros(0))
+        torch.randn(3, out=self.w.data)
+# case: a result with more dimensions
+torch.add(self.v.data, torch.ones(2, 3), out=self.v.data)
+# case: it grows without grad mode
+with torch.no_grad():
+            self.register_buffer("order", torch.zeros(0, dtype=torch.long))
+            torch.arange(3, out=self.order.data)
+""")
+FITTING = cases("""
+# case: of itself and a number
+torch.mul(self.s, 0.5, out=self.s.data)
+# case: of itself and bounds
+torch.clamp(self.s, 0, 0.5, out=self.s.data)
+""")
+BUFFERS = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.v = nn.Parameter(torch.ones(3))
+        self.register_buffer("s", torch.ones(3))
+        WRITE
+
+
+torch.manual_seed(0)
+print(Net().state_dict())
+"""
+
+
+@pytest.mark.parametrize("name", RESIZED)
+def test_what_out_may_resize_stays_detached(name: str, tmp_path: Path) -> None:
+    text = check_runs_alike(tmp_path, {"main.py": BUFFERS.replace("WRITE", RESIZED[name].rstrip("\n"))})["main.py"]
+    assert ".data" not in text
+
+
+@pytest.mark.parametrize("name", FITTING)
+def test_what_fits_is_written_into_itself(name: str, tmp_path: Path) -> None:
+    text = check_runs_alike(tmp_path, {"main.py": BUFFERS.replace("WRITE", FITTING[name].rstrip("\n"))})["main.py"]
+    assert "no_grad" in text

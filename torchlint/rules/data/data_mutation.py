@@ -86,6 +86,9 @@ A statement goes into a block that is safe only where all that it runs is known 
 Where it may run code of the project, such as a generator that it makes a list of or an object that it reckons with, and
 where it needs grad mode itself, as `torch.autograd.grad` does, `.data` becomes `.detach()`.
 
+`out=w.data` becomes `out=w.detach()`: where the size does not fit, `out=w` would resize `w` itself. In a block it is
+`out=w` where `w` is reckoned with numbers into itself, as in `torch.mul(w, 0.5, out=w.data)`.
+
 `m.weight.data += v` becomes `m.weight.add_(v)`, because `m.weight += v` also assigns the attribute, which may be a
 property: of a parametrized module it is one. Unsafe unless `v` is a tensor or a number: with a NumPy array `+=` makes a
 new tensor.

@@ -197,7 +197,7 @@ def repair(node: cst.Attribute, use: DataUse, evidence: Evidence, context: FileC
         )
         return Fix(f"Use `{name}`", calls, assumed)
     statement = statement_of(node, context)
-    if statement is None or not _is_direct(node, use, statement, context):
+    if statement is None or not _is_direct(node, use, statement, context) or _may_resize(node, use, context):
         return _detaching(node, use, evidence, context)
     if grad_is_off(node, context):
         edits = _drop(node, use, context)
@@ -322,7 +322,7 @@ def _find_sites(line: cst.SimpleStatementLine, context: FileContext) -> Iterator
             continue
         if initial_write(node, context) is not None:
             continue
-        if use.word in RESIZING and context.value(node.value).may_require_grad:
+        if (use.word in RESIZING and context.value(node.value).may_require_grad) or _may_resize(node, use, context):
             continue
         evidence = tensor_evidence(node, context)
         if evidence is not None:
@@ -380,6 +380,22 @@ def _is_in_fstring(node: cst.CSTNode, context: FileContext) -> bool:
 
 def _holds(node: cst.CSTNode, kinds: tuple[type[cst.CSTNode], ...]) -> bool:
     return isinstance(node, kinds) or any(_holds(child, kinds) for child in semantic_children(node))
+
+
+def _may_resize(node: cst.Attribute, use: DataUse, context: FileContext) -> bool:
+    """Whether ``out=`` may be given a tensor of another size: without `.data` torch resizes the tensor itself.
+
+    A function reckons in place that is given the same tensor and numbers: ``torch.clamp(w.data, 0, 1, out=w.data)``.
+    """
+    call = use.top
+    if use.way is not Way.OUT or not isinstance(call, cst.Call):
+        return False
+    names, first = context.names(call.func), call.args[0]
+    if not names or not all(name.startswith("torch.") and f"{name.rpartition('.')[2]}_" in ALIKE for name in names):
+        return True
+    same = first.keyword is None and context.code(first.value) in (context.code(node), context.code(node.value))
+    others = (each.value for each in call.args[1:] if each.value is not node)
+    return not same or not all(context.value(each).must(Kind.INTEGER | Kind.SCALAR) for each in others)
 
 
 # ---------------------------------------------------------------------- taking `.data` away
