@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchlint.inference.interpreter import heuristics
-from torchlint.inference.interpreter.changes import Changes, same_module
+from torchlint.inference.interpreter.changes import Changes
 from torchlint.inference.interpreter.classes import object_of
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.lattice import (
@@ -189,9 +189,6 @@ class Calls(Changes):
             return of_kind(Kind.OTHER, **seen)
         place = owner.device if owner.must(Kind.MODULE) else ANY_DEVICE
         return Value(Kind.MODULE, Grad.ATTACHED, place, Dtype(0), **seen)  # type: ignore[arg-type]
-
-    def _is_statement(self, node: ast.AST) -> bool:
-        return isinstance(self._file.index.parents.get(node), ast.Expr)
 
     # ------------------------------------------------------------------ functions that are handed on
     def _handing(self, name: str, given: Arguments, env: Env) -> Value | None:
@@ -380,7 +377,7 @@ class Calls(Changes):
             env.mode = self._file.entered(receiver, None, env.mode) if word == "__enter__" else Mode.ON
         if word in _REGISTERING:
             self._register(function.value, word, given)
-        self._change(function.value, receiver, word, given, env)
+        self.change(function.value, receiver, word, given, env)
         if (path := path_of(function)) is not None and env.find(path) is not None:
             return self._called(callee, given, env)
         if callee.node is not None or callee.must(Kind.MODULE):
@@ -459,28 +456,6 @@ class Calls(Changes):
         if word == "register_buffer":
             value = value.having(instance=value.instance | {"buffer"})
         self._of.note_attribute(f"{path}.{name.const}", value)
-
-    def _change(self, target: ast.expr, receiver: Value, word: str, given: Arguments, env: Env) -> None:
-        """Carry out what a method changes in its receiver."""
-        if receiver.may(Kind.MODULE) and word in ("cuda", "cpu", "to", "requires_grad_"):
-            by_name = receiver.unknown and self._file.works_with_torch
-            if receiver.must(Kind.MODULE) or (by_name and self._is_statement(given.node)):
-                kind = Kind.MODULE | (Kind.TENSOR if word == "requires_grad_" else Kind(0))
-                module = receiver if receiver.must(Kind.MODULE) else receiver.having(kind=kind, grad=Grad.ATTACHED)
-                changed = nn.method(module, word, given, env.mode) or module
-                target = same_module(target) if receiver.must(Kind.MODULE) else target
-                self.set(target, changed, env)
-                self.thaw(target, changed, env)
-                is_elsewhere = changed.device != module.device or changed.why_device is not module.why_device
-                if is_elsewhere or word in ("cuda", "cpu"):
-                    self.move_parts(target, changed, env)
-        elif receiver.may(Kind.SEQUENCE) and (after := containers.grown(receiver, word, given)) is not None:
-            self.set(target, after, env)
-        elif receiver.is_tensor and tensors.changes_in_place(word):
-            of_tensor = tensors.method(receiver, word, given, env.mode)
-            if of_tensor is not None:
-                self.set(target, of_tensor, env)
-                self.thaw(target, of_tensor, env)
 
 
 _MOST_MAPPED = 16

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.lattice import NOTHING, Grad, Kind, Value, join
-from torchlint.inference.models import containers, nn
+from torchlint.inference.models import containers, nn, tensors
 from torchlint.inference.models.call_arguments import Arguments, SetsAttribute
 from torchlint.inference.program.definite_attributes import used_bare
 from torchlint.inference.program.imports import path_of
@@ -32,13 +32,57 @@ class Changes:
     def __init__(self, expressions: Expressions) -> None:
         self._of = expressions
 
+    def change(self, target: ast.expr, receiver: Value, word: str, given: Arguments, env: Env) -> None:
+        """Carry out what a method changes in its receiver."""
+        if receiver.may(Kind.MODULE) and word in ("cuda", "cpu", "to", "requires_grad_"):
+            by_name = receiver.unknown and self._of.file.works_with_torch
+            if receiver.must(Kind.MODULE) or (by_name and self._is_statement(given.node)):
+                kind = Kind.MODULE | (Kind.TENSOR if word == "requires_grad_" else Kind(0))
+                module = receiver if receiver.must(Kind.MODULE) else receiver.having(kind=kind, grad=Grad.ATTACHED)
+                changed = nn.method(module, word, given, env.mode) or module
+                target = same_module(target) if receiver.must(Kind.MODULE) else target
+                self.set(target, changed, env)
+                self.thaw(target, changed, env)
+                is_elsewhere = changed.device != module.device or changed.why_device is not module.why_device
+                if is_elsewhere or word in ("cuda", "cpu"):
+                    self.move_parts(target, changed, env)
+        elif receiver.must(Kind.MODULE):
+            self.grow_module(target, receiver, word, given, env)
+        elif receiver.may(Kind.SEQUENCE) and (after := containers.grown(receiver, word, given)) is not None:
+            self.set(target, after, env)
+        elif receiver.is_tensor and tensors.changes_in_place(word):
+            of_tensor = tensors.method(receiver, word, given, env.mode)
+            if of_tensor is not None:
+                self.set(target, of_tensor, env)
+                self.thaw(target, of_tensor, env)
+
+    def _is_statement(self, node: ast.AST) -> bool:
+        return isinstance(self._of.file.index.parents.get(node), ast.Expr)
+
     def thaw(self, part: ast.expr, value: Value, env: Env) -> None:
         """Take notice that something may require grad now: what holds it is no longer frozen as a whole."""
+        gained = Grad.ATTACHED if value.grad & Grad.ATTACHED else Grad.UNKNOWN
         while isinstance(part, ast.Attribute | ast.Subscript) and value.grad & (Grad.ATTACHED | Grad.UNKNOWN):
             part = part.value
             owner = self._of.evaluate(part, env)
             if owner.must(Kind.MODULE) and not owner.grad & Grad.ATTACHED:
-                self.set(part, owner.having(grad=owner.grad | Grad.ATTACHED), env)
+                self.set(part, owner.having(grad=owner.grad | gained), env)
+
+    def take_part(self, place: ast.expr, value: Value, env: Env) -> None:
+        """Take notice that a module was given a part: where that has parameters, it is no longer frozen as a whole."""
+        if not isinstance(place, ast.Attribute | ast.Subscript) or not nn.may_have_parameters(value):
+            return
+        self.thaw(place, value if nn.is_part(value) else value.having(grad=Grad.UNKNOWN), env)
+
+    def grow_module(self, holder: ast.expr, module: Value, word: str, given: Arguments, env: Env) -> None:
+        """Put what a method gives a module into it: ``net.append(part)``, ``net.add_module("head", part)``."""
+        if (after := containers.grown_module(module, word, given)) is None:
+            return
+        if nn.holds_in_order(module):
+            self.set(holder, after, env)
+        place = ast.copy_location(ast.Attribute(holder, word, ast.Load()), holder)
+        for each in given.every():
+            self.take_part(place, containers.part(each) if each.must(Kind.SEQUENCE) else each, env)
 
     def set(self, target: ast.expr, value: Value, env: Env) -> None:
         """Say what the thing that an expression names has become, what holds it and what shares its memory."""
@@ -76,6 +120,7 @@ class Changes:
         """Change what a function of the project changed of its arguments."""
         for target, value in given.changes:
             self.set(target, join(self._of.evaluate(target, env), value), env)
+            self.take_part(target, value, env)
         for function, word, value in given.shared:
             if self._of.file.shares(given.node, function, word):
                 name = ast.copy_location(ast.Name(word, ast.Load()), given.node)

@@ -367,6 +367,8 @@ def moved_along(value: Value, base: Value, word: str) -> Value:
         value = moved_with(base, value)
         if base.grad == Grad.DETACHED:  # frozen as a whole
             value = value.having(grad=Grad.DETACHED, why_grad=None)
+        elif base.grad & Grad.DETACHED:  # and was given another part since
+            value = value.having(grad=value.grad | Grad.DETACHED)
     return _from_class(value, word)
 
 

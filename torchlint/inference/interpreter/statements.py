@@ -153,6 +153,7 @@ class Flow(Expressions):
             env.remove(path)  # `backward` fills it again
             return
         env.assign(path, value)
+        self.calls.take_part(target, value, env)
         self.note_attribute(path, value)
         self.changes[path] = join(self.changes.get(path, NOTHING), value)
 
@@ -176,6 +177,9 @@ class Flow(Expressions):
             self.calls.set(target.value, tensors.in_place(base, Arguments(target, (value,)), env.mode), env)
         elif base.may(Kind.SEQUENCE) and (base.items is not None or base.member is not None):
             self.calls.set(target.value, holding(base, value, index), env)
+        elif base.must(Kind.MODULE) and nn.is_part(value):
+            self.calls.become(target, value, env)
+        self.calls.take_part(target, value, env)
 
     def note_attribute(self, path: str, value: Value) -> None:
         """Remember what an attribute of ``self`` is set to: other methods will ask."""

@@ -33,6 +33,11 @@ append extend insert update clear sort reverse remove add appendleft            
 _GROWING = {"append": 0, "add": 0, "appendleft": 0, "insert": 1, "extend": 0, "update": 0, "setdefault": 1}
 """Methods that put something in, and the place of that among their arguments."""
 
+_GIVING_PARTS = {"append": 0, "insert": 1, "extend": 0, "update": 0, "add_module": 1, "register_module": 1} | {
+    "register_parameter": 1
+}
+"""Methods that give a module a part, and the place of that among their arguments."""
+
 FOREIGN = Kind.OTHER | Kind.ARRAY | Kind.SCALAR | Kind.STRING | Kind.SEQUENCE
 """What objects of libraries other than torch give."""
 
@@ -176,6 +181,16 @@ def _updated(base: Value, given: Arguments) -> Value:
 
 
 _REPLACED = "`update` may have put another thing there"
+
+
+def grown_module(module: Value, name: str, given: Arguments) -> Value | None:
+    """Return a module after a method that puts a part into it; None for other methods."""
+    if name not in _GIVING_PARTS or not given.positional[_GIVING_PARTS[name] :]:
+        return None
+    new = given.positional[_GIVING_PARTS[name]]
+    if name == "append" and module.items is not None:
+        return module.having(items=(*module.items, new))
+    return holding(module, part(new) if new.must(Kind.SEQUENCE) else new)
 
 
 def holding(base: Value, new: Value, index: Value | None = None) -> Value:

@@ -300,6 +300,24 @@ def _named(value: Value) -> Value:
     return of_kind(Kind.SEQUENCE, member=of_kind(Kind.SEQUENCE, items=(of_kind(Kind.STRING), value)))
 
 
+def is_part(value: Value) -> bool:
+    """Whether a value, set as an attribute of a module, is surely a part of it that may have a gradient."""
+    return value.must(Kind.MODULE) or "torch.nn.Parameter" in value.instance
+
+
+def may_have_parameters(value: Value) -> bool:
+    """Whether what a module is given may bring parameters with it: no ``nn.ReLU()`` does, and nothing but a module."""
+    if not value.may(Kind.MODULE):
+        return is_part(value)
+    has_none = (_FORWARD_TABLE.find(leaf(each)) in (_passed, _pure) for each in value.instance)
+    return not (value.instance and all(has_none))
+
+
+def holds_in_order(module: Value) -> bool:
+    """Whether a module is one of torch's own that hold their parts one after the other."""
+    return bool(_kinds(module)) and _kinds(module) <= {"Sequential", "ModuleList"}
+
+
 # ---------------------------------------------------------------------- methods that change a module in place
 def _itself(call: Call) -> Value:
     return call.receiver
