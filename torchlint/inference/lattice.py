@@ -119,6 +119,8 @@ class Reason:
     """Whether a name is all the evidence: what ``net`` is called with is the output of a module, as it seems."""
     of_module: bool = False
     """Whether it is a parameter, or what a module computes: a graph comes of it where callers leave grad mode on."""
+    perhaps_frozen: bool = False
+    """Whether the module that computes it may have been frozen, as a whole or on some way to it."""
     unknown_device: bool = False
     """Whether nothing is known of the device that decides: it may be the host as well."""
 

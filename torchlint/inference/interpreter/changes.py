@@ -12,6 +12,7 @@ from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.lattice import NOTHING, Grad, Kind, Value, join
 from torchlint.inference.models import containers, nn, tensors
 from torchlint.inference.models.call_arguments import Arguments, SetsAttribute
+from torchlint.inference.program.asked_parameters import ASKING
 from torchlint.inference.program.definite_attributes import used_bare
 from torchlint.inference.program.imports import path_of
 
@@ -46,6 +47,10 @@ class Changes:
                 is_elsewhere = changed.device != module.device or changed.why_device is not module.why_device
                 if is_elsewhere or word in ("cuda", "cpu"):
                     self.move_parts(target, changed, env)
+                if word == ASKING:
+                    self._of.freezing.asked(target, changed, changed.grad, env)
+        elif receiver.may(Kind.MODULE) and word == "apply" and given.positional:
+            self._of.freezing.applied(target, given.positional[0], env)
         elif receiver.must(Kind.MODULE):
             self.grow_module(target, receiver, word, given, env)
         elif receiver.may(Kind.SEQUENCE) and (after := containers.grown(receiver, word, given)) is not None:
@@ -55,6 +60,8 @@ class Changes:
             if of_tensor is not None:
                 self.set(target, of_tensor, env)
                 self.thaw(target, of_tensor, env)
+                if word == ASKING:
+                    self._of.freezing.asked(target, receiver, of_tensor.grad, env)
 
     def _is_statement(self, node: ast.AST) -> bool:
         return isinstance(self._of.file.index.parents.get(node), ast.Expr)
@@ -65,6 +72,8 @@ class Changes:
         while isinstance(part, ast.Attribute | ast.Subscript) and value.grad & (Grad.ATTACHED | Grad.UNKNOWN):
             part = part.value
             owner = self._of.evaluate(part, env)
+            if (path := path_of(part)) is not None:
+                self._of.freezing.thawed(path, env)
             if owner.must(Kind.MODULE) and not owner.grad & Grad.ATTACHED:
                 self.set(part, owner.having(grad=owner.grad | gained), env)
 
@@ -72,6 +81,9 @@ class Changes:
         """Take notice that a module was given a part: where that has parameters, it is no longer frozen as a whole."""
         if not isinstance(place, ast.Attribute | ast.Subscript) or not nn.may_have_parameters(value):
             return
+        owner = self._of.evaluate(place.value, env)
+        if value.is_tensor and not value.grad & Grad.ATTACHED and nn.is_torchs(owner):
+            self._of.freezing.ask(place.value, nn.MAYBE_FROZEN, env)
         self.thaw(place, value if nn.is_part(value) else value.having(grad=Grad.UNKNOWN), env)
 
     def grow_module(self, holder: ast.expr, module: Value, word: str, given: Arguments, env: Env) -> None:
@@ -127,6 +139,9 @@ class Changes:
                 self.set(name, join(self._of.evaluate(name, env), value), env)
         for owner, word, value, setting in given.attributes:
             self._set_by_method(owner, word, value, setting, env)
+        for target, grad in given.asked:
+            self._of.freezing.ask(target, grad, env)
+        given.asked.clear()
         given.changes.clear()
         given.shared.clear()
         given.attributes.clear()

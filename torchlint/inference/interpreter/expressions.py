@@ -12,6 +12,7 @@ from torchlint.inference.interpreter.calls import Calls
 from torchlint.inference.interpreter.classes import moved_along
 from torchlint.inference.interpreter.decorators import is_resumed_alike
 from torchlint.inference.interpreter.environment import Env
+from torchlint.inference.interpreter.freezing import Freezing
 from torchlint.inference.interpreter.heuristics import NO_TENSOR, is_settings
 from torchlint.inference.interpreter.narrowing import Guard
 from torchlint.inference.interpreter.truth import Truth
@@ -37,7 +38,7 @@ from torchlint.inference.models.builtins import literal
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.containers import element, part, unpacked
 from torchlint.inference.models.devices import SETTINGS_WORD, last_word_of_name
-from torchlint.inference.models.operators import of_tensors, operated
+from torchlint.inference.models.operators import combined, of_tensors
 from torchlint.inference.program.bindings import bound_otherwise
 from torchlint.inference.program.correlated_branches import Assumed, outcome
 from torchlint.inference.program.imports import canonical, path_of
@@ -74,6 +75,7 @@ class Expressions:
         self.truth = Truth(self.values, self.is_open)
         self.guard = Guard(self.evaluate, self.values.get, self.truth.of, file)
         self.calls = Calls(self)
+        self.freezing = Freezing(self)
         self.reports = True
         """Whether somebody asks for the values of single expressions: else code that is never reached is left out."""
 
@@ -244,6 +246,7 @@ class Expressions:
         inner = self._generators(node.generators, env, mode)
         places = self._one_by_one(node, env, mode)
         member = self.evaluate(node.elt, inner)
+        self.freezing.comprehended(node, node.generators, inner, env)
         self._bind_around(node, inner, env)
         if not isinstance(node, ast.GeneratorExp):
             env.mode |= inner.mode
@@ -331,14 +334,7 @@ class Expressions:
 
     # ------------------------------------------------------------------ operators
     def binary(self, node: ast.BinOp, env: Env) -> Value:
-        return self.combined(self.evaluate(node.left, env), self.evaluate(node.right, env), node.op, env.mode)
-
-    def combined(self, left: Value, right: Value, operator: ast.operator, mode: Mode) -> Value:
-        """Return the result of a binary operator: a tensor decides what it is, and else a claim of either side."""
-        result = operated(left, right, operator, mode)
-        if any(each.is_tensor and not each.claimed for each in (left, right)):
-            return result.having(claimed="") if result.claimed else result
-        return resting_on(left if left.claimed else right, result)
+        return combined(self.evaluate(node.left, env), self.evaluate(node.right, env), node.op, env.mode)
 
     def unary(self, node: ast.UnaryOp, env: Env) -> Value:
         value = self.evaluate(node.operand, env)

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 from torchlint.inference.interpreter.aliases import LINKS, Aliases
 from torchlint.inference.interpreter.environment import Env, joined_modes, lifted
 from torchlint.inference.interpreter.expressions import Expressions
-from torchlint.inference.interpreter.freezing import Asked, asked_of_all
+from torchlint.inference.interpreter.freezing import MARK, asked_of
 from torchlint.inference.interpreter.interrupted import between, may_take_errors
 from torchlint.inference.interpreter.truth import may_give
-from torchlint.inference.lattice import NOTHING, UNKNOWN, Device, Grad, Kind, Mode, Reason, Value, join, of_kind
+from torchlint.inference.lattice import NOTHING, UNKNOWN, Device, Grad, Kind, Mode, Value, join, of_kind
 from torchlint.inference.models import nn, tensors
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.containers import holding, lengthened, part
 from torchlint.inference.models.devices import string
+from torchlint.inference.models.operators import combined
 from torchlint.inference.program.bindings import Loop, declared
 from torchlint.inference.program.correlated_branches import WantedReturn, on_host
 from torchlint.inference.program.imports import import_bindings, path_of
@@ -56,6 +57,7 @@ class Flow(Expressions):
         self._heads: dict[Loop, dict[str, Value]] = {}
         self._modes_at: dict[Loop, Mode] = {}
         self._aliases = Aliases(self)
+        self.freezing.scope = (file.index.owner(body[0]) or file.index.tree) if body else None
         self._on_host: dict[str, Value] = {}
         self._is_module = body is file.index.tree.body
         self.running = False
@@ -74,12 +76,22 @@ class Flow(Expressions):
         for place, value in self._on_host.items():
             self.env.assign(place, value)
         self.block(self.body, self.env)
+        if not self.env.dead:
+            self.freezing.leave(self.env)
+        self._settle_attributes()
         self.running = False
         return self
 
+    def _settle_attributes(self) -> None:
+        """Say what attributes of ``self`` are at the end whose parameters were asked alike on each way to it."""
+        for path, grad in self.freezing.left().items():
+            root, _, word = path.partition(".")
+            if root == self.self_name and word in self.attributes and not grad & Grad.UNKNOWN:
+                self.attributes[word] = asked_of(self.attributes[word], grad) or self.attributes[word]
+
     def close(self) -> None:
         """Let go of what evaluates: it and the walk hold each other, and all that was found, until they are parted."""
-        del self.guard, self.calls, self.truth, self._aliases
+        del self.guard, self.calls, self.truth, self.freezing, self._aliases
 
     def block(self, body: list[ast.stmt], env: Env) -> None:
         """Walk statements in order; code behind a ``return`` is walked too, but changes nothing that is joined."""
@@ -100,10 +112,12 @@ class Flow(Expressions):
     def aside(self) -> Iterator[None]:
         """Walk code that is never reached: nothing of what it does is kept."""
         returned, returns, attributes = self.returned, self.returns, dict(self.attributes)
+        ends = self.freezing.so_far()
         pending = [(each, len(each)) for each in (*self._breaks, *self._continues)]
         with super().aside():
             yield
         self.returned, self.returns, self.attributes = returned, returns, attributes
+        self.freezing.forget_since(ends)
         for each, before in pending:
             del each[before:]
 
@@ -139,8 +153,8 @@ class Flow(Expressions):
     def _assign_attribute(self, target: ast.Attribute, value: Value, env: Env) -> None:
         base = self.evaluate(target.value, env)
         root = path_of(target.value)
-        if target.attr == "requires_grad" and root is not None and base.may(Kind.TENSOR):
-            self._ask_for_grad(target, base, value, root, env)
+        if target.attr == "requires_grad" and base.may(Kind.TENSOR):
+            self.freezing.flag(target, base, value, env)
             return
         if target.attr == "data" and root is not None and base.may(Kind.TENSOR) and value.may(Kind.TENSOR):
             env.refine(
@@ -156,16 +170,6 @@ class Flow(Expressions):
         self.calls.take_part(target, value, env)
         self.note_attribute(path, value)
         self.changes[path] = join(self.changes.get(path, NOTHING), value)
-
-    def _ask_for_grad(self, target: ast.Attribute, base: Value, value: Value, root: str, env: Env) -> None:
-        if value.const is False:
-            env.refine(root, base.having(grad=Grad.DETACHED, why_grad=None))
-            return
-        why = Reason("{code} is made to require grad", target)
-        grad = Grad.ATTACHED if value.const is True else base.grad | Grad.UNKNOWN
-        asked = base.having(grad=grad, why_grad=why)
-        env.refine(root, asked)
-        self.calls.thaw(target.value, asked, env)
 
     def _assign_part(self, target: ast.Subscript, value: Value, env: Env) -> None:
         base = self.evaluate(target.value, env)
@@ -215,7 +219,7 @@ class Flow(Expressions):
     def augmented(self, node: ast.AugAssign, env: Env) -> None:
         before = self.evaluate(node.target, env)
         added = self.evaluate(node.value, env)
-        after = self.combined(before, added, node.op, env.mode)
+        after = combined(before, added, node.op, env.mode)
         if before.is_tensor:  # in place: the tensor stays where and what it is, but may come to require grad
             after = tensors.in_place(before, Arguments(node, (added,)), env.mode)
         elif before.must(Kind.SEQUENCE):
@@ -305,29 +309,7 @@ class Flow(Expressions):
             self._aliases.link(node, inner)
 
         self._repeat(node, env, enter, endless=False)
-        if (asked := asked_of_all(self.file.index, node)) is not None:
-            self._ask_all(asked, env)
-            if isinstance(self.file.index.parents.get(node), ast.FunctionDef):
-                self._note_again(asked.module, env)
-
-    def _note_again(self, part: ast.expr, env: Env) -> None:
-        """Remember what an attribute of ``self`` that was set before has become, whichever way the function goes."""
-        path = path_of(part)
-        root, _, word = (path or "").partition(".")
-        if root == self.self_name and word in self.attributes and (value := env.find(f"{root}.{word}")) is not None:
-            self.attributes[word] = value
-
-    def _ask_all(self, asked: Asked, env: Env) -> None:
-        """Carry out what a loop asks of all parameters of a module."""
-        module = self.values.get(asked.module)
-        if module is None or not module.may(Kind.MODULE) or not self.file.works_with_torch:
-            return
-        if asked.wanted is None:
-            after = nn.asked_for_grad(module, module.grad | Grad.ATTACHED)
-        else:
-            after = nn.asked_for_grad(module, Grad.ATTACHED if asked.wanted else Grad.DETACHED)
-        self.calls.set(asked.module, after.having(kind=Kind.MODULE), env)
-        self.calls.thaw(asked.module, after, env)
+        self.freezing.behind(node, env)
 
     def repeat_while(self, node: ast.While, env: Env) -> None:
         def enter(inner: Env) -> None:
@@ -366,6 +348,7 @@ class Flow(Expressions):
         ends = [lifted(each, head) for each in self._continues.pop()]
         if not body.dead:
             ends.append(body)
+        self.freezing.at_end(node, ends)
         self._carry(node, head, ends)
         left = [lifted(each, env) for each in self._breaks.pop()]
         if not endless:
@@ -379,7 +362,7 @@ class Flow(Expressions):
         """Return what a path is before a loop's first round: an attribute may have been set elsewhere."""
         known = env.find(path)
         root, dot, word = path.rpartition(".")
-        if known is not None or not dot or "[" in word or path.endswith(LINKS):
+        if known is not None or not dot or "[" in word or path.endswith((LINKS, MARK)):
             return known if known is not None else NOTHING
         base = self._before(root, env, node)
         return self.attribute_of(base, word, node.target if isinstance(node, ast.For | ast.AsyncFor) else node.test)
@@ -390,7 +373,8 @@ class Flow(Expressions):
             self._settled, self._modes_at[node] = False, mode
         known = self._heads.setdefault(node, {})
         unseen = frozenset[str]() if self._is_module else self.file.index.told(rebound, node)
-        for path, value in (each for end in ends for each in end.changes() if each[0] not in unseen):
+        changes = (each for end in ends for each in end.changes() if each[0] not in unseen)
+        for path, value in (each for each in changes if not each[0].endswith(MARK)):
             seen = head.find(path)
             if seen is not None and join(seen, value).same(seen):
                 continue
@@ -429,6 +413,7 @@ class Flow(Expressions):
         if self.wanted is None or may_give(value, self.wanted):
             self.returned = join(self.returned, value)
         self.returns = True
+        self.freezing.leave(env)
         env.dead = True
 
     def fail(self, node: ast.Raise, env: Env) -> None:

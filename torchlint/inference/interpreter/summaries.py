@@ -13,12 +13,15 @@ from torchlint.inference.interpreter.project import MOST_DEPTH, Effort
 from torchlint.inference.interpreter.shared_memory import linked_roots
 from torchlint.inference.interpreter.statements import Flow
 from torchlint.inference.lattice import NOTHING, UNKNOWN, Grad, Kind, Mode, Reason, Value, join, join_all, of_kind
+from torchlint.inference.models import nn
 from torchlint.inference.models.call_arguments import Arguments, SetsAttribute
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.models.grad_mode import TURNING_OFF
 from torchlint.inference.models.tables import words
+from torchlint.inference.program.asked_parameters import asks
 from torchlint.inference.program.bindings import (
     binder,
+    bound,
     lines_of,
     loaded,
     local,
@@ -27,6 +30,7 @@ from torchlint.inference.program.bindings import (
     shared,
     written,
 )
+from torchlint.inference.program.call_places import all_given, argument, called_on
 from torchlint.inference.program.definite_attributes import definitely_set
 from torchlint.syntax.ast_index import AstIndex, Function, parameters
 
@@ -52,6 +56,8 @@ class _Summary:
     shared: _Changes = ()
     attributes: dict[str, Value] = field(default_factory=dict)
     """What it sets attributes of ``self`` to."""
+    asked: tuple[tuple[str, Grad], ...] = ()
+    """What it asked of the parameters of its arguments and of names around it."""
     effort: Effort = field(default_factory=Effort)
 
     def as_value(self) -> Value:
@@ -121,14 +127,32 @@ class Summaries:
                 given.attributes.append((target, word, _through(value, given, "sets it"), setting))
         for path, value in found.changes:
             word, _, attribute = path.partition(".")
-            target = _argument(function, given.node, word, receiver is not None)
+            target = argument(function, given.node, word, receiver is not None)
             if target is not None and attribute:
                 target = ast.copy_location(ast.Attribute(target, attribute, ast.Load()), given.node)
             if target is not None:
                 given.changes.append((target, _through(value, given, "changes it")))
+        for path, grad in found.asked:
+            given.asked.extend((target, grad) for target in self._meant(function, given, path, receiver is not None))
+        if found.asked and given.starred and isinstance(given.node, ast.Call):
+            given.asked.extend((each, nn.MAYBE_FROZEN) for each in given.node.args)
         if given.node in self._file.index.parents:
             given.shared.extend((function, word, _through(value, given, "changes it")) for word, value in found.shared)
         return _through(found.value, given)
+
+    def _meant(self, function: Function, given: Arguments, path: str, bound: bool) -> list[ast.expr]:
+        """Return the expressions of a call for what a path is in the function that it calls."""
+        word, _, attribute = path.partition(".")
+        file = self._file
+        if word in parameters(function):
+            found = all_given(function, given.node, word, bound, bound and word == file.self_name(function))
+        elif given.node in file.index.parents and file.shares(given.node, function, word):
+            found = [ast.copy_location(ast.Name(word, ast.Load()), given.node)]
+        else:
+            return []
+        if not attribute:
+            return found
+        return [ast.copy_location(ast.Attribute(each, attribute, ast.Load()), each) for each in found]
 
     def _setting(self, function: Function, word: str) -> SetsAttribute:
         """Return whether a method sets an attribute whenever it is called."""
@@ -144,7 +168,7 @@ class Summaries:
         """Return the expression for the object whose attributes a call sets; None where it is not written out."""
         file = self._file
         if file.self_name(function) is not None:
-            return _object(node, bound)
+            return called_on(node, bound)
         word = file.object_name(function)
         if word is None or node not in file.index.parents or not file.shares(node, function, word):
             return None
@@ -192,12 +216,16 @@ class Summaries:
         said = self._said(call.function)
         why = Reason("{code} is not followed further", call.given.node, weak=True)
         said = said.having(why_grad=said.why_grad or why, why_device=said.why_device or why)
-        return _Summary(_made_under(call.mode, said), attributes=attributes)
+        asking = self._file.index.told(asks, call.function)
+        asked = tuple((word, nn.MAYBE_FROZEN) for word in sorted(parameters(call.function))) if asking else ()
+        return _Summary(_made_under(call.mode, said), attributes=attributes, asked=asked)
 
     def _changes_nothing(self, call: _Call) -> bool:
         """Whether a call from another file leaves all that it is given as it is, by the function's text."""
         function, given, index = call.function, call.given, self._file.index
         if given.node in index.parents or function.name == CONSTRUCTOR or index.told(definitely_set, function):
+            return False
+        if index.told(asks, function):
             return False
         changed = index.told(may_change, function) | index.told(linked_roots, function)
         words = [each.arg for each in (*function.args.posonlyargs, *function.args.args)][call.receiver is not None :]
@@ -276,7 +304,8 @@ class Summaries:
             attributes = dict(flow.attributes)
             for word, value in flow.set_by_methods.items():
                 attributes[word] = join(attributes.get(word, NOTHING), value)
-            return _Summary(self._returned(function, flow, call.mode), *_changed(function, flow), attributes)
+            result, changes = self._returned(function, flow, call.mode), _changed(function, flow)
+            return _Summary(result, *changes, attributes, _asked(function, flow))
 
     def _returned(self, function: Function, flow: Flow, mode: Mode) -> Value:
         file = self._file
@@ -382,6 +411,18 @@ def _changed(function: Function, flow: Flow) -> tuple[_Changes, _Changes]:
     )
 
 
+def _asked(function: Function, flow: Flow) -> tuple[tuple[str, Grad], ...]:
+    """Return what a walk asked of the parameters of arguments, and of names from around the function."""
+    found = []
+    for path, grad in flow.freezing.left().items():
+        word = path.partition(".")[0]
+        if not _is_near(path) or (word in flow.file.index.told(local, function) - parameters(function)):
+            continue
+        is_exact = not flow.yielded and word not in flow.file.index.told(bound, function)
+        found.append((path, grad if is_exact else nn.MAYBE_FROZEN))
+    return tuple(found)
+
+
 _IMMUTABLE = Kind.STRING | Kind.SCALAR | Kind.INTEGER | Kind.NONE | Kind.DEVICE | Kind.DTYPE | Kind.SIZE
 
 
@@ -409,28 +450,6 @@ def _bound_before(index: AstIndex, function: Function) -> frozenset[str]:
 def _made_under(mode: Mode, value: Value) -> Value:
     """Return what code that is not known returns: where it runs with grad mode off, nothing that requires grad."""
     return value if mode & Mode.ON or not value.may(Kind.TENSOR) else value.having(grad=Grad.DETACHED)
-
-
-def _argument(function: Function, call: ast.AST, word: str, bound: bool) -> ast.expr | None:
-    """Return the expression that a call gives for an argument, where it is written out."""
-    if not isinstance(call, ast.Call) or any(isinstance(each, ast.Starred) for each in call.args):
-        return None
-    for keyword in call.keywords:
-        if keyword.arg == word:
-            return keyword.value
-    words = [each.arg for each in (*function.args.posonlyargs, *function.args.args)][bound:]
-    at = words.index(word) if word in words else len(call.args)
-    return call.args[at] if at < len(call.args) else None
-
-
-def _object(call: ast.AST, bound: bool) -> ast.expr | None:
-    """Return the expression for the object whose method is called; None where it is not written out."""
-    match call:
-        case ast.Call(func=ast.Attribute(value=owner)) if bound:
-            return owner
-        case ast.Call(args=[first, *_]) if not isinstance(first, ast.Starred):
-            return first
-    return None
 
 
 def _is_abstract(function: Function) -> bool:

@@ -41,6 +41,8 @@ class Arguments:
     """What a function of the project did to its arguments, for the caller to carry out."""
     shared: list[tuple[ast.FunctionDef | ast.AsyncFunctionDef, str, Value]] = field(default_factory=list, compare=False)
     """What it, a function of the same file, did to names from around it."""
+    asked: list[tuple[ast.expr, Grad]] = field(default_factory=list, compare=False)
+    """What it asked of the parameters of its arguments."""
     attributes: list[tuple[ast.expr, str, Value, SetsAttribute]] = field(default_factory=list, compare=False)
     """What a method set attributes of its object to, and how sure that is."""
 
@@ -105,7 +107,7 @@ class Arguments:
 
     def shifted(self) -> Arguments:
         """Drop the first positional argument."""
-        return replace(self, positional=self.positional[1:], spread=(), changes=[], shared=[], attributes=[])
+        return replace(self, positional=self.positional[1:], spread=(), changes=[], shared=[], asked=[], attributes=[])
 
 
 def joined_operands(values: list[Value]) -> Value:

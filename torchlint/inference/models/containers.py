@@ -188,7 +188,8 @@ def grown_module(module: Value, name: str, given: Arguments) -> Value | None:
     if name not in _GIVING_PARTS or not given.positional[_GIVING_PARTS[name] :]:
         return None
     new = given.positional[_GIVING_PARTS[name]]
-    if name == "append" and module.items is not None:
+    word = given.positional[0].const if name in ("add_module", "register_module") else "" if name == "append" else None
+    if isinstance(word, str) and not word.isdigit() and module.items is not None:
         return module.having(items=(*module.items, new))
     return holding(module, part(new) if new.must(Kind.SEQUENCE) else new)
 

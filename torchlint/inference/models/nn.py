@@ -59,6 +59,11 @@ MultiheadAttention                                                              
 WITHOUT_PARAMETERS = ("torchaudio.transforms.",)
 """Where libraries keep modules that have buffers and no parameters."""
 
+MAYBE_FROZEN = Grad(Grad.DETACHED | Grad.UNKNOWN)
+"""What a module is whose parameters may have been asked not to require grad."""
+SOME_LIVE = Grad(Grad.ATTACHED | Grad.UNKNOWN)
+"""What is asked of a module where some of its parameters go on requiring grad, or may come to."""
+
 _RECURRENT = words("LSTM GRU RNN")
 NUMBERS = words(
     "in_features out_features in_channels out_channels num_embeddings embedding_dim num_features num_layers "
@@ -309,8 +314,12 @@ def may_have_parameters(value: Value) -> bool:
     """Whether what a module is given may bring parameters with it: no ``nn.ReLU()`` does, and nothing but a module."""
     if not value.may(Kind.MODULE):
         return is_part(value)
-    has_none = (_FORWARD_TABLE.find(leaf(each)) in (_passed, _pure) for each in value.instance)
-    return not (value.instance and all(has_none))
+    return not value.instance or any(_FORWARD_TABLE.find(leaf(each)) not in (_passed, _pure) for each in value.instance)
+
+
+def is_torchs(module: Value) -> bool:
+    """Whether a module is of torch's own classes alone."""
+    return bool(module.instance) and all(each.startswith("torch.nn.") for each in module.instance)
 
 
 def holds_in_order(module: Value) -> bool:
@@ -341,7 +350,12 @@ def _asked_for_grad(call: Call) -> Value:
     wanted = call.given.find(0, "requires_grad")
     if wanted is None or wanted.const is True:
         return asked_for_grad(call.receiver, Grad.ATTACHED)
-    return asked_for_grad(call.receiver, Grad.DETACHED if wanted.const is False else Grad.DETACHED | Grad.UNKNOWN)
+    return asked_for_grad(call.receiver, Grad.DETACHED if wanted.const is False else MAYBE_FROZEN)
+
+
+def after_asking(value: Value, grad: Grad) -> Grad:
+    """Return whether a module or a parameter may require grad after it was asked."""
+    return value.grad | Grad.ATTACHED if grad == SOME_LIVE else grad
 
 
 def asked_for_grad(module: Value, grad: Grad) -> Value:
@@ -352,7 +366,7 @@ def asked_for_grad(module: Value, grad: Grad) -> Value:
 
     items, member = module.items, module.member
     return module.having(
-        grad=grad,
+        grad=after_asking(module, grad),
         items=items if items is None else tuple(map(asked, items)),
         member=member if member is None else asked(member),
     )
@@ -442,10 +456,9 @@ def _output(call: Call) -> Value:
     named = not module.instance
     text = "{code} is the output of a module with parameters" + (", by its name" if named else "")
     weak = named or libraries.is_loaded(module)
-    why = Reason(text, call.given.node, weak=weak, named=named, of_module=True)
-    grad = Grad.ATTACHED
-    if module.grad & Grad.DETACHED and inputs.grad != Grad.ATTACHED:
-        grad = module.grad | inputs.grad
+    is_open = bool(module.grad & Grad.DETACHED) and inputs.grad != Grad.ATTACHED
+    grad = module.grad | inputs.grad if is_open else Grad.ATTACHED
+    why = Reason(text, call.given.node, weak=weak, named=named, of_module=True, perhaps_frozen=is_open)
     return result.having(grad=grad | (Grad.DETACHED if call.mode & Mode.OFF else Grad(0)), why_grad=why)
 
 

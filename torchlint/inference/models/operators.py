@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.inference.lattice import ANY, ANY_DTYPE, Dtype, Kind, Mode, Value, join, of_kind
+from torchlint.inference.lattice import ANY, ANY_DTYPE, Dtype, Kind, Mode, Value, join, of_kind, resting_on
 from torchlint.inference.models import tensors
 from torchlint.inference.models.call_arguments import joined_operands
 
@@ -12,8 +12,15 @@ OF_INTEGERS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift, ast.In
 """Operators that torch refuses for floating tensors: what they give is whole numbers, without a graph."""
 
 
-def operated(left: Value, right: Value, operator: ast.operator, mode: Mode) -> Value:
-    """Return what an operator makes of two values where grad mode is what is said."""
+def combined(left: Value, right: Value, operator: ast.operator, mode: Mode) -> Value:
+    """Return what an operator makes of two values: a tensor decides what it is, and else a claim of either side."""
+    result = _operated(left, right, operator, mode)
+    if any(each.is_tensor and not each.claimed for each in (left, right)):
+        return result.having(claimed="") if result.claimed else result
+    return resting_on(left if left.claimed else right, result)
+
+
+def _operated(left: Value, right: Value, operator: ast.operator, mode: Mode) -> Value:
     if not left.may(Kind.TENSOR) and not right.may(Kind.TENSOR):
         return _without_tensors(left, right, operator)
     result = of_tensors(left, right, operator, mode)

@@ -325,7 +325,7 @@ def graded(found: Conversion, context: FileContext) -> Grade:
         return Grade(Confidence.CERTAIN)
     if found.code == "TNS102" and (told := _told_apart(found, context)) is not None:
         return told
-    if reason is not None and any(step.named for step in reason.chain()):
+    if reason is not None and any(step.named or step.perhaps_frozen for step in reason.chain()):
         return Grade(Confidence.POSSIBLE)
     if found.code == "TNS101" and reason is not None and _may_have_no_graph(value, reason, context):
         return Grade(Confidence.POSSIBLE)

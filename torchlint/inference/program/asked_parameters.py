@@ -1,0 +1,108 @@
+"""Where a text asks parameters to require grad, or not to, and what it goes through to reach them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torchlint.inference.program.bindings import loaded, own
+from torchlint.syntax.ast_index import AstIndex
+
+ASKING = "requires_grad_"
+"""The method of tensors and modules that asks."""
+_FLAG = "requires_grad"
+_NAMED = frozenset({"named_parameters", "named_modules", "named_children", "items"})
+"""Methods that give what they go through behind a name."""
+
+
+@dataclass(frozen=True)
+class Each:
+    """A name that stands for each thing that a loop goes through."""
+
+    name: str
+    source: ast.expr
+    """What gives these things."""
+    is_all: bool
+    """Whether the loop surely goes through all of them."""
+    others: frozenset[str] = frozenset()
+    """The names that stand beside it, for a key or a number: a test of them picks some."""
+
+
+def asks(index: AstIndex, node: ast.AST) -> bool:
+    """Whether a text asks something to require grad, or not to: ``p.requires_grad = False``."""
+    return any(
+        each.attr == ASKING or (each.attr == _FLAG and isinstance(each.ctx, ast.Store))
+        for each in index.inside(node, ast.Attribute)
+    )
+
+
+def gone_through(target: ast.expr, source: ast.expr, is_all: bool = True) -> Iterator[Each]:
+    """Yield the names of a loop's or a comprehension's target, each with what it goes through."""
+    match target, source:
+        case ast.Name(id=word), _:
+            yield Each(word, source, is_all)
+        case ast.Tuple(elts=[ast.Name(id=at), each]), ast.Call(func=ast.Name(id="enumerate"), args=[inner, *_]):
+            for one in gone_through(each, inner, is_all):
+                yield Each(one.name, one.source, one.is_all, one.others | {at})
+        case ast.Tuple(elts=parts), ast.Call(func=ast.Name(id="zip"), args=args) if len(parts) == len(args):
+            for part, inner in zip(parts, args, strict=True):
+                yield from gone_through(part, inner, is_all=False)
+        case ast.Tuple(elts=[ast.Name(id=key), ast.Name(id=word)]), _ if _gives_names(source):
+            yield Each(word, source, is_all, frozenset({key}))
+        case ast.Tuple(elts=parts), _:
+            yield from (Each(each.id, source, False) for each in parts if isinstance(each, ast.Name))
+
+
+def _gives_names(source: ast.expr) -> bool:
+    match source:
+        case ast.Call(func=ast.Attribute(attr=word)):
+            return word in _NAMED
+        case ast.Call(func=ast.Name(id="list" | "tuple" | "sorted" | "reversed" | "iter"), args=[inner]):
+            return _gives_names(inner)
+    return False
+
+
+def picks(index: AstIndex, loop: ast.For | ast.AsyncFor, each: Each) -> bool:
+    """Whether a loop takes some of what it goes through: it ends before the last, or looks at their names."""
+    if index.inside(loop, ast.Break):
+        return True
+    return any(not each.others.isdisjoint(index.told(loaded, statement)) for statement in loop.body)
+
+
+def binds_anew(index: AstIndex, loop: ast.For | ast.AsyncFor, word: str) -> bool:
+    """Whether a loop's own name is bound to something else in its body."""
+    return any(
+        isinstance(each.ctx, ast.Store) and each.id == word
+        for statement in loop.body
+        for each in index.inside(statement, ast.Name)
+    )
+
+
+def made_from(index: AstIndex, owner: ast.AST) -> dict[str, list[ast.expr]]:
+    """Return the expressions that a function or a module assigns to each of its names."""
+    found: dict[str, list[ast.expr]] = {}
+    for each in own(index, owner, ast.Assign):
+        for target in each.targets:
+            for word, value in _assigned(target, each.value):
+                found.setdefault(word, []).append(value)
+    others: list[ast.AnnAssign | ast.NamedExpr] = [
+        *own(index, owner, ast.AnnAssign),
+        *own(index, owner, ast.NamedExpr),
+    ]
+    for other in others:
+        if isinstance(other.target, ast.Name) and other.value is not None:
+            found.setdefault(other.target.id, []).append(other.value)
+    return found
+
+
+def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    match target, value:
+        case ast.Name(id=word), _:
+            yield word, value
+        case ast.Tuple(elts=parts), ast.Tuple(elts=values) if len(parts) == len(values):
+            for part, each in zip(parts, values, strict=True):
+                yield from _assigned(part, each)
+        case ast.Tuple(elts=parts), _:
+            for part in parts:
+                yield from _assigned(part, value)
