@@ -67,6 +67,8 @@ class Flow(Expressions):
         self._settled = True
         self._breaks: list[list[Env]] = []
         self._continues: list[list[Env]] = []
+        self._loops: list[Env] = []
+        """What is known at the heads of the loops around the statement at hand, the innermost last."""
 
     def run(self) -> Flow:
         """Walk the body."""
@@ -344,8 +346,10 @@ class Flow(Expressions):
         enter(body)
         self._breaks.append([])
         self._continues.append([])
+        self._loops.append(head)
         self.block(node.body, body)
-        ends = [lifted(each, head) for each in self._continues.pop()]
+        self._loops.pop()
+        ends = self._continues.pop()
         if not body.dead:
             ends.append(body)
         self.freezing.at_end(node, ends)
@@ -387,7 +391,7 @@ class Flow(Expressions):
     def leave(self, node: ast.Break | ast.Continue, env: Env) -> None:
         pending = self._breaks if isinstance(node, ast.Break) else self._continues
         if pending:
-            pending[-1].append(env.layer())
+            pending[-1].append(lifted(env, self._loops[-1]))  # what the body does behind it is not seen
         env.dead = True
 
     # ------------------------------------------------------------------ scopes and the rest
