@@ -193,6 +193,8 @@ class Calls(Changes):
     # ------------------------------------------------------------------ functions that are handed on
     def _handing(self, name: str, given: Arguments, env: Env) -> Value | None:
         """Return what a function of Python's gives that calls its argument; None for others."""
+        if name in _GOING_THROUGH and given.positional and isinstance(given.node, ast.Call):
+            self._of.freezing.handed(given.positional[0], given.node.args[1:], env)
         function, values = given.find(0, "function"), given.find(1, "iterable", "sequence")
         match name:
             case "builtins.map" | "itertools.starmap":
@@ -343,6 +345,8 @@ class Calls(Changes):
         function = given.node.func if isinstance(given.node, ast.Call) else None
         word = last_word_of_name(function)
         by_name = self._file.works_with_torch
+        if by_name and isinstance(given.node, ast.Call):
+            self._of.freezing.called_so(given.node, env)
         if by_name and word in _LOSS_WORD:
             return tensors.computed(given.operands(), env.mode).having(rank=0)
         makes = word[:1].isupper() or nn.MAKER_WORD.search(word)  # `Net()` makes one, `net()` calls it

@@ -74,7 +74,11 @@ class Changes:
             owner = self._of.evaluate(part, env)
             if (path := path_of(part)) is not None:
                 self._of.freezing.thawed(path, env)
-            if owner.must(Kind.MODULE) and not owner.grad & Grad.ATTACHED:
+            if not owner.must(Kind.MODULE) or (owner.grad & Grad.ATTACHED and path == self.self_name(part)):
+                continue
+            if gained == Grad.ATTACHED and not nn.is_torchs(owner):
+                self.set(part, owner.having(grad=owner.grad | nn.SOME_LIVE), env)
+            elif not owner.grad & Grad.ATTACHED:
                 self.set(part, owner.having(grad=owner.grad | gained), env)
 
     def take_part(self, place: ast.expr, value: Value, env: Env) -> None:
@@ -155,6 +159,7 @@ class Changes:
         root = self.self_name(owner) if is_super else path_of(owner)
         if root is None:
             return
+        self.take_part(ast.copy_location(ast.Attribute(owner, word, ast.Load()), owner), value, env)
         path = f"{root}.{word}"
         before = env.find(path)
         is_all = setting is SetsAttribute.ALWAYS and self._is_held_here(owner, root)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.inference.interpreter.class_texts import CONSTRUCTOR, Class, decorator_word, read_body
+from torchlint.inference.interpreter.freezing import asked_of
 from torchlint.inference.lattice import (
     ANY_DEVICE,
     NOTHING,
@@ -22,9 +23,11 @@ from torchlint.inference.lattice import (
     join_all,
     of_kind,
 )
+from torchlint.inference.models import nn
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.containers import is_moved_along, moved_with
 from torchlint.inference.models.operations import leaf
+from torchlint.inference.program.asked_parameters import may_revive
 from torchlint.syntax.ast_index import AstIndex, Function
 
 if TYPE_CHECKING:
@@ -294,6 +297,8 @@ class Classes:
                 break
         if not found.kind:
             return UNKNOWN if setting else None
+        if found.grad == Grad.DETACHED and is_moved_along(found) and _may_revive(known):
+            return asked_of(found, nn.MAYBE_FROZEN) or found
         return found
 
     def _set_in(self, home: File, method: Function, word: str) -> Value:
@@ -367,8 +372,9 @@ def moved_along(value: Value, base: Value, word: str) -> Value:
         value = moved_with(base, value)
         if base.grad == Grad.DETACHED:  # frozen as a whole
             value = value.having(grad=Grad.DETACHED, why_grad=None)
-        elif base.grad & Grad.DETACHED:  # and was given another part since
-            value = value.having(grad=value.grad | Grad.DETACHED)
+        else:  # frozen in part, or asked to require grad again
+            asked = Grad.ATTACHED if base.grad & nn.SOME_LIVE == nn.SOME_LIVE else Grad(0)
+            value = value.having(grad=value.grad | asked | (base.grad & Grad.DETACHED))
     return _from_class(value, word)
 
 
@@ -382,6 +388,15 @@ def _from_class(value: Value, word: str) -> Value:
 def _moves_itself(known: Class) -> bool:
     found = known.method(CONSTRUCTOR)
     return found is not None and found[0].index.told(_names_a_device, found[1])
+
+
+def _may_revive(known: Class) -> bool:
+    """Whether a method of a class may ask all that its objects hold to require grad again, whenever it is called."""
+    return any(
+        method.name != CONSTRUCTOR and each.home.index.told(may_revive, method)
+        for each in known.line()
+        for method in each.methods.values()
+    )
 
 
 def _has_parameters(method: Function) -> bool:

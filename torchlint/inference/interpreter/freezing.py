@@ -7,16 +7,29 @@ have been asked, the module may have been frozen; nothing is taken to be frozen 
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.lattice import NOTHING, Device, Dtype, Grad, Kind, Reason, Value, join
 from torchlint.inference.models import nn
 from torchlint.inference.models.containers import is_moved_along
+from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.models.nn import MAYBE_FROZEN, SOME_LIVE
 from torchlint.inference.models.tables import words
-from torchlint.inference.program.asked_parameters import Each, asks, binds_anew, gone_through, made_from, picks
+from torchlint.inference.program.asked_parameters import (
+    Each,
+    asks,
+    binds_anew,
+    gone_through,
+    made_from,
+    made_with,
+    picks,
+)
 from torchlint.inference.program.imports import path_of
+
+_FREEZING_WORD = re.compile(r"freeze|froze|requires_?grad", re.IGNORECASE)
+"""What stands in the names of functions that ask parameters to require grad, or not to."""
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.expressions import Expressions
@@ -45,7 +58,12 @@ class Freezing:
         """What a name of a loop was asked at the ends of its body, and what it is there."""
         self._ends: list[dict[str, Grad]] = []
         """What was asked wherever the function may be left."""
-        self._under_way: set[ast.expr] = set()
+        self._under_way: set[ast.expr | str] = set()
+        """What is being asked, by its path where it has one: names may lead to each other in a circle."""
+        self.events = 0
+        """How often something was made to require grad so far."""
+        self._live: dict[str, int] = {}
+        """When that last happened to what a name stands for, or to a part of it."""
 
     # ------------------------------------------------------------------ what is asked
     def flag(self, target: ast.Attribute, base: Value, value: Value, env: Env) -> None:
@@ -74,13 +92,25 @@ class Freezing:
             return
         self._parts(path, grad, env)
         self._mark(path, grad, env)
+        if grad & Grad.ATTACHED:
+            self._note_live(path)
         if isinstance(node, ast.Attribute) and value.may(Kind.TENSOR):
             owner = self._of.evaluate(node.value, env)
             if owner.must(Kind.MODULE) and nn.is_torchs(owner):
                 self.ask(node.value, _weak(grad), env)
         if isinstance(node, ast.Name) and self.scope is not None:
-            for each in self._of.file.index.told(made_from, self.scope).get(node.id, ()):
-                self.ask(each, _weak(grad), env)
+            self._ask_others(node.id, _weak(grad), env)
+
+    def _ask_others(self, word: str, grad: Grad, env: Env) -> None:
+        """Ask what a name was made from, and what was made from it: they may hold one another."""
+        index = self._of.file.index
+        sources = index.told(made_from, self.scope) if self.scope is not None else {}
+        for each in sources.get(word, ()):
+            self.ask(each, grad, env)
+        for other in index.told(made_with, self.scope).get(word, ()) if self.scope is not None else ():
+            value = env.find(other)
+            if value is not None and value.must(Kind.MODULE):
+                self.ask(ast.Name(other, ast.Load()), grad, env)
 
     def _parts(self, path: str, grad: Grad, env: Env) -> None:
         """Take in what becomes of the attributes of a module that are known here."""
@@ -95,16 +125,22 @@ class Freezing:
         self._asked[path] = None
         env.refine(path + MARK, Value(Kind.OTHER, grad, Device(0), Dtype(0)))
 
+    def _note_live(self, path: str) -> None:
+        self.events += 1
+        self._live[path.partition(".")[0].partition("[")[0]] = self.events
+
     def thawed(self, path: str, env: Env) -> None:
         """Take notice that a part of something came to require grad after all of it was asked not to."""
+        self._note_live(path)
         if env.find(path + MARK) is not None:
             self._mark(path, MAYBE_FROZEN, env)
 
     def ask(self, node: ast.expr, grad: Grad, env: Env, is_module: bool = False) -> None:
         """Ask all parameters of what an expression stands for, or gives when it is gone through."""
-        if node in self._under_way:
+        at = path_of(node) or node
+        if at in self._under_way:
             return
-        self._under_way.add(node)
+        self._under_way.add(at)
         match node:
             case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts) | ast.Dict(values=parts):
                 for each in parts:
@@ -124,7 +160,7 @@ class Freezing:
                 self._ask_given(node, grad, env)
             case ast.Name() | ast.Attribute() | ast.Subscript():
                 self._ask_place(node, grad, env, is_module)
-        self._under_way.discard(node)
+        self._under_way.discard(at)
 
     def _ask_place(self, node: ast.Name | ast.Attribute | ast.Subscript, grad: Grad, env: Env, is_module: bool) -> None:
         if path_of(node) is None:
@@ -181,11 +217,13 @@ class Freezing:
                     value = join(value, end.find(each.name) or NOTHING)
                 self._each[loop, each.name] = (marks.pop() if len(marks) == 1 else Grad(0), value)
 
-    def behind(self, loop: ast.For | ast.AsyncFor, env: Env) -> None:
-        """Carry out what a loop has asked of all that it went through."""
+    def behind(self, loop: ast.For | ast.AsyncFor, env: Env, since: int) -> None:
+        """Carry out what a loop has asked of all that it went through; ``since`` counts the events before it."""
+        live = {word for word, at in self._live.items() if at > since}
         for each in gone_through(loop.target, loop.iter) if self._asked else ():
             if (known := self._each.pop((loop, each.name), None)) is not None:
-                self.ask(each.source, self._of_all(loop, each, *known), env)
+                grad = self._of_all(loop, each, *known)
+                self.ask(each.source, _weak(grad) if live - {each.name} and grad == Grad.DETACHED else grad, env)
 
     def _of_all(self, loop: ast.For | ast.AsyncFor, each: Each, asked: Grad, value: Value) -> Grad:
         """Return what a loop has asked of all that it went through."""
@@ -220,11 +258,25 @@ class Freezing:
                 values = [given.value for given in args if isinstance(given, ast.Constant)]
                 self.ask(target, Grad.ATTACHED if values in ([], [True]) else Grad.DETACHED, env)
                 return
+        self.handed(function, [target], env)
+
+    def handed(self, function: Value, targets: list[ast.expr], env: Env) -> None:
+        """Take notice that a function, which may ask what it is given, is called with some things or their members."""
         texts = [self._of.file.project.definitions.get(name) for name in function.names]
-        if any(home.index.told(asks, node) for home, node in filter(None, texts)) or (
-            function.node in self._of.file.index.parents and self._of.file.index.told(asks, function.node)
-        ):
-            self.ask(target, MAYBE_FROZEN, env)
+        found = [(home.index, node) for home, node in filter(None, texts)]
+        if function.node in self._of.file.index.parents:
+            found.append((self._of.file.index, function.node))
+        if any(index.told(asks, node) for index, node in found if not isinstance(node, ast.ClassDef)):
+            for each in targets:
+                self.ask(each, MAYBE_FROZEN, env)
+
+    def called_so(self, call: ast.Call, env: Env) -> None:
+        """Take notice of a call of a function that is not known, and by its name freezes what it is given."""
+        if not _FREEZING_WORD.search(last_word_of_name(call.func)):
+            return
+        owner = [call.func.value] if isinstance(call.func, ast.Attribute) else []
+        for each in (*owner, *call.args):
+            self.ask(each, MAYBE_FROZEN, env)
 
     # ------------------------------------------------------------------ functions
     def leave(self, env: Env) -> None:

@@ -310,8 +310,9 @@ class Flow(Expressions):
             self.assign(node.target, part(values), inner)
             self._aliases.link(node, inner)
 
+        since = self.freezing.events
         self._repeat(node, env, enter, endless=False)
-        self.freezing.behind(node, env)
+        self.freezing.behind(node, env, since)
 
     def repeat_while(self, node: ast.While, env: Env) -> None:
         def enter(inner: Env) -> None:

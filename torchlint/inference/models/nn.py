@@ -270,7 +270,7 @@ def _given_buffer(call: Call) -> Value:
 
 
 def _submodule(call: Call) -> Value:
-    return Value(Kind.MODULE, Grad.ATTACHED, call.receiver.device or ANY_DEVICE)
+    return Value(Kind.MODULE, parameters(call.receiver).grad, call.receiver.device or ANY_DEVICE)
 
 
 def _parameter_list(call: Call) -> Value:
@@ -355,7 +355,10 @@ def _asked_for_grad(call: Call) -> Value:
 
 def after_asking(value: Value, grad: Grad) -> Grad:
     """Return whether a module or a parameter may require grad after it was asked."""
-    return value.grad | Grad.ATTACHED if grad == SOME_LIVE else grad
+    if not grad & Grad.ATTACHED:
+        return grad
+    live = Grad.ATTACHED if is_torchs(value) or value.is_tensor else SOME_LIVE
+    return value.grad | live if grad == SOME_LIVE else live
 
 
 def asked_for_grad(module: Value, grad: Grad) -> Value:
@@ -431,8 +434,7 @@ def _attention(call: Call) -> Value:
 
 def _with_parameters(call: Call) -> Value:
     result, kinds = _output(call), _kinds(call.receiver)
-    is_torchs = bool(kinds) and all(each.startswith("torch.nn.") for each in call.receiver.instance)
-    if not is_torchs or call.receiver.instance & WRAPPING:
+    if not is_torchs(call.receiver) or call.receiver.instance & WRAPPING:
         return result.having(kind=Kind.TENSOR | Kind.SEQUENCE | (Kind(0) if kinds else Kind.OTHER))
     return _recurrent(result, kinds) if kinds & _RECURRENT else result
 
@@ -465,8 +467,7 @@ def _output(call: Call) -> Value:
 def _output_place(module: Value, inputs: Value, node: ast.AST) -> tuple[Device, Reason | None]:
     """Return where a module's output is: where the module is, and its inputs are or they could not meet.
 
-    A module that is given what is on the host is there itself as most are written: elsewhere the call raises, unless
-    the module moves what it is given.
+    A module that is given what is on the host is there itself, as most are written, or moves what it is given.
     """
     device = module.device or ANY_DEVICE
     if inputs.is_tensor and inputs.device == Device.HOST and device & Device.HOST and device != Device.HOST:

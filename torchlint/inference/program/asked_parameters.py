@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from torchlint.inference.program.bindings import loaded, own
-from torchlint.syntax.ast_index import AstIndex
+from torchlint.syntax.ast_index import AstIndex, Function
 
 ASKING = "requires_grad_"
 """The method of tensors and modules that asks."""
@@ -94,6 +94,50 @@ def made_from(index: AstIndex, owner: ast.AST) -> dict[str, list[ast.expr]]:
         if isinstance(other.target, ast.Name) and other.value is not None:
             found.setdefault(other.target.id, []).append(other.value)
     return found
+
+
+_APART = frozenset({"deepcopy", "copy", "state_dict"})
+"""The last words of functions that give nothing that shares a module with what they are given."""
+
+
+def made_with(index: AstIndex, owner: ast.AST) -> dict[str, tuple[str, ...]]:
+    """Return the names to which a function or a module assigns something that may hold what a name stands for."""
+    found: dict[str, dict[str, None]] = {}
+    for word, values in index.told(made_from, owner).items():
+        for value in values:
+            if isinstance(value, ast.Call) and getattr(value.func, "attr", getattr(value.func, "id", "")) in _APART:
+                continue
+            for used in index.told(loaded, value) | ({value.id} if isinstance(value, ast.Name) else set()):
+                found.setdefault(used, {})[word] = None
+    return {word: tuple(others) for word, others in found.items()}
+
+
+def may_revive(index: AstIndex, method: Function) -> bool:
+    """Whether a method may ask all parameters of its object, or of what that holds, to require grad."""
+    first = [*method.args.posonlyargs, *method.args.args][:1]
+    if not first or not index.told(asks, method):
+        return False
+    takes_all = any(
+        isinstance(each.value, ast.Name) and each.value.id == first[0].arg and each.attr in _OF_ALL
+        for each in index.inside(method, ast.Attribute)
+    )
+    return takes_all and not all(_asks_for_none(index, each) for each in index.inside(method, ast.Attribute))
+
+
+_OF_ALL = frozenset({"parameters", "named_parameters", "modules", "named_modules", "children", "named_children"}) | {
+    ASKING,
+    "apply",
+}
+
+
+def _asks_for_none(index: AstIndex, node: ast.Attribute) -> bool:
+    """Whether an attribute does not ask for grad: ``p.requires_grad = False``, and all other words."""
+    match index.parents.get(node):
+        case ast.Assign(value=ast.Constant(value=False)):
+            return True
+        case ast.Call(args=[ast.Constant(value=False)]):
+            return True
+    return not (node.attr == ASKING or (node.attr == _FLAG and isinstance(node.ctx, ast.Store)))
 
 
 def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
