@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from torchlint.diagnostics.model import Confidence
 from torchlint.rules.api import Device, FileContext, Function, Kind, Value, remembered
 from torchlint.rules.evidence.finding_reasons import in_a_line
 from torchlint.rules.evidence.local_bindings import bindings_of, places_of
+from torchlint.rules.evidence.read_devices import read_device
 
 _FORWARD = re.compile(r"_?forward(_\w+)?")
 """Methods that a module's call leads to: their arguments come where the module is."""
@@ -47,6 +48,24 @@ def place_of(node: ast.expr, context: FileContext) -> Place | None:
     A tensor of which nothing is known is no such: only what is moved, a module's own tensors and results, and what its
     ``forward`` is given.
     """
+    return _place_of(node, context, _said_by_module)
+
+
+@remembered
+def place_by_reading(node: ast.expr, context: FileContext) -> Place | None:
+    """Return why an expression may be elsewhere, as :func:`place_of`, or by what its function does with its device.
+
+    The author who makes another tensor on ``x.device`` expects ``x`` elsewhere: whoever runs that on a CPU alone would
+    not ask. That is enough where a tensor of the host meets it, and says nothing of how often the code runs there.
+    """
+    return _place_of(node, context, _said_by_reading)
+
+
+_Says = Callable[[ast.expr, FileContext], "str | None"]
+"""What says of an expression by itself that it may be on an accelerator."""
+
+
+def _place_of(node: ast.expr, context: FileContext, says: _Says) -> Place | None:
     value = context.value(node)
     if not value.may(Kind.TENSOR) or not value.may_be_on_accelerator:
         return None
@@ -58,7 +77,7 @@ def place_of(node: ast.expr, context: FileContext) -> Place | None:
         begins = steps[0].node if steps else None
         is_shown = only or (begins is not None and context.holds(begins))
         return Place(context.why(reason), is_shown, is_certain)
-    begun = _begins(node, context, _DEEPEST)
+    begun = _begins(node, context, says, _DEEPEST)
     if begun is None or not context.presumed_value(node).may_be_on_accelerator:
         return None
     return Place((begun,), False)
@@ -102,52 +121,74 @@ def speaks_of_devices(context: FileContext) -> bool:
     return context.matches(_DEVICE_IN_PLAY)
 
 
-def _begins(node: ast.expr, context: FileContext, depth: int) -> str | None:
+def _begins(node: ast.expr, context: FileContext, says: _Says, depth: int) -> str | None:
     """Return where a tensor of unknown place comes from, if that is a module or what a module is given."""
-    if isinstance(node, ast.Attribute) and node.attr == "device":
-        node = node.value  # what is made on the device of a tensor is where that is
+    if (owner := _whose_device(node, context)) is not None:
+        node = owner  # what is made on the device of a tensor is where that is
     value = context.value(node)
     if depth == 0 or not (_may_be_there(value) or (value.may(Kind.SEQUENCE) and _may_be_there(value.element()))):
         return None
+    if (said := says(node, context)) is not None:
+        return said
     match node:
         case ast.Name():
-            return _name_begins(node, context, depth)
+            return _name_begins(node, context, says, depth)
         case ast.Attribute(value=owner):
             if value.instance & _OF_A_MODULE:
                 return _said("is a parameter or buffer: it is where the module is", node)
-            return None if context.value(owner).must(Kind.MODULE) else _begins(owner, context, depth - 1)
+            return None if context.value(owner).must(Kind.MODULE) else _begins(owner, context, says, depth - 1)
         case ast.Call():
-            return _call_begins(node, context, depth)
+            return _call_begins(node, context, says, depth)
         case ast.Subscript(value=inner) | ast.UnaryOp(operand=inner) | ast.NamedExpr(value=inner):
-            return _begins(inner, context, depth - 1)
+            return _begins(inner, context, says, depth - 1)
         case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
-            return _first((left, right), context, depth)
+            return _first((left, right), context, says, depth)
         case ast.IfExp(body=one, orelse=other):
-            return _first((one, other), context, depth)
+            return _first((one, other), context, says, depth)
         case ast.List(elts=elements) | ast.Tuple(elts=elements):
-            return _first(elements, context, depth)
+            return _first(elements, context, says, depth)
         case ast.ListComp(elt=element) | ast.GeneratorExp(elt=element):
-            return _begins(element, context, depth - 1)
+            return _begins(element, context, says, depth - 1)
     return None
+
+
+def _whose_device(node: ast.expr, context: FileContext) -> ast.expr | None:
+    """Return the tensor whose device an expression is, also by a name: ``device = x.device``."""
+    if isinstance(node, ast.Name):
+        bound = bindings_of(node, context)
+        node = bound[0].value if len(bound) == 1 and not bound[0].depth else node
+    return node.value if isinstance(node, ast.Attribute) and node.attr == "device" else None
+
+
+def _said_by_module(node: ast.expr, context: FileContext) -> str | None:
+    """Return how a module's method that is given a name says where that is."""
+    for place in places_of(node, context) if isinstance(node, ast.Name) else ():
+        if isinstance(place, ast.arg) and (function := _forward_of(place, context)) is not None:
+            return _said(f"is an argument of `{function.name}`: it comes where the module is", place)
+    return None
+
+
+def _said_by_reading(node: ast.expr, context: FileContext) -> str | None:
+    """Return how the function around a tensor says that it may be elsewhere, or a module's method does."""
+    said = _said_by_module(node, context)
+    read = read_device(node, context) if said is None else None
+    return said if read is None else _said("is read: the tensor is expected elsewhere", read)
 
 
 def _may_be_there(value: Value) -> bool:
     return value.may(Kind.TENSOR) and value.may_be_on_accelerator
 
 
-def _first(nodes: Iterable[ast.expr], context: FileContext, depth: int) -> str | None:
-    found = (_begins(each, context, depth - 1) for each in nodes)
+def _first(nodes: Iterable[ast.expr], context: FileContext, says: _Says, depth: int) -> str | None:
+    found = (_begins(each, context, says, depth - 1) for each in nodes)
     return next((each for each in found if each is not None), None)
 
 
-def _name_begins(name: ast.Name, context: FileContext, depth: int) -> str | None:
-    for place in places_of(name, context):
-        if isinstance(place, ast.arg) and (function := _forward_of(place, context)) is not None:
-            return _said(f"is an argument of `{function.name}`: it comes where the module is", place)
-    return _first((each.value for each in bindings_of(name, context)), context, depth)
+def _name_begins(name: ast.Name, context: FileContext, says: _Says, depth: int) -> str | None:
+    return _first((each.value for each in bindings_of(name, context)), context, says, depth)
 
 
-def _call_begins(call: ast.Call, context: FileContext, depth: int) -> str | None:
+def _call_begins(call: ast.Call, context: FileContext, says: _Says, depth: int) -> str | None:
     function = context.value(call.func)
     if function.must(Kind.MODULE):
         if isinstance(call.func, ast.Attribute | ast.Subscript) and _is_of_a_module(call.func, context):
@@ -157,10 +198,12 @@ def _call_begins(call: ast.Call, context: FileContext, depth: int) -> str | None
         if not all(each.startswith("torch.") for each in function.names):
             return None
         given = (*call.args, *(each.value for each in call.keywords))
-        return _first((each for each in given if not isinstance(each, ast.Starred)), context, depth)
+        return _first((each for each in given if not isinstance(each, ast.Starred)), context, says, depth)
     match call.func:
+        case ast.Attribute(value=receiver, attr="to"):
+            return _first((receiver, *call.args), context, says, depth)
         case ast.Attribute(value=receiver):
-            return _begins(receiver, context, depth - 1)
+            return _begins(receiver, context, says, depth - 1)
     return None
 
 

@@ -7,7 +7,9 @@ result meets a tensor that may be on an accelerator: in arithmetic and compariso
 `matmul` and their like, as the index or mask of `gather`, `scatter` and `masked_fill`, or indexed by it.
 
 It asks for evidence that the other tensor may be on an accelerator: the code moves it there, or it comes from a module
-that may be moved, by what its `forward` is given or by its parameters. Silent are host tensors that index
+that may be moved, by what its `forward` is given or by its parameters; or the function itself puts something where the
+other one is, `torch.zeros(n, device=x.device)`, as only who expects it elsewhere does (a device that is only compared,
+asserted or printed says nothing). Silent are host tensors that index
 (`x[torch.arange(n)]`), tensors without dimensions, stores (`x[0] = torch.zeros(n)`), `out=`, what is moved
 behind the factory (`.to(x)`), code under `with torch.device(...)`, `__init__` with what it calls, and functions
 outside of classes in a file that has no word of devices.
@@ -75,9 +77,10 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers, leaf
-from torchlint.rules.evidence.accelerator_places import Place, is_building, place_of, speaks_of_devices
+from torchlint.rules.evidence.accelerator_places import Place, is_building, place_by_reading, speaks_of_devices
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import in_a_line
+from torchlint.rules.evidence.read_devices import is_read_directly
 from torchlint.rules.evidence.tensor_dimensions import has_no_dimension
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.torch_defaults import default_device_unchanged, defaults
@@ -325,18 +328,20 @@ def _met(at: ast.expr | ast.stmt, others: list[ast.expr], context: FileContext, 
     for each in others if trail.has_dimensions else ():
         if isinstance(each, ast.Constant | ast.Starred):
             continue
+        place = _place(each, at, context)
         value = context.value(each)
-        if not (value.is_tensor or (value.must(Kind.MODULE) and isinstance(at, ast.Call))):
-            continue
-        place = place_of(each, context) if value.is_tensor else _layer(each, context)
         if place is not None and (value.rank != 0 or not isinstance(at, ast.Subscript)):
             yield Meeting(at, each, place, trail.is_direct)
 
 
-def _layer(node: ast.expr, context: FileContext) -> Place | None:
-    """Return why a layer may be on an accelerator: it is a part of a module."""
-    call = context.parent(node)
-    return place_of(call, context) if isinstance(call, ast.Call) else None
+def _place(node: ast.expr, at: ast.expr | ast.stmt, context: FileContext) -> Place | None:
+    """Return why what a host tensor meets may be on an accelerator: a tensor, or a layer that is a part of a module."""
+    value = context.value(node)
+    if value.is_tensor or is_read_directly(node, context):
+        return place_by_reading(node, context)
+    if value.must(Kind.MODULE) and isinstance(at, ast.Call) and at.func is node:
+        return place_by_reading(at, context)
+    return None
 
 
 # ---------------------------------------------------------------------- the repair
@@ -380,7 +385,8 @@ def _anchor(other: ast.expr, call: ast.Call, context: FileContext) -> tuple[ast.
     root: ast.expr = node
     while isinstance(root, ast.Attribute):
         root = root.value
-    if not isinstance(root, ast.Name) or not context.value(node).is_tensor or place_of(node, context) is None:
+    is_one = context.value(node).is_tensor or is_read_directly(node, context)
+    if not isinstance(root, ast.Name) or not is_one or place_by_reading(node, context) is None:
         return None
     scope = context.scope_that_binds(root)
     stores = context.stores(scope).get(root.id, []) if scope is not None and not isinstance(scope, ast.Module) else []
