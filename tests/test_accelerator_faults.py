@@ -109,6 +109,9 @@ RAISING: dict[str, Callable[[], object]] = {
     "bucketize": lambda: torch.bucketize(there(2), torch.arange(2)),
     "isin": lambda: torch.isin(there(2), torch.arange(2)),
     "lerp": lambda: torch.lerp(there(2), torch.zeros(2), 0.5),
+    "quantile": lambda: torch.quantile(there(2), torch.ones(2)),
+    "tensordot": lambda: torch.tensordot(there(2, 2), torch.eye(2), 1),
+    "atan2": lambda: torch.atan2(there(2), torch.ones(2)),
     "a layer": lambda: torch.nn.Linear(2, 2).cuda()(torch.zeros(1, 2)),
     "an embedding": lambda: torch.nn.Embedding(3, 2).cuda()(torch.arange(3)),
 }

@@ -4,36 +4,68 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.rules.api import FileContext, Kind, leaf
+from torchlint.rules.api import LEGACY_DTYPES, FileContext, Kind, leaf
+from torchlint.rules.evidence.array_dimensions import has_dimensions as is_array_with_dimensions
 from torchlint.rules.evidence.finding_reasons import in_a_line
 
-FACTORIES = tuple("zeros ones full empty rand randn randint randperm arange linspace logspace eye tensor".split())
+_SIZED = frozenset("zeros ones full empty rand randn randint normal".split())
+"""Those that are given a size."""
+_DIMENSIONAL = frozenset(
+    "randperm arange linspace logspace eye tril_indices triu_indices hann_window hamming_window blackman_window "
+    "bartlett_window kaiser_window".split()
+)
+"""Those whose result has dimensions, whatever they are given."""
+_LEGACY = frozenset({"Tensor", *LEGACY_DTYPES})
+"""Constructors that take sizes or data, and no device."""
+_OF_DATA = frozenset({"tensor", "as_tensor", "asarray", "from_numpy"}) | _LEGACY
+FACTORIES = tuple(sorted(_SIZED | _DIMENSIONAL | _OF_DATA))
+_NAMES = frozenset(f"torch.{each}" for each in FACTORIES)
 
 
 def is_factory(call: ast.Call, context: FileContext) -> bool:
     """Whether a call makes a tensor on the host because no device is said."""
     names = context.qualified_names(call.func)  # a function is walked for nothing where a method has the word
-    if not names or not names <= {f"torch.{each}" for each in FACTORIES}:
-        return False
-    if any(each.arg in ("device", "out", None) for each in call.keywords):
-        return False
-    return not any(isinstance(each, ast.Starred) for each in call.args)
+    return bool(names) and names <= _NAMES and not any(each.arg in ("device", "out", None) for each in call.keywords)
+
+
+def takes_device(call: ast.Call) -> bool:
+    """Whether a factory may be told a device."""
+    return _word(call) not in _LEGACY | {"from_numpy"}
 
 
 def copies(call: ast.Call, context: FileContext) -> bool:
     """Whether what is made may be a copy of a tensor, and where that is."""
-    return leaf(in_a_line(call.func)) == "tensor" and bool(call.args) and context.value(call.args[0]).may(Kind.TENSOR)
+    return _word(call) in _OF_DATA and bool(call.args) and context.value(call.args[0]).may(Kind.TENSOR)
 
 
-def has_dimensions(call: ast.Call, word: str) -> bool:
-    """Whether what a factory makes has dimensions, by what it is given: a size or a list."""
+def has_dimensions(call: ast.Call, word: str, context: FileContext) -> bool:
+    """Whether what a factory makes has dimensions, by what it is given: a size, a list or an array that has some."""
+    if word in _DIMENSIONAL:
+        return True
     named = {each.arg: each.value for each in call.keywords}
     first = call.args[0] if call.args else None
-    if word == "tensor":  # of a name nobody knows: a number gives a tensor without dimensions
-        return isinstance(named.get("data", first), ast.List | ast.Tuple | ast.ListComp)
-    if word in ("arange", "linspace", "logspace", "eye", "randperm"):
-        return True
-    sizes = named.get("size", call.args[-1] if word == "randint" and call.args else first)
+    if word in _OF_DATA:
+        return (word in _LEGACY and _are_sizes(call, context)) or _is_data_with_dimensions(
+            named.get("data", first), context
+        )
+    last = word in ("randint", "normal") and call.args
+    sizes = named.get("size", call.args[-1] if last else first)
     if isinstance(sizes, ast.List | ast.Tuple):
         return bool(sizes.elts)
-    return sizes is not None
+    return sizes is not None and (word != "normal" or "size" in named)
+
+
+def _are_sizes(call: ast.Call, context: FileContext) -> bool:
+    """Whether a legacy constructor is given sizes, ``torch.Tensor(2, 3)``."""
+    return len(call.args) > 1 or (len(call.args) == 1 and context.value(call.args[0]).must(Kind.INTEGER))
+
+
+def _is_data_with_dimensions(data: ast.expr | None, context: FileContext) -> bool:
+    """Whether data is a list or an array with dimensions: of a name nobody knows it may be a number."""
+    if isinstance(data, ast.List | ast.Tuple | ast.ListComp):
+        return True
+    return data is not None and is_array_with_dimensions(data, context)
+
+
+def _word(call: ast.Call) -> str:
+    return leaf(in_a_line(call.func))

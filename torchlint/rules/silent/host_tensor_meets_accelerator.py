@@ -2,17 +2,18 @@
 
 ## What it does
 
-Flags a factory without `device=` (`torch.zeros(n)`, `torch.arange(n)`, `torch.eye(n)`, `torch.tensor([...])`) whose
-result meets a tensor that may be on an accelerator: in arithmetic and comparisons, in `torch.cat`, `torch.where`,
-`matmul` and their like, as the index or mask of `gather`, `scatter` and `masked_fill`, or indexed by it.
+Flags a factory without `device=` (`torch.zeros(n)`, `torch.arange(n)`, `torch.tensor([...])`), and one that takes none
+(`torch.Tensor([...])`, `torch.from_numpy(a)`), whose result meets a tensor that may be on an accelerator: in arithmetic
+and comparisons, in `torch.cat`, `torch.where`, `matmul` and their like, as the index or mask of `gather`, `scatter` and
+`masked_fill`, or indexed by it.
 
 It asks for evidence that the other tensor may be on an accelerator: the code moves it there, or it comes from a module
 that may be moved, by what its `forward` is given or by its parameters; or the function itself puts something where the
 other one is, `torch.zeros(n, device=x.device)`, as only who expects it elsewhere does (a device that is only compared,
-asserted or printed says nothing). Silent are host tensors that index
-(`x[torch.arange(n)]`), tensors without dimensions, stores (`x[0] = torch.zeros(n)`), `out=`, what is moved
-behind the factory (`.to(x)`), code under `with torch.device(...)`, `__init__` with what it calls, and functions
-outside of classes in a file that has no word of devices.
+asserted or printed says nothing). Silent are host tensors that index (`x[torch.arange(n)]`), tensors without
+dimensions, stores (`x[0] = torch.zeros(n)`), `out=`, what is moved behind the factory (`.to(x)`), code under `with
+torch.device(...)`, `__init__` with what it calls, and functions outside of classes in a file that has no word of
+devices.
 
 ## Why is this bad?
 
@@ -79,7 +80,7 @@ from torchlint.rules.api import Device, Draft, FileContext, Rule, Triggers, leaf
 from torchlint.rules.evidence.accelerator_places import is_building, place_by_reading, speaks_of_devices
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import in_a_line
-from torchlint.rules.evidence.host_factories import FACTORIES, copies, has_dimensions, is_factory
+from torchlint.rules.evidence.host_factories import FACTORIES, copies, has_dimensions, is_factory, takes_device
 from torchlint.rules.evidence.read_devices import is_read_directly
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.torch_defaults import default_device_unchanged, defaults
@@ -97,7 +98,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         return  # what only another file moves is left aside: for that, all functions would be walked
     if defaults(context).device or defaults(context).tensor_type or is_building(call, context):
         return
-    trail = Trail(True, has_dimensions(call, leaf(next(iter(context.names(call.func))))))
+    trail = Trail(True, has_dimensions(call, leaf(next(iter(context.names(call.func)))), context))
     meeting = next(meetings(call, context, trail), None)
     if meeting is None or (context.is_test and not meeting.place.is_shown):
         return
@@ -109,7 +110,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     yield Draft(
         word,
         f"crashes on an accelerator: `{leaf(in_a_line(call.func))}` makes a tensor on the host, and `{other}` "
-        "may be elsewhere: give it a `device=`",
+        f"may be elsewhere: {'give it a `device=`' if takes_device(call) else 'move it there'}",
         Confidence.POSSIBLE if copies(call, context) else meeting.place.confidence(context),
         (*meeting.place.why, f"they meet in `{in_a_line(meeting.at)}`, line {meeting.at.lineno}"),
         _fix(node, call, meeting, context),
@@ -124,7 +125,7 @@ def _is_in_a_class(node: ast.AST, context: FileContext) -> bool:
 def _fix(node: cst.Call, call: ast.Call, meeting: Meeting, context: FileContext) -> Fix | None:
     """Make the new tensor where the other one is, if that has a name by then."""
     anchor = _anchor(meeting.other, call, context)
-    if anchor is None or not node.args or "#" in context.code(node):
+    if anchor is None or not (node.args and takes_device(call)) or "#" in context.code(node):
         return None
     tensor, code = anchor
     end = context.span(node.args[-1])[1] if node.args[-1].comma is cst.MaybeSentinel.DEFAULT else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from torchlint.rules.api import Device, FileContext, Kind, leaf
 from torchlint.rules.evidence.accelerator_places import Place, place_by_reading
@@ -14,9 +14,14 @@ from torchlint.rules.evidence.tensor_dimensions import has_no_dimension
 _KEEPING = frozenset(
     "view reshape flatten unsqueeze repeat expand permute transpose t contiguous clone float long int double half bool "
     "detach type tril triu repeat_interleave expand_as view_as reshape_as sqrt exp log abs neg square cumsum tile "
-    "flip roll fill_ zero_ normal_ uniform_ bernoulli_ clamp requires_grad_".split()
+    "flip roll fill_ zero_ normal_ uniform_ bernoulli_ clamp requires_grad_ sigmoid tanh softmax log_softmax relu cos "
+    "sin round floor ceil sign reciprocal rsqrt diff argsort nan_to_num logical_not broadcast_to unflatten movedim pad "
+    "swapaxes swapdims one_hot zeros_like ones_like full_like empty_like rand_like randn_like diag_embed to".split()
 )
-"""Methods that give a tensor with dimensions on the device of the one that they are called on."""
+"""Methods and functions that give a tensor with dimensions on the device of the one that they are given.
+
+Of those that may move it (``to``) inference tells whether they do.
+"""
 _JOINING = frozenset(
     "cat concat stack hstack vstack where matmul mm bmm mv dot outer add sub mul div maximum minimum pow fmod lerp "
     "addmm baddbmm einsum kron cross cdist dist logical_and logical_or logical_xor eq ne lt le gt ge isin bucketize "
@@ -24,10 +29,16 @@ _JOINING = frozenset(
     "linear conv1d conv2d conv3d embedding mse_loss l1_loss smooth_l1_loss cross_entropy nll_loss kl_div "
     "binary_cross_entropy binary_cross_entropy_with_logits cosine_similarity grid_sample "
     "scaled_dot_product_attention add_ sub_ mul_ div_ scatter_ scatter_add_ scatter_reduce index_add_ index_copy_ "
-    "masked_fill_ gather addcmul addcdiv cosine_embedding_loss huber_loss".split()
+    "masked_fill_ gather addcmul addcdiv cosine_embedding_loss huber_loss quantile nanquantile heaviside hypot atan2 "
+    "remainder floor_divide true_divide multiply subtract divide greater less less_equal greater_equal not_equal fmin "
+    "fmax inner vdot tensordot chain_matmul block_diag cartesian_prod dstack column_stack row_stack bitwise_and "
+    "bitwise_or xlogy isclose allclose equal addmv masked_scatter take bilinear pairwise_distance "
+    "triplet_margin_loss".split()
 )
 """Functions and methods that refuse tensors of two devices; what this holds is measured on the simulated one."""
-_DEEPEST = 3
+_TAKING = _JOINING | _KEEPING | {"meshgrid"}
+_DEEPEST = 6
+"""How many names may stand between where a tensor is made and where it meets another."""
 _LAYERS = frozenset(
     f"torch.nn.{each}" for each in "Linear Bilinear Embedding Conv1d Conv2d Conv3d LayerNorm LSTM GRU RNN".split()
 )
@@ -52,6 +63,8 @@ class Trail:
     """Whether nothing else has it."""
     has_dimensions: bool
     """Whether it has dimensions beyond doubt: without any it may meet tensors of any device."""
+    followed: set[ast.Name] = field(default_factory=set)
+    """The names that it was followed through: each of them once."""
 
 
 _ON_THE_WAY = (
@@ -79,8 +92,7 @@ def meetings(node: ast.expr, context: FileContext, trail: Trail, depth: int = _D
         case ast.BinOp(left=left, right=right):
             other = right if left is node else left
             yield from _met(above, [other], context, trail)
-            if context.value(other).must(Kind.INTEGER | Kind.SCALAR):
-                yield from meetings(above, context, trail, depth)
+            yield from meetings(above, context, trail, depth)
         case ast.UnaryOp():
             yield from meetings(above, context, trail, depth)
         case ast.Compare(left=left, ops=[operator], comparators=[right]) if not isinstance(
@@ -103,11 +115,11 @@ def meetings(node: ast.expr, context: FileContext, trail: Trail, depth: int = _D
         case ast.Attribute(attr="T" | "mT"):
             yield from meetings(above, context, trail, depth)
         case ast.List() | ast.Tuple() if isinstance(call := context.parent(above), ast.Call) and above in call.args:
-            yield from _taken(call, node, context, trail)
+            yield from _given_to(call, node, context, trail, depth)
         case ast.keyword(arg=word) if isinstance(call := context.parent(above), ast.Call) and word != "out":
-            yield from _taken(call, node, context, trail)
+            yield from _given_to(call, node, context, trail, depth)
         case ast.Call(func=function) if function is not node:
-            yield from _taken(above, node, context, trail)
+            yield from _given_to(above, node, context, trail, depth)
 
 
 def _leads_on(above: ast.AST, node: ast.expr, context: FileContext) -> bool:
@@ -132,13 +144,13 @@ def _leads_on(above: ast.AST, node: ast.expr, context: FileContext) -> bool:
 def _may_take(call: ast.Call, context: FileContext) -> bool:
     """Whether a call may let a tensor that it is given meet another, by the name of what is called."""
     names = context.qualified_names(call.func)
-    return not names or all(each.startswith("torch.") and leaf(each) in _JOINING for each in names)
+    return not names or all(each.startswith("torch.") and leaf(each) in _TAKING for each in names)
 
 
 def _gives_dimensions(call: ast.Call, word: str) -> bool:
-    """Whether what a method gives has dimensions, whatever it is called on."""
+    """Whether what a method or function gives has dimensions, whatever it is given."""
     several = len(call.args) > 1 and not any(isinstance(each, ast.Starred) for each in call.args)
-    return word in ("unsqueeze", "flip") or (word in ("view", "reshape", "expand", "repeat") and several)
+    return word in ("unsqueeze", "flip", "one_hot") or (word in ("view", "reshape", "expand", "repeat") and several)
 
 
 def _is_none(node: ast.expr) -> bool:
@@ -148,8 +160,9 @@ def _is_none(node: ast.expr) -> bool:
 def _through(name: ast.Name, context: FileContext, depth: int, trail: Trail) -> Iterator[Meeting]:
     """Yield where what a name is bound to meets another tensor: at uses that nothing else may have bound."""
     function = context.function_around(name)
-    if function is None:
+    if function is None or name in trail.followed:
         return
+    trail.followed.add(name)
     uses = [
         each
         for each in context.names_by_word().get(name.id, [])
@@ -159,6 +172,27 @@ def _through(name: ast.Name, context: FileContext, depth: int, trail: Trail) -> 
     for each in sorted(uses, key=lambda use: (use.lineno, use.col_offset)):
         if context.reaching(each) == [name]:
             yield from meetings(each, context, trail, depth)
+
+
+def _given_to(call: ast.Call, node: ast.expr, context: FileContext, trail: Trail, depth: int) -> Iterator[Meeting]:
+    """Yield what a host tensor meets as the argument of a call, or behind it where the call makes another one of it."""
+    names = context.qualified_names(call.func)
+    if not names or any(leaf(each) in _JOINING for each in names):
+        yield from _taken(call, node, context, trail)
+    elif all(leaf(each) == "meshgrid" for each in names):
+        yield from _unpacked(call, context, trail, depth)
+    elif node is next(iter(call.args), None) or context.parent(node) in call.keywords:
+        has = trail.has_dimensions or all(_gives_dimensions(call, leaf(each)) for each in names)
+        yield from meetings(call, context, replace(trail, has_dimensions=has), depth)
+
+
+def _unpacked(call: ast.Call, context: FileContext, trail: Trail, depth: int) -> Iterator[Meeting]:
+    """Yield what the parts of a call's result meet: ``x, y = torch.meshgrid(a, b)``."""
+    match context.parent(call):
+        case ast.Assign(targets=[ast.Tuple(elts=parts)]) if depth > 1:
+            for each in parts:
+                if isinstance(each, ast.Name):
+                    yield from _through(each, context, depth - 1, replace(trail, is_direct=False))
 
 
 def _taken(call: ast.Call, node: ast.expr, context: FileContext, trail: Trail) -> Iterator[Meeting]:
