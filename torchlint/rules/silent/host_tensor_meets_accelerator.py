@@ -12,8 +12,8 @@ that may be moved, by what its `forward` is given or by its parameters; or the f
 other one is, `torch.zeros(n, device=x.device)`, as only who expects it elsewhere does (a device that is only compared,
 asserted or printed says nothing). Silent are host tensors that index (`x[torch.arange(n)]`), tensors without
 dimensions, stores (`x[0] = torch.zeros(n)`), `out=`, what is moved behind the factory (`.to(x)`), code under `with
-torch.device(...)`, `__init__` with what it calls, and functions outside of classes in a file that has no word of
-devices.
+torch.device(...)`, branches whose test speaks of devices, `__init__` with what it calls, and functions outside of
+classes in a file that has no word of devices.
 
 ## Why is this bad?
 
@@ -70,6 +70,7 @@ the new one is used nowhere else, nothing in the project sets a default device, 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 import libcst as cst
@@ -86,6 +87,8 @@ from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.torch_defaults import default_device_unchanged, defaults
 from torchlint.rules.silent.tensor_meetings import Meeting, Trail, meetings
 
+_OF_DEVICES = re.compile(r"cuda|device|gpu|\bcpu|mps|xpu", re.IGNORECASE)
+
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a factory whose result meets a tensor that may be on an accelerator."""
@@ -97,6 +100,8 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if not speaks_of_devices(context) and (context.is_test or not _is_in_a_class(call, context)):
         return  # what only another file moves is left aside: for that, all functions would be walked
     if defaults(context).device or defaults(context).tensor_type or is_building(call, context):
+        return
+    if _is_chosen_by_device(call, context):
         return
     trail = Trail(True, has_dimensions(call, leaf(next(iter(context.names(call.func)))), context))
     meeting = next(meetings(call, context, trail), None)
@@ -115,6 +120,12 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         (*meeting.place.why, f"they meet in `{in_a_line(meeting.at)}`, line {meeting.at.lineno}"),
         _fix(node, call, meeting, context),
     )
+
+
+def _is_chosen_by_device(node: ast.AST, context: FileContext) -> bool:
+    """Whether code stands on a branch whose test speaks of devices: it may be the one for the host."""
+    tests = (each.test for each in context.ancestors(node) if isinstance(each, ast.If | ast.IfExp | ast.While))
+    return any(_OF_DEVICES.search(ast.unparse(each)) for each in tests)
 
 
 def _is_in_a_class(node: ast.AST, context: FileContext) -> bool:

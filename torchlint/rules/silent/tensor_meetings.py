@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from torchlint.rules.api import Device, FileContext, Kind, leaf
 from torchlint.rules.evidence.accelerator_places import Place, place_by_reading
@@ -39,6 +40,7 @@ _JOINING = frozenset(
 _TAKING = _JOINING | _KEEPING | {"meshgrid"}
 _DEEPEST = 6
 """How many names may stand between where a tensor is made and where it meets another."""
+_BRANCHES = (ast.If, ast.IfExp, ast.Try, ast.Match, ast.comprehension)
 _LAYERS = frozenset(
     f"torch.nn.{each}" for each in "Linear Bilinear Embedding Conv1d Conv2d Conv3d LayerNorm LSTM GRU RNN".split()
 )
@@ -63,13 +65,15 @@ class Trail:
     """Whether nothing else has it."""
     has_dimensions: bool
     """Whether it has dimensions beyond doubt: without any it may meet tensors of any device."""
+    is_on_a_path: bool = False
+    """Whether what stands there is the host tensor on some paths only: it was bound on a branch, or before a loop."""
     followed: set[ast.Name] = field(default_factory=set)
     """The names that it was followed through: each of them once."""
 
 
 _ON_THE_WAY = (
     *(ast.BinOp, ast.UnaryOp, ast.Compare, ast.AugAssign, ast.Subscript, ast.Attribute, ast.List, ast.Tuple),
-    *(ast.keyword, ast.Call, ast.Assign),
+    *(ast.keyword, ast.Call, ast.Assign, ast.IfExp),
 )
 """What a tensor may meet another in, or go on from."""
 
@@ -85,22 +89,24 @@ def meetings(node: ast.expr, context: FileContext, trail: Trail, depth: int = _D
         return
     if not _leads_on(above, node, context):
         return
-    value = context.value(node)
-    if not value.is_tensor or value.device != Device.HOST or has_no_dimension(node, context):
+    if not _is_on_host(node, context, trail) or has_no_dimension(node, context):
         return
     match above:
         case ast.BinOp(left=left, right=right):
             other = right if left is node else left
             yield from _met(above, [other], context, trail)
-            yield from meetings(above, context, trail, depth)
+            if not trail.is_on_a_path or context.value(other).must(Kind.INTEGER | Kind.SCALAR):
+                yield from meetings(above, context, trail, depth)
+        case ast.IfExp(test=test) if test is not node:
+            yield from meetings(above, context, replace(trail, is_on_a_path=True, is_direct=False), depth)
         case ast.UnaryOp():
             yield from meetings(above, context, trail, depth)
         case ast.Compare(left=left, ops=[operator], comparators=[right]) if not isinstance(
             operator, ast.Is | ast.IsNot | ast.In | ast.NotIn
         ):
             yield from _met(above, [right if left is node else left], context, trail)
-        case ast.AugAssign(target=target, value=value_) if value_ is node and not isinstance(target, ast.Subscript):
-            yield from _met(above, [target], context, trail)
+        case ast.AugAssign(target=target, value=value) if not isinstance(target, ast.Subscript):
+            yield from _met(above, [target if value is node else value], context, trail)
         case ast.Subscript(value=host, slice=index, ctx=ast.Load()) if host is node:
             parts = index.elts if isinstance(index, ast.Tuple) else [index]
             yield from _met(above, [each for each in parts if not isinstance(each, ast.Slice)], context, trail)
@@ -109,7 +115,7 @@ def meetings(node: ast.expr, context: FileContext, trail: Trail, depth: int = _D
         case ast.Attribute(attr=word) if isinstance(call := context.parent(above), ast.Call) and call.func is above:
             if word in _JOINING:
                 yield from _met(call, _given(call), context, trail)
-            elif word in _KEEPING:
+            elif word in _KEEPING and (word != "to" or not trail.is_on_a_path):
                 trail = replace(trail, has_dimensions=trail.has_dimensions or _gives_dimensions(call, word))
                 yield from meetings(call, context, trail, depth)
         case ast.Attribute(attr="T" | "mT"):
@@ -166,12 +172,59 @@ def _through(name: ast.Name, context: FileContext, depth: int, trail: Trail) -> 
     uses = [
         each
         for each in context.names_by_word().get(name.id, [])
-        if isinstance(each.ctx, ast.Load) and context.function_around(each) is function
+        if _is_used(each, context) and context.function_around(each) is function
     ]
     trail = replace(trail, is_direct=trail.is_direct and len(uses) == 1)
     for each in sorted(uses, key=lambda use: (use.lineno, use.col_offset)):
-        if context.reaching(each) == [name]:
+        places = context.reaching(each)
+        if places == [name]:
             yield from meetings(each, context, trail, depth)
+        elif name in places and (_is_default(name, each, places, context) or _is_carried(name, each, places, context)):
+            yield from _on_a_path(name, each, context, depth, trail)
+
+
+def _is_used(name: ast.Name, context: FileContext) -> bool:
+    above = context.parent(name)
+    return isinstance(name.ctx, ast.Load) or (isinstance(above, ast.AugAssign) and above.target is name)
+
+
+def _on_a_path(name: ast.Name, use: ast.Name, context: FileContext, depth: int, trail: Trail) -> Iterator[Meeting]:
+    """Yield where a tensor meets another by a name that something else may have bound on other paths."""
+    statement = context.parent(name)
+    if isinstance(statement, ast.Assign) and _is_on_host(statement.value, context, trail):
+        yield from meetings(use, context, replace(trail, is_on_a_path=True, is_direct=False), depth)
+
+
+def _is_default(name: ast.Name, use: ast.Name, places: list[ast.Name | ast.arg], context: FileContext) -> bool:
+    """Whether a name is bound where its argument is missing: ``if mask is None: mask = torch.ones(3)``."""
+    branch = context.parent(context.parent(name) or name)
+    match branch:
+        case ast.If(test=ast.Compare(left=ast.Name(id=word), ops=[ast.Is()], comparators=[absent]), body=body):
+            is_given = all(each is name or isinstance(each, ast.arg) for each in places)
+            is_asked = word == name.id and _is_none(absent) and context.parent(name) in body
+            return is_given and is_asked and use not in context.within(branch)
+    return False
+
+
+def _is_carried(name: ast.Name, use: ast.Name, places: list[ast.Name | ast.arg], context: FileContext) -> bool:
+    """Whether a name is bound before a loop that uses it first of all, and binds it anew behind that."""
+    block = context.parent(context.parent(name) or name)
+    around = list(takewhile(lambda each: each is not block, context.ancestors(use)))
+    statement = next((each for each in around if isinstance(each, ast.stmt)), None)
+    if block is None or statement is None or not any(isinstance(each, ast.For | ast.While) for each in around):
+        return False
+    if len(around) == len(list(context.ancestors(use))) or any(isinstance(each, _BRANCHES) for each in around):
+        return False
+    others = (each for each in places if each is not name)
+    return all(isinstance(each, ast.Name) and each.lineno >= statement.lineno for each in others)
+
+
+def _is_on_host(node: ast.expr, context: FileContext, trail: Trail) -> bool:
+    """Whether a tensor is on the host, or it may be on a path on which it is the one that is followed."""
+    value = context.value(node)
+    if trail.is_on_a_path:
+        return value.may(Kind.TENSOR) and value.device != Device.ACCELERATOR
+    return value.is_tensor and value.device == Device.HOST
 
 
 def _given_to(call: ast.Call, node: ast.expr, context: FileContext, trail: Trail, depth: int) -> Iterator[Meeting]:
