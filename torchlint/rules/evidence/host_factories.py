@@ -45,9 +45,8 @@ def has_dimensions(call: ast.Call, word: str, context: FileContext) -> bool:
     named = {each.arg: each.value for each in call.keywords}
     first = call.args[0] if call.args else None
     if word in _OF_DATA:
-        return (word in _LEGACY and _are_sizes(call, context)) or _is_data_with_dimensions(
-            named.get("data", first), context
-        )
+        data = named.get("data", first)
+        return (word in _LEGACY and _makes_dimensions(call, context)) or _is_data_with_dimensions(data, context)
     last = word in ("randint", "normal") and call.args
     sizes = named.get("size", call.args[-1] if last else first)
     if isinstance(sizes, ast.List | ast.Tuple):
@@ -55,9 +54,9 @@ def has_dimensions(call: ast.Call, word: str, context: FileContext) -> bool:
     return sizes is not None and (word != "normal" or "size" in named)
 
 
-def _are_sizes(call: ast.Call, context: FileContext) -> bool:
-    """Whether a legacy constructor is given sizes, ``torch.Tensor(2, 3)``."""
-    return len(call.args) > 1 or (len(call.args) == 1 and context.value(call.args[0]).must(Kind.INTEGER))
+def _makes_dimensions(call: ast.Call, context: FileContext) -> bool:
+    """Whether a legacy constructor makes a tensor with dimensions: of sizes or data, as it refuses a float."""
+    return len(call.args) > 1 or (len(call.args) == 1 and not context.value(call.args[0]).is_tensor)
 
 
 def _is_data_with_dimensions(data: ast.expr | None, context: FileContext) -> bool:

@@ -42,6 +42,11 @@ def attribute_values(node: ast.Attribute, context: FileContext) -> list[ast.expr
     return found
 
 
+def declares_any(words: frozenset[str], context: FileContext) -> bool:
+    """Whether the body of a class in the file binds one of some words: has such a method, field or property."""
+    return not words.isdisjoint(_declared(context.tree, context))
+
+
 def is_own_groups(node: ast.Attribute, context: FileContext) -> bool:
     """Whether an expression is ``self.param_groups`` in a class right below ``torch.optim.Optimizer``."""
     around = _class_around(node, context)

@@ -5,15 +5,16 @@
 Flags a factory without `device=` (`torch.zeros(n)`, `torch.arange(n)`, `torch.tensor([...])`), and one that takes none
 (`torch.Tensor([...])`, `torch.from_numpy(a)`), whose result meets a tensor that may be on an accelerator: in arithmetic
 and comparisons, in `torch.cat`, `torch.where`, `matmul` and their like, as the index or mask of `gather`, `scatter` and
-`masked_fill`, or indexed by it.
+`masked_fill`, or indexed by it. So it is with what a module keeps in a plain attribute, `self.scale = torch.ones(3)` in
+its `__init__`: moving the module leaves that where it is, unlike a buffer.
 
 It asks for evidence that the other tensor may be on an accelerator: the code moves it there, or it comes from a module
 that may be moved, by what its `forward` is given or by its parameters; or the function itself puts something where the
 other one is, `torch.zeros(n, device=x.device)`, as only who expects it elsewhere does (a device that is only compared,
 asserted or printed says nothing). Silent are host tensors that index (`x[torch.arange(n)]`), tensors without
 dimensions, stores (`x[0] = torch.zeros(n)`), `out=`, what is moved behind the factory (`.to(x)`), code under `with
-torch.device(...)`, branches whose test speaks of devices, `__init__` with what it calls, and functions outside of
-classes in a file that has no word of devices.
+torch.device(...)`, branches whose test speaks of devices, what `__init__` and what it calls compute, attributes that
+something else sets, too, and functions outside of classes in a file that has no word of devices.
 
 ## Why is this bad?
 
@@ -99,27 +100,35 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         return
     if not speaks_of_devices(context) and (context.is_test or not _is_in_a_class(call, context)):
         return  # what only another file moves is left aside: for that, all functions would be walked
-    if defaults(context).device or defaults(context).tensor_type or is_building(call, context):
+    if defaults(context).device or defaults(context).tensor_type or _is_chosen_by_device(call, context):
         return
-    if _is_chosen_by_device(call, context):
-        return
-    trail = Trail(True, has_dimensions(call, leaf(next(iter(context.names(call.func)))), context))
+    has = has_dimensions(call, leaf(next(iter(context.names(call.func)))), context)
+    trail = Trail(True, has, is_building=is_building(call, context))
     meeting = next(meetings(call, context, trail), None)
     if meeting is None or (context.is_test and not meeting.place.is_shown):
+        return
+    if meeting.kept_as is not None and _is_chosen_by_device(meeting.at, context):
         return
     value = context.value(call)
     if not value.is_tensor or value.device != Device.HOST or value.rank == 0:
         return
     word = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
-    other = in_a_line(meeting.other)
     yield Draft(
         word,
-        f"crashes on an accelerator: `{leaf(in_a_line(call.func))}` makes a tensor on the host, and `{other}` "
-        f"may be elsewhere: {'give it a `device=`' if takes_device(call) else 'move it there'}",
+        _message(call, meeting),
         Confidence.POSSIBLE if copies(call, context) else meeting.place.confidence(context),
         (*meeting.place.why, f"they meet in `{in_a_line(meeting.at)}`, line {meeting.at.lineno}"),
         _fix(node, call, meeting, context),
     )
+
+
+def _message(call: ast.Call, meeting: Meeting) -> str:
+    word, other = leaf(in_a_line(call.func)), in_a_line(meeting.other)
+    if (kept := meeting.kept_as) is not None:
+        remedy = f'keep it by `self.register_buffer("{leaf(kept)}", ...)`'
+        return f"crashes on an accelerator: no module moves `{kept}`, and `{other}` may be elsewhere: {remedy}"
+    remedy = "give it a `device=`" if takes_device(call) else "move it there"
+    return f"crashes on an accelerator: `{word}` makes a tensor on the host, and `{other}` may be elsewhere: {remedy}"
 
 
 def _is_chosen_by_device(node: ast.AST, context: FileContext) -> bool:
@@ -136,7 +145,12 @@ def _is_in_a_class(node: ast.AST, context: FileContext) -> bool:
 def _fix(node: cst.Call, call: ast.Call, meeting: Meeting, context: FileContext) -> Fix | None:
     """Make the new tensor where the other one is, if that has a name by then."""
     anchor = _anchor(meeting.other, call, context)
-    if anchor is None or not (node.args and takes_device(call)) or "#" in context.code(node):
+    if (
+        anchor is None
+        or meeting.kept_as is not None
+        or not (node.args and takes_device(call))
+        or "#" in context.code(node)
+    ):
         return None
     tensor, code = anchor
     end = context.span(node.args[-1])[1] if node.args[-1].comma is cst.MaybeSentinel.DEFAULT else None

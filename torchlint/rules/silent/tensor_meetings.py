@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from torchlint.rules.api import Device, FileContext, Kind, leaf
-from torchlint.rules.evidence.accelerator_places import Place, place_by_reading
+from torchlint.rules.evidence.accelerator_places import Place, is_building, place_by_reading
+from torchlint.rules.evidence.object_attributes import attribute_values, declares_any
 from torchlint.rules.evidence.read_devices import is_read_directly
 from torchlint.rules.evidence.tensor_dimensions import has_no_dimension
 
@@ -40,6 +41,8 @@ _JOINING = frozenset(
 _TAKING = _JOINING | _KEEPING | {"meshgrid"}
 _DEEPEST = 6
 """How many names may stand between where a tensor is made and where it meets another."""
+_MOVING = frozenset({"_apply", "to", "cuda"})
+"""Methods by which a class may move its plain attributes, too."""
 _BRANCHES = (ast.If, ast.IfExp, ast.Try, ast.Match, ast.comprehension)
 _LAYERS = frozenset(
     f"torch.nn.{each}" for each in "Linear Bilinear Embedding Conv1d Conv2d Conv3d LayerNorm LSTM GRU RNN".split()
@@ -55,6 +58,8 @@ class Meeting:
     place: Place
     is_direct: bool
     """Whether the factory's result goes there and nowhere else."""
+    kept_as: str | None = None
+    """The attribute of a module that has kept the host tensor since the module was made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,10 @@ class Trail:
     """Whether it has dimensions beyond doubt: without any it may meet tensors of any device."""
     is_on_a_path: bool = False
     """Whether what stands there is the host tensor on some paths only: it was bound on a branch, or before a loop."""
+    is_building: bool = False
+    """Whether the module that the tensor is made for is just being made: all is on the host yet."""
+    kept_as: str | None = None
+    """The attribute of a module that keeps the tensor."""
     followed: set[ast.Name] = field(default_factory=set)
     """The names that it was followed through: each of them once."""
 
@@ -84,8 +93,8 @@ def meetings(node: ast.expr, context: FileContext, trail: Trail, depth: int = _D
     if depth == 0 or not isinstance(above, _ON_THE_WAY):  # before the value, for which a function is walked
         return
     if isinstance(above, ast.Assign):
-        if above.value is node and len(above.targets) == 1 and isinstance(name := above.targets[0], ast.Name):
-            yield from _through(name, context, depth - 1, trail)
+        if above.value is node and len(above.targets) == 1:
+            yield from _bound(above.targets[0], node, context, depth - 1, trail)
         return
     if not _leads_on(above, node, context):
         return
@@ -161,6 +170,45 @@ def _gives_dimensions(call: ast.Call, word: str) -> bool:
 
 def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and (node.value is None or node.value is Ellipsis)
+
+
+def _bound(target: ast.expr, node: ast.expr, context: FileContext, depth: int, trail: Trail) -> Iterator[Meeting]:
+    """Yield where a host tensor meets another by the name or the attribute that it is bound to."""
+    if isinstance(target, ast.Name):
+        yield from _through(target, context, depth, trail)
+    elif isinstance(target, ast.Attribute) and trail.is_building and _is_on_host(node, context, trail):
+        yield from _by_attribute(target, node, context, depth, trail)
+
+
+def _by_attribute(
+    target: ast.Attribute, node: ast.expr, context: FileContext, depth: int, trail: Trail
+) -> Iterator[Meeting]:
+    """Yield where a tensor that a module keeps meets another: moving the module leaves a plain attribute behind."""
+    own = context.value_of_self(target.value)
+    if own is None or not own.must(Kind.MODULE) or attribute_values(target, context) != [node]:
+        return
+    uses = [each for each in context.attributes_by_word()[target.attr] if isinstance(each.ctx, ast.Load)]
+    if declares_any(_MOVING, context) or any(_asks_for_device(each, context) for each in uses):
+        return
+    kept = ast.unparse(target)
+    trail = replace(trail, is_on_a_path=True, is_direct=False, is_building=False, kept_as=kept)
+    for each in uses:
+        if ast.unparse(each) == kept and not is_building(each, context) and _is_of_same(each, target, context):
+            yield from meetings(each, context, trail, depth)
+
+
+def _asks_for_device(node: ast.expr, context: FileContext) -> bool:
+    above = context.parent(node)
+    return isinstance(above, ast.Attribute) and above.attr in ("device", "is_cuda", "to", "cuda", "type_as")
+
+
+def _is_of_same(one: ast.AST, other: ast.AST, context: FileContext) -> bool:
+    """Whether two nodes stand in methods of the same class."""
+    classes = [
+        next((each for each in context.ancestors(node) if isinstance(each, ast.ClassDef)), None)
+        for node in (one, other)
+    ]
+    return classes[0] is classes[1]
 
 
 def _through(name: ast.Name, context: FileContext, depth: int, trail: Trail) -> Iterator[Meeting]:
@@ -275,13 +323,13 @@ def _given(call: ast.Call) -> list[ast.expr]:
 
 
 def _met(at: ast.expr | ast.stmt, others: list[ast.expr], context: FileContext, trail: Trail) -> Iterator[Meeting]:
-    for each in others if trail.has_dimensions else ():
+    for each in others if trail.has_dimensions and not trail.is_building else ():
         if isinstance(each, ast.Constant | ast.Starred):
             continue
         place = _place(each, at, context)
         value = context.value(each)
         if place is not None and (value.rank != 0 or not isinstance(at, ast.Subscript)):
-            yield Meeting(at, each, place, trail.is_direct)
+            yield Meeting(at, each, place, trail.is_direct, trail.kept_as)
 
 
 def _place(node: ast.expr, at: ast.expr | ast.stmt, context: FileContext) -> Place | None:
