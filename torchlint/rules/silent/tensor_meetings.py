@@ -255,16 +255,20 @@ def _is_default(name: ast.Name, use: ast.Name, places: list[ast.Name | ast.arg],
 
 
 def _is_carried(name: ast.Name, use: ast.Name, places: list[ast.Name | ast.arg], context: FileContext) -> bool:
-    """Whether a name is bound before a loop that uses it first of all, and binds it anew behind that."""
+    """Whether a name is bound before a loop that uses it first of all, and binds it anew by that or behind it.
+
+    A statement that alone binds it anew, ``total = total + x``, finds it as it was when it runs for the first time.
+    """
     block = context.parent(context.parent(name) or name)
     around = list(takewhile(lambda each: each is not block, context.ancestors(use)))
     statement = next((each for each in around if isinstance(each, ast.stmt)), None)
     if block is None or statement is None or not any(isinstance(each, ast.For | ast.While) for each in around):
         return False
-    if len(around) == len(list(context.ancestors(use))) or any(isinstance(each, _BRANCHES) for each in around):
-        return False
-    others = (each for each in places if each is not name)
-    return all(isinstance(each, ast.Name) and each.lineno >= statement.lineno for each in others)
+    others = [each for each in places if each is not name]
+    if all(context.parent(each) is statement for each in others):
+        return block in context.ancestors(use)
+    is_first = block in context.ancestors(use) and not any(isinstance(each, _BRANCHES) for each in around)
+    return is_first and all(isinstance(each, ast.Name) and each.lineno >= statement.lineno for each in others)
 
 
 def _is_on_host(node: ast.expr, context: FileContext, trail: Trail) -> bool:
