@@ -14,6 +14,7 @@ from itertools import islice
 import libcst as cst
 
 from torchlint.rules.api import FileContext, Kind
+from torchlint.rules.evidence.container_members import doubt_of_taken
 from torchlint.rules.evidence.legacy_types import tensor_type
 from torchlint.rules.evidence.local_bindings import names_of
 
@@ -50,7 +51,8 @@ def is_accepted_size(node: ast.expr, context: FileContext) -> bool:
 
 def _is_integer(node: ast.expr, context: FileContext) -> bool:
     known = context.value(node)
-    return bool(known.kind) and known.must(Kind.INTEGER) and not known.claimed
+    is_integer = bool(known.kind) and known.must(Kind.INTEGER) and not known.claimed
+    return is_integer and not doubt_of_taken(node, context)
 
 
 def refuses_integer_tensors(node: cst.Call, dtype: str | None, context: FileContext) -> bool:

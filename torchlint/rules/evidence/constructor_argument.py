@@ -26,6 +26,7 @@ from torchlint.rules.evidence.argument_evidence import (
 )
 from torchlint.rules.evidence.array_dimensions import has_dimensions
 from torchlint.rules.evidence.array_elements import holds_no_integers
+from torchlint.rules.evidence.container_members import member_doubt, members_doubt
 from torchlint.rules.evidence.legacy_types import tensor_type
 from torchlint.rules.evidence.memory_reads import is_read_at_once
 
@@ -143,7 +144,8 @@ def _starred(node: cst.BaseExpression, context: FileContext) -> Given:
     facts = context.value(node)
     shown = f"`*{brief(node, context)}`"
     if facts.must(Kind.SEQUENCE) and not facts.claimed and _are_sizes(facts.items or ()):
-        return Given(ArgumentKind.SIZE, True, shown)
+        doubt = members_doubt(node, context)
+        return Given(ArgumentKind.SIZE, not doubt, shown, doubt=doubt)
     if facts.must(_SIZE_KINDS) or _calls_size(node) or names_sizes(node):
         return Given(
             ArgumentKind.SIZE, facts.must(_SIZE_KINDS) and _is_torch_size(node, context), shown, may_be_empty=True
@@ -268,8 +270,9 @@ def _by_facts(node: cst.BaseExpression, context: FileContext) -> Given | None:
         return None
     shown = f"`{brief(node, context)}`"
     if facts.must(_SIZE_KINDS):
-        proven = not facts.claimed and (facts.must(Kind.INTEGER) or _is_torch_size(node, context))
-        return Given(ArgumentKind.SIZE, proven, shown, doubt=facts.claimed)
+        doubt = facts.claimed or member_doubt(node, context)
+        proven = not doubt and (facts.must(Kind.INTEGER) or _is_torch_size(node, context))
+        return Given(ArgumentKind.SIZE, proven, shown, doubt=doubt)
     if facts.must(Kind.SEQUENCE):
         return _sequence(node, shown, facts.claimed, context)
     if facts.must(Kind.ARRAY | Kind.SCALAR) and facts.may(Kind.ARRAY):
@@ -305,7 +308,8 @@ def _sequence(node: cst.BaseExpression, shown: str, claimed: str, context: FileC
     if claimed:
         return Given(ArgumentKind.MIXED, False, what, doubt=claimed)
     made_here = local or isinstance(node, cst.BinaryOperation)
-    return Given(ArgumentKind.DATA if made_here else ArgumentKind.MIXED, True, what)
+    doubt = member_doubt(node, context)
+    return Given(ArgumentKind.DATA if made_here else ArgumentKind.MIXED, not doubt, what, doubt=doubt)
 
 
 def _is_torch_size(node: cst.BaseExpression, context: FileContext) -> bool:
