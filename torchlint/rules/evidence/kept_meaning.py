@@ -10,7 +10,7 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import NAME_IS_KEPT, Decision
 from torchlint.rules.api import FileContext, Kind
 from torchlint.rules.evidence.local_bindings import bindings_of, names_of
-from torchlint.rules.evidence.object_attributes import attribute_values
+from torchlint.rules.evidence.object_attributes import attribute_values, sets_out_of_sight
 from torchlint.rules.evidence.reached_by_text import may_be_bound_by_text
 
 _MOST = 60
@@ -189,8 +189,11 @@ class _Roots:
             yield word, others.binds_in_modules(word)
         if self._calls_module:
             yield "forward", others.binds_in_modules("forward") or self._hooks()
+        unseen = sets_out_of_sight(self._context.tree, self._context)
         for owner, word in self._attributes:
-            if owner:
+            if owner and unseen:
+                yield word, f"this file may set `{word}` in another way than by an assignment"
+            elif owner:
                 yield word, others.overrides(owner, word) or others.binds_in_modules(word)
 
     def _hooks(self) -> str | None:
