@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from torchlint.cli import main
+from torchlint.config import Config
+from torchlint.linter.engine import fix_bytes
 
 torch = pytest.importorskip("torch")
 
@@ -76,3 +78,10 @@ def check_runs_alike(folder: Path, files: dict[str, str], *paths: str, program: 
     changed = fixed(folder, *paths)
     assert printed(folder, program) == before
     return changed
+
+
+def text_fixed(program: str, *codes: str, unsafe: bool = False) -> str:
+    """Return the text of a program after the fixes of some rules."""
+    outcome = fix_bytes("<example>", program.encode(), Config(select=codes, unsafe_fixes=unsafe))
+    assert outcome.remaining.troubles == ()
+    return outcome.raw.decode()

@@ -5,16 +5,12 @@ Each of them is ordinary code in which something that looks like a plain tensor 
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
-from tests.before_and_after import check_runs_alike
-from torchlint.config import Config
-from torchlint.diagnostics.model import Settings
-from torchlint.linter.engine import check_bytes, fix_bytes
+from tests.before_and_after import check_runs_alike, text_fixed
 
 HEAD = """\
 import torch
@@ -400,7 +396,7 @@ def test_no_fix_calls_a_method_of_none(tmp_path: Path, own: str) -> None:
 @pytest.mark.parametrize("annotation", ["", ": torch.Tensor "])
 def test_a_test_for_none_keeps_the_fix_safe(body: str, annotation: str) -> None:
     program = f"{HEAD}def run(x{annotation}=None):\n{_indented(body)}"
-    assert "x.detach()" in _fixed(program, "TNS401")
+    assert "x.detach()" in text_fixed(program, "TNS401")
 
 
 OWN_CLASS = """\
@@ -445,13 +441,13 @@ def test_no_conversion_takes_the_data_of_an_own_object_for_a_tensors(tmp_path: P
 
 def test_what_is_made_in_sight_is_converted_beside_an_own_class() -> None:
     program = f"{CALLED}{OWN_CLASS}def run():\n    return torch.ones(2).detach().cpu().numpy().tolist()\n"
-    assert "return torch.ones(2).tolist()\n" in _fixed(program, "TNS107")
+    assert "return torch.ones(2).tolist()\n" in text_fixed(program, "TNS107")
 
 
 def test_another_class_says_nothing_of_the_attributes_of_a_tensor() -> None:
     own = "class Node:\n    def __init__(self):\n        self.data = None\n\n\n"
     program = f"{HEAD}{own}def run():\n    y = net(x)\n    return Variable(y.data)\n"
-    assert "return y.data\n" in _fixed(program, "TNS401")
+    assert "return y.data\n" in text_fixed(program, "TNS401")
 
 
 OBJECTS = {
@@ -534,76 +530,7 @@ KEPT = {
 def test_what_is_shown_stays_safe(code: str, wanted: str) -> None:
     head = "import numpy as np\nimport torch\nfrom torch import nn\nfrom torch.autograd import Variable\n\n"
     program = f"{head}net = nn.Linear(3, 3)\n\n\ndef run(x):\n    y = {code}\n    return y\n"
-    assert wanted in _fixed(program, "TNS308", "TNS401")
-
-
-ONCE = [
-    "torch.tensor(x.detach())",
-    "torch.tensor(x.detach().clone())",
-    "torch.tensor(x.data)",
-    "torch.tensor(x).detach()",
-    "torch.tensor(x).clone().detach()",
-    "Variable(x).detach()",
-    "Variable(x.detach())",
-    "Variable(x.data)",
-    "Variable(x).data",
-    "Variable(Variable(x))",
-    "Variable(x).clone().detach()",
-    "Variable(x.detach().clone())",
-    "Variable(x.data, requires_grad=True)",
-    "x.data.detach().sum()",
-    "x.detach().data.sum()",
-    "x.data.clone().detach().sum()",
-    "x.detach().clone().data.sum()",
-    "x.data.data.sum()",
-]
-TWICE = re.compile(r"\.detach\(\)(\.clone\(\))?\.detach\(\)|\.data\.detach\(\)")
-
-
-@pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
-@pytest.mark.parametrize("known", [True, False], ids=["a tensor", "a parameter"])
-@pytest.mark.parametrize("code", ONCE)
-def test_nothing_is_detached_twice(code: str, known: bool, unsafe: bool, tmp_path: Path) -> None:
-    bound = "    x = net(x)\n" if known else ""
-    program = f"{HEAD}def run(x):\n{bound}    y = {code}\n    return y\n\n\nshow(run(x * net.bias))\n"
-    codes = ("TNS101", "TNS102", "TNS103", "TNS201", "TNS202", "TNS308", "TNS401")
-    after = _fixed(program, *codes, unsafe=unsafe)
-    assert after.count("detach()") <= 1
-    assert after == program or not TWICE.search(after)
-    check_runs_alike(tmp_path, {"main.py": program})
-
-
-def test_strict_conversions_write_detach_in_the_place_of_data() -> None:
-    program = "import torch\n\nw = torch.ones(3, requires_grad=True)\ny = w.data.numpy()\nz = w.data.clone().numpy()\n"
-    config = Config(select=("TNS101", "TNS103"), unsafe_fixes=True, settings=Settings(strict=True))
-    after = fix_bytes("<example>", program.encode(), config).raw.decode()
-    assert ".data.detach()" not in after
-    assert "y = w.detach().cpu().numpy()" in after
-
-
-@pytest.mark.parametrize("name", ["loss", "x", "error"])
-@pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
-def test_an_index_of_a_number_is_no_detached_index(name: str, unsafe: bool) -> None:
-    program = f"""\
-import torch
-from torch import nn
-
-
-def train(net, batch, target):
-    {name} = nn.MSELoss(reduction=net.how)(net(batch), target)
-    {name}.backward()
-    return {name}.data[0]
-"""
-    after = _fixed(program, "TNS201", "TNS204", unsafe=unsafe)
-    assert after == (program.replace(f"{name}.data[0]", f"{name}.item()") if unsafe else program)
-
-
-def test_an_index_of_what_may_be_a_number_is_unsafe_and_says_so() -> None:
-    program = "import torch\n\n\ndef first(a):\n    b = torch.relu(a)\n    return b.data[0].sum().item()\n"
-    result = check_bytes("<example>", program.encode(), Config(select=("TNS201",)))
-    assert [each.fix.title for each in result.findings if each.fix] == [
-        "Replace `.data` with `.detach()`; assumes that this is what was meant (`.item()` is, if `b` has no dimensions)"
-    ]
+    assert wanted in text_fixed(program, "TNS308", "TNS401")
 
 
 def _body(program: str) -> str:
@@ -613,9 +540,3 @@ def _body(program: str) -> str:
 
 def _indented(body: str) -> str:
     return "".join(f"    {line}\n" if line else "\n" for line in dedent(body).splitlines())
-
-
-def _fixed(program: str, *codes: str, unsafe: bool = False) -> str:
-    outcome = fix_bytes("<example>", program.encode(), Config(select=codes, unsafe_fixes=unsafe))
-    assert outcome.remaining.troubles == ()
-    return outcome.raw.decode()
