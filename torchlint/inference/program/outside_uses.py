@@ -55,6 +55,8 @@ class Taken:
     """It sets an attribute in what goes by the name, such as a method of a class."""
     in_torch: bool = False
     """It binds the name anew in torch itself, in one of its modules or classes."""
+    from_base: bool = False
+    """Its classes ask their own objects for the name, and it defines no method of that name: a base may."""
 
 
 class Uses:
@@ -72,6 +74,8 @@ class Uses:
         """What ``setattr`` and the like bind, None for what is not told, and in what."""
         self._of_torch: set[str | None] = set()
         """What is bound anew in something of torch's; None for what is not told."""
+        self._inherited: set[str] = set()
+        """What the own object is asked for in methods, without the names of functions that the text defines."""
         self._loaded: set[str] = set()
         self._handed: set[str] = set()
         """The last words of modules that are used as objects by their names."""
@@ -84,6 +88,8 @@ class Uses:
         """Those of them that are no prose."""
         for node in index.order:
             self._read(node, index)
+        self._inherited.difference_update(each.name for each in index.nodes(ast.FunctionDef))
+        self._inherited.difference_update(each.name for each in index.nodes(ast.AsyncFunctionDef))
 
     def _read(self, node: ast.AST, index: AstIndex) -> None:
         match node:
@@ -133,6 +139,8 @@ class Uses:
         full = self._meaning(node.value)
         if full is not None or not _is_own(node.value):
             self._attributes[node.attr].add(full)
+        if _is_own(node.value):
+            self._inherited.add(node.attr)
         if not isinstance(node.ctx, ast.Load):
             if not _is_own(node.value):
                 self._stores[node.attr].add(self._last_word(node.value))
@@ -159,6 +167,7 @@ class Uses:
             is_built,
             self._changes(name),
             name in self._of_torch or None in self._of_torch,
+            name in self._inherited,
         )
 
     def _modules(self, name: str) -> Iterator[str]:

@@ -277,7 +277,7 @@ class _Look:
         """
         module = _module(own)
         if kind == "method":
-            return self._first_that(own, name, lambda each: each.is_asked or module in each.by_name)
+            return self._first_that(own, name, lambda each: each.is_asked or each.from_base or module in each.by_name)
         if module.startswith("__"):
             return self._first_that(own, name, lambda each: each.is_called or module in each.by_name)
         return self._first_that(

@@ -60,9 +60,9 @@ x = torch.Tensor([1, 2])  # legacy
 Safe for sequences, and for arrays that have a dimension or hold floats: same values, dtype, device and memory
 sharing. A 0-d integer array was taken as a size, so an array of unknown dimension that may hold integers makes the
 fix unsafe. So does what only an annotation calls a sequence, and what only passed a test for a tuple: a `torch.Size`
-is a tuple, too, and was a size. Where all callers are in sight, as those of a private function, they decide. What a
-function is handed becomes `torch.as_tensor`, which does the same for a list and keeps sharing memory if an array
-comes. For a tensor the choices are only shown.
+is a tuple, too, and was a size. Where all callers are in sight, as those of a private function that no other file of
+the project may call, they decide. What a function is handed becomes `torch.as_tensor`, which does the same for a list
+and keeps sharing memory if an array comes. For a tensor the choices are only shown.
 
 Where a file of the project, a test or a notebook among them, may set a default dtype, the fix writes
 `dtype=torch.get_default_dtype()`; where one may set a default device, it adds `device="cpu"`, because legacy

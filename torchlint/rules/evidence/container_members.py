@@ -140,7 +140,8 @@ class _Members:
             return ""
         bound = bindings_of(name, self._context)
         if not bound:
-            return self._first(map(self.of, handed_to(name, self._context)))
+            handed = (self.of(each) for each in handed_to(name, self._context))
+            return self._first(handed) or handed_elsewhere(name, self._context)
         return self._first(self._bound(each, 0) for each in bound)
 
     def _bound(self, binding: NameBinding, depth: int) -> str:
@@ -312,8 +313,8 @@ def _keeps_nothing(word: str) -> bool:
 
 def handed_to(name: ast.Name, context: FileContext) -> Iterator[ast.expr]:
     """Yield what the calls in a file hand to the parameter that a name is, and its default."""
-    function = context.function_around(name)
-    if function is None or name.id not in parameters(function):
+    function = context.scope_that_binds(name)
+    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) or name.id not in parameters(function):
         return
     given = [*function.args.posonlyargs, *function.args.args]
     at = next((at for at, each in enumerate(given) if each.arg == name.id), None)
@@ -325,6 +326,20 @@ def handed_to(name: ast.Name, context: FileContext) -> Iterator[ast.expr]:
         place = None if at is None else at - isinstance(reference, ast.Attribute)
         if place is not None and 0 <= place < len(call.args):
             yield call.args[place]
+
+
+def handed_elsewhere(name: ast.Name, context: FileContext) -> str:
+    """Return which other file may call the function whose parameter a name is, as a clause; empty for none.
+
+    A private name or a `__main__` guard tells that hardly anybody does, and so inference takes the file's own calls
+    for all; a fix that is called safe asks the project.
+    """
+    function = context.scope_that_binds(name)
+    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) or name.id not in parameters(function):
+        return ""
+    is_method = isinstance(context.parent(function), ast.ClassDef)
+    caller = context.other_texts.calls(function.name, is_method)
+    return f"{caller}, with something else for `{name.id}`" if caller is not None else ""
 
 
 def _methods(function: Function, context: FileContext) -> list[ast.Attribute]:

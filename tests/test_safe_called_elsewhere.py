@@ -1,0 +1,100 @@
+"""What a function is handed by its own file, where another file may call it: projects before and after `--fix`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.before_and_after import check_runs_alike
+
+PROGRAM = """
+import torch
+
+
+def make(v):
+    return torch.Tensor(v).shape
+
+
+if __name__ == "__main__":
+    print(make([1, 2]))
+"""
+PRIVATE = """
+import torch
+
+
+def _make(v):
+    def deeper():
+        return torch.FloatTensor(v).shape
+
+    return deeper()
+
+
+print(_make((1, 2)))
+"""
+METHOD = """
+import torch
+
+
+class Net:
+    def _make(self, v):
+        return torch.Tensor(v).shape
+
+    def run(self):
+        return self._make([1, 2])
+"""
+LOOP = """
+import torch
+
+
+def make(values):
+    return [torch.Tensor(each).shape for each in values]
+
+
+if __name__ == "__main__":
+    print(make([[1, 2]]))
+"""
+CALLERS = {
+    "attribute": (PROGRAM, "import lib\nprint(lib.make(3))\n"),
+    "import": (PROGRAM, "from lib import make\nprint(make(3))\n"),
+    "star": (PROGRAM, "from lib import *\nprint(make(3))\n"),
+    "size": (PROGRAM, "import torch\nfrom lib import make\nprint(make(torch.Size([2, 3])))\n"),
+    "handed on": (PROGRAM, "from lib import make\nprint(list(map(make, [3])))\n"),
+    "by text": (PROGRAM, 'import lib\nfor word in ("make",):\n    print(getattr(lib, word)(3))\n'),
+    "private": (PRIVATE, "from lib import _make\nprint(_make(3))\n"),
+    "method": (METHOD, "import lib\nprint(lib.Net()._make(3))\n"),
+    "class below": (
+        METHOD,
+        "import lib\nclass Sub(lib.Net):\n    def go(self):\n        return self._make(3)\nprint(Sub().go())\n",
+    ),
+    "class below, super": (
+        METHOD,
+        "import lib\nclass Sub(lib.Net):\n    def go(self):\n        return super()._make(3)\nprint(Sub().go())\n",
+    ),
+    "elements": (LOOP, "from lib import make\nprint(make([3]))\n"),
+}
+OTHERS = {
+    "nobody": (PROGRAM, "print(1)\n"),
+    "a function of the same name": (PROGRAM, "def make(v):\n    return v\nprint(make(3))\n"),
+    "a method of the same name": (
+        METHOD,
+        "class Other:\n    def _make(self, v):\n        return v\n    def go(self):\n        return self._make(3)\n"
+        "print(Other().go())\n",
+    ),
+    "another name": (METHOD, "import lib\nprint(lib.Net().run())\n"),
+}
+
+
+@pytest.mark.parametrize("way", CALLERS)
+@pytest.mark.parametrize("alone", [False, True], ids=["folder", "file"])
+def test_an_argument_may_be_anything_where_another_file_calls(tmp_path: Path, way: str, alone: bool) -> None:
+    lib, main = CALLERS[way]
+    changed = check_runs_alike(tmp_path, {"lib.py": lib, "main.py": main}, *(["lib.py"] if alone else []))
+    assert "lib.py" not in changed
+
+
+@pytest.mark.parametrize("way", OTHERS)
+def test_an_argument_is_what_the_own_file_hands_over_where_nobody_else_calls(tmp_path: Path, way: str) -> None:
+    lib, main = OTHERS[way]
+    changed = check_runs_alike(tmp_path, {"lib.py": lib, "main.py": main}, program="lib.py")
+    assert "torch.as_tensor(v, dtype=torch.float32)" in changed["lib.py"]
