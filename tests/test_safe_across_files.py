@@ -331,3 +331,26 @@ def test_an_initialiser_that_is_called_as_text_stays(tmp_path: Path, call: str) 
 def test_what_is_taken_as_text_from_an_imported_module_is_no_initialiser(tmp_path: Path) -> None:
     use = "n = Net()\nprint(n(torch.ones(2)), getattr(nn, 'Re' + 'LU')())\n"
     assert "nn.init.zeros_(" in check_runs_alike(tmp_path, {"main.py": f"{RESET}\n\n{use}"})["main.py"]
+
+
+SETTINGS = "SIZES = [1, 2]\n\n\nclass Options:\n    sizes = [1, 2]\n"
+SIZED = {
+    "import": ("from settings import SIZES\n", "SIZES", "SIZES"),
+    "import under a name": ("from settings import SIZES as S\n", "S", "SIZES"),
+    "module": ("import settings\n", "settings.SIZES", "SIZES"),
+    "class": ("from settings import Options\n", "Options.sizes", "Options.sizes"),
+}
+
+
+@pytest.mark.parametrize("way", SIZED)
+@pytest.mark.parametrize("is_changed", [True, False])
+def test_a_setting_of_another_module_may_be_changed_by_a_third(tmp_path: Path, way: str, *, is_changed: bool) -> None:
+    statement, code, name = SIZED[way]
+    uses = f"import torch\n{statement}\n\ndef make():\n    return torch.Tensor({code}).shape\n"
+    first = f"settings.{name} = 3\n" if is_changed else ""
+    files = {
+        "settings.py": SETTINGS,
+        "uses.py": uses,
+        "main.py": f"import settings\n{first}import uses\nprint(uses.make())\n",
+    }
+    assert ("uses.py" in check_runs_alike(tmp_path, files)) is not is_changed

@@ -158,8 +158,12 @@ class _Roots:
             self.follow(bound.value)
         if scope is not None or isinstance(context.parent(node), ast.Attribute):
             return
-        if any(each.startswith(_PROJECTS) for each in context.qualified_names(node)) or self._is_defined(node.id):
+        names = context.qualified_names(node)
+        if any(each.startswith(_PROJECTS) for each in names) or self._is_defined(node.id):
             self._names[node.id] = None
+        elif not names:  # a value that an import takes from another module, which may bind it anew before
+            taken = (_names_taken(each, node.id) for each in context.nodes(ast.ImportFrom))
+            self._of_modules.update(dict.fromkeys(word for words in taken for word in words))
 
     def _is_defined(self, word: str) -> bool:
         """Whether the module defines a function or a class of a name."""
@@ -175,7 +179,8 @@ class _Roots:
         owners = own if own is not None else context.value(node.value)
         for name in (*owners.instance, *(each for each in owners.names if "@" in each)):
             self._attributes[_class_name(name), node.attr] = None
-        if any(each.startswith(_PROJECTS) for each in context.qualified_names(node)):
+        named = (*context.qualified_names(node), *context.qualified_names(node.value))
+        if any(each.startswith(_PROJECTS) for each in named):
             self._of_modules[node.attr] = None
         for value in values:
             self.follow(value)
