@@ -220,12 +220,15 @@ def test_functions_of_one_name_are_known_by_all_calls_of_it(path: str, end: str)
 
 
 def test_what_the_calls_in_a_script_hand_over_is_unproven_where_it_is_harmless() -> None:
-    text = HEAD + "def f(x):\n    return x.numpy()\n\n\nargs = ()\nprint(f(torch.ones(2), *args))\n"
-    script = text + "if __name__ == '__main__':\n    pass\n"
+    text = HEAD + "def f(x):\n    return x.numpy()\n\n\nargs = ()\nkept = f(torch.ones(2), *args)\n"
+    guarded = text + "if __name__ == '__main__':\n    pass\n"
+    runs_itself = text + "print(f(torch.ones(2), *args))\n"
     config = replace(Config(min_confidence=Confidence.UNPROVEN), select=CODES)
     (imported,) = check_bytes("a.py", text.encode(), config).findings
-    (run,) = check_bytes("a.py", script.encode(), config).findings
-    assert (imported.confidence, run.confidence) == (Confidence.POSSIBLE, Confidence.UNPROVEN)
+    assert imported.confidence is Confidence.POSSIBLE
+    for script in (guarded, runs_itself):
+        (run,) = check_bytes("a.py", script.encode(), config).findings
+        assert run.confidence is Confidence.UNPROVEN
 
 
 @pytest.mark.parametrize("hidden", ["f(w) +", "y = %timeit -o f(w)", "%lprun -f f f(w)", "%run other.py", "print(1)"])

@@ -14,7 +14,7 @@ from tests.conftest import Program
 from tests.test_cache import known
 from torchlint.inference.program import project_texts, source_files
 from torchlint.inference.program.callers import Callee, call_index
-from torchlint.inference.program.project_texts import SETS_DEFAULT_DTYPE, TAKES, TRACES, ask, look_again
+from torchlint.inference.program.project_texts import IMPORTS, SETS_DEFAULT_DTYPE, TAKES, TRACES, ask, look_again
 from torchlint.inference.program.signals import ERROR
 from torchlint.source.text import decode
 from torchlint.syntax.ast_index import index_of
@@ -166,6 +166,29 @@ def test_ways_to_take_a_name(project: Path, text: str, answer: str | None) -> No
         assert takes(project, stars="no") is None
 
 
+@pytest.mark.parametrize(
+    ("text", "does"),
+    [
+        ("import uses\n", True),
+        ("import lib.uses as u\n", True),
+        ("from uses import make\n", True),
+        ("from . import (\n    others,\n    uses,\n)\n", True),
+        ("from lib import others, uses\n", True),
+        ("import importlib\nimportlib.import_module('uses')\n", True),
+        ("import runpy\nrunpy.run_path('uses.py')\n", True),
+        ("exec(open('uses.py').read())\n", True),
+        ("import users\n", False),
+        ("import torch  # it uses torch\n", False),
+        ("uses = 1\nprint('uses')\n", False),
+    ],
+)
+def test_ways_to_import_a_module(project: Path, text: str, *, does: bool) -> None:
+    (project / "other.py").write_text(text)
+    look_again()
+    answer = ask((IMPORTS, str(project), str(project / "uses.py")))
+    assert answer == ("`other.py` imports this module" if does else None)
+
+
 def test_a_notebook_is_read_with_its_magics(project: Path) -> None:
     cells = [
         {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": ["%run uses.py\n"]},
@@ -207,7 +230,7 @@ def test_answers_are_kept_while_no_file_changes(
     monkeypatch.setattr("torchlint.cache.file_state._SLACK", -(10**18))  # what was written just now counts as old
     assert applicability(in_process) == ["safe"]
     assert known(in_process("-v", "uses.py")) == 1
-    monkeypatch.setattr(project_texts, "_facts", None)  # whoever reads a text fails
+    monkeypatch.setattr(project_texts, "facts_of", None)  # whoever reads a text fails
     monkeypatch.setattr(project_texts, "_LOOKS", {})
     assert known(in_process("-v", "uses.py")) == 1
 

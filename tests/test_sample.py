@@ -142,9 +142,30 @@ def test_what_no_call_of_the_project_meets_is_no_hazard(check: Check, calls: str
 )
 def test_the_calls_in_a_program_are_all(check: Check, call: str, end: str, expected: Confidence) -> None:
     body = f"{HEAD}def show(x):\n    return x.numpy()\n\n\ndef main(device='cuda'):\n    {call}\n    {end}\n\n\n"
-    guarded, plain = check(f"{body}if __name__ == '__main__':\n    main()\n"), check(f"{body}main()\n")
-    assert guarded[6].confidence is expected
-    assert plain[6].confidence is (Confidence.POSSIBLE if expected is Confidence.UNPROVEN else expected)
+    for program in (f"{body}if __name__ == '__main__':\n    main()\n", f"{body}main()\n"):
+        assert check(program, use="")[6].confidence is expected
+        imported = check(program, use="import helpers\n")[6].confidence
+        assert imported is (Confidence.POSSIBLE if expected is Confidence.UNPROVEN else expected)
+
+
+@pytest.mark.parametrize(
+    ("last", "runs"),
+    [
+        ("main()", True),
+        ("print(main())", True),
+        ("for _ in range(2):\n    kept = main()", True),
+        ("if not sys.argv[1:]:\n    main()", True),
+        ("runner = Runner()\nrunner.run()", True),
+        ("kept = main()", False),
+        ("runner = Runner()", False),
+        ("print(__doc__)", False),
+        ("class Late:\n    kept = main()", False),
+    ],
+)
+def test_a_script_runs_what_it_defines(check: Check, last: str, *, runs: bool) -> None:
+    body = "def show(x):\n    return x.numpy()\n\n\ndef main(device='cuda'):\n    return show(torch.load('x.pt'))\n\n\n"
+    found = check(f"{HEAD}{body}class Runner:\n    def run(self):\n        main()\n\n\n{last}\n")
+    assert found[6].confidence is (Confidence.UNPROVEN if runs else Confidence.POSSIBLE)
 
 
 def test_texts_that_hold_the_word_and_no_call_are_not_parsed(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,6 +45,7 @@ class Analysis:
         self._project = Project(place, presuming)
         self._file = File(index, self._project, place)
         self._project.begin(self._file)
+        self._project.is_imported = lambda: self.other_texts.importer is not None
 
     @property
     def is_parsed(self) -> bool:
@@ -65,7 +66,8 @@ class Analysis:
     def asked(self) -> dict[tuple[str, ...], str | None]:
         """The questions about all texts of the project that were asked so far, with the answers."""
         sampled = self.sample.asked if "sample" in vars(self) else {}
-        return {**sampled, **(self.other_texts.asked if "other_texts" in vars(self) else {})}
+        presumed = self.presuming.asked if "presuming" in vars(self) else {}
+        return {**sampled, **presumed, **(self.other_texts.asked if "other_texts" in vars(self) else {})}
 
     def value(self, node: ast.expr) -> Value:
         """Return what is known of an expression's value where it stands."""

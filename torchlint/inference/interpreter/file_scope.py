@@ -15,7 +15,14 @@ from torchlint.inference.interpreter.closures import Closures, loosened
 from torchlint.inference.interpreter.decorators import Wrappers
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.module_scope import Stars, TopLevel
-from torchlint.inference.interpreter.parameters import Binding, Callers, is_program, is_static
+from torchlint.inference.interpreter.parameters import (
+    Binding,
+    Callers,
+    is_guarded,
+    is_in_package,
+    is_static,
+    runs_itself,
+)
 from torchlint.inference.interpreter.project import MARK, Effort, Project
 from torchlint.inference.interpreter.statements import Flow
 from torchlint.inference.interpreter.summaries import Summaries, place_of
@@ -186,16 +193,20 @@ class File:
 
     @cached_property
     def is_program(self) -> bool:
-        """Whether nobody imports the file: a test, or a script with its ``__main__`` guard.
+        """Whether nobody imports the file: a test, or a script that no other file of the project imports.
 
         Of a notebook that is only presumed: magics and cells that do not parse hide calls.
         """
         if self.index.source.path.endswith(SUFFIX):
             return self.project.presuming
-        if self.place is None:
-            return is_program(self.index.source.path, self.index.tree)
-        self.project.shape(os.path.join(os.path.dirname(self.place.path), "__init__"))  # what it says rests on this
-        return is_program(self.place.path, self.index.tree)
+        if self.is_tested_by_pytest:
+            return True
+        if self.place is not None:  # what the folder says rests on this
+            self.project.shape(os.path.join(os.path.dirname(self.place.path), "__init__"))
+        if is_in_package(self.place.path if self.place is not None else self.index.source.path):
+            return False
+        is_script = is_guarded(self.index.tree) or self.index.told(runs_itself, self.index.tree)
+        return is_script and not (self.project.is_own(self) and self.project.is_imported())
 
     @cached_property
     def is_tested_by_pytest(self) -> bool:

@@ -408,16 +408,47 @@ def _reaches_modules(index: AstIndex, _: ast.Module) -> bool:
     return _REACHING_MODULES.search(index.source.utf8) is not None
 
 
-def is_program(path: str, tree: ast.Module) -> bool:
-    """Whether a file is run and not imported: a test, or a script outside of a package with its ``__main__`` guard."""
-    if is_test(path):
-        return True
-    if os.path.isfile(os.path.join(os.path.dirname(path), "__init__.py")):
-        return False
+def is_guarded(tree: ast.Module) -> bool:
+    """Whether a module does something only where it is run: it has a ``__main__`` guard."""
     return any(
         isinstance(each, ast.If) and "__main__" in ast.dump(each.test) and "__name__" in ast.dump(each.test)
         for each in tree.body
     )
+
+
+def is_in_package(path: str) -> bool:
+    """Whether a file lies beside an ``__init__.py``."""
+    return os.path.isfile(os.path.join(os.path.dirname(path), "__init__.py"))
+
+
+def runs_itself(_: AstIndex, tree: ast.Module) -> bool:
+    """Whether a module runs what it defines when it is read: ``main()``, ``print(train(args))``, ``net(x).backward()``.
+
+    What is only kept, as in ``LIMITS = limits()``, and what decorates is done by modules that others import, too.
+    """
+    own = {each.name for each in tree.body if isinstance(each, _DEFINITIONS)}
+    run: list[ast.stmt] = []
+    waiting = [*tree.body]
+    while waiting:
+        match waiting.pop():
+            case ast.Expr() | ast.For() | ast.While() as statement:
+                run.append(statement)
+            case ast.If() | ast.With() | ast.Try() as block:
+                waiting += (each for each in ast.iter_child_nodes(block) if isinstance(each, ast.stmt))
+            case ast.Assign(targets=[ast.Name(id=word)], value=ast.Call(func=ast.Name(id=made))) if made in own:
+                own.add(word)
+    calls = (node for each in run for node in ast.walk(each) if isinstance(node, ast.Call))
+    return any(_root(each.func) in own for each in calls)
+
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _root(node: ast.expr) -> str:
+    """Return the name that an attribute of an attribute begins with, as ``net`` in ``net.encoder.run``."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 _PLAIN_DECORATORS = frozenset({"lru_cache", "cache", "staticmethod"}) | frozenset(map(leaf, grad_mode.DECORATING))
@@ -450,4 +481,4 @@ def _passed(reason: Reason | None, call: ast.Call) -> Reason | None:
     return Reason("{code} passes it", call, reason, weak=True, passed=True) if reason is not None else None
 
 
-__all__ = ["Called", "Callers", "is_program", "is_test"]
+__all__ = ["Called", "Callers", "is_guarded", "is_in_package", "is_test", "runs_itself"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -74,6 +74,8 @@ class Project:
     def __init__(self, place: Location | None, presuming: bool = False) -> None:
         self.place = place
         self.presuming = presuming
+        self.is_imported: Callable[[], bool] = lambda: True
+        """Tells whether another file of the project imports the one that is checked, where somebody knows."""
         self.definitions: dict[str, tuple[File, ast.AST]] = {}
         """Functions and classes by the name under which values carry them, with the file that they stand in."""
         self.running: list[ast.AST] = []

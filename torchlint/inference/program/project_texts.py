@@ -13,16 +13,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from hashlib import sha256
 from typing import TypeVar
 
-from torchlint.inference.program.annotation_readers import hands_on, reads_annotations
+from torchlint.inference.program.annotation_readers import hands_on
 from torchlint.inference.program.callers import EVERY_NAME, Callee, CallIndex, Texts, call_index, is_expected
 from torchlint.inference.program.class_words import ClassWords, binder_below, class_words, definer_below
-from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, Setters, setters
-from torchlint.inference.program.device_makers import entered, makers
+from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE
+from torchlint.inference.program.device_makers import entered
 from torchlint.inference.program.entered_contexts import ContextsElsewhere, Elsewhere
 from torchlint.inference.program.initialised_parameters import EVERYTHING, LISTING, Written, written_parameters
 from torchlint.inference.program.module_files import is_of_tests
@@ -32,13 +31,13 @@ from torchlint.inference.program.none_graph import ANY_ATTRIBUTE, NONE, Entry, N
 from torchlint.inference.program.none_sources import words_that_set
 from torchlint.inference.program.outside_uses import Taken, may_bind, may_change
 from torchlint.inference.program.signals import ERROR, REFUSAL, WARNING, Signal
-from torchlint.inference.program.source_files import code_in, python_files, read_whole, text_and_tree, tree_in
+from torchlint.inference.program.source_files import code_in, python_files, read_whole, tree_in
 from torchlint.inference.program.tensor_fields import says_tensor
-from torchlint.inference.program.text_patterns import binds_initialisers, defines, records_traces, traces_or_scripts
-from torchlint.inference.program.warning_filters import file_with_errors, makes_errors
+from torchlint.inference.program.text_facts import UNREADABLE, Facts, facts_of
+from torchlint.inference.program.text_patterns import defines, imports
+from torchlint.inference.program.warning_filters import file_with_errors
 from torchlint.inference.program.word_index import WordIndex
 from torchlint.source import files
-from torchlint.source.notebook import SUFFIX
 from torchlint.syntax.ast_index import AstIndex
 
 Question = tuple[str, ...]
@@ -50,7 +49,7 @@ SPELLS, DEFINES, BINDS_INIT, RECORDS, OVERRIDES = "word", "method", "initialiser
 WATCHES, MAKES_ERRORS, TELLS_ERRORS = "watcher", "warning filter", "handler of one error"
 STARS, READS_ANNOTATIONS, HANDS_ON, INITIALISES = "star", "annotations", "given", "parameter"
 TESTS, ENTERS = "tests", "entered"
-DEFINES_BELOW = "definition"
+DEFINES_BELOW, IMPORTS = "definition", "import"
 
 HERE, ANYWHERE, INSIDE, TORCH = "here", "anywhere", "inside", "torch"
 """Where a name is bound anew: in the module that asks, in any, as an attribute of what it stands for, or in torch."""
@@ -62,24 +61,7 @@ _FARTHEST, _MOST_ENTRIES = 3, 60
 """What `None` may come through is followed over so many files, and so many places."""
 
 
-@dataclass(frozen=True)
-class _Facts:
-    """What one text says that does not depend on who asks."""
-
-    sets: Setters
-    traces: bool
-    binds_init: bool
-    records: bool
-    makes_errors: bool
-    reads_annotations: bool
-    makes_devices: frozenset[str]
-
-
-_NOTHING = _Facts(Setters(frozenset()), False, False, False, False, False, frozenset())
-_UNREADABLE = _Facts(Setters(frozenset({DTYPE, DEVICE, TENSOR_TYPE})), True, True, True, True, True, frozenset())
-
-
-_OF_A_TEXT: dict[str, tuple[Callable[[_Facts], bool], str]] = {
+_OF_A_TEXT: dict[str, tuple[Callable[[Facts], bool], str]] = {
     READS_ANNOTATIONS: (lambda each: each.reads_annotations, "reads annotations"),
     BINDS_INIT: (lambda each: each.binds_init, "binds functions of `nn.init` anew"),
     RECORDS: (lambda each: each.records, "records traces"),
@@ -110,6 +92,9 @@ def ask(question: Question) -> str | None:
     if what == STARS:
         star = look.star(own, more[0])
         return f"`{star}` imports all names from here" if star else None
+    if what == IMPORTS:
+        importer = look.importer(own)
+        return f"`{importer}` imports this module" if importer else None
     if what == BINDS:
         binder = look.binder(own, *more)
         return f"`{binder}` may bind `{more[0]}` anew" if binder else None
@@ -170,13 +155,14 @@ class _Look:
         self._too_large = False
         self._digests: dict[str, str | None] = {}
         self._stamps: dict[str, tuple[int, ...]] = {}
-        self._facts: dict[str, _Facts] = {}
+        self._facts: dict[str, Facts] = {}
         self._takers = NameTakers()
         self._callers: dict[tuple[str, str, bool], CallIndex | None] = {}
         self._asked = frozenset[str]()
         """The functions and classes of which these tell."""
         self._graphs: dict[str, NoneGraph | None] = {}
         self._words = WordIndex()
+        self._importing: dict[tuple[str, str], bool] = {}
         self._defining: dict[tuple[str, str, str], bool] = {}
         self._calling: dict[tuple[str, str], list[tuple[str, CallIndex]]] = {}
         self._classes: dict[str, tuple[ClassWords, ...]] = {}
@@ -190,11 +176,11 @@ class _Look:
         self._refresh()
         return self._too_large
 
-    def first(self, own: str, says: Callable[[_Facts], bool], clause: str) -> str | None:
+    def first(self, own: str, says: Callable[[Facts], bool], clause: str) -> str | None:
         """Return the clause about the first file, by path, of which something holds; the one that asks is left out."""
         self._refresh()
         for path, digest in self._digests.items():
-            if path != own and says(_UNREADABLE if digest is None else self._facts[digest]):
+            if path != own and says(UNREADABLE if digest is None else self._facts[digest]):
                 return f"`{self._shown(path)}` {clause}"
         return None
 
@@ -297,6 +283,17 @@ class _Look:
         named = {path for path, _ in self._words.holding((name.encode(),))}
         for path, digest in self._digests.items():
             if path != own and takes(self._takers.taken(path, digest, name, path in named, may)):
+                return self._shown(path)
+        return None
+
+    def importer(self, own: str) -> str | None:
+        """Return the path, as it is shown, of the first other file that may import a module, or run its file."""
+        self._refresh()
+        word = _module(own)
+        for path, digest in self._words.holding((word.encode(),)):
+            if (digest, word) not in self._importing:
+                self._importing[digest, word] = imports(read_whole(path) or b"", word)
+            if path != own and self._importing[digest, word]:
                 return self._shown(path)
         return None
 
@@ -449,7 +446,7 @@ class _Look:
             return None
         digest = sha256(raw).hexdigest()
         if digest not in self._facts:
-            self._facts[digest] = _facts(path, raw)
+            self._facts[digest] = facts_of(path, raw)
         return digest
 
     def _shown(self, path: str) -> str:
@@ -465,29 +462,6 @@ def _tree_at(path: str) -> AstIndex | None:
 
 def _module(path: str) -> str:
     return os.path.splitext(os.path.basename(path))[0]
-
-
-def _facts(path: str, raw: bytes) -> _Facts:
-    if path.endswith(SUFFIX):  # the text of a notebook is spelled as JSON
-        found = text_and_tree(path, raw) if b"torch" in raw else None
-        if found is None:
-            return _NOTHING
-        text, index = found
-        raw = text.encode("utf-8", "replace")
-        return _facts_of(raw, lambda: index)
-    return _facts_of(raw, cache(lambda: tree_in(path, raw)))
-
-
-def _facts_of(raw: bytes, tree: Callable[[], AstIndex | None]) -> _Facts:
-    return _Facts(
-        setters(raw, tree),
-        traces_or_scripts(raw),
-        binds_initialisers(raw),
-        records_traces(raw),
-        makes_errors(raw, tree),
-        reads_annotations(raw),
-        makers(raw, tree),
-    )
 
 
 def still_answered(asked: Iterable[tuple[Question, str | None]]) -> bool:

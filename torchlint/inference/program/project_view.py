@@ -28,6 +28,7 @@ from torchlint.inference.program.project_texts import (
     HANDS_NONE,
     HANDS_ON,
     HERE,
+    IMPORTS,
     INITIALISES,
     INSIDE,
     MAKES_ERRORS,
@@ -214,6 +215,11 @@ class ProjectView:
         if any(not _DIGEST.match(each) for each in found):
             return None
         return [os.path.join(self._root, *each.split(" ", 1)[1].split("/")) for each in found]
+
+    @property
+    def importer(self) -> str | None:
+        """Who may import this module elsewhere in the project."""
+        return self._ask(IMPORTS)
 
     def matching(self, word: str, pattern: re.Pattern[bytes]) -> list[str]:
         """Return the paths of the project's files that hold a word, and whose bytes a pattern is found in."""

@@ -20,6 +20,10 @@ _NAMING_INIT = re.compile(rb"\bnn\.init\b|\bimport\b[^\n;]*\binit\b")
 _BINDING_ANY = re.compile(
     rb"setattr\(\s*(?!self\s*,)[^,\n]+,\s*(?![\"'])|(?:vars\(|(?<!self)\.__dict__)[\w.]*\)?\s*(?:\[|\.update)"
 )
+_IMPORTING = (
+    rb"\b(?:import|from)\b[^\n#]*\b%(word)b\b|\bimport\s*\([^)]*\b%(word)b\b"
+    rb"|(?:import_module|__import__|run_path|run_module|execfile|open)\([^\n]*\b%(word)b\b"
+)
 _DEFINED = re.compile(rb"\bdef\s+\Z")
 _BOUND_IN_CLASS = re.compile(rb"[ \t]+(?:\w+\s*=\s*)*\Z")
 _BOUND = re.compile(rb"\s*=[^=]")
@@ -37,6 +41,11 @@ def binds_initialisers(text: bytes) -> bool:
     return _BINDING_INIT.search(text) is not None or (
         _NAMING_INIT.search(text) is not None and _BINDING_ANY.search(text) is not None
     )
+
+
+def imports(text: bytes, module: str) -> bool:
+    """Whether a text may import a module by its last name, or run it by its name or the path of its file."""
+    return re.search(_IMPORTING % {b"word": re.escape(module.encode())}, text) is not None
 
 
 def defines(text: bytes, method: str, is_read: bool = False) -> bool:

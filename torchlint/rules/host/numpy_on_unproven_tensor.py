@@ -49,11 +49,11 @@ def to_list_on_the_host(t: torch.Tensor):
     return t.cpu().numpy().tolist()  # legacy
 
 
-def shown(t: torch.Tensor):
-    print(t.numpy())  # legacy
+def array_of(t: torch.Tensor):
+    return t.numpy()  # legacy
 
 
-shown(torch.ones(3))
+ONES = array_of(torch.ones(3))
 ```
 
 ## Fix safety
