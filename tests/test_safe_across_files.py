@@ -354,3 +354,28 @@ def test_a_setting_of_another_module_may_be_changed_by_a_third(tmp_path: Path, w
         "main.py": f"import settings\n{first}import uses\nprint(uses.make())\n",
     }
     assert ("uses.py" in check_runs_alike(tmp_path, files)) is not is_changed
+
+
+TEXT = "SIZE = 3\nexec(open(__file__.replace('settings.py', 'chosen.txt')).read())\n"
+GLOBALS = "SIZE = 3\nfor key in ['SI' + 'ZE']:\n    globals()[key] = (3, 1)\n"
+
+
+@pytest.mark.parametrize("settings", [TEXT, GLOBALS, GLOBALS.replace("[key] = (3, 1)", ".update({key: (3, 1)})")])
+def test_a_setting_may_be_bound_by_a_text_in_its_own_module(tmp_path: Path, settings: str) -> None:
+    files = {
+        "settings.py": settings,
+        "chosen.txt": "SIZE = (3, 1)\n",
+        "main.py": "import torch\nimport settings\n\nprint(torch.Tensor(settings.SIZE).zero_())\n",
+    }
+    assert "main.py" not in check_runs_alike(tmp_path, files)
+
+
+@pytest.mark.parametrize("first", ["", "import settings\nsettings.TRAINS = 1\n"])
+def test_a_flag_of_a_settings_module_may_become_a_number(tmp_path: Path, first: str) -> None:
+    use = (
+        "import torch\nfrom torch.autograd import Variable\n\nimport settings\n\n\n"
+        "def leaf(x):\n    return Variable(torch.ones(2), requires_grad=settings.TRAINS)\n"
+    )
+    main = f"{first}import uses\nprint(uses.leaf(1))\n"
+    changed = check_runs_alike(tmp_path, {"settings.py": "TRAINS = False\n", "uses.py": use, "main.py": main})
+    assert ("uses.py" in changed) is (not first)

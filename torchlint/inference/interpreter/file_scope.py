@@ -35,7 +35,7 @@ from torchlint.inference.models.devices import (
     place_named,
     says_accelerator,
 )
-from torchlint.inference.program.bindings import imported_only, lines_of, setting_inside
+from torchlint.inference.program.bindings import binds_by_text, imported_only, lines_of, setting_inside
 from torchlint.inference.program.correlated_branches import Assumed, named_tests
 from torchlint.inference.program.device_makers import imported, makes_device
 from torchlint.inference.program.frameworks import imports_torch
@@ -126,7 +126,11 @@ class File:
     def exported(self, word: str) -> Value | None:
         """Return what another file gets by this name; None where this file does not bind it."""
         found = self.toplevel.find(word)
-        return self.followed(self._changed(word, found)) if found is not None else self.stars.find(word)
+        if found is None:
+            return self.stars.find(word)
+        value = self.followed(self._changed(word, found))
+        is_told = value.names or not self.index.told(binds_by_text, self.index.tree)  # nobody replaces functions so
+        return value if is_told else join(value, UNKNOWN)
 
     def known_as(self, node: Function | ast.ClassDef) -> str:
         """Return the name under which values carry a function or class of this file."""

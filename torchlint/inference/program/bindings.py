@@ -94,6 +94,17 @@ def declared(index: AstIndex, owner: ast.AST, but: tuple[type[ast.AST], ...] = (
     return frozenset(word for each in found for word in each.names)
 
 
+def binds_by_text(index: AstIndex, tree: ast.Module) -> bool:
+    """Whether a module binds names that it does not write: ``exec(settings)``, ``globals()[key] = value``."""
+    for call in own(index, tree, ast.Call):
+        match call.func, index.parents.get(call):
+            case ast.Name(id="exec"), _:
+                return True
+            case ast.Name(id="globals" | "vars"), ast.Subscript(ctx=ast.Store()) | ast.Attribute(attr="update"):
+                return True
+    return False
+
+
 def bound_later(index: AstIndex, function: Function) -> frozenset[str]:
     """Return the names that a function loads and the one around it binds or changes after it was defined."""
     start, owner = function.lineno, function

@@ -116,10 +116,11 @@ from torchlint.rules.api import Draft, FileContext, Grad, Kind, Rule, Triggers, 
 from torchlint.rules.data.data_use import is_detached_behind, is_detaching
 from torchlint.rules.evidence.aliasing import held_alone, never_changed
 from torchlint.rules.evidence.constructor_argument import brief as given_brief
+from torchlint.rules.evidence.container_members import doubt_of_taken
 from torchlint.rules.evidence.detached_proof import never_requires_grad_here
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import import_step
-from torchlint.rules.evidence.kept_meaning import callable_is_kept
+from torchlint.rules.evidence.kept_meaning import callable_is_kept, rebinding
 from torchlint.rules.evidence.removal import does_nothing
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.torch_defaults import detach_not_traced
@@ -300,7 +301,12 @@ def _moved(wrapper: VariableCall, data: cst.Arg, context: FileContext) -> tuple[
 def _is_bool(flag: cst.Arg, context: FileContext) -> bool:
     if isinstance(flag.value, cst.UnaryOperation) and isinstance(flag.value.operator, cst.Not):
         return True
-    return isinstance(context.value(flag.value).const, bool) or is_literal(flag, "True")
+    if is_literal(flag, "True"):
+        return True
+    place = context.python(flag.value)
+    if not isinstance(context.value(flag.value).const, bool) or not isinstance(place, ast.expr):
+        return False
+    return rebinding((place,), context) is None and not doubt_of_taken(place, context)
 
 
 RULE = Rule(
