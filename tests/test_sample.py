@@ -168,6 +168,16 @@ def test_a_script_runs_what_it_defines(check: Check, last: str, *, runs: bool) -
     assert found[6].confidence is (Confidence.UNPROVEN if runs else Confidence.POSSIBLE)
 
 
+@pytest.mark.parametrize("move", [".to('cuda')", ""])
+def test_a_base_in_another_file_may_hand_over_what_is_on_its_device(check: Check, move: str) -> None:
+    base = f"class Base:\n    def run(self, loader):\n        for x in loader:\n            self.step(x{move})\n"
+    text = (
+        f"{HEAD}from base import Base\n\n\nclass Trainer(Base):\n    def step(self, x):\n        print(x.numpy())\n\n\n"
+    )
+    found = check(f"{text}Trainer().run([])\n", base=base)
+    assert any("on an accelerator" in each.message for each in found.values()) is bool(move)
+
+
 def test_texts_that_hold_the_word_and_no_call_are_not_parsed(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     monkeypatch.setattr(query, "tree_of", lambda path: read.append(Path(path).stem) or tree_of(path))

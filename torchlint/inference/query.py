@@ -247,7 +247,8 @@ class Analysis:
         """Whether a device is spoken of where a test or a program would have to; what others import may meet any."""
         if self.is_test:
             return pytest_fixtures.speaks_of_accelerators(self._file, node)
-        return self._file.mentions_accelerators or not self.presuming.is_program
+        is_all = self.presuming.is_program and not self._file.classes.base_mentions_accelerators(node)
+        return self._file.mentions_accelerators or not is_all
 
     def may_be_torch(self, node: ast.expr) -> bool:
         """Whether an expression of unknown kind may be a torch tensor, by what the file and the words around it say."""

@@ -73,6 +73,11 @@ class Classes:
                 return self.of(above)
         return None
 
+    def base_mentions_accelerators(self, node: ast.AST) -> bool:
+        """Whether a method stands in a class that derives from one of another file, and that file names a device."""
+        known = self.around(node)
+        return known is not None and any(each.home.mentions_accelerators for each in known.line())
+
     def module_lineage(self, node: ast.ClassDef) -> tuple[tuple[AstIndex, ast.ClassDef], ...]:
         """Return the texts of a class and of its bases in the project; none unless `nn.Module` is all else."""
         line = self.of(node).line()
