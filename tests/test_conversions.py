@@ -242,3 +242,21 @@ def test_no_fix_in_a_notebook_rests_on_the_calls_that_are_seen(hidden: str) -> N
     (found,) = (each for each in check_bytes("a.ipynb", raw, Config()).findings if each.code == "TNS401")
     assert found.fix is not None
     assert ".detach()" in [each.text for each in found.fix.edits]
+
+
+@pytest.mark.parametrize(
+    ("said", "is_silent"),
+    [
+        ("Args:\n        x (`torch.LongTensor` of shape `(batch, length)`): words", True),
+        ("Args:\n        x (torch.IntTensor, CPU): voxels", True),
+        ("Args:\n        x (LongTensor or BoolTensor): a mask", True),
+        (":param torch.LongTensor x: labels", True),
+        (":param x: labels\n    :type x: LongTensor", True),
+        ("Args:\n        x (torch.FloatTensor): scores", False),
+        ("Args:\n        x (LongTensor or FloatTensor): classes, or their weights", False),
+        ("Args:\n        x (Tensor): scores", False),
+    ],
+)
+def test_a_docstring_that_says_integers_says_no_graph(said: str, *, is_silent: bool) -> None:
+    text = f'{HEAD}def show(x):\n    """Show.\n\n    {said}\n    """\n    return x.cpu().numpy()\n'
+    assert (found(text) == []) is is_silent

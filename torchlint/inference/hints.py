@@ -38,7 +38,10 @@ _FORMS = tuple(
     )
 )
 """One line may begin within what another says, so the first two look ahead and take nothing."""
-_TENSOR = re.compile(r"(?<![\w.])(torch\.|autograd\.)?((Float|Long|Double|Byte|Int|Bool|Half)?Tensor|Variable)\b")
+_TENSOR = re.compile(
+    r"(?<![\w.])(?:torch\.(?:cuda\.)?|autograd\.)?"
+    r"((?:Float|Long|Double|Byte|Int|Bool|Half|Short|Char|BFloat16)?Tensor|Variable)\b"
+)
 _ARRAY = re.compile(r"\b(ndarray|np\.array|numpy\.array|numpy array)\b", re.IGNORECASE)
 _OTHER_TENSOR = re.compile(r"\b(tf|tensorflow|jax|paddle|mx|keras)\.", re.IGNORECASE)
 _HOLDER = re.compile(r"\b(list|tuple|dict|sequence|iterable|optional\[list)\b", re.IGNORECASE)
@@ -64,12 +67,16 @@ def _described(text: str) -> Value | None:
     """Return the value of a type in words; a container of tensors is not told from a tensor and says nothing."""
     if _HOLDER.search(text) or _OTHER_TENSOR.search(text):
         return None
-    said = []
-    if _TENSOR.search(text):
-        said.append(tensor(ANY_GRAD, ANY_DEVICE))
+    said = [_tensor_in_words(word) for word in _TENSOR.findall(text)]
     if _ARRAY.search(text):
         said.append(of_kind(Kind.ARRAY))
     return join_all(said) if said else None
+
+
+def _tensor_in_words(word: str) -> Value:
+    """Return the tensor that a word of a docstring names: ``LongTensor`` says that it holds integers, of any width."""
+    known = _legacy(word) if word in LEGACY_DTYPES else tensor(ANY_GRAD, ANY_DEVICE)
+    return known.having(exact=None) if known.grad == Grad.DETACHED else tensor(ANY_GRAD, ANY_DEVICE)
 
 
 @dataclass(frozen=True)
