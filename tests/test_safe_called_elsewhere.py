@@ -71,6 +71,12 @@ CALLERS = {
         METHOD,
         "import lib\nclass Sub(lib.Net):\n    def go(self):\n        return super()._make(3)\nprint(Sub().go())\n",
     ),
+    "array": (
+        PRIVATE.replace("FloatTensor(v)", "FloatTensor(np.asarray(v))").replace(
+            "import torch", "import numpy as np\nimport torch"
+        ),
+        "from lib import _make\nprint(_make(3))\n",
+    ),
     "elements": (LOOP, "from lib import make\nprint(make([3]))\n"),
 }
 OTHERS = {

@@ -150,7 +150,8 @@ REPAIRED = {
 
 
 def project(own: str, shown: str) -> dict[str, str]:
-    return {"main.py": f"{HEAD}{dedent(own)}\n\n\nprint({shown})\n"}
+    """Return a program that another file imports, so that its own calls need not be all."""
+    return {"main.py": f"{HEAD}{dedent(own)}\n\n\nprint({shown})\n", "user.py": "import main\n"}
 
 
 @pytest.mark.parametrize("case", REPAIRED)
