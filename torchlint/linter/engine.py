@@ -17,6 +17,7 @@ from torchlint.diagnostics.model import (
     Edit,
     FileResult,
     Finding,
+    Fix,
     Settings,
     Severity,
     Trouble,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from torchlint.config import Config
     from torchlint.diagnostics.changed_lines import Changed
     from torchlint.inference.query import Analysis
-    from torchlint.rules.api import Answers, Draft
+    from torchlint.rules.api import Answers, Draft, FileContext
     from torchlint.syntax.cst import Definition
 
 ROUNDS = 10
@@ -373,6 +374,7 @@ def _visit(
 ) -> tuple[list[Finding], dict[str, Trouble]]:
     """Return what the rules find, and by their codes which of them failed."""
     from torchlint.rules.api import FileContext, load
+    from torchlint.rules.evidence.written_words import resting_on_torch
 
     findings: list[Finding] = []
     troubles: dict[str, Trouble] = {}
@@ -384,7 +386,7 @@ def _visit(
             try:
                 for kind, visit in load(entry.code).visit.items():
                     for node in definition.by_type.get(kind, ()):
-                        drafts = list(visit(node, context))
+                        drafts = [_settled(each, context, resting_on_torch) for each in visit(node, context)]
                         found = [_finding(entry, draft, definition, layout) for draft in drafts]
                         findings += [each for each in found if known.is_run(each.start)]
             except RecursionError:
@@ -393,6 +395,10 @@ def _visit(
                 troubles.setdefault(entry.code, _crash(definition.source, entry, error))
     answers.clear()  # some of them hold what asked for them
     return findings, troubles
+
+
+def _settled(draft: Draft, context: FileContext, settle: Callable[[Fix, FileContext], Fix]) -> Draft:
+    return replace(draft, fix=settle(draft.fix, context)) if draft.fix is not None else draft
 
 
 def _finding(entry: RuleMetadata, draft: Draft, definition: Definition, layout: Layout) -> Finding:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 
-from torchlint.inference.program.device_makers import imported
+from torchlint.inference.program.device_makers import dotted, imported
 from torchlint.syntax.ast_index import AstIndex
 
 _STAR = re.compile(rb"\bfrom\s+(?:\.*)([\w.]*)\s+import\s*\(?\s*\*")
@@ -65,6 +65,8 @@ class Uses:
     def __init__(self, index: AstIndex) -> None:
         """Read a text's tree, and keep none of it."""
         self._bound = dict(imported(index))
+        self._torchs = frozenset(_names_of_torch(index, self._bound))
+        """Names that stand for something of torch's without an import."""
         self._imports: list[tuple[str | None, frozenset[str]]] = []
         self._attributes: dict[str, set[str | None]] = defaultdict(set)
         """What the objects stand for of which an attribute is asked, by its word; None where no import says."""
@@ -211,20 +213,16 @@ class Uses:
                 yield from _WORD.findall(text)
 
     def _is_of_torch(self, node: ast.expr) -> bool:
-        return f"{self._meaning(node)}.".startswith("torch.")
+        """Whether an object is torch, or one of its modules and classes; the class of something may be."""
+        return _may_be_of_torch(node, self._bound, self._torchs)
 
     def _last_word(self, node: ast.expr) -> str:
         return _last(self._meaning(node) or "")
 
     def _meaning(self, node: ast.expr) -> str | None:
         """Return the dotted name of what an expression stands for by an import; None where none says."""
-        match node:
-            case ast.Name(id=word):
-                return self._bound.get(word)
-            case ast.Attribute(value=owner, attr=attribute):
-                above = self._meaning(owner)
-                return f"{above}.{attribute}" if above is not None else None
-        return None
+        first, *others = dotted(node) or [""]
+        return ".".join([self._bound[first], *others]) if first in self._bound else None
 
 
 @dataclass(frozen=True)
@@ -340,6 +338,28 @@ def _owner_of(space: ast.expr) -> ast.expr | None:
         case ast.Call(func=ast.Name(id="vars"), args=[owner]) | ast.Attribute(value=owner, attr="__dict__"):
             return owner
     return None
+
+
+def _names_of_torch(index: AstIndex, bound: Mapping[str, str]) -> Iterator[str]:
+    """Yield the names that a text binds to a module or class of torch: ``kind = torch.Tensor``, also in a loop."""
+    bindings: list[tuple[list[ast.expr], ast.expr]] = [
+        *((each.targets, each.value) for each in index.nodes(ast.Assign)),
+        *(([each.target], each.iter) for each in index.nodes(ast.For)),
+    ]
+    for targets, value in bindings:
+        values = value.elts if isinstance(value, ast.Tuple | ast.List) else [value]
+        if any(_may_be_of_torch(each, bound, frozenset()) for each in values):
+            inside = (part for each in targets for part in (each.elts if isinstance(each, ast.Tuple) else [each]))
+            yield from (each.id for each in inside if isinstance(each, ast.Name))
+
+
+def _may_be_of_torch(node: ast.expr, bound: Mapping[str, str], others: Container[str]) -> bool:
+    """Whether an expression may give torch or something in it, by imports and further names of torch's things."""
+    match node:
+        case ast.Call(func=ast.Name(id="type"), args=[owner]) | ast.Attribute(value=owner, attr="__class__"):
+            return not _is_own(owner)
+    first, *_ = dotted(node) or [""]
+    return first in others or f"{bound.get(first)}.".startswith("torch.")
 
 
 def _is_handed_on(node: ast.AST, index: AstIndex) -> bool:

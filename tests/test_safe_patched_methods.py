@@ -1,0 +1,80 @@
+"""Programs run before and after `--fix`: methods of torch bound anew, which the new code calls and the old did not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.before_and_after import check_runs_alike, fixed, written
+
+HEAD = "import torch\n\nx = torch.ones(2)\nw = torch.ones(2, requires_grad=True)\n"
+PATCHED = """\
+old = torch.Tensor.{word}
+
+
+def logged(self, *more, **named):
+    print("logged")
+    return old(self, *more, **named)
+
+
+try:
+    {patch}
+    print({use})
+finally:
+    torch.Tensor.{word} = old
+"""
+USES = {
+    "clone": "torch.tensor(x)",
+    "detach": "torch.autograd.Variable(w * 2).requires_grad",
+    "new_zeros": "x.new(2).zero_()",
+    "to": "x.type(torch.LongTensor)",
+}
+WAYS = {
+    "an attribute": "torch.Tensor.clone = logged",
+    "an attribute under a name": "kind = torch.Tensor; kind.clone = logged",
+    "a setter": "setattr(torch.Tensor, 'clone', logged)",
+    "the class of a tensor": "type(x).clone = logged",
+    "the class of a tensor as an attribute": "x.__class__.clone = logged",
+    "a name that is not written": "[setattr(torch.Tensor, each, logged) for each in ['clone']]",
+    "a loop over classes": "\n    for kind in (torch.Tensor, torch.nn.Module): kind.clone = logged",
+}
+
+
+def _program(word: str, patch: str) -> str:
+    return HEAD + PATCHED.format(word=word, patch=patch, use=USES[word])
+
+
+@pytest.mark.parametrize("word", USES)
+def test_what_the_new_code_calls_is_bound_anew(tmp_path: Path, word: str) -> None:
+    assert check_runs_alike(tmp_path, {"main.py": _program(word, f"torch.Tensor.{word} = logged")}) == {}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_there_are_several_ways_to_bind_it(tmp_path: Path, way: str) -> None:
+    assert not fixed(written(tmp_path, {"main.py": f"{HEAD}logged = print\n{WAYS[way]}\nprint(torch.tensor(x))\n"}))
+
+
+def test_another_file_binds_it(tmp_path: Path) -> None:
+    other = (
+        "from torch import Tensor\n\nold = Tensor.clone\n\n\ndef logged(self):\n    print(1)\n    return old(self)\n"
+    )
+    binding = f"{other}\n\ndef start():\n    Tensor.clone = logged\n\n\ndef stop():\n    Tensor.clone = old\n"
+    main = f"import other\n{HEAD}\nother.start()\nprint(torch.tensor(x))\nother.stop()\n"
+    assert check_runs_alike(tmp_path, {"main.py": main, "other.py": binding}) == {}
+
+
+OTHERS = {
+    "another method": "torch.Tensor.fill_ = torch.Tensor.fill_",
+    "another class": "class Net:\n    pass\n\n\nNet.clone = Net.detach = Net.new_zeros = Net.to = print",
+    "an own object": "class Net:\n    def __init__(self):\n        self.clone = self.detach = self.to = 1",
+    "an option": "import argparse\n\noptions = argparse.Namespace()\noptions.clone = options.detach = options.to = 1",
+    "what torch makes": "net = torch.nn.Linear(2, 2)\nnet.clone = 1",
+}
+
+
+@pytest.mark.parametrize("word", USES)
+@pytest.mark.parametrize("other", OTHERS)
+def test_something_else_is_bound_anew(tmp_path: Path, word: str, other: str) -> None:
+    program = f"{HEAD}{OTHERS[other]}\nprint({USES[word]})\n"
+    assert list(check_runs_alike(tmp_path, {"main.py": program})) == ["main.py"]
