@@ -59,3 +59,58 @@ def test_a_size_is_repaired_where_nothing_is_traced(tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", ["float(y.sum().detach().cpu().numpy())", "y.detach().cpu().numpy().tolist()[0]"])
 def test_a_number_that_a_trace_warns_of_stays(tmp_path: Path, value: str) -> None:
     assert check_runs_alike(tmp_path, {"main.py": TRACED.format(value)}) == {}
+
+
+WAYS = {
+    "the module under a name": ("import torch.jit as tj", "tj.trace(widened, torch.ones(2))"),
+    "the module from torch under a name": (
+        "from torch import (\n    nn,\n    jit as j,\n)",
+        "j.trace(widened, torch.ones(2))",
+    ),
+    "the module as a value": ("j = torch.jit", "j.trace(widened, torch.ones(2))"),
+    "the module handed on": ("import functools", "getattr(torch.jit, 'tr' + 'ace')(widened, torch.ones(2))"),
+    "the function under a name": ("from torch.jit import trace as t", "t(widened, torch.ones(2))"),
+    "torch under a name": ("import torch as T", "T.jit.trace(widened, torch.ones(2))"),
+    "by another file": ("from other import traced_by", "traced_by(widened, torch.ones(2))"),
+}
+OTHER = "import torch.jit as tj\n\n\ndef traced_by(function, given):\n    return tj.trace(function, given)\n"
+GROWING = "torch.Tensor(y.size(0), 2).zero_()"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_tracer_may_go_by_another_name(tmp_path: Path, way: str) -> None:
+    imported, call = WAYS[way]
+    text = TRACED.replace("import torch\n", f"import torch\n{imported}\n", 1)
+    text = text.replace("torch.jit.trace(widened, torch.ones(2))", call).format(GROWING)
+    assert check_runs_alike(tmp_path, {"main.py": text, "other.py": OTHER}) == {}
+
+
+RECORDED = {
+    "a graph for TensorBoard": "writer.add_graph(net, x)",
+    "an exported program": "torch.export.export(net, (x,))",
+    "a program exported by name": "from torch import nn, export; export.export(net, (x,))",
+    "a graph of Lightning's logger": "TensorBoardLogger('logs', log_graph=True)",
+    "ONNX of Lightning": "net.to_onnx('net.onnx')",
+    "counted operations": "FlopCountAnalysis(net, x).total()",
+    "a graph of operations": "make_fx(net)(x)",
+}
+OTHERS = {
+    "a graph of Matplotlib": "plot.add_subplot(net)",
+    "a test for tracing": "torch.jit.is_tracing()",
+    "an imported table": "import export as tables",
+    "exported pictures": "tables.export(x)",
+    "a comment": "pass  # torch.jit, as others do",
+}
+USE = "\n\ndef use(net, x, writer):\n    {}\n\n\nprint(widened(torch.ones(3)))\n"
+
+
+@pytest.mark.parametrize("record", RECORDED)
+def test_other_ways_to_record_count(tmp_path: Path, record: str) -> None:
+    text = TRACED.partition("\n\n\ntraced")[0].format(GROWING) + USE.format(RECORDED[record])
+    assert check_runs_alike(tmp_path, {"main.py": text}) == {}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_what_records_nothing_does_not_count(tmp_path: Path, other: str) -> None:
+    text = TRACED.partition("\n\n\ntraced")[0].format(GROWING) + USE.format(OTHERS[other])
+    assert list(check_runs_alike(tmp_path, {"main.py": text})) == ["main.py"]

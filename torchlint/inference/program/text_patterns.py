@@ -5,9 +5,19 @@ from __future__ import annotations
 import re
 
 _RECORDING = (
-    b"jit.trace", b"trace_module", b"from torch.jit", b"from torch.onnx", b"onnx.export", b"onnx.dynamo_export",
-    b"make_fx", b"to_torchscript",
+    b"jit.trace", b"trace_module", b"get_trace_graph", b"from torch.jit", b"from torch.onnx", b"onnx.export",
+    b"onnx._export", b"onnx.dynamo_export", b"torch.export.", b"from torch.export", b"_dynamo.export", b"make_fx",
+    b"to_torchscript", b"to_onnx", b"log_graph=True", b"FlopCountAnalysis",
 )  # fmt: skip
+"""What torch's own ways to record are called by, and ways of libraries."""
+_GRAPH_SHOWN = re.compile(rb"^[^#\n]*\badd_graph\(", re.MULTILINE)
+"""What TensorBoard shows of a module is a trace of it; the call is often there as a comment alone."""
+_TRACERS = (b"jit", b"onnx", b"export", b"fx")
+_UNDER_ANOTHER_NAME = re.compile(
+    rb"(?:[.,(]|\bfrom\s+torch\s+import\b)\s*%(m)s\s+as\s+\w|[=(,\[]\s*torch\.%(m)s\s*(?:[,)\]\n;#]|\Z)"
+    rb"|\bfrom\s+torch\s+import[ \t]+(?:\w+[ \t]*,[ \t]*)*export\b" % {b"m": rb"(?:%b)" % b"|".join(_TRACERS)}
+)
+"""A module that traces, bound to a name of the text's own or handed on: its functions are not found by its words."""
 _TRACING = (
     *_RECORDING, b"jit.script", b"from torch.fx", b"symbolic_trace", b"ScriptModule", b"script_method",
 )  # fmt: skip
@@ -66,9 +76,19 @@ def defines(text: bytes, method: str, is_read: bool = False) -> bool:
 
 def records_traces(text: bytes) -> bool:
     """Whether a text has torch record what a function does while it runs: that warns of constants, and a script not."""
-    return any(each in text for each in _RECORDING)
+    return any(each in text for each in _RECORDING) or _shows_a_graph(text) or _holds_a_tracer(text)
 
 
 def traces_or_scripts(text: bytes) -> bool:
     """Whether a text has torch record a function while it runs, or read its source."""
-    return any(each in text for each in _TRACING)
+    return any(each in text for each in _TRACING) or _shows_a_graph(text) or _holds_a_tracer(text)
+
+
+def _shows_a_graph(text: bytes) -> bool:
+    return b"add_graph(" in text and _GRAPH_SHOWN.search(text) is not None
+
+
+def _holds_a_tracer(text: bytes) -> bool:
+    """Whether a text may trace by a name that only it knows: ``import torch.jit as tj``, ``jit = torch.jit``."""
+    is_named = b"torch" in text and any(each in text for each in _TRACERS)
+    return is_named and _UNDER_ANOTHER_NAME.search(text) is not None
