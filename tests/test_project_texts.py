@@ -81,6 +81,10 @@ def test_a_link_to_a_folder_above_is_not_followed(project: Path) -> None:
         "import torch\n\nkind = take(getattr(torch, options['dtype'].replace('torch.', '')))\n",
         "import torch\n\n\nclass A:\n    def run(self):\n        with self:\n            pass\n",
         "import torch\n\nopened.return_value.__enter__.return_value = torch.ones(1)\n",
+        "import torch\n\nwindow = getattr(torch, kind)(400)\nprint(getattr(torch, kind)(2))\n",
+        "import lightning\n\ntrainer = Trainer(precision=32)\nother = Trainer(precision='16-mixed', devices=64)\n",
+        "import numpy as np\n\nnp.set_printoptions(precision=64)\n",
+        "import lightning\n\nprecisions = torch.float64\nprecision = x.float64\n",
     ],
 )
 def test_prose_and_other_words_set_nothing(project: Path, text: str) -> None:
@@ -95,6 +99,16 @@ def test_prose_and_other_words_set_nothing(project: Path, text: str) -> None:
         "import torch\n\ndef run(name):\n    getattr(torch, name)(1)\n\nrun('_'.join(('set', 'default', 'dtype')))\n",
         "import torch\n\nfor name, each in vars(torch).items():\n    each(1)\n",
         "import torch\n\ntorch.__dict__[name](1)\n",
+        "import torch\n\nfor name, each in given.items():\n    getattr(torch, name)(getattr(torch, each))\n",
+        "import torch\n\ntorch._C._set_default_dtype(torch.float64)\n",
+        "import importlib\n\nt = importlib.import_module('torch')\ngetattr(t, '_'.join(['set', kind]))(1)\n",
+        "import sys, torch\n\nt = sys.modules['torch']\ngetattr(t, name)(1)\n",
+        "import lightning as L\n\ntrainer = L.Trainer(precision=64)\n",
+        "from pytorch_lightning import Trainer\n\ntrainer = Trainer(devices=1, precision='64-true')\n",
+        "from lightning.fabric import Fabric\n\nfabric = Fabric(precision='64')\n",
+        "from pytorch_lightning import Trainer\n\nparser.add_argument('--precision', type=int, default=64)\n",
+        "from pytorch_lightning import Trainer\n\ntrainer = Trainer(**{'precision': 64 if exact else 32})\n",
+        "from pytorch_lightning.plugins import DoublePrecisionPlugin\n",
     ],
 )
 def test_names_that_may_become_a_setters(project: Path, text: str) -> None:

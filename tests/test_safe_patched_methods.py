@@ -78,3 +78,49 @@ OTHERS = {
 def test_something_else_is_bound_anew(tmp_path: Path, word: str, other: str) -> None:
     program = f"{HEAD}{OTHERS[other]}\nprint({USES[word]})\n"
     assert list(check_runs_alike(tmp_path, {"main.py": program})) == ["main.py"]
+
+
+FUNCTION_MODE = """
+from torch.overrides import TorchFunctionMode
+
+
+class Counting(TorchFunctionMode):
+    def __torch_function__(self, function, types, given=(), named=None):
+        print(getattr(function, "__name__", function))
+        return function(*given, **(named or {}))
+"""
+DISPATCH_MODE = """
+from torch.utils._python_dispatch import TorchDispatchMode
+
+
+class Counting(TorchDispatchMode):
+    def __torch_dispatch__(self, function, types, given=(), named=None):
+        print(function)
+        return function(*given, **(named or {}))
+"""
+
+
+@pytest.mark.parametrize("word", USES)
+@pytest.mark.parametrize("mode", [FUNCTION_MODE, DISPATCH_MODE], ids=["functions", "dispatch"])
+def test_a_mode_may_change_each_function(tmp_path: Path, word: str, mode: str) -> None:
+    program = f"{HEAD}{mode}\n\nwith Counting():\n    y = {USES[word]}\nprint(y)\n"
+    assert check_runs_alike(tmp_path, {"main.py": program}) == {}
+
+
+def test_a_mode_of_another_file_may_change_each_function(tmp_path: Path) -> None:
+    program = f"from modes import Counting\n{HEAD}\nwith Counting():\n    y = torch.tensor(x)\nprint(y)\n"
+    assert check_runs_alike(tmp_path, {"main.py": program, "modes.py": FUNCTION_MODE}) == {}
+
+
+@pytest.mark.parametrize("owner", ["torch.nn.Linear(2, 2)", "argparse.Namespace()"])
+def test_names_that_are_not_written_are_bound_in_something_else(tmp_path: Path, owner: str) -> None:
+    other = f"import argparse\nimport torch\n\nowner = {owner}\nfor name in ['a', 'b']:\n    setattr(owner, name, 1)\n"
+    program = f"import other\n{HEAD}\nprint(torch.tensor(x))\n"
+    assert list(check_runs_alike(tmp_path, {"main.py": program, "other.py": other})) == ["main.py"]
+
+
+def test_names_that_are_not_written_are_bound_in_torch(tmp_path: Path) -> None:
+    other = "import torch\n\n\ndef swap(name, made):\n    setattr(torch.Tensor, name, made)\n"
+    main = f"import other\n{HEAD}old = torch.Tensor.clone\nother.swap('clone', lambda self: print(1) or old(self))\n"
+    main += "print(torch.tensor(x))\nother.swap('clone', old)\n"
+    assert check_runs_alike(tmp_path, {"main.py": main, "other.py": other}) == {}

@@ -21,6 +21,11 @@ EVERY_DEFAULT = frozenset({DTYPE, DEVICE, TENSOR_TYPE})
 
 _NAMED = re.compile(r"set_default_(dtype|device|tensor_type)\b|set_default_(?![a-zA-Z0-9])")
 _NAMED_AT_ALL = re.compile(rb"set_default_(?:dtype|device|tensor_type|\W)")
+_DOUBLE = re.compile(
+    rb"\bprecision(?:[\"']?\s*[=:][^\n#),]{0,60}?|[\"'][^\n#)]*\bdefault\s*=\s*[\"']?)(?<![\w.])64\b"
+    rb"|\b64-true\b|\bDoublePrecision"
+)
+"""Lightning's trainers make float64 the default while they run with this precision."""
 _KINDS = {"dtype": DTYPE, "device": DEVICE, "tensor_type": TENSOR_TYPE}
 _LIBRARIES = re.compile(rb"\b(?:init_empty_weights|init_on_device|DeviceContext|init_module|zero\.Init)\b")
 """Contexts of libraries in which modules are made on another device, and by some with another dtype."""
@@ -30,6 +35,8 @@ _OPEN_CONTEXT = re.compile(rb"[^\n]*device|[^\n]*\)[.\[]|[^\S\n]*\(?[^\S\n]*(?:[
 """What behind a ``with`` may be a device: something with that word, a name, or a part of what a call gives."""
 _DECORATOR = re.compile(rb"^[^\S\n]*@[^\n]*device", re.MULTILINE)
 _TORCH = re.compile(rb"\bimport\s+torch\s+as\s+(\w+)")
+_IMPORTED_BY_CALL = re.compile(rb"\b(\w+)\s*=[^\n=]*(?:import_module|__import__|modules)\s*[(\[]\s*[\"']torch[\"']")
+"""The name that a text gives to torch's own module where it imports it by a call."""
 _BUILT = rb"getattr\(\s*(?:%b)\s*,\s*(?![\"'][^\"'{}]*[\"']\s*[,)])|\b(?:%b)\.__dict__|\bvars\(\s*(?:%b)\s*\)"
 """Things of torch whose name is not written out, with torch's names in the place of each ``%b``."""
 _SETTER = "set_default_"
@@ -56,6 +63,7 @@ def setters(text: bytes, parse: Callable[[], AstIndex | None]) -> Setters:
     """
     is_of_library = any(each in text for each in _OF_LIBRARIES) and _LIBRARIES.search(text) is not None
     found = frozenset({DTYPE, DEVICE}) if is_of_library else frozenset[str]()
+    found |= {DTYPE} if b"recision" in text and _is_double(text) else frozenset[str]()
     if not (b"set_default_" in text and _NAMED_AT_ALL.search(text)) and not _speaks_of_contexts(text):
         return Setters(found)
     index = parse()
@@ -74,6 +82,11 @@ def defaults_set(
     return found.defaults | ({DEVICE} if own or enters_device(found.entered) else set())
 
 
+def _is_double(text: bytes) -> bool:
+    """Whether a text asks Lightning for double precision."""
+    return any(each in text for each in (b"ightning", b"Trainer", b"Fabric")) and _DOUBLE.search(text) is not None
+
+
 def _speaks_of_contexts(text: bytes) -> bool:
     if b"torch" not in text:
         return False
@@ -85,7 +98,7 @@ def _speaks_of_contexts(text: bytes) -> bool:
 def _builds_names(text: bytes) -> bool:
     if not any(each in text for each in (b"getattr(", b"__dict__", b"vars(")):
         return False
-    names = b"|".join([b"torch", *_TORCH.findall(text)])
+    names = b"|".join([b"torch", *_TORCH.findall(text), *_IMPORTED_BY_CALL.findall(text)])
     return re.search(_BUILT % (names, names, names), text) is not None
 
 
@@ -94,7 +107,8 @@ class _File:
 
     def __init__(self, index: AstIndex) -> None:
         self._index = index
-        self._modules = dict(imported(index))
+        by_call = (each.decode() for each in _IMPORTED_BY_CALL.findall(index.source.utf8))
+        self._modules = {**dict(imported(index)), **dict.fromkeys(by_call, "torch")}
         self._contexts = Contexts(index)
         self.entered: set[Elsewhere] = set()
         """What other texts must tell of what the nodes that were asked for enter."""
@@ -119,7 +133,7 @@ class _File:
                 return frozenset() if is_asked else self._entered([context])
             case ast.FunctionDef(decorator_list=several) | ast.AsyncFunctionDef(decorator_list=several):
                 return self._entered(each for each in several if isinstance(each, ast.Call))
-            case ast.Attribute(attr=word) | ast.Name(id=word) | ast.alias(name=word) if word.startswith(_SETTER):
+            case ast.Attribute(attr=word) | ast.Name(id=word) | ast.alias(name=word) if _SETTER in word:
                 return _named(word)
             case ast.Constant(value=str(word)) if _SETTER in word:
                 prose = isinstance(self._index.parents.get(node), ast.Expr)
@@ -136,6 +150,8 @@ class _File:
         """Whether an expression takes something from torch whose name is not written out and may be a setter's."""
         match node:
             case ast.Call(func=ast.Name(id="getattr"), args=[module, key, *_]) if self._is_torch(module):
+                if self._is_called_for_its_effect(node):
+                    return not isinstance(key, ast.Constant)
                 if not _holds_text(key) and not self._holds_fragments:
                     return False
                 may_name = _may_begin_as_setter(key) and _may_end_as_setter(key)
@@ -143,6 +159,11 @@ class _File:
             case ast.Call(func=ast.Name(id="vars"), args=[module]) | ast.Attribute(value=module, attr="__dict__"):
                 return self._is_torch(module) and not self._is_asked_by_name(node)
         return False
+
+    def _is_called_for_its_effect(self, node: ast.AST) -> bool:
+        """Whether a statement calls what an expression gives, and nobody takes the result: setters have none."""
+        call = self._index.parents.get(node)
+        return isinstance(call, ast.Call) and call.func is node and isinstance(self._index.parents.get(call), ast.Expr)
 
     def _is_asked_by_name(self, node: ast.AST) -> bool:
         """Whether a dictionary is asked for a name that is written out: that is found by its words."""

@@ -29,6 +29,8 @@ _WORD = re.compile(r"\w+")
 _PATCHING = frozenset({"patch", "setattr"})
 _LONGEST_PATH = 500
 """Longer strings are no paths."""
+_MODES = frozenset({"TorchFunctionMode", "TorchDispatchMode"})
+"""Inside a ``with`` that enters one, each function of torch is what the mode makes of it."""
 _TORCHS_OWN = ("torch.", "tensorflow.", "paddle.", "chainer.", "mxnet.", "jax.", "keras.", "sympy.")
 """Libraries with modules of their own from which the name is taken: that leads to no file of the project."""
 
@@ -109,6 +111,8 @@ class Uses:
                     self._told.add(text)
             case ast.Call(func=function, args=[owner, key, *_]) if _is_setter(function):
                 self._read_setter(owner, key)
+            case ast.ClassDef(bases=bases) if any(_MODES.intersection(dotted(each)[-1:]) for each in bases):
+                self._of_torch.add(None)
             case ast.MatchClass(kwd_attrs=words):
                 for word in words:
                     self._attributes[word].add(None)
@@ -151,6 +155,11 @@ class Uses:
         elif full is not None and _is_handed_on(node, index):
             self._handed_parts.add(node.attr)
 
+    @property
+    def binds_any_in_torch(self) -> bool:
+        """Whether it may bind each of torch's names anew, without writing it."""
+        return None in self._of_torch
+
     # ------------------------------------------------------------------ of one name
     def taken(self, name: str, stars: frozenset[str], runs: bool) -> Taken:
         """Return from which modules a name is taken; ``runs``: files are run whose paths stand in strings."""
@@ -168,7 +177,7 @@ class Uses:
             is_asked,
             is_built,
             self._changes(name),
-            name in self._of_torch or None in self._of_torch,
+            name in self._of_torch or self.binds_any_in_torch,
             name in self._inherited,
         )
 
@@ -239,6 +248,8 @@ class Signs:
     """Whether it sets attributes whose names are not written as such."""
     is_folded: bool
     """Whether what is bound may stand on several lines."""
+    sets_any: bool
+    """Whether it may bind in torch what its text does not name."""
 
     @staticmethod
     def of(raw: bytes) -> Signs:
@@ -250,6 +261,7 @@ class Signs:
             _BUILT.search(raw) is not None or _hands_a_module_on(raw),
             any(each in raw for each in _SETTING) and _SETTERS.search(raw) is not None,
             b"\\\n" in raw or b"\\\r" in raw or _PARENTHESISED.search(raw) is not None,
+            b"orch" in raw and any(each in raw for each in _SETTING) and _SETS_ANY.search(raw) is not None,
         )
 
 
@@ -287,9 +299,14 @@ _STORED = (
 )
 """How an attribute of something else than the own object is bound: by itself, among others, in a loop."""
 _CHANGED = rb"\b%(name)s\s*\.\s*\w.*=|\b%(name)s\s+as\b|\.%(name)s\.|\b(?:del|for|as)\b.*\b%(name)s\s*\."
-_SETTING = (b"setattr", b"object", b"__dict__", b"vars")
-_SETTERS = re.compile(rb"\bsetattr\b|\.\s*object\s*\(|\b__dict__\b|\bvars\s*\(")
+_SETTING = (b"setattr", b"object", b"__dict__", b"vars", b"Mode")
+_SETTERS = re.compile(rb"\bsetattr\b|\.\s*object\s*\(|\b__dict__\b|\bvars\s*\(|\bTorch(?:Function|Dispatch)Mode\b")
 """Ways to set an attribute whose name is not written as one."""
+_SETS_ANY = re.compile(
+    rb"\bsetattr\(\s*(?!self\s*,)[^,\n]+,\s*(?![\"'])|\bTorch(?:Function|Dispatch)Mode\b|\.object\([^,\n]+,\s*(?![\"'])"
+    rb"|\b(?:vars\([\w.]+\)|[\w.]+\.__dict__)(?:\[|\.update\()"
+)
+"""Among them those whose name is not written at all."""
 
 
 def names_taken(raw: bytes, name: str, signs: Signs, read: Callable[[], Uses | frozenset[str] | None]) -> Taken:
@@ -299,9 +316,12 @@ def names_taken(raw: bytes, name: str, signs: Signs, read: Callable[[], Uses | f
     finished), or None for what is no Python; it is called only where the bytes hold something that needs it.
     """
     is_named = name.encode() in raw and re.search(rb"\b%b\b" % name.encode(), raw)
-    found = read() if is_named or signs.runs or signs.reaches else None
+    may_reach = bool(is_named) or signs.runs or signs.reaches
+    found = read() if may_reach or signs.sets_any else None
     if found is None:
         return Taken(by_star=signs.stars)
+    if isinstance(found, Uses) and not may_reach:
+        return Taken(by_star=signs.stars, in_torch=found.binds_any_in_torch)
     if isinstance(found, Uses):
         return found.taken(name, signs.stars, signs.runs)
     return Taken(found if name in found else frozenset(), signs.stars, is_called=name in found)
