@@ -45,7 +45,7 @@ from torchlint.inference.program.imports import canonical, import_bindings
 from torchlint.inference.program.none_flow import NoneFlow
 from torchlint.inference.program.project_texts import SETS_DEFAULT_DEVICE, SETS_DEFAULT_DTYPE, SETS_TENSOR_TYPE
 from torchlint.inference.program.project_view import ProjectView
-from torchlint.inference.program.run_later import runs_later
+from torchlint.inference.program.run_later import puts_off, runs_later
 from torchlint.inference.program.signals import ERROR, REFUSAL, WARNING, Signal
 from torchlint.inference.program.spelled_calls import asks_for_none
 from torchlint.inference.program.text_patterns import binds_initialisers, defines, records_traces, traces_or_scripts
@@ -112,10 +112,9 @@ class FileContext:
         return self._index.ancestors(node) if isinstance(node, ast.AST) else self._climb(node)
 
     def _climb(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        above = self.parent(node)
-        while above is not None:
+        while (above := self.parent(node)) is not None:
             yield above
-            above = self.parent(above)
+            node = above
 
     def span(self, node: cst.CSTNode | ast.expr | ast.stmt) -> tuple[int, int]:
         """Return where a node begins and ends, parentheses around it not counted."""
@@ -491,6 +490,7 @@ __all__ = [
     "names_other_accelerators",
     "operations",
     "parameters",
+    "puts_off",
     "records_traces",
     "remembered",
     "runs_later",

@@ -15,6 +15,7 @@ from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.freezing import Freezing
 from torchlint.inference.interpreter.heuristics import NO_TENSOR, is_settings
 from torchlint.inference.interpreter.narrowing import Guard
+from torchlint.inference.interpreter.put_off import scope_of
 from torchlint.inference.interpreter.truth import Truth
 from torchlint.inference.lattice import (
     ANY,
@@ -47,6 +48,8 @@ from torchlint.syntax.ast_index import parameters
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
+
+_Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 _GIVING_BOOL = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 """Comparisons that no type of operands makes anything else of."""
@@ -243,7 +246,7 @@ class Expressions:
 
     def comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, env: Env) -> Value:
         mode = env.mode | Mode.ON if self._is_asked_later(node) else env.mode
-        inner = self._generators(node.generators, env, mode)
+        inner = self._generators(node, env, mode)
         places = self._one_by_one(node, env, mode)
         member = self.evaluate(node.elt, inner)
         self.freezing.comprehended(node, node.generators, inner, env)
@@ -272,13 +275,13 @@ class Expressions:
         alike = all(each.same(items[0]) for each in items)
         found = []
         for each in items[:1] if alike else items:
-            inner = env.inner_scope(mode)
+            inner = scope_of(node, env, mode, self.file)
             self.assign(node.generators[0].target, each, inner)
             found.append(self.evaluate(node.elt, inner))
         return tuple(found * len(items) if alike else found)
 
     def dict_comprehension(self, node: ast.DictComp, env: Env) -> Value:
-        inner = self._generators(node.generators, env, env.mode)
+        inner = self._generators(node, env, env.mode)
         self.evaluate(node.key, inner)
         member = self.evaluate(node.value, inner)
         self._bind_around(node, inner, env)
@@ -296,9 +299,9 @@ class Expressions:
             self.assign(each.target, join(env.find(each.target.id) or NOTHING, found), env)
             self.values[each.target] = bound
 
-    def _generators(self, generators: list[ast.comprehension], env: Env, mode: Mode) -> Env:
-        inner = env.inner_scope(mode)
-        for at, each in enumerate(generators):
+    def _generators(self, node: _Comprehension, env: Env, mode: Mode) -> Env:
+        inner = scope_of(node, env, mode, self.file)
+        for at, each in enumerate(node.generators):
             values = self.iterated(self.evaluate(each.iter, inner if at else env), each.iter)
             self.assign(each.target, part(values), inner)
             for test in each.ifs:
@@ -449,7 +452,7 @@ class Expressions:
         return value
 
     def function(self, node: ast.Lambda, env: Env) -> Value:
-        inner = env.inner_scope(Mode.ON)
+        inner = scope_of(node, env, Mode.ON, self.file)
         for word in parameters(node):
             inner.assign(word, UNKNOWN)
         return of_kind(Kind.OTHER, node=node, member=self.evaluate(node.body, inner))

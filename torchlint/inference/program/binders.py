@@ -7,7 +7,18 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
-from torchlint.inference.program.bindings import BINDING, SCOPES, Loop, bound, declared, local, naming, own
+from torchlint.inference.program.bindings import (
+    BINDING,
+    SCOPES,
+    Loop,
+    bound,
+    bound_otherwise,
+    declared,
+    local,
+    naming,
+    own,
+)
+from torchlint.inference.program.run_later import puts_off
 from torchlint.syntax.ast_index import AstIndex, Function, parameters
 
 
@@ -37,18 +48,21 @@ def reaching(node: ast.Name, scope: Function | ast.Module, index: AstIndex) -> l
     if known is None:
         return [*given]
     around = [node, *takewhile(lambda above: above is not scope, index.ancestors(node)), scope]
+    later = puts_off(node, index.parents.get, index.told(bound_otherwise, index.tree))
     seen = [index.within(clause.target) for clause in _clauses(around)]
     if seen and (
         inner := [each for each in index.told(bound, scope)[node.id] if any(each in clause for clause in seen)]
     ):
         return [*inner]
     places = known.names
+    behind = places[known.before(index.start(node)) :] if later in around else []
     if (found := _last_assignment(around, known, index)) is not None:
         # Nothing that was bound before it is left, and no loop around it leads back past it.
         last, statement = found
         places = places[known.before(index.start(last)) : known.before(index.end(statement))]
         given, around = [], around[: around.index(statement) + 2]
-    return [*given, *(each for each in places if _reaches(each, node, around[1:-1], index))]
+    reached = [each for each in places if _reaches(each, node, around[1:-1], index)]
+    return [*given, *reached, *(each for each in behind if each not in reached)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,56 @@ def runs_later(node: ast.AST, above: Above, bound: Container[str]) -> bool:
     return False
 
 
-def is_used_up(generator: ast.GeneratorExp, above: Above, bound: Container[str]) -> bool:
+def puts_off(node: ast.AST, above: Above, bound: Container[str]) -> ast.AST | None:
+    """Return the closest lambda or generator around a node that may be run later; None for none in its function."""
+    below, around = node, above(node)
+    while around is not None and not isinstance(around, _FUNCTIONS):
+        if isinstance(around, ast.comprehension) and _is_first_source(below, around, above):
+            around = above(around)
+        elif is_put_off(around, above, bound):
+            return around
+        assert around is not None
+        below, around = around, above(around)
+    return None
+
+
+def is_put_off(node: ast.AST, above: Above, bound: Container[str]) -> bool:
+    """Whether a lambda or a generator may be run when the code around it has gone on."""
+    match node:
+        case ast.GeneratorExp():
+            return not is_used_up(node, above, bound) and not _is_left_with(node, above)
+        case ast.Lambda():
+            return not _is_called_at_once(node, above, bound) and not _is_left_with(node, above)
+    return False
+
+
+def _is_left_with(node: ast.AST, above: Above) -> bool:
+    """Whether a function gives a node back: nothing of it is run afterwards, unless a ``finally`` may be."""
+    is_returned, around = False, above(node)
+    while around is not None and not isinstance(around, (*_FUNCTIONS, ast.Lambda, ast.Try)):
+        is_returned = is_returned or isinstance(around, ast.Return)
+        around = above(around)
+    return is_returned and not isinstance(around, ast.Try)
+
+
+def _is_called_at_once(node: ast.Lambda, above: Above, bound: Container[str]) -> bool:
+    """Whether a lambda is called where it stands, and nobody keeps it: ``sorted(found, key=lambda x: x[0])``."""
+    match around := above(node):
+        case ast.Call(func=function) if function is node:
+            return True
+        case ast.Call(func=ast.Name(id="map" | "filter" as lazy)) as call if lazy not in bound:
+            return is_used_up(call, above, bound)
+        case ast.keyword(arg="key") as keyword:
+            around = above(keyword)
+    match around:
+        case ast.Call(func=ast.Name(id="sorted" | "min" | "max" as word)):
+            return word not in bound
+        case ast.Call(func=ast.Attribute(attr="sort")):
+            return True
+    return False
+
+
+def is_used_up(generator: ast.expr, above: Above, bound: Container[str]) -> bool:
     """Whether something goes through a generator where it stands, so that nobody gets hold of it: ``sum(...)``."""
     node: ast.AST = generator
     while True:

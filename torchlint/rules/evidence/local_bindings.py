@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from torchlint.rules.api import SCOPES, FileContext, Loop, remembered
+from torchlint.rules.api import SCOPES, FileContext, Loop, puts_off, remembered
 
 
 def names_of(node: ast.expr, context: FileContext) -> frozenset[str]:
@@ -122,14 +122,24 @@ def is_guarded(name: ast.Name, tells: Tells, context: FileContext) -> bool:
     if context.scope_that_binds(name) is None:
         return False
     below: ast.AST = name
+    later = puts_off(name, context.parent, context.bound_otherwise)
     for above in context.ancestors(name):
         for test, holds, region in _tests(below, above, context):
             if _says(test, holds, tells) and not _is_rebound(name, region, context):
                 return True
-        if isinstance(above, SCOPES):
+        if isinstance(above, SCOPES) or (above is later and _is_bound_behind(name, later, context)):
             return False
         below = above
     return False
+
+
+def _is_bound_behind(name: ast.Name, later: ast.AST, context: FileContext) -> bool:
+    """Whether a name is bound anew behind what is run later, or in a loop around: a test before it says nothing."""
+    scope = context.scope_that_binds(name)
+    places = context.stores(scope).get(name.id, []) if scope is not None else []
+    starts = [context.span(each)[0] for each in context.ancestors(later) if isinstance(each, Loop)]
+    start, inside = min([context.span(name)[0], *starts]), context.within(later)
+    return any(context.span(each)[0] > start and each not in inside for each in places)
 
 
 def is_instance(name: ast.Name, accepts: Callable[[frozenset[str]], bool], context: FileContext) -> bool:
