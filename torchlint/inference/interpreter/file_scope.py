@@ -81,7 +81,7 @@ class File:
             return self._when_called(word, found)
         if (star := self.stars.find(word)) is not None:
             return star
-        return named(f"builtins.{word}") if word in BUILTINS else UNKNOWN
+        return named(f"builtins.{word}") if word in BUILTINS and not self.stars.may_bind(word) else UNKNOWN
 
     def _when_called(self, word: str, found: Value) -> Value:
         """Return what a name of the module is when a function is called.

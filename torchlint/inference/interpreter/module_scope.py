@@ -9,11 +9,20 @@ from typing import TYPE_CHECKING
 
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.statements import Flow
-from torchlint.inference.lattice import UNKNOWN, Value, join, join_all
+from torchlint.inference.lattice import NOTHING, UNKNOWN, Value, join, join_all
 from torchlint.inference.models.operations import operations
 from torchlint.inference.program.bindings import lines_of
 from torchlint.inference.program.frameworks import imports_torch
-from torchlint.inference.program.imports import BUILTINS, changed_in_place, import_bindings, named, star_modules
+from torchlint.inference.program.hidden_builtins import may_hide
+from torchlint.inference.program.imports import (
+    BUILTINS,
+    changed_in_place,
+    import_bindings,
+    named,
+    spelled,
+    star_imports,
+    star_modules,
+)
 from torchlint.syntax.ast_index import AstIndex, children
 
 if TYPE_CHECKING:
@@ -33,12 +42,45 @@ class TopLevel:
         self._walked: dict[str, Flow] = {}
         """The walk of the module's statements, if it was walked; it may have to be forgotten (see ``Rounds``)."""
         self._live: Env | None = None
+        self._asking: set[str] = set()
         self._globals = frozenset(word for node in file.index.nodes(ast.Global) for word in node.names)
 
     def find(self, word: str) -> Value | None:
         """Return the value of a name of the module; None where it does not bind it."""
         found = self._found(word)
-        return join(found, UNKNOWN) if found is not None and word in self._globals else found
+        if found is None:
+            return None
+        return join(found, UNKNOWN if word in self._globals else self._brought(word))
+
+    def _brought(self, word: str) -> Value:
+        """Return what star imports that stand behind a binding of a name may bind it to anew."""
+        first = min((each.lineno for each in self._bound.get(word, ())), default=0)
+        stars = self._file.index.told(star_imports, self._file.index.tree)
+        return join_all(self._brought_by(each, word) for each in stars if each.lineno > first)
+
+    def _brought_by(self, star: ast.ImportFrom, word: str) -> Value:
+        """Return what one star import may bind anew a name to that the module itself binds.
+
+        Of modules that cannot be read it is anything; but what imports alone bind stays then: they bring the same.
+        """
+        if word in self._asking:
+            return UNKNOWN  # files that import everything from each other
+        self._asking.add(word)
+        try:
+            found = self._file.stars.taken(spelled(star), word)
+        finally:
+            self._asking.discard(word)
+        if found is not None:
+            return found
+        imported = all(isinstance(each, _IMPORTS) for each in self._bound.get(word, ()))
+        return NOTHING if imported or not self._file.stars.may_bring(spelled(star), word) else UNKNOWN
+
+    def bound_anew(self, star: ast.ImportFrom, env: Env) -> Iterator[tuple[str, Value]]:
+        """Yield the names that a star import may bind anew where it stands, with what they may be behind it."""
+        for word in self._bound:
+            before, brought = env.find(word), self._brought_by(star, word)
+            if before is not None and brought.kind:
+                yield word, join(before, brought)
 
     def _found(self, word: str) -> Value | None:
         if word in self._told:
@@ -251,6 +293,7 @@ class Stars:
         self._file = file
         self._modules = file.index.told(star_modules, file.index.tree)
         self._asking: set[str] = set()
+        self._hiding: set[str] = set()
 
     def find(self, word: str) -> Value | None:
         """Return what a name is that only ``import *`` can have bound; None where that is not known."""
@@ -264,16 +307,41 @@ class Stars:
 
     def _found(self, word: str) -> Value | None:
         for module in reversed(self._modules):
-            base = self._file.base(module)
-            if base is not None:
-                file = self._file.project.file(base)
-                found = file.exported(word) if file is not None and file.stars.hands_out(word) else None
-                if found is not None:
-                    return found
-            full = f"{module}.{word}"
-            if module.startswith("torch") and (full in operations().functions or word[:1].isupper()):
-                return named(full)
+            if (found := self.taken(module, word)) is not None:
+                return found
         return named(_CONVENTIONAL[word]) if word in _CONVENTIONAL and self._file.works_with_torch else None
+
+    def taken(self, module: str, word: str) -> Value | None:
+        """Return what a name is that a module hands out; None where that is not known to bind it."""
+        file = self._file_of(module)
+        if file is not None:
+            found = file.exported(word) if file.stars.hands_out(word) else None
+            if found is not None:
+                return found
+        full = f"{module}.{word}"
+        is_torchs = module.startswith("torch") and (full in operations().functions or word[:1].isupper())
+        return named(full) if is_torchs else None
+
+    def may_bind(self, word: str) -> bool:
+        """Whether one of them may bind a name of which that is not known: such as that of a built-in function."""
+        if not self._modules or word in self._hiding:
+            return False
+        self._hiding.add(word)
+        try:
+            return any(self.may_bring(each, word) for each in self._modules)
+        finally:
+            self._hiding.discard(word)
+
+    def may_bring(self, module: str, word: str) -> bool:
+        """Whether a module may hand out a name that it is not known to bind."""
+        file = self._file_of(module)
+        if file is not None:
+            return file.stars.hands_out(word) and file.stars.may_bind(word)
+        return word not in BUILTINS or may_hide(module, word)
+
+    def _file_of(self, module: str) -> File | None:
+        base = self._file.base(module)
+        return self._file.project.file(base) if base is not None else None
 
     def bring_torch(self) -> bool:
         """Whether a star takes torch's names from a file of the project: ``from .torch_imports import *``."""
@@ -290,9 +358,7 @@ class Stars:
     def files(self) -> Iterator[File]:
         """Yield the files of the project that the stars take everything from."""
         for module in self._modules:
-            base = self._file.base(module)
-            file = self._file.project.file(base) if base is not None else None
-            if file is not None:
+            if (file := self._file_of(module)) is not None:
                 yield file
 
     def hands_out(self, word: str) -> bool:

@@ -445,6 +445,9 @@ class Flow(Expressions):
     def imports(self, node: ast.Import | ast.ImportFrom, env: Env) -> None:
         for word, value in import_bindings(node, self.file.module_name):
             env.assign(word, value)
+        if self._is_module and isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+            for word, value in self.file.toplevel.bound_anew(node, env):
+                env.assign(word, value)
 
     def function_definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef, env: Env) -> None:
         for each in (*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)):

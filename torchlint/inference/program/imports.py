@@ -85,7 +85,12 @@ def spelled(statement: ast.ImportFrom) -> str:
 
 def star_modules(index: AstIndex, _: ast.Module) -> tuple[str, ...]:
     """Return the modules that the import statements of a file take everything from."""
-    return tuple(spelled(node) for node in index.nodes(ast.ImportFrom) if node.names[0].name == "*")
+    return tuple(map(spelled, star_imports(index, index.tree)))
+
+
+def star_imports(index: AstIndex, _: ast.Module) -> tuple[ast.ImportFrom, ...]:
+    """Return the statements that do so."""
+    return tuple(node for node in index.nodes(ast.ImportFrom) if node.names[0].name == "*")
 
 
 def path_of(node: ast.expr) -> str | None:
