@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
+from torchlint.inference.program.bindings import own
 from torchlint.inference.program.none_definitions import TextDefinitions
 from torchlint.inference.program.none_graph import (
     ANY_ATTRIBUTE,
@@ -60,6 +62,8 @@ _PUTTING = frozenset("append appendleft add extend extendleft insert update setd
 """Methods that put into a container what they are given."""
 _COPYING = frozenset({"list", "tuple", "iter", "reversed", "sorted", "set"})
 """Built-in functions that give what holds the same."""
+_MAKING_ARRAYS = frozenset({"array", "asarray", "asanyarray"})
+"""Functions of NumPy whose arrays hold what they are given: an array of objects may hold `None`."""
 _TENSORS = frozenset({"data", "T", "mT", "real", "imag"})
 """Attributes of tensors that nobody sets without naming them."""
 _SOME_NONE = holding([Sources(frozenset({NONE}))])
@@ -136,10 +140,26 @@ class NoneFlow(TextDefinitions):
 
     def _put_into(self, container: ast.expr, contents: Sources) -> None:
         """Note what an expression comes to hold."""
-        while isinstance(container, ast.Subscript | ast.Starred):
-            container, contents = container.value, holding([contents])
-        if any(contents) and isinstance(container, ast.Name | ast.Attribute):
+        waiting, seen = [(container, contents)], set[Place]()
+        while waiting:
+            container, contents = waiting.pop()
+            while isinstance(container, ast.Subscript | ast.Starred):
+                container, contents = container.value, holding([contents])
+            place = self._place_of(container)
+            if place is None or place in seen or not any(contents):
+                continue
+            seen.add(place)
             self._give_target(container, contents)
+            waiting += ((each, contents) for each in self._values.get(place, ()))  # the same object by another name
+
+    def _place_of(self, node: ast.expr) -> Place | None:
+        """Return the place that a name or an attribute stands for; None for others."""
+        match node:
+            case ast.Name(id=word):
+                return self._place(node, word)
+            case ast.Attribute(attr=word):
+                return ATTRIBUTE, word
+        return None
 
     def _statement(self, node: ast.AST) -> None:
         match node:
@@ -313,14 +333,8 @@ class NoneFlow(TextDefinitions):
                 if place[0] == MODULE and self._takes_all:
                     return joined([self._nodes(place), self._nodes((ATTRIBUTE, word))])
                 return self._nodes(place)
-            case ast.Attribute(attr="grad"):
-                return Sources(frozenset({NONE}))
             case ast.Attribute(value=inner, attr=word):
-                if word in _OWN_OF_TENSORS or self._is_of_a_library(node):
-                    return NOTHING
-                if word in _TENSORS:
-                    return self._nodes((ATTRIBUTE, word))
-                return self._attribute(inner, word)
+                return NOTHING if self._is_of_a_library(node) else self._attribute(inner, word)
             case ast.Subscript(value=inner, slice=ast.Slice()):
                 return self.sources(inner).contents
             case ast.Subscript(value=inner):
@@ -353,17 +367,34 @@ class NoneFlow(TextDefinitions):
 
     def _attribute(self, owner: ast.expr, word: str) -> Sources:
         """Return where an attribute comes from: what a layer may lack is `None`, unless its making shows otherwise."""
+        if word == "grad":
+            return Sources(frozenset({NONE}))
+        if word in _OWN_OF_TENSORS:
+            return NOTHING
+        if word in _TENSORS:
+            return self._nodes((ATTRIBUTE, word))
         given = [self._nodes((ATTRIBUTE, word)), self._nodes((ATTRIBUTE, ANY_ATTRIBUTE))]
-        place = (ATTRIBUTE, owner.attr) if isinstance(owner, ast.Attribute) else None
-        if isinstance(owner, ast.Name):
-            place = self._place(owner, owner.id)
+        place = self._place_of(owner)
         made = self._values[place] if place is not None and place not in self.graph.parameters else []
         if made and all(map(is_layer, made)):
             made_so = (part for each in made if isinstance(each, ast.Call) for part in parts_left_out(each))
             given = [Sources(frozenset({NONE}))] if word in made_so else []
-        elif word in LACKED and not (last_word(owner) in ("self", "cls") and word in self._set):
+        elif self._may_be_missing(owner, word):
             given.append(Sources(frozenset({NONE})))
         return joined(given)
+
+    def _may_be_missing(self, owner: ast.expr, word: str) -> bool:
+        """Whether an attribute may be one that a layer lacks, or that nobody has set, and is answered with `None`."""
+        if word in LACKED:
+            return last_word(owner) not in ("self", "cls") or word not in self._set
+        return word not in self._set and self._answers_any
+
+    @cached_property
+    def _answers_any(self) -> bool:
+        """Whether a class of the text gives `None` for attributes that nobody has set, by a ``__getattr__``."""
+        answering = [each for each in self._functions.get("__getattr__", ()) if isinstance(each, Function)]
+        returns = (each for function in answering for each in own(self.index, function, ast.Return))
+        return any(map(_gives_none, returns)) or any(ends_without_value(each, self.index) for each in answering)
 
     def _nodes(self, place: Place) -> Sources:
         return Sources(*(frozenset({(place, depth)}) for depth in range(3)))
@@ -380,6 +411,8 @@ class NoneFlow(TextDefinitions):
         word = last_word(call.func)
         if leaves_weights_out(call):
             return _SOME_NONE
+        if word in _MAKING_ARRAYS and self._is_of_a_library(call.func):
+            return joined(each.sources for each in self._arguments(call)).contents
         if self._is_of_a_library(call.func):
             return _SOME_NONE if gives_some_none(call, word or "") else NOTHING
         if isinstance(call.func, ast.Name) and call.func.id in _GIVING_NUMBERS:
@@ -391,7 +424,9 @@ class NoneFlow(TextDefinitions):
                 any_part = isinstance(name, ast.Name | ast.Subscript | ast.Attribute) and not default
                 parts = [Sources(frozenset({NONE}))] if any_part else []
                 return joined([named, *parts, *map(self.sources, default)])
-            case ast.Call(func=ast.Attribute(value=receiver, attr="get"), args=[_], keywords=[]):
+            case ast.Call(func=ast.Call(args=[name]), args=[inner]) if word == "attrgetter" and text_of(name):
+                return self._attribute(inner, str(text_of(name)).rpartition(".")[2])
+            case ast.Call(func=ast.Attribute(value=receiver, attr="get" | "setdefault"), args=[_], keywords=[]):
                 return joined([Sources(frozenset({NONE})), self.sources(receiver).element])
             case ast.Call(func=ast.Attribute(value=receiver, attr=method)) if is_of_tensors(method):
                 return NOTHING
@@ -421,3 +456,11 @@ class NoneFlow(TextDefinitions):
         elif word is not None:
             yield word
             yield from (f"{made}()" for made in self._made.get(word, ()))
+
+
+def _gives_none(node: ast.Return) -> bool:
+    """Whether a statement gives `None` back by its words: as such, or for what a dictionary has not."""
+    match node.value:
+        case None | ast.Constant(value=None) | ast.Call(func=ast.Attribute(attr="get"), args=[_]):
+            return True
+    return False

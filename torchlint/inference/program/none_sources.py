@@ -7,8 +7,13 @@ from collections.abc import Iterator
 
 from torchlint.inference.program.spelled_calls import last_word
 
-LACKED = frozenset({"bias", "running_mean", "running_var", "num_batches_tracked", "bias_k", "bias_v", "in_proj_bias"})
+_PROJECTIONS = ("q_proj_weight", "k_proj_weight", "v_proj_weight")
+LACKED = frozenset(_PROJECTIONS).union(
+    "bias running_mean running_var num_batches_tracked bias_k bias_v in_proj_bias in_proj_weight pos_weight".split()
+)
 """Parts of layers that may be left out."""
+_BEFORE_SIZES = 6
+"""So many arguments of an attention stand before the sizes of its keys and values."""
 _STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
 _PARTS = {
     "bias": ("bias", "in_proj_bias"),
@@ -28,6 +33,8 @@ _PLACES = {
     **{f"{kind}Norm{n}d": {3: "affine", 4: "track_running_stats"} for kind in ("Batch", "Instance") for n in (1, 2, 3)},
 }
 """At which places these arguments are given."""
+_WEIGHED = frozenset("CrossEntropyLoss NLLLoss NLLLoss2d BCELoss BCEWithLogitsLoss MultiLabelSoftMarginLoss".split())
+"""Losses that have no weights unless they are given some, and may be given `None`."""
 _HOOKS = frozenset(
     "register_backward_hook register_full_backward_hook register_full_backward_pre_hook "
     "register_module_backward_hook register_module_full_backward_hook register_module_full_backward_pre_hook".split()
@@ -45,7 +52,7 @@ _OF_TENSORS = frozenset(
 
 def words_that_set(attribute: str) -> tuple[str, ...]:
     """Return the words by which a text may set an attribute of layers: its own, and those that leave it out."""
-    more = ("affine", "elementwise_affine", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d")
+    more = ("affine", "elementwise_affine", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", *sorted(_WEIGHED))
     return (attribute, *more) if attribute == "weight" else (attribute,)
 
 
@@ -54,6 +61,11 @@ def parts_left_out(call: ast.Call) -> Iterator[str]:
     word = last_word(call.func) or ""
     if not word[:1].isupper():
         return
+    if word in _WEIGHED:
+        yield from ("weight", "pos_weight")
+    if word == "MultiheadAttention":
+        is_apart = any(each.arg in ("kdim", "vdim", None) for each in call.keywords) or len(call.args) > _BEFORE_SIZES
+        yield from ("in_proj_weight", *_PROJECTIONS) if is_apart else _PROJECTIONS
     places = _PLACES.get(word, {})
     if places and (any(isinstance(each, ast.Starred) for each in call.args) or _has_more_keywords(call)):
         yield from (part for parts in _PARTS.values() for part in parts)
@@ -76,7 +88,7 @@ def _says_yes(value: ast.expr) -> bool:
 
 def is_layer(call: ast.expr) -> bool:
     """Whether an expression makes a layer of torch, by its name, of which is known which parts may be left out."""
-    return isinstance(call, ast.Call) and (last_word(call.func) or "") in _PLACES
+    return isinstance(call, ast.Call) and (last_word(call.func) or "") in {*_PLACES, *_WEIGHED}
 
 
 def hooks_backward(word: str | None) -> bool:
