@@ -35,6 +35,8 @@ class Changes:
 
     def change(self, target: ast.expr, receiver: Value, word: str, given: Arguments, env: Env) -> None:
         """Carry out what a method changes in its receiver."""
+        if receiver.may(Kind.SEQUENCE) and (new := containers.added(word, given)) is not None:
+            self._of.put_in(target, new)
         if receiver.may(Kind.MODULE) and word in ("cuda", "cpu", "to", "requires_grad_"):
             by_name = receiver.unknown and self._of.file.works_with_torch
             if receiver.must(Kind.MODULE) or (by_name and self._is_statement(given.node)):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.inference.interpreter.class_texts import CONSTRUCTOR, Class, decorator_word, read_body
+from torchlint.inference.interpreter.filled_attributes import filling_keys, set_in
 from torchlint.inference.interpreter.freezing import asked_of
 from torchlint.inference.lattice import (
     ANY_DEVICE,
@@ -28,6 +29,8 @@ from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.containers import is_moved_along, moved_with
 from torchlint.inference.models.operations import leaf
 from torchlint.inference.program.asked_parameters import may_revive
+from torchlint.inference.program.bindings import setting_inside
+from torchlint.inference.program.fillings import filled_in
 from torchlint.syntax.ast_index import AstIndex, Function
 
 if TYPE_CHECKING:
@@ -174,7 +177,8 @@ class Classes:
             return {}
         home, start = found
         attributes = home.summaries.attributes(start, given, made)
-        return {word: attributes[word] for word in words & attributes.keys() if not attributes[word].unknown}
+        told = {word: attributes[word] for word in words & attributes.keys() if not attributes[word].unknown}
+        return {word: value for word, value in told.items() if not self._is_filled_elsewhere(known, word, value)}
 
     def constructed_by(self, start: Function) -> frozenset[str]:
         """Return the attributes that a constructor of this file, and those that it may call, set."""
@@ -254,6 +258,8 @@ class Classes:
             home, method = found
             return _taken(home, method, home.classes.as_seen_by(method, base))
         value = self._set(known, word)
+        if value is not None and value.items == () and not any(_is_under_way(*each) for each in known.set_by(word)):
+            value = value.having(items=None, member=UNKNOWN)  # nothing here fills it: others do
         if value is None and known.is_module and word == "training":
             return of_kind(Kind.SCALAR)
         if known.is_dataset and (value is None or value.unknown):
@@ -302,8 +308,25 @@ class Classes:
                 break
         if not found.kind:
             return UNKNOWN if setting else None
+        found = self._as_filled(known, word, found)
         if found.grad == Grad.DETACHED and is_moved_along(found) and _may_revive(known):
             return asked_of(found, nn.MAYBE_FROZEN) or found
+        return found
+
+    def _is_filled_elsewhere(self, known: Class, word: str, value: Value) -> bool:
+        """Whether others may put something into what a constructor set: it is empty, or they are seen to."""
+        homes = (known.home, self._file) if value.may(Kind.SEQUENCE) else ()
+        return value.items == () or any(word in home.index.told(filled_in, home.index.tree) for home in homes)
+
+    def _as_filled(self, known: Class, word: str, found: Value) -> Value:
+        """Return an attribute after what others put into it, as far as this file and the one of its class show it."""
+        if not found.may(Kind.SEQUENCE):
+            return found
+        for home in dict.fromkeys((known.home, self._file)):
+            for place in home.index.told(filled_in, home.index.tree).get(word, ()):
+                for key in filling_keys(known, word):
+                    put = set_in(home.toplevel.flow, key) if place is None else self._set_in(home, place, key)
+                    found = join(found, put)
         return found
 
     def _set_in(self, home: File, method: Function, word: str) -> Value:
@@ -312,7 +335,7 @@ class Classes:
             return home.set_so_far(method, word)
         project = self._file.project
         if home.knows(method) or project.affords(home):
-            found = home.general(method).attributes.get(word, NOTHING)
+            found = set_in(home.general(method), word)
             if method not in home.efforts or project.may_add(home.efforts[method]):
                 return found
         project.effort.short = True
@@ -333,6 +356,12 @@ class Classes:
         if statement.value is None or known.holds_fields:
             return UNKNOWN
         return known.home.toplevel.evaluate(statement.value)
+
+
+def _is_under_way(known: Class, method: Function) -> bool:
+    """Whether a method, or a function inside it that sets attributes of its object, is being walked."""
+    inner = known.home.index.told(setting_inside, method)
+    return any(known.home.is_running(each) for each in (method, *inner))
 
 
 def _bound(home: File, method: Function, receiver: Value | None) -> Value:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from torchlint.inference.interpreter.calls import Calls
 from torchlint.inference.interpreter.classes import moved_along
+from torchlint.inference.interpreter.comprehensions import Comprehensions
 from torchlint.inference.interpreter.decorators import is_resumed_alike
 from torchlint.inference.interpreter.environment import Env
+from torchlint.inference.interpreter.filled_attributes import Filled
 from torchlint.inference.interpreter.freezing import Freezing
 from torchlint.inference.interpreter.heuristics import NO_TENSOR, is_settings
 from torchlint.inference.interpreter.narrowing import Guard
@@ -40,25 +42,18 @@ from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.containers import element, part, unpacked
 from torchlint.inference.models.devices import SETTINGS_WORD, last_word_of_name
 from torchlint.inference.models.operators import combined, of_tensors
-from torchlint.inference.program.bindings import bound_otherwise
 from torchlint.inference.program.correlated_branches import Assumed, outcome
 from torchlint.inference.program.imports import canonical, path_of
-from torchlint.inference.program.run_later import is_used_up
 from torchlint.syntax.ast_index import parameters
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
-
-_Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 _GIVING_BOOL = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 """Comparisons that no type of operands makes anything else of."""
 
 _SUSPENDING = (ast.Await, ast.Yield, ast.YieldFrom, ast.AsyncFor, ast.AsyncWith)
 """Where a function leaves off, and others run before it goes on."""
-
-_MOST_PLACES = 8
-"""A comprehension over more is known by the join of its members."""
 
 _MOST_ITEMS = 32
 """Longer literals are known by the join of their members only."""
@@ -78,7 +73,11 @@ class Expressions:
         self.truth = Truth(self.values, self.is_open)
         self.guard = Guard(self.evaluate, self.values.get, self.truth.of, file)
         self.calls = Calls(self)
+        self.comprehensions = Comprehensions(self)
         self.freezing = Freezing(self)
+        self.filled = Filled()
+        self.is_module = False
+        """Whether the scope is the one of a module."""
         self.reports = True
         """Whether somebody asks for the values of single expressions: else code that is never reached is left out."""
 
@@ -98,6 +97,11 @@ class Expressions:
 
     def wrote(self, path: str, value: Value, env: Env) -> None:
         """Take notice that a path was written into; a flow does."""
+
+    def put_in(self, place: ast.expr, new: Value) -> None:
+        """Remember what is put into what another object keeps: its class will ask, and may have asked already."""
+        if self.filled.note(place, new, self.values) and self.is_module:
+            self.file.forget()
 
     def is_open(self, word: str, env: Env) -> bool:
         """Whether something else than this walk may decide what a name is; a flow knows."""
@@ -245,49 +249,12 @@ class Expressions:
         return of_kind(Kind.SEQUENCE, keys=known, member=join_all(members))
 
     def comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, env: Env) -> Value:
-        mode = env.mode | Mode.ON if self._is_asked_later(node) else env.mode
-        inner = self._generators(node, env, mode)
-        places = self._one_by_one(node, env, mode)
-        member = self.evaluate(node.elt, inner)
-        self.freezing.comprehended(node, node.generators, inner, env)
-        self._bind_around(node, inner, env)
-        if not isinstance(node, ast.GeneratorExp):
-            env.mode |= inner.mode
-        return of_kind(Kind.SEQUENCE, items=places) if places is not None else of_kind(Kind.SEQUENCE, member=member)
-
-    def _is_asked_later(self, node: ast.expr) -> bool:
-        """Whether a generator may be gone through where grad mode is another one; none is presumed to be."""
-        if not isinstance(node, ast.GeneratorExp) or self.file.project.presuming:
-            return False
-        index = self.file.index
-        return not is_used_up(node, index.parents.get, index.told(bound_otherwise, index.tree))
-
-    def _one_by_one(
-        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, env: Env, mode: Mode
-    ) -> tuple[Value, ...] | None:
-        """Return the members of a comprehension in their places, where those of what it goes through are known so."""
-        source = self.values.get(node.generators[0].iter)
-        items = source.items if source is not None else None
-        if len(node.generators) > 1 or node.generators[0].ifs or isinstance(node, ast.SetComp) or not items:
-            return None
-        if len(items) > _MOST_PLACES:
-            return None
-        alike = all(each.same(items[0]) for each in items)
-        found = []
-        for each in items[:1] if alike else items:
-            inner = scope_of(node, env, mode, self.file)
-            self.assign(node.generators[0].target, each, inner)
-            found.append(self.evaluate(node.elt, inner))
-        return tuple(found * len(items) if alike else found)
+        return self.comprehensions.of(node, env)
 
     def dict_comprehension(self, node: ast.DictComp, env: Env) -> Value:
-        inner = self._generators(node, env, env.mode)
-        self.evaluate(node.key, inner)
-        member = self.evaluate(node.value, inner)
-        self._bind_around(node, inner, env)
-        return of_kind(Kind.SEQUENCE, member=member)
+        return self.comprehensions.of_pairs(node, env)
 
-    def _bind_around(self, node: ast.expr, inner: Env, env: Env) -> None:
+    def bind_around(self, node: ast.expr, inner: Env, env: Env) -> None:
         """Bind what ``:=`` binds in a part that may be left out, of a comprehension or of ``a and (b := c)``."""
         if not self.file.index.inside(node, ast.NamedExpr):
             return
@@ -298,16 +265,6 @@ class Expressions:
             bound = self.values.get(each.target, UNKNOWN)
             self.assign(each.target, join(env.find(each.target.id) or NOTHING, found), env)
             self.values[each.target] = bound
-
-    def _generators(self, node: _Comprehension, env: Env, mode: Mode) -> Env:
-        inner = scope_of(node, env, mode, self.file)
-        for at, each in enumerate(node.generators):
-            values = self.iterated(self.evaluate(each.iter, inner if at else env), each.iter)
-            self.assign(each.target, part(values), inner)
-            for test in each.ifs:
-                self.evaluate(test, inner)
-                self.guard.narrow(test, True, inner)
-        return inner
 
     def iterated(self, value: Value, node: ast.AST) -> Value:
         """Return what is gone through: of an object of the project what its own methods give one by one."""
@@ -374,7 +331,7 @@ class Expressions:
                 self._unreached(node.values[at + 1 :], inner)
                 break
             self.guard.narrow(each, going_on, inner)
-        self._bind_around(node, inner, env)
+        self.bind_around(node, inner, env)
         return join_all(values)
 
     def _unreached(self, nodes: list[ast.expr], env: Env) -> None:
@@ -400,13 +357,13 @@ class Expressions:
             if holds is None:
                 self._unreached([both[1][0]], both[1][1])
             taken = self.evaluate(*both[0])
-            self._bind_around(node, both[0][1], env)
+            self.bind_around(node, both[0][1], env)
             return taken
         self.guard.narrow(node.test, True, then)
         self.guard.narrow(node.test, False, otherwise)
         result = join(self.evaluate(node.body, then), self.evaluate(node.orelse, otherwise))
-        self._bind_around(node, then, env)
-        self._bind_around(node, otherwise, env)
+        self.bind_around(node, then, env)
+        self.bind_around(node, otherwise, env)
         return result
 
     # ------------------------------------------------------------------ the rest

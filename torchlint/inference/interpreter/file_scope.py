@@ -14,6 +14,7 @@ from torchlint.inference.interpreter.classes import Classes, object_of
 from torchlint.inference.interpreter.closures import Closures, loosened
 from torchlint.inference.interpreter.decorators import Wrappers
 from torchlint.inference.interpreter.environment import Env
+from torchlint.inference.interpreter.filled_attributes import set_in
 from torchlint.inference.interpreter.module_scope import Stars, TopLevel
 from torchlint.inference.interpreter.parameters import (
     Binding,
@@ -309,7 +310,7 @@ class File:
         self.closures.finished(function, flow)
         self.take_in(function, flow.attributes)
         for word in project.rounds.words(function):
-            project.rounds.found((function, word), flow.attributes.get(word, NOTHING))
+            project.rounds.found((function, word), set_in(flow, word))
         return flow
 
     def _flow(self, function: Function) -> Flow:
@@ -466,7 +467,7 @@ class File:
     def set_so_far(self, method: Function, word: str) -> Value:
         """Return what a method that is being walked sets an attribute of ``self`` to, as far as that is known."""
         flow = self._flows.get(method)
-        so_far = flow.attributes.get(word, NOTHING) if flow is not None else NOTHING
+        so_far = set_in(flow, word) if flow is not None else NOTHING
         return self.project.rounds.guess((method, word), so_far)
 
     def knows(self, function: Function) -> bool:

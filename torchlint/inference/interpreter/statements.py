@@ -59,7 +59,7 @@ class Flow(Expressions):
         self._aliases = Aliases(self)
         self.freezing.scope = (file.index.owner(body[0]) or file.index.tree) if body else None
         self._on_host: dict[str, Value] = {}
-        self._is_module = body is file.index.tree.body
+        self.is_module = body is file.index.tree.body
         self.running = False
         """Whether the walk is under way."""
         self._round = -1
@@ -93,7 +93,7 @@ class Flow(Expressions):
 
     def close(self) -> None:
         """Let go of what evaluates: it and the walk hold each other, and all that was found, until they are parted."""
-        del self.guard, self.calls, self.truth, self.freezing, self._aliases
+        del self.guard, self.calls, self.truth, self.freezing, self.comprehensions, self._aliases
 
     def block(self, body: list[ast.stmt], env: Env) -> None:
         """Walk statements in order; code behind a ``return`` is walked too, but changes nothing that is joined."""
@@ -133,7 +133,7 @@ class Flow(Expressions):
         So it is with names of a module, with those that functions inside take for theirs, and with an argument that no
         call gives: what an annotation says of it is what is tested.
         """
-        if self._is_module or word in self.file.index.told(declared, self.file.index.tree):
+        if self.is_module or word in self.file.index.told(declared, self.file.index.tree):
             return True
         value = env.find(word)
         return any(each is value for each in self.presumed)
@@ -143,7 +143,7 @@ class Flow(Expressions):
         """Carry out an assignment to any target."""
         super().assign(target, value, env)
         match target:
-            case ast.Name(id=word) if self._is_module:
+            case ast.Name(id=word) if self.is_module:
                 self.file.rebound(word)
             case ast.Name(id=word) if word in self._on_host:
                 env.assign(word, self._on_host[word])
@@ -177,6 +177,8 @@ class Flow(Expressions):
         base = self.evaluate(target.value, env)
         index = self.evaluate(target.slice, env)
         path = path_of(target)
+        if base.may(Kind.SEQUENCE):
+            self.put_in(target.value, value)
         if path is not None and not base.may(Kind.TENSOR):
             env.assign(path, value)
         if base.is_tensor:
@@ -226,6 +228,8 @@ class Flow(Expressions):
             after = tensors.in_place(before, Arguments(node, (added,)), env.mode)
         elif before.must(Kind.SEQUENCE):
             after = lengthened(before, added)
+        if before.may(Kind.SEQUENCE):
+            self.put_in(node.target, part(added))
         path = path_of(node.target)
         if path is not None:
             (env.refine if before.is_tensor else env.assign)(path, after)
@@ -377,7 +381,7 @@ class Flow(Expressions):
         if (mode := joined_modes((head, *ends))) != head.mode:
             self._settled, self._modes_at[node] = False, mode
         known = self._heads.setdefault(node, {})
-        unseen = frozenset[str]() if self._is_module else self.file.index.told(rebound, node)
+        unseen = frozenset[str]() if self.is_module else self.file.index.told(rebound, node)
         changes = (each for end in ends for each in end.changes() if each[0] not in unseen)
         for path, value in (each for each in changes if not each[0].endswith(MARK)):
             seen = head.find(path)
@@ -445,7 +449,7 @@ class Flow(Expressions):
     def imports(self, node: ast.Import | ast.ImportFrom, env: Env) -> None:
         for word, value in import_bindings(node, self.file.module_name):
             env.assign(word, value)
-        if self._is_module and isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+        if self.is_module and isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
             for word, value in self.file.toplevel.bound_anew(node, env):
                 env.assign(word, value)
 

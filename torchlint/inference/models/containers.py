@@ -161,12 +161,17 @@ def grown(base: Value, name: str, given: Arguments) -> Value | None:
     """Return a container after a method that puts something into it; None for other methods."""
     if name == "update" and base.keys:
         return _updated(base, given)
+    if (new := added(name, given)) is None:
+        return None
+    return holding(base, new, given.find(0, "key") if name == "setdefault" else None)
+
+
+def added(name: str, given: Arguments) -> Value | None:
+    """Return what a method puts into a container; None for other methods."""
     if name not in _GROWING or not given.positional[_GROWING[name] :]:
         return None
     new = given.positional[_GROWING[name]]
-    if name in ("extend", "update"):
-        new = part(new)
-    return holding(base, new, given.find(0, "key") if name == "setdefault" else None)
+    return part(new) if name in ("extend", "update") else new
 
 
 def _updated(base: Value, given: Arguments) -> Value:
