@@ -396,3 +396,76 @@ def test_a_module_that_is_given_what_is_on_the_host_is_there(check: Check, given
         HEAD + f"@torch.no_grad()\ndef act(policy, state):\n    return policy({given})[0].numpy()\n"
     ).values()
     assert found.confidence is wanted
+
+
+# ---------------------------------------------------------------------- by ways around
+METER = HEAD + (
+    "class Meter:\n    def __init__(self):\n        self.kept, self.named = [], {}\n\n"
+    "    def update(self, x):\n        self.kept.append(x)\n        self.named['x'] = x\n\n"
+    "    def all(self):\n        return torch.cat(self.kept).cpu().numpy()\n\n"
+    "    def one(self):\n        return self.named['x'].cpu().numpy()\n"
+)
+WITH_NET = HEAD + "from helpers import Meter\n\nnet, meter = nn.Linear(2, 2), Meter()\n"
+
+
+@pytest.mark.parametrize(
+    ("calls", "wanted"),
+    [
+        ("meter.update(net(torch.ones(2)))\n", "likely"),
+        ("y = net(torch.ones(2))\nprint(y.mean().item())\nmeter.update(x=y)\n", "likely"),
+        (
+            "class T:\n    def __init__(self):\n        self.m = Meter()\n        self.m.update(net(torch.ones(2)))\n",
+            "likely",
+        ),
+        ("with torch.no_grad():\n    meter.update(net(torch.ones(2)))\n", "unproven"),
+        ("meter.update(net(torch.ones(2)).detach())\n", "unproven"),
+        ("def f(other):\n    other.update(net(torch.ones(2)))\n", "unproven"),
+        ("{}.update(a=net(torch.ones(2)))\n", "unproven"),
+    ],
+)
+def test_what_an_object_was_given_to_keep_is_asked_of_who_gave_it(check: Check, calls: str, wanted: str) -> None:
+    found = check(METER, train=WITH_NET + calls)
+    assert {line: str(each.confidence) for line, each in found.items()} == {14: wanted, 17: wanted}
+    assert all(any("hands it over" in step for step in each.why) is (wanted == "likely") for each in found.values())
+
+
+def test_what_an_object_keeps_and_gives_without_grad_is_unproven(check: Check) -> None:
+    asked = "\n\n@torch.no_grad()\ndef shown():\n    return meter.all(), meter.one()\n"
+    found = check(METER, train=WITH_NET + "meter.update(net(torch.ones(2)))\n" + asked)
+    assert {str(each.confidence) for each in found.values()} == {"unproven"}
+
+
+CALLING = HEAD + (
+    "def drawn(G, n):\n    return G(torch.randn(n, 4)).cpu().numpy()\n\n\n"
+    "class Drawing:\n    def __init__(self, F_net):\n        self.f = F_net\n\n"
+    "    def drawn(self, x):\n        return self.f(x).cpu().numpy()\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("calls", "wanted"),
+    [
+        ("drawn(nn.Linear(4, 4), 2)\nDrawing(nn.Linear(4, 4))\n", "likely"),
+        ("def f():\n    net = nn.Sequential(nn.Linear(4, 4))\n    drawn(net, 2)\n    Drawing(F_net=net)\n", "likely"),
+        ("drawn(nn.Linear(4, 4).requires_grad_(False), 2)\nDrawing(nn.ReLU())\n", "unproven"),
+        ("with torch.no_grad():\n    drawn(nn.Linear(4, 4), 2)\n    Drawing(torch.sin)\n", "unproven"),
+        ("drawn(load(), 2)\nDrawing(load())\n", "unproven"),
+    ],
+)
+def test_a_function_that_is_given_a_network_calls_it(check: Check, calls: str, wanted: str) -> None:
+    found = check(CALLING, train=HEAD + "from helpers import Drawing, drawn\n\n" + calls)
+    assert {line: str(each.confidence) for line, each in found.items()} == {6: wanted, 14: wanted}
+
+
+@pytest.mark.parametrize(
+    "helpers",
+    [
+        CALLING.replace("    return G", "    G.requires_grad_(False)\n    return G"),
+        CALLING.replace("def drawn(G", "@switched(torch)\ndef drawn(G"),
+        CALLING.replace("\n\nclass", "\n\ndrawn = torch.no_grad()(drawn)\n\n\nclass"),
+        CALLING.replace("G(torch", "G.drawn(torch"),
+    ],
+)
+def test_a_network_that_is_not_called_as_it_was_given_tells_nothing(check: Check, helpers: str) -> None:
+    found = check(helpers, train=HEAD + "from helpers import drawn\n\ndrawn(nn.Linear(4, 4), 2)\n")
+    assert {str(each.confidence) for each in found.values()} == {"unproven"}

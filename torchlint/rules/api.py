@@ -51,7 +51,7 @@ from torchlint.inference.program.spelled_calls import asks_for_none
 from torchlint.inference.program.text_patterns import binds_initialisers, defines, records_traces, traces_or_scripts
 from torchlint.inference.program.warning_filters import makes_errors
 from torchlint.inference.query import Analysis
-from torchlint.inference.sample import Bringing, Brought, SampledCall
+from torchlint.inference.sample import Asked, Bringing, Brought, SampledCall
 from torchlint.source.text import Source
 from torchlint.syntax.ast_index import AstIndex, Function, children, parameters
 from torchlint.syntax.cst import Bridge, Definition, semantic_children
@@ -281,9 +281,9 @@ class FileContext:
         found = self._expression(node)
         return self._analysis.presuming.mode(found) if found is not None else Mode.ON | Mode.OFF
 
-    def brought_by_calls(self, argument: ast.arg, is_grad: bool) -> Brought:
-        """Return what the project's calls bring by an argument: of a gradient, or else of an accelerator."""
-        return self._analysis.sample.brought(argument, is_grad)
+    def brought_by_calls(self, argument: ast.arg, asked_for: Asked) -> Brought:
+        """Return what the project's calls bring by an argument."""
+        return self._analysis.sample.brought(argument, asked_for)
 
     def spelled_place(self, site: SampledCall) -> str:
         """Spell a call with its line and, from another file, its path."""
@@ -461,6 +461,7 @@ __all__ = [
     "TENSOR_TYPE",
     "UNKNOWN",
     "UNLIKE",
+    "Asked",
     "AstIndex",
     "Bringing",
     "Brought",

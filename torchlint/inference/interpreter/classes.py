@@ -258,8 +258,8 @@ class Classes:
             home, method = found
             return _taken(home, method, home.classes.as_seen_by(method, base))
         value = self._set(known, word)
-        if value is not None and value.items == () and not any(_is_under_way(*each) for each in known.set_by(word)):
-            value = value.having(items=None, member=UNKNOWN)  # nothing here fills it: others do
+        if value is not None and value.items == () and self._is_filled_out_of_sight(known, word):
+            value = value.having(items=None, member=UNKNOWN)
         if value is None and known.is_module and word == "training":
             return of_kind(Kind.SCALAR)
         if known.is_dataset and (value is None or value.unknown):
@@ -315,8 +315,16 @@ class Classes:
 
     def _is_filled_elsewhere(self, known: Class, word: str, value: Value) -> bool:
         """Whether others may put something into what a constructor set: it is empty, or they are seen to."""
-        homes = (known.home, self._file) if value.may(Kind.SEQUENCE) else ()
-        return value.items == () or any(word in home.index.told(filled_in, home.index.tree) for home in homes)
+        return value.items == () or (value.may(Kind.SEQUENCE) and self._is_seen_filled(known, word))
+
+    def _is_seen_filled(self, known: Class, word: str) -> bool:
+        return any(word in home.index.told(filled_in, home.index.tree) for home in (known.home, self._file))
+
+    def _is_filled_out_of_sight(self, known: Class, word: str) -> bool:
+        """Whether others must fill a container that nothing in sight fills, what is being walked at this moment too."""
+        return not self._is_seen_filled(known, word) and not any(
+            _is_under_way(each, method) for each, method in known.set_by(word)
+        )
 
     def _as_filled(self, known: Class, word: str, found: Value) -> Value:
         """Return an attribute after what others put into it, as far as this file and the one of its class show it."""

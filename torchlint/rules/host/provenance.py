@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torchlint.diagnostics.model import Confidence
-from torchlint.rules.api import Bringing, Brought, Device, FileContext, Mode, Reason
+from torchlint.rules.api import Asked, Bringing, Brought, Device, FileContext, Kind, Mode, Reason, last_word_of_name
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,13 @@ class Grade:
 def grade(doubts: Doubts, call: cst.Call, context: FileContext) -> Grade:
     """Grade a conversion where no source of the fault is known in the function itself.
 
-    `LIKELY` is what a call in the project hands over. `POSSIBLE` is what an argument, of the function or of one that
-    passes it on to this private one, or a call in it brings to the place directly: whoever calls it with a live
-    tensor, or one on an accelerator, meets the error. All else is `UNPROVEN`: a value that was not followed further,
-    an operand beside a tensor that is known, what another method left in an attribute, a gradient where all calls in
-    the project are made without grad mode, and one that only a function could bring of which nothing is known: a
-    gradient takes a module, a parameter or a request.
+    `LIKELY` is what a call in the project hands over, to the function or to the method that kept it for this one; so is
+    a gradient where a call hands over the network that the function calls. `POSSIBLE` is what an argument, of the
+    function or of one that passes it on to this private one, or a call in it brings to the place directly: whoever
+    calls it with a live tensor, or one on an accelerator, meets the error. All else is `UNPROVEN`: a value that was
+    not followed further, an operand beside a tensor that is known, what another method left in an attribute, a
+    gradient where all calls in the project are made without grad mode, and one that only a function could bring of
+    which nothing is known: a gradient takes a module, a parameter or a request.
 
     So is what the calls in a program hand over that is harmless or of which nothing is known: it is run and not
     imported, so they are all.
@@ -57,6 +58,8 @@ def grade(doubts: Doubts, call: cst.Call, context: FileContext) -> Grade:
     place = context.python(call)
     if not isinstance(place, ast.expr):
         return Grade(Confidence.UNPROVEN)
+    if (around := next(_brought_around(doubts, place, context), None)) is not None:
+        return _likely(around, context)
     direct = [
         (each, is_grad)
         for each, is_grad in doubts.reasons()
@@ -67,7 +70,7 @@ def grade(doubts: Doubts, call: cst.Call, context: FileContext) -> Grade:
     brought = [_brought(each, is_grad, context) for each, is_grad in direct]
     for each in brought:
         if each is not None and each.source is not None:
-            return Grade(Confidence.LIKELY, (f"{context.spelled_place(each.source)} hands it over",))
+            return _likely(each, context)
     known = [each for each in brought if each is not None and each.calls]
     if len(known) < len(brought) or not known:
         return Grade(Confidence.POSSIBLE)
@@ -85,7 +88,64 @@ def grade(doubts: Doubts, call: cst.Call, context: FileContext) -> Grade:
 
 def _brought(reason: Reason, is_grad: bool, context: FileContext) -> Brought | None:
     start = _start(reason)
-    return context.brought_by_calls(start, is_grad) if isinstance(start, ast.arg) and context.holds(start) else None
+    if not isinstance(start, ast.arg) or not context.holds(start):
+        return None
+    return context.brought_by_calls(start, Asked.GRADIENT if is_grad else Asked.ACCELERATOR)
+
+
+def _likely(brought: Brought, context: FileContext) -> Grade:
+    told = f"{context.spelled_place(brought.source)} hands it over" if brought.source is not None else ""
+    return Grade(Confidence.LIKELY, (told,))
+
+
+def _brought_around(doubts: Doubts, place: ast.expr, context: FileContext) -> Iterator[Brought]:
+    """Yield what calls hand over that comes to the place by a way around: kept by the object, or as a network."""
+    for reason, is_grad in doubts.reasons():
+        if reason is None or any(step.aside for step in reason.chain()):
+            continue
+        if is_grad and context.is_called_without_grad(place):
+            continue
+        if isinstance(start := _start(reason), ast.Call):
+            brought = _brought_network(start, context) if is_grad else None
+        else:
+            brought = None if _is_direct(reason, place, context) else _brought(reason, is_grad, context)
+        if brought is not None and brought.source is not None and brought.source.is_sure:
+            yield brought
+
+
+def _brought_network(call: ast.Call, context: FileContext) -> Brought | None:
+    """Return what the project's calls bring as the function that is called: an argument, or what an object kept."""
+    if not context.holds(call) or not context.mode(call) & Mode.ON or not _is_asked_for_itself(call, context):
+        return None
+    called = context.value(call.func)
+    start = _start(called.why_grad) if called.why_grad is not None and called.may(Kind.MODULE) else None
+    if not isinstance(start, ast.arg) or not context.holds(start):
+        return None
+    brought = context.brought_by_calls(start, Asked.NETWORK)
+    return None if brought.is_handed_on else brought
+
+
+_LEAVING_CALLS = frozenset(["staticmethod", "classmethod", "property", "abstractmethod", "override"])
+
+
+def _is_asked_for_itself(call: ast.Call, context: FileContext) -> bool:
+    """Whether a call is one of an argument or of what the object kept, as it was given: nothing there freezes it.
+
+    Nor may a decorator of the function around it turn grad mode off.
+    """
+    function = context.function_around(call)
+    words = {last_word_of_name(each) for each in function.decorator_list} if function is not None else set()
+    scope: ast.AST | None = function
+    match call.func:
+        case ast.Name():
+            pass
+        case ast.Attribute(value=ast.Name(id="self")):
+            scope = next((each for each in context.ancestors(call) if isinstance(each, ast.ClassDef)), None)
+        case _:
+            return False
+    if scope is None or not words <= _LEAVING_CALLS:
+        return False
+    return not any(each.attr.startswith("requires_grad") for each in context.inside(scope, ast.Attribute))
 
 
 def _is_given_up(reason: Reason, is_grad: bool, doubts: Doubts, context: FileContext) -> bool:
