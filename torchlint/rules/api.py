@@ -263,9 +263,7 @@ class FileContext:
     def names(self, node: Expression) -> frozenset[str]:
         """Return what an expression may be by name, imports and aliases followed: ``{"torch.FloatTensor"}``."""
         found = self._expression(node)
-        if found is None:
-            return frozenset()
-        return self._analysis.names_of(found) or self._analysis.value(found).names
+        return frozenset() if found is None else self._analysis.names_of(found) or self._analysis.value(found).names
 
     def qualified_names(self, node: ast.expr) -> frozenset[str]:
         """Return what a dotted name of a library or a built-in means by imports alone; nothing for others."""

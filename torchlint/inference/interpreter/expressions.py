@@ -29,6 +29,7 @@ from torchlint.inference.lattice import (
     Grad,
     Kind,
     Mode,
+    Reason,
     Value,
     join,
     join_all,
@@ -44,6 +45,7 @@ from torchlint.inference.models.devices import SETTINGS_WORD, last_word_of_name
 from torchlint.inference.models.operators import combined, of_tensors
 from torchlint.inference.program.correlated_branches import Assumed, outcome
 from torchlint.inference.program.imports import canonical, path_of
+from torchlint.inference.program.kept_graphs import is_asked, keeping_graphs
 from torchlint.syntax.ast_index import parameters
 
 if TYPE_CHECKING:
@@ -191,14 +193,25 @@ class Expressions:
         if word == "device" and base.unknown and SETTINGS_WORD.search(last_word_of_name(getattr(node, "value", None))):
             return of_kind(Kind.DEVICE, device=Device.HOST | Device.ACCELERATOR)
         if (found := tensors.attribute(base, word, node)) is not None:
+            if word == "grad" and (base.is_tensor or self.file.works_with_torch):
+                return self._gradient(found, node)
             if base.is_tensor or word in ("device", "dtype", "requires_grad", "is_cuda", "is_leaf"):
-                return found
-            if word == "grad" and self.file.works_with_torch:
                 return found
             return found.having(kind=ANY) if found.may(Kind.TENSOR) else found.having(kind=found.kind | Kind.OTHER)
         if word in nn.NUMBERS and not base.unknown:
             return of_kind(Kind.INTEGER | Kind.OTHER)
         return part(base) if not base.is_tensor else UNKNOWN
+
+    def _gradient(self, gradient: Value, node: ast.expr) -> Value:
+        """Return ``x.grad``: it has a graph of its own where a backward pass above keeps one."""
+        index = self.file.index
+        passes = index.told(keeping_graphs, index.owner(node) or index.tree)
+        above = [each for each in passes if each.lineno < node.lineno]
+        if not above:
+            return gradient
+        live = Grad.ATTACHED if any(map(is_asked, above)) else Grad.UNKNOWN
+        why = Reason("{code} keeps a graph of the gradients", above[-1])
+        return gradient.having(grad=gradient.grad | live, why_grad=why)
 
     # ------------------------------------------------------------------ parts of containers
     def subscript(self, node: ast.Subscript, env: Env) -> Value:

@@ -201,7 +201,12 @@ def _gradients(call: Call) -> Value:
     inputs = call.given.find(1, "inputs") or UNKNOWN
     place = inputs if inputs.is_tensor else inputs.element()  # a gradient is where that is which it belongs to
     made = tensor(Grad.DETACHED, place.device or Device.HOST).having(why_device=place.why_device)
-    if keeps is not None and keeps.const is not False:
+    outputs = call.given.find(0, "outputs") or UNKNOWN
+    live = outputs if outputs.is_tensor else outputs.element()
+    if keeps is not None and keeps.const is True and live.grad & Grad.ATTACHED:  # not that of a sum: it is constant
+        why = Reason("{code} keeps a graph of the gradient itself", call.given.node, live.why_grad)
+        made = made.having(grad=Grad.ATTACHED | Grad.DETACHED, why_grad=why)
+    elif keeps is not None and keeps.const is not False:
         why = Reason("{code} may keep a graph of the gradient itself", call.given.node)
         made = made.having(grad=Grad.UNKNOWN | Grad.DETACHED, why_grad=why)
     return of_kind(Kind.SEQUENCE, member=made)
