@@ -198,7 +198,10 @@ class Calls(Changes):
         function, values = given.find(0, "function"), given.find(1, "iterable", "sequence")
         match name:
             case "builtins.map" | "itertools.starmap":
-                return self._mapped(given, env, spread=name != "builtins.map")
+                outside, env.mode = env.mode, self._of.comprehensions.mode_when_asked(given.node, env)
+                mapped = self._mapped(given, env, spread=name != "builtins.map")
+                env.mode = outside
+                return mapped
             case "functools.reduce" if function is not None and values is not None:
                 return self._folded(function, values, given.find(2, "initial"), given, env)
             case "itertools.accumulate" if function is not None and values is not None:

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from torchlint.inference.interpreter.environment import Env
+from torchlint.inference.interpreter.left_blocks import block_left
 from torchlint.inference.interpreter.put_off import scope_of
 from torchlint.inference.lattice import Kind, Mode, Value, of_kind
 from torchlint.inference.models.containers import part
@@ -28,7 +29,7 @@ class Comprehensions:
 
     def of(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, env: Env) -> Value:
         """Return what a list, a set or a generator is."""
-        mode = env.mode | Mode.ON if self._is_asked_later(node) else env.mode
+        mode = self.mode_when_asked(node, env)
         inner = self._generators(node, env, mode)
         places = self._one_by_one(node, env, mode)
         member = self._of.evaluate(node.elt, inner)
@@ -38,12 +39,19 @@ class Comprehensions:
             env.mode |= inner.mode
         return of_kind(Kind.SEQUENCE, items=places) if places is not None else of_kind(Kind.SEQUENCE, member=member)
 
-    def _is_asked_later(self, node: ast.expr) -> bool:
-        """Whether a generator may be gone through where grad mode is another one; none is presumed to be."""
-        if not isinstance(node, ast.GeneratorExp) or self._of.file.project.presuming:
-            return False
-        index = self._of.file.index
-        return not is_used_up(node, index.parents.get, index.told(bound_otherwise, index.tree))
+    def mode_when_asked(self, node: ast.AST, env: Env) -> Mode:
+        """Return the grad modes in which somebody may go through a generator, or what ``map`` gives.
+
+        Somebody unknown may do so where grad mode is on; that is presumed only of who is seen to, behind the block.
+        """
+        file = self._of.file
+        if not isinstance(node, ast.GeneratorExp | ast.Call):
+            return env.mode
+        if not file.project.presuming:
+            is_now = is_used_up(node, file.index.parents.get, file.index.told(bound_otherwise, file.index.tree))
+            return env.mode if is_now else env.mode | Mode.ON
+        block = block_left(file.index, node)
+        return self._of.modes.get(block.items[0].context_expr, env.mode) if block is not None else env.mode
 
     def _one_by_one(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, env: Env, mode: Mode

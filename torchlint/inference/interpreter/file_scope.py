@@ -387,6 +387,8 @@ class File:
     def _entry_mode(self, function: Function, flow: Flow, env: Env, mode: Mode, under: int) -> Mode:
         for node in function.decorator_list[under:]:
             decorator = flow.evaluate(node, env)
+            if isinstance(function, ast.AsyncFunctionDef) and grad_mode.switches(decorator):
+                continue  # it is left again before a coroutine runs
             callee = flow.values.get(node.func) if isinstance(node, ast.Call) else None
             mode = self.wrappers.below(decorator, callee, mode)
         owner = self.index.parents.get(function)

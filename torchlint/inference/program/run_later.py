@@ -85,7 +85,10 @@ def _is_called_at_once(node: ast.Lambda, above: Above, bound: Container[str]) ->
 
 
 def is_used_up(generator: ast.expr, above: Above, bound: Container[str]) -> bool:
-    """Whether something goes through a generator where it stands, so that nobody gets hold of it: ``sum(...)``."""
+    """Whether something goes through a generator, or what ``map`` gives, where it stands: ``sum(...)``.
+
+    Nobody else gets hold of it then.
+    """
     node: ast.AST = generator
     while True:
         match around := above(node):
