@@ -298,7 +298,7 @@ class Classes:
         found = UNKNOWN if any(word in each.loose for each in known.line()) else NOTHING
         setting = known.set_by(word)
         for home, method in _walked_for(known, word, setting):
-            found = join(found, self._set_in(home, method, word))
+            found = join(found, self.set_in(home, method, word))
             self._asking[known.node, word] = found
         for each in known.line():
             field_value = each.home.classes.field_of(each, word)
@@ -333,11 +333,11 @@ class Classes:
         for home in dict.fromkeys((known.home, self._file)):
             for place in home.index.told(filled_in, home.index.tree).get(word, ()):
                 for key in filling_keys(known, word):
-                    put = set_in(home.toplevel.flow, key) if place is None else self._set_in(home, place, key)
+                    put = set_in(home.toplevel.flow, key) if place is None else self.set_in(home, place, key)
                     found = join(found, put)
         return found
 
-    def _set_in(self, home: File, method: Function, word: str) -> Value:
+    def set_in(self, home: File, method: Function, word: str) -> Value:
         """Return what a method sets an attribute of ``self`` to, whoever calls it."""
         if home.is_running(method):
             return home.set_so_far(method, word)

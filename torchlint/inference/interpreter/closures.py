@@ -7,8 +7,11 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from torchlint.inference.interpreter.filled_attributes import name_key
 from torchlint.inference.lattice import ANY_GRAD, NOTHING, UNKNOWN, Kind, Value, join, join_all, of_kind
 from torchlint.inference.program import bindings
+from torchlint.inference.program.fillings import filling_functions
+from torchlint.inference.program.forward_hooks import forward_hooks
 from torchlint.syntax.ast_index import AstIndex, Function, Told
 
 if TYPE_CHECKING:
@@ -95,6 +98,17 @@ class Closures:
 
     def _told(self, tell: Callable[[AstIndex, ast.Module], Told]) -> Told:
         return self._file.index.told(tell, self._file.index.tree)
+
+    def filled(self, word: str, found: Value, only: frozenset[Function] | None = None) -> Value:
+        """Return a container of the module with what functions, or some of them, put into it beside anything else."""
+        chosen = (each for each in self._told(filling_functions).get(word, ()) if only is None or each in only)
+        put = join_all(self._file.classes.set_in(self._file, each, name_key(word)) for each in chosen)
+        return found if put.member is None else found.having(items=None, member=join(UNKNOWN, put.member))
+
+    def after_hooks(self, word: str, found: Value) -> Value:
+        """Return a name of the module, as its own statements know it, after modules may have called their hooks."""
+        hooks = self._told(forward_hooks)
+        return self.filled(word, found, hooks) if hooks and found.must(Kind.SEQUENCE) else found
 
     def ever(self, word: str, found: Value, flow: Flow) -> Value:
         """Return all that a name of the module was bound to; ``found`` is what it is in the end."""

@@ -122,6 +122,8 @@ class Expressions:
         value = env.find(node.id)
         if value is None:
             value = self.file.name(node.id)
+        elif self.is_module:
+            value = self.file.closures.after_hooks(node.id, value)
         if value.names:
             value = self.file.followed(value)
         if value.unknown and value.member is None and nn.names_a_loader(node.id):

@@ -94,8 +94,11 @@ class File:
         return self._changed(word, found)
 
     def _changed(self, word: str, found: Value) -> Value:
-        """Return a name of the module after functions may have written into it."""
-        return loosened(found) if word in self.closures.changed_by_functions else found
+        """Return a name of the module after functions may have written into it: anything, and what they are seen to."""
+        if word not in self.closures.changed_by_functions:
+            return found
+        loose = loosened(found)
+        return loose if loose.member is None else self.closures.filled(word, loose)
 
     # ------------------------------------------------------------------ the project
     def base(self, module: str) -> str | None:

@@ -24,10 +24,13 @@ class Filled:
         self._found: dict[str, Value] = {}
 
     def note(self, place: ast.expr, new: Value, values: Mapping[ast.expr, Value]) -> bool:
-        """Remember what is put into a place; give whether that was not known before."""
+        """Remember what is put into a place; give whether that is news of another object."""
         held = new
         while isinstance(place, ast.Subscript):
             held, place = of_kind(Kind.SEQUENCE, member=held), place.value
+        if isinstance(place, ast.Name):
+            self._take(name_key(place.id), of_kind(Kind.SEQUENCE, member=_kept(held, place)))
+            return False
         if not isinstance(place, ast.Attribute) or not is_of_another(place):
             return False
         owner = values.get(place.value, UNKNOWN)
@@ -45,7 +48,7 @@ class Filled:
         return self._found.get(key, NOTHING)
 
 
-def _kept(value: Value, place: ast.Attribute) -> Value:
+def _kept(value: Value, place: ast.Attribute | ast.Name) -> Value:
     """Return what is put into a place as the methods of the object find it: by the text of another function."""
 
     def step(reason: Reason | None) -> Reason | None:
@@ -60,6 +63,11 @@ def _kept(value: Value, place: ast.Attribute) -> Value:
 def set_in(flow: Flow, word: str) -> Value:
     """Return what a walk sets an attribute of ``self`` to, or puts under one of :func:`filling_keys`."""
     return flow.attributes[word] if word in flow.attributes else flow.filled.get(word)
+
+
+def name_key(word: str) -> str:
+    """Return what :class:`Filled` calls a name."""
+    return f"{word}["
 
 
 def filling_keys(known: Class, word: str) -> tuple[str, str]:

@@ -38,6 +38,7 @@ from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.models.operations import leaf
 from torchlint.inference.program.bindings import bound, declared, imported, spelled, written
+from torchlint.inference.program.forward_hooks import is_output
 from torchlint.inference.program.module_files import is_test
 from torchlint.syntax.ast_index import AstIndex, Function
 
@@ -159,8 +160,10 @@ class Binding:
         return None if described is None else annotated(described)
 
     def _why(self, argument: ast.arg, fault: str) -> Reason:
-        text = "{code} is an argument of `" + self.function.name + "`: nothing excludes a tensor that " + fault
-        return Reason(text, argument, weak=True)
+        of_hook = is_output(self.file.index, argument)
+        what = "{code} is what a module gives to its hook" if of_hook else "{code} is an argument of"
+        text = f"{what} `{self.function.name}`: nothing excludes a tensor that {fault}"
+        return Reason(text, argument, weak=True, of_module=of_hook)
 
 
 def _with_grad_of(said: Value, known: Value) -> Value:

@@ -9,7 +9,19 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torchlint.diagnostics.model import Confidence
-from torchlint.rules.api import Asked, Bringing, Brought, Device, FileContext, Kind, Mode, Reason, last_word_of_name
+from torchlint.rules.api import (
+    Asked,
+    Bringing,
+    Brought,
+    Device,
+    FileContext,
+    Grad,
+    Kind,
+    Mode,
+    Reason,
+    last_word_of_name,
+)
+from torchlint.rules.evidence.finding_reasons import in_a_line
 
 
 @dataclass(frozen=True)
@@ -60,6 +72,10 @@ def grade(doubts: Doubts, call: cst.Call, context: FileContext) -> Grade:
         return Grade(Confidence.UNPROVEN)
     if (around := next(_brought_around(doubts, place, context), None)) is not None:
         return _likely(around, context)
+    if (run := next(_runs_before_hooks(doubts, place, context), None)) is not None:
+        named = any(step.named for step in _steps(context.value(run).why_grad))
+        told = f"`{in_a_line(run)}` runs a module with grad mode on, line {run.lineno}"
+        return Grade(Confidence.POSSIBLE if named else Confidence.LIKELY, (told,))
     direct = [
         (each, is_grad)
         for each, is_grad in doubts.reasons()
@@ -111,6 +127,24 @@ def _brought_around(doubts: Doubts, place: ast.expr, context: FileContext) -> It
             brought = None if _is_direct(reason, place, context) else _brought(reason, is_grad, context)
         if brought is not None and brought.source is not None and brought.source.is_sure:
             yield brought
+
+
+def _runs_before_hooks(doubts: Doubts, place: ast.expr, context: FileContext) -> Iterator[ast.Call]:
+    """Yield the calls around a conversion that run a module in grad mode, where a hook kept what a module gave."""
+    if not doubts.grad or context.is_called_without_grad(place):
+        return
+    first = next((step for step in _steps(doubts.why_grad) if step.node is not None), None)
+    if first is None or not first.of_module or not isinstance(first.node, ast.arg):
+        return
+    for call in context.own(context.function_around(place) or context.tree, ast.Call):
+        value = context.value(call)
+        runs = context.value(call.func).must(Kind.MODULE) or any(step.named for step in _steps(value.why_grad))
+        if runs and value.grad & Grad.ATTACHED and not context.is_called_without_grad(call):
+            yield call
+
+
+def _steps(reason: Reason | None) -> Iterator[Reason]:
+    return reason.chain() if reason is not None else iter(())
 
 
 def _brought_network(call: ast.Call, context: FileContext) -> Brought | None:

@@ -1,0 +1,41 @@
+"""The functions of a file that modules call with what they give: ``net.register_forward_hook(keep)``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchlint.inference.program.bindings import inner
+from torchlint.syntax.ast_index import AstIndex, Function
+
+_REGISTERS = "register_forward_hook"
+
+
+def forward_hooks(index: AstIndex, _: ast.Module) -> frozenset[Function]:
+    """Return the functions that are registered as hooks, by their names; those inside of one that makes them, too."""
+    given = [each.args[0] for each in index.nodes(ast.Call) if each.args and _word(each.func) == _REGISTERS]
+    if not given:
+        return frozenset()
+    named: dict[str, list[Function]] = {}
+    functions: list[Function] = [*index.nodes(ast.FunctionDef), *index.nodes(ast.AsyncFunctionDef)]
+    for function in functions:
+        named.setdefault(function.name, []).append(function)
+    return frozenset(hook for each in given for hook in _meant(index, each, named))
+
+
+def _meant(index: AstIndex, given: ast.expr, named: dict[str, list[Function]]) -> Iterator[Function]:
+    makers = named.get(_word(given.func), []) if isinstance(given, ast.Call) else []
+    yield from (each for maker in makers for each in inner(index, maker))
+    yield from named.get(_word(given), [])
+
+
+def _word(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def is_output(index: AstIndex, argument: ast.AST) -> bool:
+    """Whether an argument is what a module gave, the last one of a hook."""
+    function = index.parents.get(index.parents.get(argument, argument))
+    if not isinstance(function, ast.FunctionDef) or function not in index.told(forward_hooks, index.tree):
+        return False
+    return [*function.args.posonlyargs, *function.args.args][-1:] == [argument]
