@@ -172,7 +172,8 @@ def _called_with(call: Call) -> Value | None:
     if module is None or lent is None or not module.must(Kind.MODULE):
         return None
     held = lent.element() if lent.may(Kind.SEQUENCE) else UNKNOWN
-    grad = held.grad | (module.grad & Grad.ATTACHED)
+    own = Grad.UNKNOWN if held.grad == Grad.DETACHED else Grad.ATTACHED  # most lend all of them
+    grad = held.grad | (own if module.grad & Grad.ATTACHED else Grad(0))
     module = module.having(grad=grad, device=held.device or module.device, why_device=held.why_device)
     given = UNKNOWN if inputs is None else inputs
     one_by_one = given.items if given.items is not None else (given,)
