@@ -18,7 +18,7 @@ _OF_ANY = ""
 
 
 class Filled:
-    """What one walk puts into attributes of objects other than its own, by the class of the object."""
+    """What one walk puts into names, and into attributes of other objects than its own, by the class of the object."""
 
     def __init__(self) -> None:
         self._found: dict[str, Value] = {}
