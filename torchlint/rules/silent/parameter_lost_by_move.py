@@ -3,12 +3,15 @@
 ## What it does
 
 Flags `self.w = nn.Parameter(t).cuda()`, `.to(device)`, `.half()` and their like in a module: where the call makes a new
-tensor, `self.w` is a plain tensor, which `parameters()` does not give and no optimizer trains.
+tensor, `self.w` is a plain tensor, which `parameters()` does not give and no optimizer trains. So it is with what is
+computed of the parameter before it is kept (`nn.Parameter(t) * 0.02`, `nn.Parameter(t).unsqueeze(0)`), also by way of
+names. Flags the same of a tensor that asks for its gradient and is then given to an optimizer, at once, by names or by
+an attribute: `w = torch.zeros(3, requires_grad=True).cuda()` is no leaf, and `SGD([w])` refuses it.
 
 Silent are moves that cannot do anything (`.cpu()` of what is on the host, `.float()` of what is float32 as far as can
 be seen, `.to(device)` of what was made on that device or with a tensor that is there), parameters that are wrapped
-again, names that are used up at once, and what goes into an `nn.ParameterList` or `nn.ParameterDict`, which wrap it
-again.
+again, names that are used up at once or of which the parameter itself is kept, too, and what goes into an
+`nn.ParameterList` or `nn.ParameterDict`, which wrap it again.
 
 ## Why is this bad?
 
@@ -86,38 +89,108 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers
+from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers
 from torchlint.rules.evidence.constructor_argument import brief
-from torchlint.rules.evidence.local_bindings import bindings_of
+from torchlint.rules.evidence.finding_reasons import in_a_line
+from torchlint.rules.evidence.leaf_changes import CASTS, MOVES, does_nothing, is_sure
+from torchlint.rules.evidence.lost_leaves import LostLeaf, lost_leaf
 
-_MOVES = frozenset({"cuda", "cpu", "to", "xpu", "npu", "mps", "type"})
-_CASTS = {"half": "float16", "double": "float64", "bfloat16": "bfloat16", "float": "float32"}
-_DEEPEST = 3
+_LEAVES = tuple(
+    "Variable empty empty_like eye full full_like linspace ones ones_like rand rand_like randn randn_like tensor zeros "
+    "zeros_like".split()
+)
+"""Functions that may be told to make a leaf."""
 _PRIMARY = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
 """What a method can be called on without parentheses."""
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
-    """Report ``nn.Parameter(...)`` that is moved before a module keeps it."""
-    if not context.spells(node.func, "Parameter") or context.names(node.func) != {"torch.nn.Parameter"}:
+    """Report a leaf that is moved, cast or computed with before a module or an optimizer keeps it."""
+    if context.spells(node.func, "Parameter"):
+        if context.names(node.func) == {"torch.nn.Parameter"} and (wrapped := _wrapped(node)) is not None:
+            yield from _parameter(node, wrapped, context)
+    elif _asks_for_gradient(node):
+        yield from _leaf(node, context)
+
+
+def _parameter(node: cst.Call, wrapped: cst.Arg, context: FileContext) -> Iterator[Draft]:
+    """Report ``nn.Parameter(...)`` of which a module keeps another tensor."""
+    data = context.python(wrapped.value)
+    if not isinstance(data, ast.expr):
         return
-    wrapped = _wrapped(node)
     chain = list(_chain(node, context))
-    if wrapped is None or not chain or not _is_kept(chain[-1], context):
+    if not chain or not _is_kept(chain[-1], context):
+        leaf = context.python(node)
+        lost = lost_leaf(leaf, data, context, is_parameter=True) if isinstance(leaf, ast.Call) else None
+        if lost is not None:
+            yield _lost(node, lost)
         return
-    effective = [each for each in chain if not _does_nothing(each, wrapped.value, context)]
+    effective = [each for each in chain if not _changes_nothing(each, data, context)]
     if not effective:
         return
-    call, attribute = effective[0], cst.ensure_type(effective[0].func, cst.Attribute)
-    is_sure = _is_sure(call, wrapped.value, context)
+    attribute = cst.ensure_type(effective[0].func, cst.Attribute)
     method = attribute.attr.value
+    sure = is_sure(method, data, context)
     yield Draft(
         attribute.attr,
-        f"`.{method}()` of an `nn.Parameter` {'gives' if is_sure else 'may give'} a plain tensor, which the module "
-        f"does not register: {'move' if method in _MOVES else 'cast'} before wrapping",
-        Confidence.CERTAIN if is_sure else Confidence.LIKELY,
+        f"`.{method}()` of an `nn.Parameter` {'gives' if sure else 'may give'} a plain tensor, which the module "
+        f"does not register: {'move' if method in MOVES else 'cast'} before wrapping",
+        Confidence.CERTAIN if sure else Confidence.LIKELY,
         (f"`{brief(attribute.value, context)}` is made a parameter here, line {context.row(node)}",),
         _fix(node, wrapped, chain[-1], context),
+    )
+
+
+def _changes_nothing(call: cst.Call, data: ast.expr, context: FileContext) -> bool:
+    node = context.python(call)
+    return isinstance(node, ast.Call) and does_nothing(node, _method(call), data, context)
+
+
+def _method(call: cst.Call) -> str:
+    return cst.ensure_type(call.func, cst.Attribute).attr.value
+
+
+def _leaf(node: cst.Call, context: FileContext) -> Iterator[Draft]:
+    """Report a tensor that is made to be trained, and of which an optimizer is given another one."""
+    leaf = context.python(node)
+    if not isinstance(leaf, ast.Call) or not context.value(leaf).is_tensor:
+        return
+    is_asked = isinstance(leaf.func, ast.Attribute) and leaf.func.attr == "requires_grad_"
+    data = leaf.func.value if is_asked and isinstance(leaf.func, ast.Attribute) else leaf
+    lost = lost_leaf(leaf, data, context, is_parameter=False)
+    if lost is not None:
+        yield _lost(node, lost)
+
+
+def _lost(node: cst.Call, lost: LostLeaf) -> Draft:
+    """Say what makes another tensor of a leaf, and who keeps that."""
+    what = f"`.{lost.method}()` of a leaf" if lost.method is not None else "arithmetic with a leaf"
+    gives = "gives" if lost.is_sure else "may give"
+    if lost.is_given_to_optimizer:
+        message = f"{what} {gives} a tensor that is no leaf, which the optimizer refuses: ask for the gradient last"
+    else:
+        message = f"{what} {gives} a plain tensor, which the module does not register: wrap it last"
+    return Draft(
+        node.func.attr if isinstance(node.func, cst.Attribute) else node.func,
+        message,
+        Confidence.CERTAIN if lost.is_sure else Confidence.LIKELY,
+        (
+            f"`{in_a_line(lost.step)}` is no leaf, line {lost.step.lineno}",
+            f"`{in_a_line(lost.kept)}` keeps it, line {lost.kept.lineno}",
+        ),
+    )
+
+
+def _asks_for_gradient(node: cst.Call) -> bool:
+    """Whether a call makes a leaf that is to be trained: ``requires_grad=True``, ``.requires_grad_()``."""
+    if isinstance(node.func, cst.Attribute) and node.func.attr.value == "requires_grad_":
+        return all(isinstance(each.value, cst.Name) and each.value.value == "True" for each in node.args)
+    return any(
+        each.keyword is not None
+        and each.keyword.value == "requires_grad"
+        and isinstance(each.value, cst.Name)
+        and each.value.value == "True"
+        for each in node.args
     )
 
 
@@ -139,7 +212,7 @@ def _chain(node: cst.Call, context: FileContext) -> Iterator[cst.Call]:
         call = context.parent(attribute)
         if not isinstance(call, cst.Call) or call.func is not attribute:
             return
-        if attribute.attr.value not in _MOVES and attribute.attr.value not in _CASTS:
+        if attribute.attr.value not in MOVES and attribute.attr.value not in CASTS:
             return
         if attribute.attr.value == "type" and not call.args:
             return
@@ -159,80 +232,6 @@ def _is_kept(last: cst.Call, context: FileContext) -> bool:
 
 def _is_of_a_module(target: cst.BaseExpression, context: FileContext) -> bool:
     return isinstance(target, cst.Attribute) and context.value(target.value).must(Kind.MODULE)
-
-
-def _does_nothing(call: cst.Call, wrapped: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether a move or cast gives the parameter itself, as far as anything says so."""
-    method, value = cst.ensure_type(call.func, cst.Attribute).attr.value, context.value(wrapped)
-    if method in _CASTS:
-        return value.exact == _CASTS[method] or (method == "float" and value.exact is None)
-    if method == "cpu":
-        return not value.device & Device.ACCELERATOR
-    if method in ("to", "type"):
-        return _is_there(call, wrapped, context)
-    return value.device == Device.ACCELERATOR
-
-
-def _is_there(call: cst.Call, wrapped: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether what ``.to`` is given is the device, or the dtype, that the tensor has."""
-    made_with = {context.code(each.value) for inner in _calls(wrapped) for each in inner.args}
-    value = context.value(wrapped)
-    node = context.python(wrapped)
-    places = _places(node, context) if isinstance(node, ast.expr) else frozenset()
-    for each in call.args:
-        if each.keyword is not None and each.keyword.value in ("non_blocking", "copy", "memory_format"):
-            if each.keyword.value == "copy":
-                return False
-            continue
-        given = context.value(each.value)
-        if context.code(each.value) in made_with:
-            continue
-        if given.must(Kind.DEVICE | Kind.STRING) and context.code(each.value) in places:
-            continue
-        if given.must(Kind.DTYPE) and value.exact is not None and f"torch.{value.exact}" in given.names:
-            continue
-        is_host = given.must(Kind.DEVICE | Kind.STRING) and given.device == Device.HOST
-        if not (is_host and not value.device & Device.ACCELERATOR):
-            return False
-    return True
-
-
-def _places(node: ast.expr, context: FileContext, depth: int = _DEEPEST) -> frozenset[str]:
-    """Return the codes of what a tensor, or one that it is computed with, was moved to last: both are on one device."""
-    match node:
-        case ast.BinOp(left=left, right=right):
-            return _places(left, context, depth) | _places(right, context, depth)
-        case ast.Call(func=ast.Attribute(attr="to"), args=[place]):
-            return frozenset({ast.unparse(place)}) if context.value(place).must(Kind.DEVICE) else frozenset()
-        case ast.Name() if depth:
-            bound = bindings_of(node, context)
-            found = [frozenset() if each.depth else _places(each.value, context, depth - 1) for each in bound]
-            return frozenset.intersection(*found) if found else frozenset()
-    return frozenset()
-
-
-def _calls(node: cst.BaseExpression) -> Iterator[cst.Call]:
-    """Yield the calls of a chain, outermost first."""
-    while True:
-        match node:
-            case cst.Call(func=cst.Attribute(value=inner)):
-                yield node
-                node = inner
-            case cst.Call():
-                yield node
-                return
-            case cst.Attribute(value=inner):
-                node = inner
-            case _:
-                return
-
-
-def _is_sure(call: cst.Call, wrapped: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether the call makes a new tensor beyond doubt: from a host that is known, or to another dtype."""
-    method, value = cst.ensure_type(call.func, cst.Attribute).attr.value, context.value(wrapped)
-    if method in _CASTS:
-        return value.exact is not None
-    return value.device == Device.HOST and method in ("cuda", "xpu", "npu", "mps")
 
 
 def _fix(node: cst.Call, wrapped: cst.Arg, last: cst.Call, context: FileContext) -> Fix | None:
@@ -255,7 +254,7 @@ def _fix(node: cst.Call, wrapped: cst.Arg, last: cst.Call, context: FileContext)
 RULE = Rule(
     "TNS502",
     "parameter-lost-by-move",
-    Triggers(functions=("Parameter",)),
+    Triggers(methods=("requires_grad_",), functions=("Parameter", *_LEAVES)),
     assumes=("author-meant-this",),
     severity=Severity.WARNING,
     visit={cst.Call: check},
