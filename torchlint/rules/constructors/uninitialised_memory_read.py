@@ -3,9 +3,9 @@
 ## What it does
 
 Flags `total = torch.empty(n)`, `torch.empty_like(x)`, `x.new_empty(n)` and legacy `torch.Tensor(n, m)` where the first
-that happens to `total` is that it is added to (`total += x`, `total[i] += x`) or computed with (`total * 2`,
-`total.sum()`), and where they are operands themselves: `torch.where(mask, x, torch.empty_like(x))`. Where each size is
-written down and none is 0, also where it is joined with others: the first line of
+that happens to `total` is that it is added to (`total += x`, `total[i] += x`, `total.index_add_(0, at, x)`) or computed
+with (`total * 2`, `total.sum()`), and where they are operands themselves: `torch.where(mask, x, torch.empty_like(x))`.
+Where each size is written down and none is 0, also where it is joined with others: the first line of
 `lines = torch.empty(1, 3)` stays in `torch.cat((lines, x))`.
 
 Flags `self.w = nn.Parameter(torch.empty(n))` and `nn.Parameter(torch.Tensor(n, m))` in a module that computes with

@@ -11,6 +11,10 @@ _COMPUTING_WORDS = frozenset(
     "minimum mm mul norm pow prod relu sigmoid sin softmax sqrt std sub sum tanh var where".split()
 )
 """Functions and methods whose result depends on all numbers that they are given."""
+_ADDING_WORDS = frozenset(
+    "add_ sub_ mul_ div_ addmm_ addcmul_ addcdiv_ index_add_ scatter_add_ lerp_ index_add scatter_add".split()
+)
+"""Methods that compute with the numbers that a tensor has, and write the result there or into a new one."""
 _PLACES = ("torch.", "torch.nn.functional.", "torch.linalg.")
 _COMPUTING = frozenset(place + word for place in _PLACES for word in _COMPUTING_WORDS)
 _PASSING_ON = frozenset(
@@ -34,7 +38,7 @@ def is_read(node: ast.expr, context: FileContext) -> bool:
             return True
         case ast.Call(func=function, args=given) if any(each is node for each in given):
             return bool(names := context.names(function)) and names <= _COMPUTING
-        case ast.Attribute(attr=word) if word in _COMPUTING_WORDS:
+        case ast.Attribute(attr=word) if word in _COMPUTING_WORDS or word in _ADDING_WORDS:
             outer = context.parent(above)
             return isinstance(outer, ast.Call) and outer.func is above
     return False

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from torchlint.diagnostics.model import Confidence
 from torchlint.rules.api import AstIndex, FileContext, Kind, leaf, remembered
+from torchlint.rules.evidence.local_bindings import bindings_of
 
 _KINDS = ("", "Float", "Double", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte")
 _SIZED = frozenset(f"torch.{place}{kind}Tensor" for place in ("", "cuda.") for kind in _KINDS)
@@ -38,8 +39,9 @@ def read_without_initialisation(call: ast.Call, context: FileContext) -> tuple[s
     others = context.other_texts
     if others.overrides(owner.name, word) or others.initialises(word):
         return None
-    loaded = any(others.spelling(each) != [] for each in _LOADERS)
-    if loaded and all(others.spelling(each) == [] for each in _TRAINING):
+    loaded = _is_loaded_here(context) or any(others.spelling(each) != [] for each in _LOADERS)
+    is_trained = not context.attributes_by_word().keys().isdisjoint(_TRAINING)
+    if loaded and not is_trained and all(others.spelling(each) == [] for each in _TRAINING):
         return None  # the weights are those of a checkpoint
     is_in_sight = not loaded and others.exports is None and others.tests_initialise(word) is None
     return word, read, Confidence.LIKELY if is_in_sight else Confidence.POSSIBLE
@@ -104,12 +106,31 @@ def _is_module(owner: ast.ClassDef, context: FileContext) -> bool:
 def _is_filled_here(owner: ast.ClassDef, context: FileContext) -> bool:
     """Whether something of the file, or of a base, may write to a module's parameters not by their attributes."""
     attributes = context.attributes_by_word()
-    if attributes.keys() & _LOADING or any(_is_of_torch(each) for each in attributes.get("load", [])):
-        return True
     if any(_applies(each, context) for each in attributes.get("apply", [])):
         return True
     lineage = context.module_lineage(owner)
     return any(_gives_itself_away(each, index) for index, body in lineage for each in index.inside(body, ast.Name))
+
+
+def _is_loaded_here(context: FileContext) -> bool:
+    """Whether something of the file may give a module the weights of a checkpoint: an optimizer has none of them."""
+    attributes = context.attributes_by_word()
+    loading = (each for word in _LOADING for each in attributes.get(word, ()))
+    if any(not _is_optimizer(each.value, context) for each in loading):
+        return True
+    return any(_is_of_torch(each) for each in attributes.get("load", ()))
+
+
+def _is_optimizer(node: ast.expr, context: FileContext) -> bool:
+    """Whether an expression is an optimizer or a scheduler of torch's."""
+    bound = bindings_of(node, context) if isinstance(node, ast.Name) else []
+    made = [each.value.func for each in bound if not each.depth and isinstance(each.value, ast.Call)]
+    names = [context.names(each) for each in made]
+    return len(made) == len(bound) > 0 and all(each and all(_is_of_optim(one) for one in each) for each in names)
+
+
+def _is_of_optim(name: str) -> bool:
+    return name.startswith("torch.optim.")
 
 
 def _is_of_torch(node: ast.Attribute) -> bool:
