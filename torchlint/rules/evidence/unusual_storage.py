@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from enum import Enum
 
-from torchlint.rules.api import Device, FileContext, Kind, remembered
+from torchlint.rules.api import Device, FileContext, Kind, leaf, remembered
 from torchlint.rules.evidence.local_bindings import bindings_of
 
 
@@ -38,6 +38,14 @@ _KEPT: dict[Storage, frozenset[str]] = {
     Storage.SPARSE: _KEPT_BY_ALL | frozenset("clone coalesce t float double half bfloat16".split()),
 }
 """The methods that give a tensor held alike (measured on torch 2.13)."""
+_COMPUTED = frozenset(
+    "relu relu_ sigmoid tanh abs neg clamp clamp_ clip mean sqrt rsqrt square round floor ceil mul div add sub add_ "
+    "sub_ mul_ div_ amax amin tile repeat repeat_interleave roll flip gather index_select masked_fill tril triu".split()
+)
+"""The methods and functions that give bfloat16 of bfloat16 and of numbers, under autocast, too."""
+_LIKE = frozenset(f"torch.{each}_like" for each in "zeros ones empty full rand randn".split())
+_JOINED = frozenset({"torch.stack", "torch.cat", "torch.concat", "torch.vstack", "torch.hstack"})
+_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 _ATTRIBUTES = frozenset({"T", "mT"})
 _CONJUGATING = frozenset({"conj", "adjoint"})
 _CONJUGATE = frozenset({"H", "mH"})
@@ -85,7 +93,31 @@ def _storage(node: ast.expr, context: FileContext, depth: int) -> Storage | None
             return _unless(_storage(inner, context, depth + 1), _LAYOUTS) if context.value(inner).is_tensor else None
         case ast.Call():
             return _of_call(node, context, depth)
+        case ast.UnaryOp(op=ast.USub(), operand=inner):
+            return _if_computed(_storage(inner, context, depth + 1))
+        case ast.BinOp(op=operator, left=left, right=right) if isinstance(operator, _ARITHMETIC):
+            return _of_several([left, right], context, depth)
     return None
+
+
+def _if_computed(found: Storage | None) -> Storage | None:
+    """Return how a result is held: of the dtypes that NumPy lacks, torch computes with bfloat16 as with any."""
+    return found if found is Storage.BFLOAT16 else None
+
+
+def _of_several(parts: list[ast.expr], context: FileContext, depth: int) -> Storage | None:
+    """Return how the result of several operands is held: numbers take no part, a tensor of another dtype does."""
+    tensors = [each for each in parts if not _is_number(each, context)]
+    found = {_storage(each, context, depth + 1) for each in tensors}
+    return _if_computed(found.pop()) if len(found) == 1 else None
+
+
+def _is_number(node: ast.expr, context: FileContext) -> bool:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        node = node.operand
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, int | float)
+    return context.value(node).must(Kind.INTEGER)
 
 
 def _of_name(name: ast.Name, context: FileContext, ask: Callable[[ast.expr], Storage | None]) -> Storage | None:
@@ -114,12 +146,28 @@ def _of_call(node: ast.Call, context: FileContext, depth: int) -> Storage | None
         return Storage.QUANTISED
     if names == {"torch.conj"} and node.args:
         return _conjugated(node.args[0], context, depth)
+    if names and (found := _of_function(node, names, context, depth)) is not None:
+        return found
     made = of_dtype(context.value(node).exact) if context.value(node).is_tensor else None
     if made is not None and _names_a_dtype(node, context):
         return made
     match node.func:
         case ast.Attribute(value=inner, attr=word) if not names or context.value(inner).is_tensor:
             return _of_method(node, inner, word, context, depth)
+    return None
+
+
+def _of_function(node: ast.Call, names: frozenset[str], context: FileContext, depth: int) -> Storage | None:
+    """Return how what a function of torch makes of tensors is held."""
+    if not node.args or any(each.arg in ("dtype", "out", None) for each in node.keywords):
+        return None
+    first = node.args[0]
+    if names <= _LIKE:
+        return _if_computed(_storage(first, context, depth + 1))
+    if names <= _JOINED:
+        return _of_several(first.elts, context, depth) if isinstance(first, ast.List | ast.Tuple) else None
+    if all(each.startswith("torch.") and leaf(each) in _COMPUTED for each in names):
+        return _of_several([*node.args[:2]], context, depth)
     return None
 
 
@@ -135,6 +183,8 @@ def _of_method(node: ast.Call, inner: ast.expr, word: str, context: FileContext,
     before = _storage(inner, context, depth + 1)
     if before is None:
         return None
+    if word in _COMPUTED and not any(each.arg in ("dtype", "out", None) for each in node.keywords):
+        return _of_several([inner, *node.args[:1]], context, depth)
     if word in ("cpu", "cuda", "to") and before in _VIEWS and context.value(inner).device != Device.HOST:
         return None  # a copy from one device to another is no view
     kept = word in _KEPT[before] or (word == "to" and (before is Storage.SPARSE or _moves_alone(node, context)))

@@ -4,7 +4,7 @@
 
 Flags `.numpy()` where the code shows what the tensor is: `.to(torch.bfloat16)`, `.bfloat16()`, a `dtype=` of float8,
 `.to_sparse()`, `torch.sparse_coo_tensor(...)`, `torch.quantize_per_tensor(...)`, `.conj()` of complex numbers and
-`.imag` of that.
+`.imag` of that. What is computed of bfloat16 and of numbers, `h * 2` and `torch.relu(h)`, is bfloat16, too.
 
 Silent are tensors of unknown dtype, such as the output of a model that may have been loaded in bfloat16, what has been
 cast, made dense or resolved since, and `.numpy(force=True)` on a conjugate view, which resolves it.
