@@ -132,7 +132,7 @@ def _begins(node: ast.expr, context: FileContext, says: _Says, depth: int) -> st
         return said
     match node:
         case ast.Name():
-            return _name_begins(node, context, says, depth)
+            return _name_begins(node, context, says, depth) or _handed_by_module(node, context, says, depth)
         case ast.Attribute(value=owner):
             if value.instance & _OF_A_MODULE:
                 return _said("is a parameter or buffer: it is where the module is", node)
@@ -186,6 +186,33 @@ def _first(nodes: Iterable[ast.expr], context: FileContext, says: _Says, depth: 
 
 def _name_begins(name: ast.Name, context: FileContext, says: _Says, depth: int) -> str | None:
     return _first((each.value for each in bindings_of(name, context)), context, says, depth)
+
+
+def _handed_by_module(name: ast.Name, context: FileContext, says: _Says, depth: int) -> str | None:
+    """Return where an argument comes from that a method of a module is given by another method of its class alone."""
+    places = places_of(name, context)
+    if len(places) != 1 or not isinstance(places[0], ast.arg):
+        return None
+    function = context.parent(context.parent(places[0]) or places[0])
+    if not isinstance(function, ast.FunctionDef) or not _is_method_of_a_module(function, context):
+        return None
+    return _first(_handed(function, context).get(places[0].arg, ()), context, says, depth)
+
+
+@remembered
+def _handed(function: Function, context: FileContext) -> dict[str, list[ast.expr]]:
+    """Return what the methods of a class give to one of them, by its arguments: ``self.sample(mean, scale)``."""
+    owner, found = context.parent(function), dict[str, list[ast.expr]]()
+    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)][1:]
+    for each in context.attributes_by_word().get(getattr(function, "name", ""), ()):
+        call = context.parent(each)
+        around = list(context.ancestors(each))
+        is_own = isinstance(each.value, ast.Name) and each.value.id == "self" and owner in around
+        if isinstance(call, ast.Call) and call.func is each and is_own and function not in around:
+            given = [*zip(names, call.args, strict=False), *((one.arg, one.value) for one in call.keywords if one.arg)]
+            for word, value in given:
+                found.setdefault(word or "", []).append(value)
+    return found
 
 
 def _call_begins(call: ast.Call, context: FileContext, says: _Says, depth: int) -> str | None:

@@ -9,9 +9,10 @@ and comparisons, in `torch.cat`, `torch.where`, `matmul` and their like, as the 
 its `__init__`: moving the module leaves that where it is, unlike a buffer.
 
 It asks for evidence that the other tensor may be on an accelerator: the code moves it there, or it comes from a module
-that may be moved, by what its `forward` is given or by its parameters; or the function itself puts something where the
-other one is, `torch.zeros(n, device=x.device)`, as only who expects it elsewhere does (a device that is only compared,
-asserted or printed says nothing). Silent are host tensors that index (`x[torch.arange(n)]`), tensors without
+that may be moved, by what its `forward` is given or by its parameters; or the function moves a network and gives it
+what it moved, too (`net.to(device)`, `net(x.to(device))`); or the function itself puts something where the other one
+is, `torch.zeros(n, device=x.device)`, as only who expects it elsewhere does (a device that is only compared, asserted
+or printed says nothing). Silent are host tensors that index (`x[torch.arange(n)]`), tensors without
 dimensions, stores (`x[0] = torch.zeros(n)`), `out=`, what is moved behind the factory (`.to(x)`), code under `with
 torch.device(...)`, branches whose test speaks of devices, what `__init__` and what it calls compute, attributes that
 something else sets, too, and functions outside of classes in a file that has no word of devices.

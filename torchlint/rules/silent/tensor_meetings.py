@@ -9,6 +9,7 @@ from itertools import takewhile
 
 from torchlint.rules.api import Device, FileContext, Kind, leaf
 from torchlint.rules.evidence.accelerator_places import Place, is_building, place_by_reading
+from torchlint.rules.evidence.moved_networks import place_of_result
 from torchlint.rules.evidence.object_attributes import attribute_values, declares_any
 from torchlint.rules.evidence.read_devices import is_read_directly
 from torchlint.rules.evidence.tensor_dimensions import has_no_dimension
@@ -46,6 +47,9 @@ _MOVING = frozenset({"_apply", "to", "cuda"})
 _BRANCHES = (ast.If, ast.IfExp, ast.Try, ast.Match, ast.comprehension)
 _LAYERS = frozenset(
     f"torch.nn.{each}" for each in "Linear Bilinear Embedding Conv1d Conv2d Conv3d LayerNorm LSTM GRU RNN".split()
+)
+_LOSSES = frozenset(
+    f"torch.nn.{each}Loss" for each in "BCE BCEWithLogits MSE L1 SmoothL1 Huber CrossEntropy NLL KLDiv".split()
 )
 
 
@@ -308,11 +312,13 @@ def _taken(call: ast.Call, node: ast.expr, context: FileContext, trail: Trail) -
             others = [each for each in _given(call) if each is not node]
             yield from _met(call, others, context, trail)
         return
-    if not isinstance(call.func, ast.Attribute):
-        return
     if function.must(Kind.MODULE):
-        if function.instance and function.instance <= _LAYERS:
+        if function.instance and function.instance <= _LOSSES:
+            yield from _met(call, [each for each in _given(call) if each is not node], context, trail)
+        elif function.instance and function.instance <= _LAYERS and isinstance(call.func, ast.Attribute):
             yield from _met(call, [call.func], context, trail)
+        return
+    if not isinstance(call.func, ast.Attribute):
         return
     if call.func.attr in _JOINING and context.value(call.func.value).is_tensor:
         yield from _met(call, [call.func.value], context, trail)
@@ -343,4 +349,4 @@ def _place(node: ast.expr, at: ast.expr | ast.stmt, context: FileContext) -> Pla
         return place_by_reading(node, context)
     if value.must(Kind.MODULE) and isinstance(at, ast.Call) and at.func is node:
         return place_by_reading(at, context)
-    return None
+    return place_of_result(node, context)
