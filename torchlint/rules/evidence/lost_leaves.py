@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from torchlint.rules.api import FileContext, Kind, Mode
 from torchlint.rules.evidence.leaf_changes import CASTS, MOVES, does_nothing, is_sure
-from torchlint.rules.evidence.object_attributes import attribute_values
 
 _REMAKING = frozenset(
     "unsqueeze squeeze view reshape flatten expand repeat transpose permute t clone mul div add sub pow exp log sqrt "
@@ -54,7 +53,7 @@ class _Walk:
             case ast.Assign(targets=[ast.Name() as name], value=value) if value is node and depth:
                 yield from self._named(name, step, depth - 1)
             case ast.Assign(targets=[ast.Attribute() as target], value=value) if value is node and step is not None:
-                yield from self._kept(target, node, step)
+                yield from self._kept(target, step)
             case ast.List() | ast.Tuple() | ast.Dict() | ast.Call() | ast.keyword() if step is not None:
                 if self._is_of_optimizer(node):
                     yield LostLeaf(step.step, step.method, step.is_sure, node, True)
@@ -94,17 +93,25 @@ class _Walk:
                 if each.is_given_to_optimizer or is_alone:
                     yield each
 
-    def _kept(self, target: ast.Attribute, node: ast.expr, step: LostLeaf) -> Iterator[LostLeaf]:
+    def _kept(self, target: ast.Attribute, step: LostLeaf) -> Iterator[LostLeaf]:
         """Yield what keeps a tensor in an attribute: a module, or an object that gives it to an optimizer."""
         if self.context.value(target.value).must(Kind.MODULE):
             if self.is_parameter:
                 yield LostLeaf(step.step, step.method, step.is_sure, target, False)
-        elif attribute_values(target, self.context) == [node]:
-            for each in self.context.attributes_by_word()[target.attr]:
-                is_same = isinstance(each.ctx, ast.Load) and ast.unparse(each) == ast.unparse(target)
-                if is_same and self._is_of_optimizer(each) and attribute_values(each, self.context) == [node]:
-                    yield LostLeaf(step.step, step.method, step.is_sure, each, True)
-                    return
+        else:
+            same = self._same_attribute(target)
+            is_only = [each for each in same if isinstance(each.ctx, ast.Store)] == [target]
+            given = (
+                each for each in same if is_only and isinstance(each.ctx, ast.Load) and self._is_of_optimizer(each)
+            )
+            yield from (LostLeaf(step.step, step.method, step.is_sure, each, True) for each in given)
+
+    def _same_attribute(self, target: ast.Attribute) -> list[ast.Attribute]:
+        """Return where the methods of a class have the same words for an attribute."""
+        context = self.context
+        owner = next((each for each in context.ancestors(target) if isinstance(each, ast.ClassDef)), None)
+        named = (each for each in context.attributes_by_word()[target.attr] if owner in list(context.ancestors(each)))
+        return [each for each in named if ast.unparse(each) == ast.unparse(target)] if owner is not None else []
 
     def _is_of_optimizer(self, node: ast.expr) -> bool:
         """Whether an expression is one of the tensors that an optimizer is made for."""
