@@ -111,30 +111,3 @@ def _last_word(base: ast.expr, meanings: dict[str, str]) -> str:
         case ast.Name(id=word):
             return meanings.get(word, word).rpartition(".")[2]
     return "*"
-
-
-def binder_below(classes: Iterable[ClassWords], names: set[str], word: str) -> ClassWords | None:
-    """Return a class below some others that binds an attribute anew; ``names`` grows by all that are below.
-
-    What such a class has beside them among its bases may bind it, too.
-    """
-    return next((each for each in _below(classes, names) if each.binds(word)), None)
-
-
-def definer_below(classes: Iterable[ClassWords], names: set[str], words: frozenset[str]) -> tuple[str, str] | None:
-    """Return a class below some others whose body defines one of some words anew, and the word; as `binder_below`."""
-    for each in _below(classes, names):
-        if found := sorted(each.defined & (words | ANY)):
-            return each.name, found[0]
-    return None
-
-
-def _below(classes: Iterable[ClassWords], names: set[str]) -> Iterator[ClassWords]:
-    """Yield the classes below some others, and what such a class has beside them among its bases."""
-    found = list(classes)
-    below: list[ClassWords] = []
-    while fresh := [each for each in found if each not in below and each.bases & (names | ANY)]:
-        below += fresh
-        names |= {each.name for each in fresh}
-    beside = {base for each in below for base in each.bases} - names
-    yield from (*below, *(one for one in found if one.name in beside))

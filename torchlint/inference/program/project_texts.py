@@ -15,11 +15,10 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from hashlib import sha256
-from typing import TypeVar
 
 from torchlint.inference.program.annotation_readers import hands_on
 from torchlint.inference.program.callers import EVERY_NAME, Callee, CallIndex, Texts, call_index, is_expected
-from torchlint.inference.program.class_words import ClassWords, binder_below, class_words, definer_below
+from torchlint.inference.program.class_families import ClassFamily, FamilyTexts
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE
 from torchlint.inference.program.device_makers import entered
 from torchlint.inference.program.entered_contexts import ContextsElsewhere, Elsewhere
@@ -54,7 +53,6 @@ DEFINES_BELOW, IMPORTS = "definition", "import"
 HERE, ANYWHERE, INSIDE, TORCH = "here", "anywhere", "inside", "torch"
 """Where a name is bound anew: in the module that asks, in any, as an attribute of what it stands for, or in torch."""
 
-_Found = TypeVar("_Found")
 _KINDS = {SETS_DEFAULT_DTYPE: DTYPE, SETS_DEFAULT_DEVICE: DEVICE, SETS_TENSOR_TYPE: TENSOR_TYPE}
 _SIGNALS = {HANDLES: ERROR, WATCHES: WARNING, TELLS_ERRORS: REFUSAL}
 _FARTHEST, _MOST_ENTRIES = 3, 60
@@ -99,7 +97,7 @@ def ask(question: Question) -> str | None:
         binder = look.binder(own, *more)
         return f"`{binder}` may bind `{more[0]}` anew" if binder else None
     if what in (OVERRIDES, DEFINES_BELOW):
-        return _below(look, own, what, *more)
+        return _in_family(look, what, *more)
     if what == CALLS:
         caller = look.caller(own, *more)
         return f"`{caller}` may call `{more[0]}`" if caller else None
@@ -131,13 +129,13 @@ def ask(question: Question) -> str | None:
     return found
 
 
-def _below(look: _Look, own: str, what: str, words: str, *classes: str) -> str | None:
-    """Answer who has a class below some that binds a word anew, or whose body defines one of some words."""
+def _in_family(look: _Look, what: str, *more: str) -> str | None:
+    """Answer who has a class below or beside some that binds a word anew, or whose body defines one of some words."""
+    *words, below, beside = more
+    family = ClassFamily(set(below.split()), set(beside.split()))
     if what == OVERRIDES:
-        overrider = look.overrider(own, words, set(classes))
-        return f"`{overrider}` has a class below that may bind `{words}` anew" if overrider else None
-    definer = look.definer_below(own, frozenset(words.split()), set(classes))
-    return f"`{definer[0]}` has a class below with a `{definer[1]}` of its own" if definer else None
+        return look.overrider(family, words[0])
+    return look.definer_below(family, *(frozenset(each.split()) for each in words))
 
 
 def look_again() -> None:
@@ -165,7 +163,7 @@ class _Look:
         self._importing: dict[tuple[str, str], bool] = {}
         self._defining: dict[tuple[str, str, str], bool] = {}
         self._calling: dict[tuple[str, str], list[tuple[str, CallIndex]]] = {}
-        self._classes: dict[str, tuple[ClassWords, ...]] = {}
+        self._families = FamilyTexts(self._words, _tree_at)
         self._entered: dict[str, frozenset[str]] = {}
         self._written: dict[str, Written] = {}
         self._contexts: ContextsElsewhere | None = None
@@ -227,34 +225,23 @@ class _Look:
             own, name, lambda each: bool(each.binds) if where == ANYWHERE else module in each.binds, may_bind
         )
 
-    def overrider(self, own: str, word: str, classes: set[str]) -> str | None:
-        """Return the path, as it is shown, of the first other file with a class below some that may bind a word."""
-        said = self._first_below(own, classes, lambda every: binder_below(every, classes, word))
-        return said[0] if said is not None else None
-
-    def definer_below(self, own: str, words: frozenset[str], classes: set[str]) -> tuple[str, str] | None:
-        """Return the first other file with a class below some whose body defines one of some words, and the word."""
-        said = self._first_below(own, classes, lambda every: definer_below(every, classes, words))
-        return (said[0], said[1][1]) if said is not None else None
-
-    def _first_below(
-        self, own: str, classes: set[str], find: Callable[[tuple[ClassWords, ...]], _Found | None]
-    ) -> tuple[str, _Found] | None:
-        """Return the first other file with classes below some of which something is found; these grow meanwhile."""
+    def overrider(self, family: ClassFamily, word: str) -> str | None:
+        """Return the clause about the first file with a class of a family that may bind a word anew."""
         self._refresh()
-        known = len(classes)
-        while True:
-            for path, digest in self._words.holding(map(str.encode, classes)):
-                if path == own:
-                    continue
-                if digest not in self._classes:
-                    index = _tree_at(path)
-                    self._classes[digest] = class_words(index) if index is not None else ()
-                if (found := find(self._classes[digest])) is not None:
-                    return self._shown(path), found
-            if len(classes) == known:
-                return None
-            known = len(classes)
+        for path, classes in self._families.holding(family):
+            if (found := family.binder(classes, word)) is not None:
+                place = "beside this one" if family.is_beside(found) else "below"
+                return f"`{self._shown(path)}` has a class {place} that may bind `{word}` anew"
+        return None
+
+    def definer_below(self, family: ClassFamily, words: frozenset[str], words_beside: frozenset[str]) -> str | None:
+        """Return the clause about the first file with a class of a family whose body defines one of some words."""
+        self._refresh()
+        for path, classes in self._families.holding(family):
+            if (found := family.definer(classes, words, words_beside)) is not None:
+                place = "beside this one" if family.is_beside(found[0]) else "below"
+                return f"`{self._shown(path)}` has a class {place} with a `{found[1]}` of its own"
+        return None
 
     def caller(self, own: str, name: str, kind: str) -> str | None:
         """Return the path, as it is shown, of the first file that may call a function or method of this name.

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cached_property
 
 from torchlint.inference.program.annotation_readers import hands_on, reads_annotations
 from torchlint.inference.program.callers import Callee
-from torchlint.inference.program.class_words import ClassWords, binder_below, class_words, definer_below
+from torchlint.inference.program.class_families import ClassFamily
+from torchlint.inference.program.class_words import ClassWords, class_words
 from torchlint.inference.program.entered_contexts import Elsewhere
 from torchlint.inference.program.initialised_parameters import Written, written_parameters
 from torchlint.inference.program.module_files import is_test
@@ -158,22 +159,29 @@ class ProjectView:
         return self._ask(BINDS, name, TORCH)
 
     def overrides(self, class_name: str, word: str) -> str | None:
-        """Return who may bind an attribute of a class's objects anew: the class by any name, or a class below it."""
-        names = {class_name}
-        own = self._index.told(_classes, self._index.tree) if self._index is not None else ()
+        """Return who may bind an attribute of a class's objects anew: the class by any name, or one of its family."""
+        family, own = ClassFamily({class_name}), self._own_classes
         if any(each.binds_any for each in own if each.name == class_name):
             return f"`{class_name}` sets attributes by names that are not written"
-        if (below := binder_below(own, names, word)) is not None:
-            return f"`{below.name}` may bind `{word}` anew"
-        return self._ask(OVERRIDES, word, *sorted(names))
+        if (binder := family.binder(own, word)) is not None:
+            return f"`{binder.name}` may bind `{word}` anew"
+        return self._ask(OVERRIDES, word, *_spelled(family.below, family.beside))
 
-    def defines_below(self, class_name: str, words: frozenset[str]) -> str | None:
-        """Return who has a class below one, by any name, whose body defines one of some words anew."""
-        names = {class_name}
-        own = self._index.told(_classes, self._index.tree) if self._index is not None else ()
-        if (below := definer_below(own, names, words)) is not None:
-            return f"`{below[0]}` has a `{below[1]}` of its own"
-        return self._ask(DEFINES_BELOW, " ".join(sorted(words)), *sorted(names))
+    def defines_below(
+        self, class_name: str, words: frozenset[str], words_beside: frozenset[str] = frozenset()
+    ) -> str | None:
+        """Return who has a class below one, by any name, whose body defines one of some words anew.
+
+        So may a class that stands beside it among the bases of one below; ``words_beside`` count for those alone.
+        """
+        family = ClassFamily({class_name})
+        if (found := family.definer(self._own_classes, words, words_beside)) is not None:
+            return f"`{found[0].name}` has a `{found[1]}` of its own"
+        return self._ask(DEFINES_BELOW, *_spelled(words, words_beside, family.below, family.beside))
+
+    @property
+    def _own_classes(self) -> tuple[ClassWords, ...]:
+        return self._index.told(_classes, self._index.tree) if self._index is not None else ()
 
     def changes(self, name: str) -> str | None:
         """Return who may set an attribute of what a name of this module stands for, such as a method of a class."""
@@ -232,6 +240,11 @@ class ProjectView:
         if question not in self.asked:
             self.asked[question] = ask(question)
         return self.asked[question]
+
+
+def _spelled(*groups: Collection[str]) -> list[str]:
+    """Return groups of words as parts of a question."""
+    return [" ".join(sorted(each)) for each in groups]
 
 
 def _classes(index: AstIndex, _: ast.Module) -> tuple[ClassWords, ...]:

@@ -1,0 +1,116 @@
+"""What a class's objects hold and do where a class of another file stands beside it: projects before and after."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.before_and_after import check_runs_alike
+
+METHOD = """
+import torch
+
+
+class Base:
+    def sizes(self):
+        return 3
+
+    def buffer(self):
+        return torch.Tensor(self.sizes()).zero_()
+"""
+ATTRIBUTE = """
+import torch
+
+
+class Base:
+    n = 3
+
+    def buffer(self):
+        return torch.Tensor(self.n).zero_()
+"""
+SHOWN = "print(Child().buffer().shape)\n"
+MATRIX = "class Matrix:\n    n = (3, 1)\n    def sizes(self):\n        return (3, 1)\n"
+CHILD = f"from lib import Base\nfrom mix import Matrix\nclass Child(Matrix, Base):\n    pass\n{SHOWN}"
+BESIDE = {
+    "in a third file": {"main.py": CHILD, "mix.py": MATRIX},
+    "above what is in a third file": {
+        "main.py": CHILD.replace("Matrix", "Mixin"),
+        "mix.py": "import deep\nclass Mixin(deep.Matrix):\n    pass\n",
+        "deep.py": MATRIX,
+    },
+    "of a class further below": {
+        "main.py": f"from mid import Middle\nfrom mix import Matrix\nclass Child(Matrix, Middle):\n    pass\n{SHOWN}",
+        "mid.py": "from lib import Base\nclass Middle(Base):\n    pass\n",
+        "mix.py": MATRIX,
+    },
+    "in the own file": {"main.py": CHILD.replace("from mix", "from lib"), "lib.py": MATRIX},
+    "by a function": {
+        "main.py": f"from lib import Base\nfrom mix import made\nclass Child(made(), Base):\n    pass\n{SHOWN}",
+        "mix.py": f"def made():\n    {MATRIX.replace(chr(10), chr(10) + '    ').rstrip()}\n    return Matrix\n",
+    },
+}
+NOT_BESIDE = {
+    "of other names": {"main.py": CHILD, "mix.py": "class Matrix:\n    def shape(self):\n        return 4\n"},
+    "of another class": {
+        "main.py": "from lib import Base\nimport mix\nclass Child(Base):\n    pass\n" + SHOWN,
+        "mix.py": f"{MATRIX}class Other:\n    pass\nclass Both(Matrix, Other):\n    pass\n",
+    },
+}
+NET = """
+import torch.nn as nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = self.make_layer()
+        self.init_weights()
+
+    def make_layer(self):
+        return nn.Linear(2, 2)
+
+    def init_weights(self):
+        self.fc.weight.data.mul_(0.5)
+"""
+SHARED = "import torch.nn as nn\nSHARED = nn.Linear(2, 2)\n"
+TRAINED = """
+import torch
+from lib import Net
+from mix import Mixin
+class Child(Mixin, Net):
+    pass
+net = Child()
+loss = net.fc(net.fc(torch.ones(1, 2))).sum()
+Child()
+loss.backward()
+print(net.fc.weight.grad is not None)
+"""
+SHARING = {
+    "method": f"{SHARED}class Mixin:\n    def make_layer(self):\n        return SHARED\n",
+    "property": f"{SHARED}class Mixin:\n    fc = property(lambda self: SHARED, lambda self, layer: None)\n",
+}
+
+
+@pytest.mark.parametrize("how", BESIDE)
+@pytest.mark.parametrize("text", [METHOD, ATTRIBUTE], ids=["method", "attribute"])
+@pytest.mark.parametrize("alone", [False, True], ids=["folder", "file"])
+def test_a_class_beside_may_have_an_attribute_of_its_own(tmp_path: Path, text: str, how: str, alone: bool) -> None:
+    files = {**BESIDE[how], "lib.py": text + BESIDE[how].get("lib.py", "")}
+    assert "lib.py" not in check_runs_alike(tmp_path, files, *(["lib.py"] if alone else []))
+
+
+@pytest.mark.parametrize("how", NOT_BESIDE)
+def test_a_size_is_known_where_no_class_beside_has_it(tmp_path: Path, how: str) -> None:
+    changed = check_runs_alike(tmp_path, {**NOT_BESIDE[how], "lib.py": METHOD})
+    assert "torch.zeros(self.sizes())" in changed["lib.py"]
+
+
+@pytest.mark.parametrize("how", SHARING)
+def test_a_class_beside_may_give_a_layer_that_is_in_use(tmp_path: Path, how: str) -> None:
+    assert "lib.py" not in check_runs_alike(tmp_path, {"lib.py": NET, "mix.py": SHARING[how], "main.py": TRAINED})
+
+
+def test_a_class_beside_may_have_other_methods(tmp_path: Path) -> None:
+    mixin = "class Mixin:\n    def size(self):\n        return 2\n"
+    assert ".data" not in check_runs_alike(tmp_path, {"lib.py": NET, "mix.py": mixin, "main.py": TRAINED})["lib.py"]
