@@ -91,6 +91,48 @@ SHARING = {
     "property": f"{SHARED}class Mixin:\n    fc = property(lambda self: SHARED, lambda self, layer: None)\n",
 }
 
+LISTED = """
+import torch.nn as nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        for p in self.parameters():
+            p.data.mul_(0.5)
+"""
+HANDED_ON = """
+import torch.nn as nn
+
+
+def start(module):
+    for each in module.modules():
+        if isinstance(each, nn.Linear):
+            each.weight.data.mul_(0.5)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        start(self)
+"""
+APPLIED = HANDED_ON.replace("start(self)", "self.apply(start)")
+BRINGING = f"{SHARED}class Mixin(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+COOPERATIVE = """
+import torch
+from lib import Net
+from mix import Mixin, SHARED
+class Child(Net, Mixin):
+    pass
+net = Child()
+loss = SHARED(SHARED(torch.ones(1, 2))).sum()
+Child()
+loss.backward()
+print(net.fc.weight.sum())
+"""
+
 
 @pytest.mark.parametrize("how", BESIDE)
 @pytest.mark.parametrize("text", [METHOD, ATTRIBUTE], ids=["method", "attribute"])
@@ -114,3 +156,25 @@ def test_a_class_beside_may_give_a_layer_that_is_in_use(tmp_path: Path, how: str
 def test_a_class_beside_may_have_other_methods(tmp_path: Path) -> None:
     mixin = "class Mixin:\n    def size(self):\n        return 2\n"
     assert ".data" not in check_runs_alike(tmp_path, {"lib.py": NET, "mix.py": mixin, "main.py": TRAINED})["lib.py"]
+
+
+@pytest.mark.parametrize("lib", [LISTED, HANDED_ON, APPLIED], ids=["listed", "handed on", "applied"])
+def test_the_constructor_of_a_class_beside_may_bring_a_layer_that_is_in_use(tmp_path: Path, lib: str) -> None:
+    mixin = f"{BRINGING}        self.head = SHARED\n"
+    assert "lib.py" not in check_runs_alike(tmp_path, {"lib.py": lib, "mix.py": mixin, "main.py": COOPERATIVE})
+
+
+@pytest.mark.parametrize("lib", [LISTED, APPLIED], ids=["listed", "applied"])
+def test_a_class_beside_without_a_constructor_brings_no_layer(tmp_path: Path, lib: str) -> None:
+    mixin = f"{SHARED}class Mixin(nn.Module):\n    def size(self):\n        return 2\n"
+    child = COOPERATIVE.replace(
+        "class Child", "class Middle(Net):\n    def __init__(self):\n        super().__init__()\nclass Child"
+    )
+    changed = check_runs_alike(tmp_path, {"lib.py": lib, "mix.py": mixin, "main.py": child})
+    assert "no_grad" in changed["lib.py"]
+
+
+def test_a_class_beside_brings_no_layer_into_an_attribute_that_the_constructor_sets(tmp_path: Path) -> None:
+    mixin = f"{BRINGING}        self.head = SHARED\n"
+    changed = check_runs_alike(tmp_path, {"lib.py": NET, "mix.py": mixin, "main.py": COOPERATIVE})
+    assert "no_grad" in changed["lib.py"]

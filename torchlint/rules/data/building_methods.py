@@ -17,6 +17,9 @@ _LISTED_BY = _LISTING | {"_named_members"}
 _ANSWERING = frozenset({"__new__", "__setattr__", "__getattr__", "__getattribute__", "register_parameter"})
 """Methods that run whatever is set or asked."""
 
+_BRINGING = frozenset({"__init__"})
+"""What of a class beside may put parts into the object while it is built."""
+
 
 @remembered
 def lineage(owner: ast.ClassDef, context: FileContext) -> tuple[ast.ClassDef, ...]:
@@ -86,17 +89,19 @@ def redefined(function: Function, context: FileContext) -> str | None:
     """Return who has a class below that answers in its own way what is asked of an object while it is built.
 
     A method that it has for the constructor's may give a module that is in use; so may one that the class itself is
-    given from outside: ``Net.build = shared``.
+    given from outside: ``Net.build = shared``. Where the parts are listed, so may the constructor of a class beside:
+    ``super().__init__()`` runs it, and what it puts into the object is among them.
     """
     owner = context.parent(function)
     if not isinstance(owner, ast.ClassDef):
         return None
     words = {word for method in building_methods(function, context) for word in _asked(method, context)}
-    words |= _ANSWERING | (_LISTED_BY if words & _LISTING else set())
+    lists = not words.isdisjoint(_LISTING)
+    words |= _ANSWERING | (_LISTED_BY if lists else set())
     for each in lineage(owner, context):
         if (who := _changed(each.name, words, context)) is not None:
             return who
-    return context.other_texts.defines_below(owner.name, frozenset(words))
+    return context.other_texts.defines_below(owner.name, frozenset(words), _BRINGING if lists else frozenset())
 
 
 def _changed(name: str, words: set[str], context: FileContext) -> str | None:
@@ -112,6 +117,15 @@ def _changed(name: str, words: set[str], context: FileContext) -> str | None:
 
 
 def _asked(method: Function, context: FileContext) -> set[str]:
-    own = own_name(method)
-    asked = (each for each in context.inside(method, ast.Attribute) if isinstance(each.value, ast.Name))
-    return {each.attr for each in asked if isinstance(each.value, ast.Name) and each.value.id == own}
+    """Return what a method asks its object for; where it hands the object on, that may be any of its parts."""
+    own, found = own_name(method), set[str]()
+    for use in context.inside(method, ast.Name):
+        if use.id == own:
+            match context.parent(use):
+                case ast.Attribute(attr=word):
+                    found.add(word)
+                case ast.Call(func=ast.Name(id="super") | ast.Attribute(attr="__init__")):
+                    pass
+                case ast.Call(args=given) if use in given:
+                    found |= _LISTING
+    return found
