@@ -77,6 +77,17 @@ CALLERS = {
         ),
         "from lib import _make\nprint(_make(3))\n",
     ),
+    "class beside": (
+        METHOD,
+        "import lib\nclass Mixin:\n    def go(self):\n        return self._make(3)\n"
+        "class Sub(Mixin, lib.Net):\n    pass\n"
+        "class Other:\n    def _make(self, v):\n        return v\nprint(Sub().go())\n",
+    ),
+    "class beside with one of its own": (
+        METHOD,
+        "import lib\nclass Mixin:\n    def _make(self, v):\n        return v\n    def go(self):\n"
+        "        return self._make(3)\nclass Sub(lib.Net, Mixin):\n    pass\nprint(Sub().go())\n",
+    ),
     "elements": (LOOP, "from lib import make\nprint(make([3]))\n"),
 }
 OTHERS = {
@@ -86,6 +97,11 @@ OTHERS = {
         METHOD,
         "class Other:\n    def _make(self, v):\n        return v\n    def go(self):\n        return self._make(3)\n"
         "print(Other().go())\n",
+    ),
+    "a method that a class below has of its own": (
+        METHOD,
+        "class Other:\n    def _make(self, v):\n        return v\nclass Below(Other):\n    def go(self):\n"
+        "        return self._make(3)\nprint(Below().go())\n",
     ),
     "another name": (METHOD, "import lib\nprint(lib.Net().run())\n"),
 }

@@ -132,6 +132,23 @@ Child()
 loss.backward()
 print(net.fc.weight.sum())
 """
+RESET = """
+import torch
+from lib import Net
+class Other:
+    def init_weights(self):
+        pass
+class Mixin:
+    def reset(self):
+        self.init_weights()
+class Child(Net, Mixin):
+    pass
+net = Child()
+loss = net.fc(net.fc(torch.ones(1, 2))).sum()
+net.reset()
+loss.backward()
+print("ok")
+"""
 
 
 @pytest.mark.parametrize("how", BESIDE)
@@ -178,3 +195,13 @@ def test_a_class_beside_brings_no_layer_into_an_attribute_that_the_constructor_s
     mixin = f"{BRINGING}        self.head = SHARED\n"
     changed = check_runs_alike(tmp_path, {"lib.py": NET, "mix.py": mixin, "main.py": COOPERATIVE})
     assert "no_grad" in changed["lib.py"]
+
+
+def test_a_class_beside_may_call_what_the_constructor_calls(tmp_path: Path) -> None:
+    assert "lib.py" not in check_runs_alike(tmp_path, {"lib.py": NET, "main.py": RESET})
+
+
+def test_a_class_with_a_method_of_its_own_calls_that(tmp_path: Path) -> None:
+    own = RESET.replace("class Mixin", "class Mixin(Other)").replace("Child(Net, Mixin)", "Child(Net)")
+    changed = check_runs_alike(tmp_path, {"lib.py": NET, "main.py": own.replace("net.reset()", "Mixin().reset()")})
+    assert ".data" not in changed["lib.py"]

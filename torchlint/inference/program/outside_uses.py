@@ -58,7 +58,7 @@ class Taken:
     in_torch: bool = False
     """It binds the name anew in torch itself, in one of its modules or classes."""
     from_base: bool = False
-    """Its classes ask their own objects for the name, and it defines no method of that name: a base may."""
+    """A class asks its own object for the name, and has no method of that name here: a base may, or one beside it."""
 
 
 class Uses:
@@ -78,8 +78,8 @@ class Uses:
         """What ``setattr`` and the like bind, None for what is not told, and in what."""
         self._of_torch: set[str | None] = set()
         """What is bound anew in something of torch's; None for what is not told."""
-        self._inherited: set[str] = set()
-        """What the own object is asked for in methods, without the names of functions that the text defines."""
+        self._inherited = _inherited(index)
+        """What the own object is asked for in methods, without what a class itself defines."""
         self._loaded: set[str] = set()
         self._handed: set[str] = set()
         """The last words of modules that are used as objects by their names."""
@@ -92,8 +92,6 @@ class Uses:
         """Those of them that are no prose."""
         for node in index.order:
             self._read(node, index)
-        self._inherited.difference_update(each.name for each in index.nodes(ast.FunctionDef))
-        self._inherited.difference_update(each.name for each in index.nodes(ast.AsyncFunctionDef))
 
     def _read(self, node: ast.AST, index: AstIndex) -> None:
         match node:
@@ -145,8 +143,6 @@ class Uses:
         full = self._meaning(node.value)
         if full is not None or not _is_own(node.value):
             self._attributes[node.attr].add(full)
-        if _is_own(node.value):
-            self._inherited.add(node.attr)
         if not isinstance(node.ctx, ast.Load):
             if not _is_own(node.value):
                 self._stores[node.attr].add(self._last_word(node.value))
@@ -232,6 +228,30 @@ class Uses:
         """Return the dotted name of what an expression stands for by an import; None where none says."""
         first, *others = dotted(node) or [""]
         return ".".join([self._bound[first], *others]) if first in self._bound else None
+
+
+def _inherited(index: AstIndex) -> frozenset[str]:
+    """Return what classes ask their own objects for that neither they nor their bases in this text define."""
+    found = {each.attr for each in index.nodes(ast.Attribute) if _is_own(each.value)}
+    found.difference_update(_defined(index.tree, index))  # asked by functions outside of classes
+    classes = {each.name: each for each in index.nodes(ast.ClassDef)}
+    for each in index.nodes(ast.ClassDef):
+        line = [each]
+        for one in line:  # which grows meanwhile
+            above = (classes.get(_word_of(base)) for base in one.bases)
+            line += [other for other in above if other is not None and other not in line]
+        asked = {one.attr for one in index.inside(each, ast.Attribute) if _is_own(one.value)}
+        found |= asked.difference(*(_defined(one, index) for one in line))
+    return frozenset(found)
+
+
+def _defined(owner: ast.AST, index: AstIndex) -> Iterator[str]:
+    yield from (each.name for each in index.inside(owner, ast.FunctionDef))
+    yield from (each.name for each in index.inside(owner, ast.AsyncFunctionDef))
+
+
+def _word_of(base: ast.expr) -> str:
+    return ast.unparse(base).partition("[")[0].rpartition(".")[2]
 
 
 @dataclass(frozen=True)
