@@ -379,3 +379,30 @@ def test_a_flag_of_a_settings_module_may_become_a_number(tmp_path: Path, first: 
     main = f"{first}import uses\nprint(uses.leaf(1))\n"
     changed = check_runs_alike(tmp_path, {"settings.py": "TRAINS = False\n", "uses.py": use, "main.py": main})
     assert ("uses.py" in changed) is (not first)
+
+
+OPTIONAL = {
+    "a list before": "SIZES = [1.0, 2.0]\ntry:\n    from fast import SIZES\nexcept ImportError:\n    pass\n",
+    "a list instead": "try:\n    from fast import SIZES\nexcept ImportError:\n    SIZES = [1.0, 2.0]\n",
+}
+
+
+@pytest.mark.parametrize("way", OPTIONAL)
+@pytest.mark.parametrize("spelled", ["import settings as s", "from settings import SIZES as S"])
+def test_an_import_of_another_file_may_fail(tmp_path: Path, way: str, spelled: str) -> None:
+    code = "S" if "SIZES" in spelled else "s.SIZES"
+    files = {
+        "settings.py": OPTIONAL[way],
+        "fast.py": "import not_installed_here\n\nSIZES = 3\n",
+        "main.py": f"import torch\n{spelled}\n\nprint(torch.Tensor({code}).zero_().shape)\n",
+    }
+    assert "main.py" not in check_runs_alike(tmp_path, files)
+
+
+def test_an_import_of_another_file_that_gives_a_list_either_way_is_one(tmp_path: Path) -> None:
+    files = {
+        "settings.py": OPTIONAL["a list before"],
+        "fast.py": "SIZES = [3, 4]\n",
+        "main.py": "import torch\nimport settings as s\n\nprint(torch.Tensor(s.SIZES).shape)\n",
+    }
+    assert "torch.as_tensor(s.SIZES, dtype=torch.float32)" in check_runs_alike(tmp_path, files)["main.py"]

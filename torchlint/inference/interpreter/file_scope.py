@@ -118,14 +118,21 @@ class File:
         return self.general(owner).values.get(node, UNKNOWN)
 
     def followed(self, value: Value) -> Value:
-        """Return what an imported name of the project stands for, its file read now; other values as they are."""
+        """Return what an imported name of the project stands for, its file read now; other values as they are.
+
+        What else it may be, as where the import stands in a ``try``, it still may be.
+        """
         for name in value.names:
             if name.startswith(MARK) and "@" not in name:
                 break
         else:
             return value
         found = [self.project.find(name) if name.startswith(MARK) else named(name) for name in sorted(value.names)]
-        return join_all(each for each in found if each is not None) if all(found) else value
+        if not all(found):
+            return value
+        rest = value.kind & ~Kind.OTHER
+        others = value.having(kind=rest, names=frozenset()) if rest else NOTHING
+        return join_all([others, *(each for each in found if each is not None)])
 
     def exported(self, word: str) -> Value | None:
         """Return what another file gets by this name; None where this file does not bind it."""
