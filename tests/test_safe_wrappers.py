@@ -269,3 +269,34 @@ def test_a_handler_for_all_errors_keeps_what_another_class_would_detach(tmp_path
 def test_a_handler_of_other_errors_does_not_matter(tmp_path: Path) -> None:
     code = WRAPPED.replace("HANDLER", "except (RuntimeError, ValueError):").replace("[1.0], 3, ", "")
     assert "x.detach()" in check_runs_alike(tmp_path, {"main.py": code})["main.py"]
+
+
+LOADING = """
+import torch
+from torch.autograd import Variable
+
+
+def load():
+    return torch.ones(2)
+
+
+def mask():
+    return Variable(load())
+"""
+BOUND_ANEW = {
+    "an attribute": "import lib\nlib.load = lambda: None\nprint(lib.mask().shape)\n",
+    "a patch": "import lib\nfrom unittest.mock import patch\npatch('lib.load', print).start()\nprint(lib.mask())\n",
+    "another function": "import lib\ndef fake():\n    pass\nlib.load = fake\nprint(lib.mask().shape)\n",
+}
+
+
+@pytest.mark.parametrize("way", BOUND_ANEW)
+def test_a_function_that_is_bound_anew_may_give_none(tmp_path: Path, way: str) -> None:
+    assert "lib.py" not in check_runs_alike(tmp_path, {"lib.py": LOADING, "main.py": BOUND_ANEW[way]})
+
+
+@pytest.mark.parametrize(
+    "main", ["import lib\nprint(lib.mask())\n", "import lib\nlib.other = None\nprint(lib.mask())\n"]
+)
+def test_a_function_that_nobody_binds_anew_gives_its_tensor(tmp_path: Path, main: str) -> None:
+    assert "load().detach()" in check_runs_alike(tmp_path, {"lib.py": LOADING, "main.py": main})["lib.py"]

@@ -13,6 +13,7 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import IS_NOT_NONE, Decision
 from torchlint.rules.api import FileContext, Kind, asks_for_none
 from torchlint.rules.evidence.constructor_argument import brief
+from torchlint.rules.evidence.kept_meaning import rebinding
 from torchlint.rules.evidence.local_bindings import is_guarded, places_of
 
 _DEEPEST = 4
@@ -21,9 +22,20 @@ _DEEPEST = 4
 
 def is_not_none(node: cst.BaseExpression, context: FileContext) -> Decision:
     """Decide whether an expression is not `None`: open where the code shows that it may be."""
-    place = context.python(node)
-    may_be = isinstance(place, ast.expr) and _may_be(place, context)
-    return IS_NOT_NONE.decided("the code shows that it may be" if may_be else None, brief(node, context))
+    place, doubt = context.python(node), None
+    if isinstance(place, ast.expr):
+        doubt = "the code shows that it may be" if _may_be(place, context) else _gives_another(place, context)
+    return IS_NOT_NONE.decided(doubt, brief(node, context))
+
+
+def _gives_another(node: ast.expr, context: FileContext) -> str | None:
+    """Return who may bind a function of the project anew whose result an expression is: ``lib.load = lambda: None``."""
+    for each in _origins(node, context):
+        if isinstance(each, ast.Call) and any("@" in name for name in context.value(each.func).names):
+            found = rebinding([each.func], context)
+            if found is not None:
+                return found[1]
+    return None
 
 
 def _may_be(node: ast.expr, context: FileContext) -> bool:
