@@ -35,6 +35,19 @@ USES = {
         "from lib import Maker\n\n\nclass Other(Maker):\n    size = 3\n\n\nprint(Other().make().dtype)\n",
     ),
     "a list of the module": (SIZES, "import lib\n\nprint(lib.make(), lib.SIZES)\n"),
+    "a module that is handed on, and other names": (
+        SIZES,
+        "import lib\n\n\ndef change(module, options):\n    options.sizes = 3\n    return module.make()\n\n\n"
+        "print(change(lib, print if 0 else change), lib.SIZES)\n",
+    ),
+    "an object with an attribute of the name": (
+        SIZES,
+        "import lib\n\n\ndef change(options):\n    options.SIZES = 3\n\n\nchange(change)\nprint(lib.make())\n",
+    ),
+    "a module by its name that is only read": (
+        SIZES,
+        "import importlib\n\nlib = importlib.import_module('lib')\nprint(lib.make(), lib.SIZES)\n",
+    ),
     "a chosen type": (CHOSEN, "import lib\n\nprint(lib.make(), lib.use_cuda)\n"),
     "a layer of an object": (
         NET,
@@ -78,6 +91,36 @@ REBINDING = {
     "a patch": (
         SIZES,
         'from unittest import mock\n\nimport lib\n\nwith mock.patch("lib.SIZES", 4):\n    print(lib.make().shape)\n',
+    ),
+    "a function that is given the module": (
+        SIZES,
+        "import lib\n\n\ndef change(module, **values):\n    for key, value in values.items():\n"
+        "        setattr(module, key, value)\n\n\nchange(lib, SIZES=4)\nprint(lib.make().shape)\n",
+    ),
+    "a function of the own file that is given the module": (
+        SIZES + "\n\ndef change(module, value):\n    module.SIZES = value\n",
+        "import lib\n\nlib.change(lib, 4)\nprint(lib.make().shape)\n",
+    ),
+    "a loop over modules": (
+        SIZES,
+        "import lib\n\nfor each in (lib, print):\n    each.SIZES = 4\n    break\nprint(lib.make().shape)\n",
+    ),
+    "a module by its name": (
+        SIZES,
+        "import importlib\n\nlib = importlib.import_module('lib')\nlib.SIZES = 4\nprint(lib.make().shape)\n",
+    ),
+    "a module by a name that is put together": (
+        SIZES,
+        "import importlib\n\nname = 'l' + 'ib'\nlib = importlib.import_module(name)\nlib.SIZES = 4\n"
+        "print(lib.make().shape)\n",
+    ),
+    "the table of modules": (
+        SIZES,
+        "import sys\nfrom lib import make\n\nsys.modules['lib'].SIZES = 4\nprint(make().shape)\n",
+    ),
+    "code that runs in the module": (
+        SIZES,
+        "import lib\n\nexec('SIZ' + 'ES = 4', lib.__dict__)\nprint(lib.make().shape)\n",
     ),
     "the module by its text": (
         SIZES + "\n\ndef change(name, value):\n    globals()[name] = value\n",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from torchlint.inference.program.outside_uses import Signs, Taken, Uses, names_taken, uses_of
+from torchlint.inference.program.outside_uses import Signs, Taken, Uses, may_bind, names_taken, uses_of
 from torchlint.inference.program.source_files import read_whole, text_and_tree
 
 MayTake = Callable[[bytes, str, Signs], bool]
@@ -42,6 +42,17 @@ class NameTakers:
                 return Taken(from_any=True)
             self._taken[digest, name] = names_taken(raw, name, signs, partial(self._uses_of, path, raw, digest))
         return self._taken[digest, name]
+
+    def binds_somewhere(self, path: str, digest: str | None, name: str, is_named: bool) -> bool:
+        """Whether a text binds a name in an object of which it does not tell what it is."""
+        if digest is None:
+            return True
+        signs = self._signs_of(path, digest)
+        raw = read_whole(path) if is_named or signs.sets else b""
+        if not raw or not may_bind(raw, name, signs):
+            return raw is None
+        found = self._uses_of(path, raw, digest)
+        return found.binds_somewhere(name) if isinstance(found, Uses) else found is not None and name in found
 
     def _may_take(self, may: MayTake, path: str, digest: str, name: str) -> bool:
         if (digest, name, may) not in self._may:

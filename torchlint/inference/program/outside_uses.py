@@ -9,6 +9,12 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 
 from torchlint.inference.program.device_makers import dotted, imported
+from torchlint.inference.program.reached_modules import (
+    NAMED_BY_TEXT,
+    bound_by_text,
+    is_given_away,
+    module_of,
+)
 from torchlint.syntax.ast_index import AstIndex
 
 _STAR = re.compile(rb"\bfrom\s+(?:\.*)([\w.]*)\s+import\s*\(?\s*\*")
@@ -46,7 +52,9 @@ class Taken:
     from_any: bool = False
     """It takes the name from an object that may be any module."""
     binds: frozenset[str] = frozenset()
-    """In these it binds the name anew."""
+    """In these it binds the name anew; nothing for what it does not tell of, such as a parameter."""
+    gives_away: frozenset[str] = frozenset()
+    """These it hands to somebody who may set their attributes, whatever name is asked."""
     is_called: bool = False
     """It may call something of that name that is defined elsewhere."""
     is_asked: bool = False
@@ -69,6 +77,7 @@ class Uses:
         self._bound = dict(imported(index))
         self._torchs = frozenset(_names_of_torch(index, self._bound))
         """Names that stand for something of torch's without an import."""
+        self._by_text = dict(bound_by_text(index))
         self._imports: list[tuple[str | None, frozenset[str]]] = []
         self._attributes: dict[str, set[str | None]] = defaultdict(set)
         """What the objects stand for of which an attribute is asked, by its word; None where no import says."""
@@ -83,6 +92,8 @@ class Uses:
         self._loaded: set[str] = set()
         self._handed: set[str] = set()
         """The last words of modules that are used as objects by their names."""
+        self._given_away: set[str] = set()
+        """Those of them and of their parts that somebody is given who may set their attributes."""
         self._handed_parts: set[str] = set()
         """Likewise of what is taken from a module."""
         self._built: list[ast.expr] = []
@@ -103,6 +114,8 @@ class Uses:
                 self._loaded.add(word)
                 if word in self._bound and _is_handed_on(node, index):
                     self._handed.add(_last(self._bound[word]))
+                if (word in self._bound or word in self._by_text) and is_given_away(node, index):
+                    self._given_away.add(self._last_word(node))
             case ast.Constant(value=str(text)):
                 self._strings.add(text)
                 if not _is_prose(node, index):
@@ -122,6 +135,8 @@ class Uses:
                     self._setters.add((None, self._last_word(held)))
                     if self._is_of_torch(held) and self._last_word(held) != "init":  # that is asked for by itself
                         self._of_torch.add(None)
+            case ast.Call(func=ast.Name(id="exec"), args=[_, space, *_]) if (held := _owner_of(space)) is not None:
+                self._setters.add((None, self._last_word(held)))
             case ast.Call(func=ast.Name(id=word) | ast.Attribute(attr=word), args=[ast.Constant(value=str(text)), *_]):
                 if word in _PATCHING and text.startswith("torch."):  # `mock.patch("torch.tensor")`
                     self._of_torch.add(_last(text))
@@ -150,6 +165,8 @@ class Uses:
                 self._of_torch.add(node.attr)
         elif full is not None and _is_handed_on(node, index):
             self._handed_parts.add(node.attr)
+            if is_given_away(node, index):
+                self._given_away.add(node.attr)
 
     @property
     def binds_any_in_torch(self) -> bool:
@@ -169,6 +186,7 @@ class Uses:
             stars | run,
             from_any,
             frozenset(self._binds(name)),
+            frozenset(self._given_away),
             may_call,
             is_asked,
             is_built,
@@ -221,8 +239,14 @@ class Uses:
         """Whether an object is torch, or one of its modules and classes; the class of something may be."""
         return _may_be_of_torch(node, self._bound, self._torchs)
 
+    def binds_somewhere(self, name: str) -> bool:
+        """Whether a name is bound in an object of which this text does not tell what it is: a module, if one comes."""
+        return "" in self._binds(name)
+
     def _last_word(self, node: ast.expr) -> str:
-        return _last(self._meaning(node) or "")
+        """Return the last word of what an expression stands for by an import or its text, and nothing for others."""
+        by_text = self._by_text.get(node.id) if isinstance(node, ast.Name) else module_of(node)
+        return _last(self._meaning(node) or by_text or "")
 
     def _meaning(self, node: ast.expr) -> str | None:
         """Return the dotted name of what an expression stands for by an import; None where none says."""
@@ -361,7 +385,9 @@ def _hands_a_module_on(raw: bytes) -> bool:
     words = {word for each in found for word in each} - {b"self", b"cls"}
     if not words:
         return False
-    return bool(re.search(rb"^\s*(?:import|from)\b[^#]*?\b(?:%b)\b" % b"|".join(sorted(words)), raw, re.MULTILINE))
+    every = b"|".join(sorted(words))
+    named = re.search(rb"^\s*(?:import|from)\b[^#]*?\b(?:%b)\b" % every, raw, re.MULTILINE)
+    return named is not None or re.search(NAMED_BY_TEXT % every, raw) is not None
 
 
 def _is_setter(function: ast.expr) -> bool:

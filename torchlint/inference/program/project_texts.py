@@ -29,6 +29,7 @@ from torchlint.inference.program.none_flow import SETTING, NoneFlow
 from torchlint.inference.program.none_graph import ANY_ATTRIBUTE, NONE, Entry, NoneGraph
 from torchlint.inference.program.none_sources import words_that_set
 from torchlint.inference.program.outside_uses import Taken, may_bind, may_change
+from torchlint.inference.program.reached_modules import ANY_MODULE
 from torchlint.inference.program.signals import ERROR, REFUSAL, WARNING, Signal
 from torchlint.inference.program.source_files import code_in, python_files, read_whole, tree_in
 from torchlint.inference.program.tensor_fields import says_tensor
@@ -221,9 +222,20 @@ class _Look:
             return self._first_that(own, name, lambda each: each.is_changed, may_change)
         if where == TORCH:
             return self._first_that(own, name, lambda each: each.in_torch, may_bind)
-        return self._first_that(
-            own, name, lambda each: bool(each.binds) if where == ANYWHERE else module in each.binds, may_bind
-        )
+        if where == ANYWHERE:
+            return self._first_that(own, name, lambda each: bool(each.binds), may_bind)
+        found = self._first_that(own, name, lambda each: not each.binds.isdisjoint({module, ANY_MODULE}), may_bind)
+        return found or self._binder_of_given(own, module, name)
+
+    def _binder_of_given(self, own: str, module: str, name: str) -> str | None:
+        """Return the path of a file that may bind a name in whatever it is given, where somebody gives it a module."""
+        if self._first_that(own, module, lambda each: module in each.gives_away) is None:
+            return None
+        named = {path for path, _ in self._words.holding((name.encode(),))}
+        for path, digest in self._digests.items():
+            if self._takers.binds_somewhere(path, digest, name, path in named):
+                return self._shown(path)
+        return None
 
     def overrider(self, family: ClassFamily, word: str) -> str | None:
         """Return the clause about the first file with a class of a family that may bind a word anew."""
