@@ -300,3 +300,28 @@ def test_a_function_that_is_bound_anew_may_give_none(tmp_path: Path, way: str) -
 )
 def test_a_function_that_nobody_binds_anew_gives_its_tensor(tmp_path: Path, main: str) -> None:
     assert "load().detach()" in check_runs_alike(tmp_path, {"lib.py": LOADING, "main.py": main})["lib.py"]
+
+
+MASK = """
+import torch
+from torch.autograd import Variable
+
+MASK = torch.ones(2)
+
+
+def mask():
+    return Variable(MASK)
+"""
+
+
+@pytest.mark.parametrize("setting", ["lib.MASK = None", "one = lib\none.MASK = None", "setattr(lib, 'MASK', None)"])
+@pytest.mark.parametrize("got", ["import lib", "import importlib\nlib = importlib.import_module('lib')"])
+def test_a_name_of_the_module_may_be_set_to_none_elsewhere(tmp_path: Path, setting: str, got: str) -> None:
+    main = f"{got}\n{setting}\nprint(lib.mask())\n"
+    assert "lib.py" not in check_runs_alike(tmp_path, {"lib.py": MASK, "main.py": main})
+
+
+@pytest.mark.parametrize("setting", ["lib.MASK = lib.torch.zeros(2)", "lib.OTHER = None", "self = lib"])
+def test_a_name_of_the_module_that_is_set_to_a_tensor_is_one(tmp_path: Path, setting: str) -> None:
+    main = f"import lib\n{setting}\nprint(lib.mask())\n"
+    assert "MASK.detach()" in check_runs_alike(tmp_path, {"lib.py": MASK, "main.py": main})["lib.py"]

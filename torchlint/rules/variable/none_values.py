@@ -7,6 +7,7 @@ from file to file, any binding counts (:mod:`torchlint.inference.program.none_gr
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 import libcst as cst
 
@@ -24,17 +25,21 @@ def is_not_none(node: cst.BaseExpression, context: FileContext) -> Decision:
     """Decide whether an expression is not `None`: open where the code shows that it may be."""
     place, doubt = context.python(node), None
     if isinstance(place, ast.expr):
-        doubt = "the code shows that it may be" if _may_be(place, context) else _gives_another(place, context)
+        doubt = "the code shows that it may be" if _may_be(place, context) else _bound_anew(place, context)
     return IS_NOT_NONE.decided(doubt, brief(node, context))
 
 
-def _gives_another(node: ast.expr, context: FileContext) -> str | None:
-    """Return who may bind a function of the project anew whose result an expression is: ``lib.load = lambda: None``."""
-    for each in _origins(node, context):
-        if isinstance(each, ast.Call) and any("@" in name for name in context.value(each.func).names):
-            found = rebinding([each.func], context)
-            if found is not None:
-                return found[1]
+def _bound_anew(node: ast.expr, context: FileContext) -> str | None:
+    """Return who may bind anew what an expression comes from: a function of the project, or a name to `None`."""
+    others = context.other_texts
+    for each, _ in _passed(node, context):
+        match each:
+            case ast.Call(func=function) if any("@" in name for name in context.value(function).names):
+                if (found := rebinding([function], context)) is not None:
+                    return found[1]
+            case ast.Name(id=word) if isinstance(context.scope_that_binds(each), ast.Module):
+                if others.hands_none((f".{word}", "-1", word, "0")) is not None and (who := others.binds(word)):
+                    return who
     return None
 
 
@@ -51,17 +56,32 @@ def _may_be(node: ast.expr, context: FileContext) -> bool:
     return any(context.other_texts.hands_none(each) is not None for each in flow.entries(origins))
 
 
-def _origins(node: ast.expr, context: FileContext, depth: int = _DEEPEST) -> list[ast.expr]:
+def _origins(node: ast.expr, context: FileContext) -> list[ast.expr]:
     """Return what an expression comes from: of a name all that may be bound to it where it stands."""
+    return [each for each, values in _passed(node, context) if not values and not _is_of_tensor(each, context)]
+
+
+def _passed(node: ast.expr, context: FileContext, depth: int = _DEEPEST) -> Iterator[tuple[ast.expr, list[ast.expr]]]:
+    """Yield an expression and all that it comes from, each with what it is bound to where that is told of a name."""
+    values = _values(node, context) if isinstance(node, ast.Name) and depth else []
+    yield node, values
+    for each in values:
+        yield from _passed(each, context, depth - 1)
+
+
+def _values(name: ast.Name, context: FileContext) -> list[ast.expr]:
+    """Return what may be bound to a name where it stands; nothing where not all of that is told."""
+    places = places_of(name, context)
+    values = [_bound(each, context) for each in places if isinstance(each, ast.Name)]
+    return [each for each in values if each is not None] if len(values) == len(places) and None not in values else []
+
+
+def _is_of_tensor(node: ast.expr, context: FileContext) -> bool:
+    """Whether an expression is an attribute of torch's own, whatever other objects have of that name."""
     match node:
-        case ast.Attribute(value=inner, attr=word) if word != "grad" and context.value(inner).is_tensor:
-            return []  # it is torch's own, whatever other objects have of that name
-        case ast.Name() if depth:
-            places = places_of(node, context)
-            values = [_bound(each, context) for each in places if isinstance(each, ast.Name)]
-            if values and len(values) == len(places) and None not in values:
-                return [origin for each in values if each is not None for origin in _origins(each, context, depth - 1)]
-    return [node]
+        case ast.Attribute(value=inner, attr=word):
+            return word != "grad" and context.value(inner).is_tensor
+    return False
 
 
 def _bound(place: ast.Name, context: FileContext) -> ast.expr | None:
