@@ -45,6 +45,16 @@ BESIDE = {
         "mix.py": MATRIX,
     },
     "in the own file": {"main.py": CHILD.replace("from mix", "from lib"), "lib.py": MATRIX},
+    "under other names": {
+        "main.py": "import lib, mix\nMixin = mix.Matrix\nOurs = lib.Base\n"
+        f"class Child(Mixin, Ours):\n    pass\n{SHOWN}",
+        "mix.py": MATRIX,
+    },
+    "under the names of a third file": {
+        "main.py": f"from mid import Mixin, Ours\nclass Child(Mixin, Ours):\n    pass\n{SHOWN}",
+        "mid.py": "from lib import Base as Ours\nfrom mix import Matrix as Mixin\n",
+        "mix.py": MATRIX,
+    },
     "by a function": {
         "main.py": f"from lib import Base\nfrom mix import made\nclass Child(made(), Base):\n    pass\n{SHOWN}",
         "mix.py": f"def made():\n    {MATRIX.replace(chr(10), chr(10) + '    ').rstrip()}\n    return Matrix\n",
@@ -52,6 +62,10 @@ BESIDE = {
 }
 NOT_BESIDE = {
     "of other names": {"main.py": CHILD, "mix.py": "class Matrix:\n    def shape(self):\n        return 4\n"},
+    "under a name that stands for another class": {
+        "main.py": "from lib import Base\nimport mix\nMixin = mix.Other\nclass Child(Mixin, Base):\n    pass\n" + SHOWN,
+        "mix.py": f"{MATRIX}class Other:\n    pass\n",
+    },
     "of another class": {
         "main.py": "from lib import Base\nimport mix\nclass Child(Base):\n    pass\n" + SHOWN,
         "mix.py": f"{MATRIX}class Other:\n    pass\nclass Both(Matrix, Other):\n    pass\n",

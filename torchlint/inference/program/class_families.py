@@ -91,7 +91,7 @@ class FamilyTexts:
         while size < family.size:
             size = family.size
             texts = set(self._words.holding(map(str.encode, family.below)))
-            texts.update(text for each in family.beside for text in self._words.defining(each))
+            texts.update(text for each in family.beside for text in self._words.naming(each))
             for path, digest in sorted(texts):
                 yield path, self._classes_of(path, digest)
 

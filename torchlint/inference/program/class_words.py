@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -34,13 +35,45 @@ class ClassWords:
 
 
 def class_words(index: AstIndex) -> tuple[ClassWords, ...]:
-    """Read all classes of a text, those that ``type(name, bases, body)`` makes among them."""
-    classes = index.nodes(ast.ClassDef)
-    bound = {each.id for each in index.nodes(ast.Name) if isinstance(each.ctx, ast.Store)}
-    bound |= {each.arg for each in index.nodes(ast.arg)}
+    """Read all classes of a text, those that ``type(name, bases, body)`` makes and other names of one among them."""
+    classes, aliases = index.nodes(ast.ClassDef), list(_assigned_aliases(index))
+    stored = Counter(each.id for each in index.nodes(ast.Name) if isinstance(each.ctx, ast.Store))
+    stored.update(each.arg for each in index.nodes(ast.arg))
+    stored.subtract(name for name, _ in aliases)
+    bound = {name for name, count in stored.items() if count > 0}
     meanings = dict.fromkeys(bound - {each.name for each in classes}, "*") | dict(imported(index))
     made = (_made(each, meanings) for each in index.nodes(ast.Call))
-    return (*(_read(each, meanings, index) for each in classes), *(each for each in made if each is not None))
+    return (
+        *(_read(each, meanings, index) for each in classes),
+        *(each for each in made if each is not None),
+        *(_alias(name, base) for name, base in (*aliases, *_imported_aliases(index))),
+    )
+
+
+def _assigned_aliases(index: AstIndex) -> Iterator[tuple[str, str]]:
+    """Yield each name that is another one for what may be a class, with the last word of that: ``Base = nets.Net``."""
+    for node in index.nodes(ast.Assign):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name(id=base) | ast.Attribute(attr=base)):
+                if _may_be_class(name) and _may_be_class(base):
+                    yield name, base
+
+
+def _imported_aliases(index: AstIndex) -> Iterator[tuple[str, str]]:
+    """Yield likewise what ``from nets import Net as Base`` binds, which other files may take from here."""
+    for node in index.nodes(ast.ImportFrom):
+        for each in node.names:
+            if each.asname and each.asname != each.name and _may_be_class(each.asname) and _may_be_class(each.name):
+                yield each.asname, each.name
+
+
+def _may_be_class(name: str) -> bool:
+    return name.lstrip("_")[:1].isupper()
+
+
+def _alias(name: str, base: str) -> ClassWords:
+    """Return another name of a class as one below it that binds nothing."""
+    return ClassWords(name, frozenset({base}), frozenset(), frozenset(), binds_any=False)
 
 
 def _made(call: ast.Call, meanings: dict[str, str]) -> ClassWords | None:

@@ -10,6 +10,7 @@ from torchlint.inference.program.source_files import code_in
 
 _WORD = re.compile(rb"[\w\x80-\xff]+")
 _DEFINITION = re.compile(rb"\b(?:def|class)[ \t\\\r\n]+([\w\x80-\xff]+)")
+_NAMING = re.compile(rb"\b(?:class|as)[ \t\\\r\n]+([\w\x80-\xff]+)|^[ \t]*([\w\x80-\xff]+)[ \t]*=(?!=)", re.MULTILINE)
 
 
 class WordIndex:
@@ -23,6 +24,7 @@ class WordIndex:
         self._places: dict[bytes, list[int]] | None = None
         """Where the texts that hold a word stand in the list of them."""
         self._defined: dict[str, frozenset[str]] = {}
+        self._named: dict[str, frozenset[str]] = {}
         self._names: frozenset[str] | None = None
 
     def renew(self, texts: Iterable[tuple[str, str]]) -> None:
@@ -44,6 +46,10 @@ class WordIndex:
         """Return the texts that define a function or class of a name, likewise."""
         return [each for each in self.holding((name.encode(),)) if name in self._defined_in(*each)]
 
+    def naming(self, name: str) -> list[tuple[str, str]]:
+        """Return the texts that define a class of a name, or give the name to one."""
+        return [each for each in self.holding((name.encode(),)) if name in self._named_in(*each)]
+
     @property
     def defined(self) -> frozenset[str]:
         """The names of the functions and classes of all texts."""
@@ -62,3 +68,9 @@ class WordIndex:
             found = _DEFINITION.findall(code_in(path))
             self._defined[digest] = frozenset(each.decode("utf-8", "replace") for each in found)
         return self._defined[digest]
+
+    def _named_in(self, path: str, digest: str) -> frozenset[str]:
+        if digest not in self._named:
+            found = {b"".join(each) for each in _NAMING.findall(code_in(path))}
+            self._named[digest] = frozenset(each.decode("utf-8", "replace") for each in found)
+        return self._named[digest]
