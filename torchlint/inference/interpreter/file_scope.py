@@ -13,6 +13,7 @@ from torchlint.inference.hints import value_of as annotated_value
 from torchlint.inference.interpreter.classes import Classes, object_of
 from torchlint.inference.interpreter.closures import Closures, loosened
 from torchlint.inference.interpreter.decorators import Wrappers
+from torchlint.inference.interpreter.default_device import may_be_changed
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.filled_attributes import set_in
 from torchlint.inference.interpreter.module_scope import Stars, TopLevel
@@ -27,18 +28,16 @@ from torchlint.inference.interpreter.parameters import (
 from torchlint.inference.interpreter.project import MARK, Effort, Project
 from torchlint.inference.interpreter.statements import Flow
 from torchlint.inference.interpreter.summaries import Summaries, place_of
-from torchlint.inference.lattice import NOTHING, UNKNOWN, Device, Kind, Mode, Value, annotated, join, join_all, of_kind
+from torchlint.inference.lattice import NOTHING, UNKNOWN, Kind, Mode, Value, annotated, join, join_all, of_kind
 from torchlint.inference.models import grad_mode
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import (
     last_word_of_name,
     names_other_accelerators,
-    place_named,
     says_accelerator,
 )
 from torchlint.inference.program.bindings import binds_by_text, imported_only, lines_of, setting_inside
 from torchlint.inference.program.correlated_branches import Assumed, named_tests
-from torchlint.inference.program.device_makers import imported, makes_device
 from torchlint.inference.program.frameworks import imports_torch
 from torchlint.inference.program.imports import BUILTINS, named, path_of
 from torchlint.inference.program.module_files import Imports, Location, is_test
@@ -47,9 +46,6 @@ from torchlint.syntax.ast_index import AstIndex, Function
 
 _MOST_ASSUMED = 8
 """A function is walked at most this often for how its tests may come out."""
-
-_SETS_TYPE = "set_default_tensor_type"
-_SETS_DEFAULT_DEVICE = frozenset({"set_default_device", _SETS_TYPE})
 
 
 @dataclass(eq=False)
@@ -229,37 +225,8 @@ class File:
         return is_test(self.place.path if self.place is not None else self.index.source.path)
 
     def changes_default_device(self, before: ast.AST) -> bool:
-        """Whether the file may have set another default device when a place is reached.
-
-        By call, or by ``with torch.device(...):``. What the module itself does above all of these has been done before.
-        """
-        changes = self._changes_of_default_device
-        last = self._last_line_run_before(before) if changes else None
-        return bool(changes) if last is None else any(each.lineno <= last for each in changes)
-
-    @cached_property
-    def _changes_of_default_device(self) -> tuple[ast.expr, ...]:
-        setters = (node for node in self.index.nodes(ast.Attribute) if node.attr in _SETS_DEFAULT_DEVICE)
-        changes: list[ast.expr] = [each for each in setters if not _sets_the_host(each, self.index.parents.get(each))]
-        contexts = (item.context_expr for node in self.index.nodes(ast.With) for item in node.items)
-        entered = [each for each in contexts if isinstance(each, ast.Call) and last_word_of_name(each) == "device"]
-        modules = dict(imported(self.index)) if entered else {}
-        return (*changes, *(each for each in entered if makes_device(each.func, modules)))
-
-    def _last_line_run_before(self, node: ast.AST) -> int | None:
-        """Return the last line that may have been run before code of the module: in a loop, all of that.
-
-        None in a function, which runs whenever it is called.
-        """
-        last = 0
-        above: ast.AST | None = node
-        while isinstance(above, ast.expr | ast.stmt | ast.comprehension | ast.keyword):
-            if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.GeneratorExp):
-                return None
-            if not last or isinstance(above, ast.For | ast.AsyncFor | ast.While):
-                last = getattr(above, "end_lineno", None) or 0
-            above = self.index.parents.get(above)
-        return last if isinstance(above, ast.Module) else None
+        """Whether the file may have set another default device when a place is reached."""
+        return may_be_changed(self.index, before)
 
     # ------------------------------------------------------------------ walks
     def forget(self) -> None:
@@ -489,17 +456,6 @@ class File:
     def is_running(self, node: ast.AST) -> bool:
         """Whether a function is being walked for all calls at this moment."""
         return node in self.project.walking
-
-
-def _sets_the_host(setter: ast.Attribute, call: ast.AST | None) -> bool:
-    """Whether the host is made the default, as ``torch.set_default_tensor_type(torch.DoubleTensor)`` does."""
-    of_type = setter.attr == _SETS_TYPE
-    match call:
-        case ast.Call(func=function, args=[ast.Constant(value=str(text))], keywords=[]) if function is setter:
-            return text.count(".") == 1 if of_type else place_named(text) == Device.HOST
-        case ast.Call(func=function, args=[ast.Attribute(value=ast.Name(id=package), attr=word)], keywords=[]):
-            return of_type and function is setter and package != "cuda" and word.endswith("Tensor")
-    return False
 
 
 __all__ = ["File", "Function"]
