@@ -71,6 +71,13 @@ NOT_BESIDE = {
         "mix.py": f"{MATRIX}class Other:\n    pass\nclass Both(Matrix, Other):\n    pass\n",
     },
 }
+BODIES = {
+    "a handler": "try:\n        import not_installed_here\n    except ImportError:\n        n = (3, 1)\n",
+    "a loop": "for n in [(3, 1)]:\n        pass\n",
+    "a context": "with contextlib.nullcontext():\n        n = (3, 1)\n",
+    "what a context gives": "with contextlib.nullcontext((3, 1)) as n:\n        pass\n",
+    "an import": "from mix import n\n",
+}
 NET = """
 import torch.nn as nn
 
@@ -171,6 +178,13 @@ print("ok")
 def test_a_class_beside_may_have_an_attribute_of_its_own(tmp_path: Path, text: str, how: str, alone: bool) -> None:
     files = {**BESIDE[how], "lib.py": text + BESIDE[how].get("lib.py", "")}
     assert "lib.py" not in check_runs_alike(tmp_path, files, *(["lib.py"] if alone else []))
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_a_class_below_may_bind_an_attribute_in_a_block_of_its_body(tmp_path: Path, body: str) -> None:
+    main = f"import contextlib\nfrom lib import Base\nclass Child(Base):\n    {BODIES[body]}{SHOWN}"
+    files = {"lib.py": ATTRIBUTE, "mix.py": "n = (3, 1)\n", "main.py": main}
+    assert "lib.py" not in check_runs_alike(tmp_path, files)
 
 
 @pytest.mark.parametrize("how", NOT_BESIDE)

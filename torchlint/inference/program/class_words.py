@@ -108,8 +108,22 @@ def _of_body(body: Iterable[ast.stmt]) -> Iterator[str | None]:
                 yield from (each.id for one in targets for each in ast.walk(one) if isinstance(each, ast.Name))
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
                 yield name
-            case ast.If(body=inner, orelse=other) | ast.Try(body=inner, orelse=other):
-                yield from _of_body((*inner, *other))
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                words = (each.asname or each.name.partition(".")[0] for each in names)
+                yield from (None if word == "*" else word for word in words)
+            case ast.If() | ast.Try() | ast.With() | ast.For() | ast.While():
+                yield from _of_block(statement)
+
+
+def _of_block(block: ast.If | ast.Try | ast.With | ast.For | ast.While) -> Iterator[str | None]:
+    """Yield what a class binds in a block of its body, and what the block itself binds."""
+    targets = [each.optional_vars for each in block.items if each.optional_vars] if isinstance(block, ast.With) else []
+    targets += [block.target] if isinstance(block, ast.For) else []
+    yield from (each.id for one in targets for each in ast.walk(one) if isinstance(each, ast.Name))
+    handlers = block.handlers if isinstance(block, ast.Try) else []
+    parts = (getattr(block, part, []) for part in ("body", "orelse", "finalbody"))
+    for body in (*parts, *(each.body for each in handlers)):
+        yield from _of_body(body)
 
 
 def _of_object(node: ast.AST) -> Iterator[str | None]:
