@@ -103,6 +103,10 @@ OTHERS = {
         "class Other:\n    def _make(self, v):\n        return v\nclass Below(Other):\n    def go(self):\n"
         "        return self._make(3)\nprint(Below().go())\n",
     ),
+    "a method that a class above in the same file has of its own": (
+        "class Base:\n    def _make(self, v):\n        return v\n" + METHOD.replace("class Net", "class Net(Base)"),
+        "import lib\nprint(lib.Net().run())\n",
+    ),
     "another name": (METHOD, "import lib\nprint(lib.Net().run())\n"),
 }
 
@@ -139,3 +143,10 @@ def test_a_flag_is_what_the_own_file_hands_over_where_nobody_else_calls(tmp_path
         "print(leaf(False), leaf())\n"
     )
     assert ".requires_grad_(flag)" in check_runs_alike(tmp_path, {"main.py": lib})["main.py"]
+
+
+def test_a_class_above_in_another_file_calls_its_own_method_which_is_ours(tmp_path: Path) -> None:
+    base = "class Base:\n    def _make(self, v):\n        return v\n    def go(self):\n        return self._make(3)\n"
+    lib = f"from base import Base\n{METHOD.replace('class Net', 'class Net(Base)')}"
+    files = {"base.py": base, "lib.py": lib, "main.py": "import lib\nprint(lib.Net().run(), lib.Net().go())\n"}
+    assert "lib.py" not in check_runs_alike(tmp_path, files)

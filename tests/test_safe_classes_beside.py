@@ -233,3 +233,12 @@ def test_a_class_with_a_method_of_its_own_calls_that(tmp_path: Path) -> None:
     own = RESET.replace("class Mixin", "class Mixin(Other)").replace("Child(Net, Mixin)", "Child(Net)")
     changed = check_runs_alike(tmp_path, {"lib.py": NET, "main.py": own.replace("net.reset()", "Mixin().reset()")})
     assert ".data" not in changed["lib.py"]
+
+
+def test_a_class_above_in_another_file_may_call_what_the_constructor_calls(tmp_path: Path) -> None:
+    lib = NET.replace("class Net(nn.Module)", "from mix import Mixin\n\n\nclass Net(nn.Module, Mixin)")
+    mixin = (
+        "class Mixin:\n    def init_weights(self):\n        pass\n    def reset(self):\n        self.init_weights()\n"
+    )
+    main = RESET.replace("class Child(Net, Mixin)", "class Child(Net)")
+    assert "lib.py" not in check_runs_alike(tmp_path, {"lib.py": lib, "mix.py": mixin, "main.py": main})

@@ -49,7 +49,7 @@ SPELLS, DEFINES, BINDS_INIT, RECORDS, OVERRIDES = "word", "method", "initialiser
 WATCHES, MAKES_ERRORS, TELLS_ERRORS = "watcher", "warning filter", "handler of one error"
 STARS, READS_ANNOTATIONS, HANDS_ON, INITIALISES = "star", "annotations", "given", "parameter"
 TESTS, ENTERS = "tests", "entered"
-DEFINES_BELOW, IMPORTS = "definition", "import"
+DEFINES_BELOW, IMPORTS, CALLS_JOINED = "definition", "import", "method of a class joined to this one"
 
 HERE, ANYWHERE, INSIDE, TORCH = "here", "anywhere", "inside", "torch"
 """Where a name is bound anew: in the module that asks, in any, as an attribute of what it stands for, or in torch."""
@@ -97,8 +97,8 @@ def ask(question: Question) -> str | None:
     if what == BINDS:
         binder = look.binder(own, *more)
         return f"`{binder}` may bind `{more[0]}` anew" if binder else None
-    if what in (OVERRIDES, DEFINES_BELOW):
-        return _in_family(look, what, *more)
+    if what in (OVERRIDES, DEFINES_BELOW, CALLS_JOINED):
+        return _in_family(look, own, what, *more)
     if what == CALLS:
         caller = look.caller(own, *more)
         return f"`{caller}` may call `{more[0]}`" if caller else None
@@ -130,13 +130,15 @@ def ask(question: Question) -> str | None:
     return found
 
 
-def _in_family(look: _Look, what: str, *more: str) -> str | None:
+def _in_family(look: _Look, own: str, what: str, *more: str) -> str | None:
     """Answer who has a class below or beside some that binds a word anew, or whose body defines one of some words."""
     *words, below, beside = more
     family = ClassFamily(set(below.split()), set(beside.split()))
     if what == OVERRIDES:
         return look.overrider(family, words[0])
-    return look.definer_below(family, *(frozenset(each.split()) for each in words))
+    if what == CALLS_JOINED:
+        return look.definer_below(family, frozenset(), frozenset(words), but=own)
+    return look.definer_below(family, frozenset(words[0].split()), frozenset(words[1].split()))
 
 
 def look_again() -> None:
@@ -242,16 +244,18 @@ class _Look:
         self._refresh()
         for path, classes in self._families.holding(family):
             if (found := family.binder(classes, word)) is not None:
-                place = "beside this one" if family.is_beside(found) else "below"
+                place = "joined to this one" if family.is_beside(found) else "below"
                 return f"`{self._shown(path)}` has a class {place} that may bind `{word}` anew"
         return None
 
-    def definer_below(self, family: ClassFamily, words: frozenset[str], words_beside: frozenset[str]) -> str | None:
-        """Return the clause about the first file with a class of a family whose body defines one of some words."""
+    def definer_below(
+        self, family: ClassFamily, words: frozenset[str], words_beside: frozenset[str], but: str = ""
+    ) -> str | None:
+        """Return the clause about the first file, but one, with a class of a family that defines one of some words."""
         self._refresh()
         for path, classes in self._families.holding(family):
-            if (found := family.definer(classes, words, words_beside)) is not None:
-                place = "beside this one" if family.is_beside(found[0]) else "below"
+            if (found := family.definer(classes, words, words_beside)) is not None and path != but:
+                place = "joined to this one" if family.is_beside(found[0]) else "below"
                 return f"`{self._shown(path)}` has a class {place} with a `{found[1]}` of its own"
         return None
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from torchlint.inference.program.annotation_readers import hands_on, reads_annotations
 from torchlint.inference.program.callers import Callee
 from torchlint.inference.program.class_families import ClassFamily
-from torchlint.inference.program.class_words import ClassWords, class_words
+from torchlint.inference.program.class_words import ANY, ClassWords, class_words
 from torchlint.inference.program.entered_contexts import Elsewhere
 from torchlint.inference.program.initialised_parameters import Written, written_parameters
 from torchlint.inference.program.module_files import is_test
@@ -22,6 +22,7 @@ from torchlint.inference.program.project_texts import (
     BINDS,
     BINDS_INIT,
     CALLS,
+    CALLS_JOINED,
     DEFINES,
     DEFINES_BELOW,
     ENTERS,
@@ -206,6 +207,19 @@ class ProjectView:
     def calls(self, name: str, is_method: bool) -> str | None:
         """Return who may call a function or a method of a name that is defined here."""
         return self._ask(CALLS, name, "method" if is_method else "function")
+
+    def calls_method(self, class_name: str, name: str) -> str | None:
+        """Return who may call a method of a class of this file from elsewhere.
+
+        A base in another file, or a class beside this one, may call its own method of the name: that is ours then.
+        """
+        if (caller := self.calls(name, is_method=True)) is not None:
+            return caller
+        family, own = ClassFamily({class_name}), self._own_classes
+        family.beside.update(base for each in own if each.name == class_name for base in each.bases - ANY)
+        list(family.members(own))  # which makes it grow; what this file itself calls is in sight
+        joined = self._ask(CALLS_JOINED, *_spelled((name,), family.below, family.beside))
+        return f"{joined}, and may call it" if joined is not None else None
 
     def takes(self, name: str, by_star: bool) -> str | None:
         """Return who may take a name from this module; ``by_star``: an import of all names takes it, too."""

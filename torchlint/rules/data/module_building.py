@@ -133,8 +133,10 @@ class _Building:
         """Who may call an initialiser from another file, when a graph may hold what it writes; nobody a constructor."""
         if self._function.name == "__init__" or not (self.initialises or self._is_applied):
             return None
-        is_method = not isinstance(self._context.parent(self._function), ast.Module)
-        return self._context.other_texts.calls(self._function.name, is_method)
+        others, name = self._context.other_texts, self._function.name
+        if self._owner is not None:
+            return others.calls_method(self._owner.name, name)
+        return others.calls(name, is_method=not isinstance(self._context.parent(self._function), ast.Module))
 
     @cached_property
     def redefined(self) -> str | None:

@@ -338,13 +338,11 @@ def handed_elsewhere(name: ast.Name, context: FileContext) -> str:
     if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) or name.id not in parameters(function):
         return ""
     owner, others = context.parent(function), context.other_texts
-    if (caller := others.calls(function.name, is_method=isinstance(owner, ast.ClassDef))) is not None:
-        return f"{caller}, with something else for `{name.id}`"
     if isinstance(owner, ast.ClassDef):
-        beside = others.defines_below(owner.name, frozenset(), frozenset({function.name}))
-        if beside is not None:
-            return f"{beside}, whose callers may reach this one with something else for `{name.id}`"
-    return ""
+        caller = others.calls_method(owner.name, function.name)
+    else:
+        caller = others.calls(function.name, is_method=False)
+    return f"{caller}, with something else for `{name.id}`" if caller is not None else ""
 
 
 def _methods(function: Function, context: FileContext) -> list[ast.Attribute]:
