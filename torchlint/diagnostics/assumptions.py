@@ -194,8 +194,8 @@ NAME_IS_KEPT = Assumption(
     "name-keeps-its-meaning",
     "nothing out of sight binds `{}` anew",
     "no file of the project does so",
-    "No other file binds the name or the attribute anew, as `nets.Variable = ...`, `net.size = ...`, a class below and "
-    "`mock.patch` do.",
+    "No other file binds the name or the attribute anew, as `nets.Variable = ...`, `net.size = ...`, a class below, a "
+    "mixin beside it and `mock.patch` do.",
 )
 IS_DATA = Assumption(
     "argument-is-data",
