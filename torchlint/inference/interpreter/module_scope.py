@@ -282,7 +282,7 @@ _CONVENTIONAL = {
 }
 """What names mean that only ``from somewhere import *`` can bind, in a file that works with torch."""
 
-_MOST_selfS = 8
+_MOST_FILES = 8
 """Files from which stars take from each other are followed this far."""
 
 
@@ -350,7 +350,7 @@ class Stars:
             for each in file.stars.files():
                 if imports_torch(each.index):
                     return True
-                if each not in seen and len(seen) < _MOST_selfS:
+                if each not in seen and len(seen) < _MOST_FILES:
                     seen.add(each)
                     files.append(each)
         return False
