@@ -62,7 +62,8 @@ def shifted(x: torch.Tensor):
 ## Fix safety
 
 Offered where the other tensor has a name that is bound before the factory. Safe where that is a tensor beyond doubt,
-the new one is used nowhere else, nothing in the project sets a default device, and nobody waits for the error.
+the new one is used nowhere else, nothing in the project sets a default device, and nobody waits for the error. Unsafe
+where it may have no dimensions, as one in the shape of a loss has: such a tensor meets those of any device.
 
 ## References
 
@@ -85,6 +86,7 @@ from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import in_a_line
 from torchlint.rules.evidence.host_factories import FACTORIES, copies, has_dimensions, is_factory, takes_device
 from torchlint.rules.evidence.read_devices import is_read_directly
+from torchlint.rules.evidence.tensor_dimensions import has_a_dimension
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.torch_defaults import default_device_unchanged, defaults
 from torchlint.rules.silent.tensor_meetings import Meeting, Trail, meetings
@@ -164,7 +166,20 @@ def _fix(node: cst.Call, call: ast.Call, meeting: Meeting, context: FileContext)
     doubts.append(is_tensor(concrete, context))
     if not meeting.is_direct or copies(call, context):
         doubts.append(AUTHOR_MEANT_THIS.open(doubt="it may be used elsewhere, too", is_likely=True))
+    elif (shaped := _shaped_like(call)) is not None and not has_a_dimension(shaped, context):
+        doubt = f"without dimensions, as `{in_a_line(shaped)}` may be, it meets tensors of any device"
+        doubts.append(AUTHOR_MEANT_THIS.open(doubt=doubt, is_likely=True))
     return Fix(f"Make it where `{code}` is", (edit,), tuple(doubts))
+
+
+def _shaped_like(call: ast.Call) -> ast.expr | None:
+    """Return the tensor whose whole shape a factory is given: ``torch.randn(x.shape)``, ``torch.zeros(x.size())``."""
+    match call.args:
+        case [ast.Attribute(value=tensor, attr="shape")] | [
+            ast.Call(func=ast.Attribute(value=tensor, attr="size"), args=[])
+        ]:
+            return tensor
+    return None
 
 
 def _expressions(context: FileContext) -> Iterator[cst.BaseExpression]:
