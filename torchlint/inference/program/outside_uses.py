@@ -67,6 +67,8 @@ class Taken:
     """It binds the name anew in torch itself, in one of its modules or classes."""
     from_base: bool = False
     """A class asks its own object for the name, and has no method of that name here: a base may, or one beside it."""
+    has_mode: bool = False
+    """It defines a mode, under which any function of torch may do something else."""
 
 
 class Uses:
@@ -85,6 +87,8 @@ class Uses:
         """The last words of what an attribute is bound in."""
         self._setters: set[tuple[str | None, str]] = set()
         """What ``setattr`` and the like bind, None for what is not told, and in what."""
+        self.has_mode = False
+        """Whether it defines a mode, under which any function of torch may do something else."""
         self._of_torch: set[str | None] = set()
         """What is bound anew in something of torch's; None for what is not told."""
         self._inherited = _inherited(index)
@@ -123,7 +127,7 @@ class Uses:
             case ast.Call(func=function, args=[owner, key, *_]) if _is_setter(function):
                 self._read_setter(owner, key)
             case ast.ClassDef(bases=bases) if any(_MODES.intersection(dotted(each)[-1:]) for each in bases):
-                self._of_torch.add(None)
+                self.has_mode = True
             case ast.MatchClass(kwd_attrs=words):
                 for word in words:
                     self._attributes[word].add(None)
@@ -193,6 +197,7 @@ class Uses:
             self._changes(name),
             name in self._of_torch or self.binds_any_in_torch,
             name in self._inherited,
+            self.has_mode,
         )
 
     def _modules(self, name: str) -> Iterator[str]:
@@ -365,7 +370,7 @@ def names_taken(raw: bytes, name: str, signs: Signs, read: Callable[[], Uses | f
     if found is None:
         return Taken(by_star=signs.stars)
     if isinstance(found, Uses) and not may_reach:
-        return Taken(by_star=signs.stars, in_torch=found.binds_any_in_torch)
+        return Taken(by_star=signs.stars, in_torch=found.binds_any_in_torch, has_mode=found.has_mode)
     if isinstance(found, Uses):
         return found.taken(name, signs.stars, signs.runs)
     return Taken(found if name in found else frozenset(), signs.stars, is_called=name in found)

@@ -223,11 +223,21 @@ class _Look:
         if where == INSIDE:
             return self._first_that(own, name, lambda each: each.is_changed, may_change)
         if where == TORCH:
-            return self._first_that(own, name, lambda each: each.in_torch, may_bind)
+            patching = self._first_that(own, name, lambda each: each.in_torch, may_bind)
+            return patching or self._definer_of_a_mode(own, name)
         if where == ANYWHERE:
             return self._first_that(own, name, lambda each: bool(each.binds), may_bind)
         found = self._first_that(own, name, lambda each: not each.binds.isdisjoint({module, ANY_MODULE}), may_bind)
         return found or self._binder_of_given(own, module, name)
+
+    def _definer_of_a_mode(self, own: str, name: str) -> str | None:
+        """Return the path of a file with a mode under which torch does something else; a test's acts in tests alone."""
+        for path, digest in self._digests.items():
+            if path == own or is_of_tests(self._shown(path)):
+                continue
+            if self._takers.taken(path, digest, name, False, may_bind).has_mode:
+                return self._shown(path)
+        return None
 
     def _binder_of_given(self, own: str, module: str, name: str) -> str | None:
         """Return the path of a file that may bind a name in whatever it is given, where somebody gives it a module."""

@@ -155,7 +155,8 @@ class ProjectView:
 
     def binds_in_torch(self, name: str) -> str | None:
         """Return who may bind a name of torch's own anew, as `torch.tensor = ...` does, this file included."""
-        if self._uses is not None and self._uses.taken(name, frozenset(), runs=False).in_torch:
+        taken = self._uses.taken(name, frozenset(), runs=False) if self._uses is not None else None
+        if taken is not None and (taken.in_torch or taken.has_mode):
             return f"this file may bind torch's `{name}` anew"
         return self._ask(BINDS, name, TORCH)
 
