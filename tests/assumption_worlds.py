@@ -115,12 +115,13 @@ def _exchanged(text: str, diff: str) -> str:
 
 # ---------------------------------------------------------------------- in a folder
 def put(folder: Path, files: dict[str, str]) -> Path:
-    """Write the files of a program; a notebook's cells are parted by ``# %%``."""
+    """Write the files of a program, and one that imports them; a notebook's cells are parted by ``# %%``."""
     texts = {
         name: notebook(*map(code, _CELL.split(text)[1:])).decode() if name.endswith(".ipynb") else text
         for name, text in files.items()
     }
-    return written(folder, texts)
+    others = "".join(f"import {name.removesuffix('.py')}\n" for name in files if name.endswith(".py"))
+    return written(folder, {**texts, "others.py": others})
 
 
 def seen(folder: Path) -> str:

@@ -56,7 +56,7 @@ def test_every_block_of_the_page_is_followed() -> None:
     """A block without a mark would be one that the test below passes over."""
     assert [str(each) for each in PAGE if not each.mark and each.language != "console"] == []
     assert [each.mark.partition(":")[0] for each in PAGE if each.mark] == [
-        *("file", "file", "file", "file", "insert", "file")
+        *("file", "file", "file", "file", "insert", "file", "file")
     ]
     asked = [command for each in PAGE if each.language == "console" for command, _ in prompts(each)]
     assert [" ".join(command.split()[:3]) for command in asked] == [
@@ -85,7 +85,7 @@ def test_the_walk_leads_to_a_rule_that_is_found_fixed_proven_and_documented(
     regenerate, lint, fix, check = said
     for command, status in {regenerate: 0, lint: 1, fix: 0, check: 0}.items():
         assert statuses[command] == status, f"$ {command}\n{said[command]}"
-    assert "losses.detach().cpu().sum()" in (shell.folder / "try.py").read_text()
+    assert "losses.detach().cpu().sum()" in (shell.folder / "tried" / "try.py").read_text()
     _is_whole(shell, said[check])
 
 

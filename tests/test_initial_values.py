@@ -93,7 +93,10 @@ def test_where_functions_of_init_are_bound_anew_they_are_not_called(tmp_path: Pa
     net = NET.format("self.fc.bias.data.zero_()")
     files = {"main.py": HEAD + net, "other.py": other} if beside else {"main.py": other + net}
     changed = check_runs_alike(tmp_path, files)
-    assert "with torch.no_grad():\n            self.fc.bias.zero_()" in changed["main.py"]
+    if any(each in binding for each in ("_zeros", "TorchFunctionMode")):  # that may bind any name of torch's
+        assert "main.py" not in changed
+    else:
+        assert "with torch.no_grad():\n            self.fc.bias.zero_()" in changed["main.py"]
 
 
 @pytest.mark.parametrize(
