@@ -39,9 +39,13 @@ _HIDING_NOTHING = frozenset(
 """Libraries of whose other modules none is known to replace one."""
 
 
+_OFTEN_HIDDEN = frozenset(_HIDDEN["numpy"].split())
+"""What libraries of arrays replace, as they follow NumPy; `zip` and `next` nobody does."""
+
+
 def may_hide(module: str, word: str) -> bool:
     """Whether a star import from a module that is not the project's may replace a built-in function."""
     if module in _HIDDEN:
         return word in _HIDDEN[module].split()
     top = module.partition(".")[0]
-    return top not in _HIDING_NOTHING and top not in sys.stdlib_module_names
+    return word in _OFTEN_HIDDEN and top not in _HIDING_NOTHING and top not in sys.stdlib_module_names

@@ -35,7 +35,7 @@ _WORD = re.compile(r"\w+")
 _PATCHING = frozenset({"patch", "setattr"})
 _LONGEST_PATH = 500
 """Longer strings are no paths."""
-_MODES = frozenset({"TorchFunctionMode", "TorchDispatchMode"})
+MODES = frozenset({"TorchFunctionMode", "TorchDispatchMode"})
 """Inside a ``with`` that enters one, each function of torch is what the mode makes of it."""
 _TORCHS_OWN = ("torch.", "tensorflow.", "paddle.", "chainer.", "mxnet.", "jax.", "keras.", "sympy.")
 """Libraries with modules of their own from which the name is taken: that leads to no file of the project."""
@@ -126,7 +126,7 @@ class Uses:
                     self._told.add(text)
             case ast.Call(func=function, args=[owner, key, *_]) if _is_setter(function):
                 self._read_setter(owner, key)
-            case ast.ClassDef(bases=bases) if any(_MODES.intersection(dotted(each)[-1:]) for each in bases):
+            case ast.ClassDef(bases=bases) if any(MODES.intersection(dotted(each)[-1:]) for each in bases):
                 self.has_mode = True
             case ast.MatchClass(kwd_attrs=words):
                 for word in words:

@@ -28,7 +28,7 @@ from torchlint.inference.program.name_takers import MayTake, NameTakers
 from torchlint.inference.program.none_flow import SETTING, NoneFlow
 from torchlint.inference.program.none_graph import ANY_ATTRIBUTE, NONE, Entry, NoneGraph
 from torchlint.inference.program.none_sources import words_that_set
-from torchlint.inference.program.outside_uses import Taken, may_bind, may_change
+from torchlint.inference.program.outside_uses import MODES, Taken, may_bind, may_change
 from torchlint.inference.program.reached_modules import ANY_MODULE
 from torchlint.inference.program.signals import ERROR, REFUSAL, WARNING, Signal
 from torchlint.inference.program.source_files import code_in, python_files, read_whole, tree_in
@@ -164,6 +164,7 @@ class _Look:
         self._graphs: dict[str, NoneGraph | None] = {}
         self._words = WordIndex()
         self._importing: dict[tuple[str, str], bool] = {}
+        self._patching: dict[str, list[str]] = {}
         self._defining: dict[tuple[str, str, str], bool] = {}
         self._calling: dict[tuple[str, str], list[tuple[str, CallIndex]]] = {}
         self._families = FamilyTexts(self._words, _tree_at)
@@ -223,21 +224,31 @@ class _Look:
         if where == INSIDE:
             return self._first_that(own, name, lambda each: each.is_changed, may_change)
         if where == TORCH:
-            patching = self._first_that(own, name, lambda each: each.in_torch, may_bind)
-            return patching or self._definer_of_a_mode(own, name)
+            changing = (*self._patchers(name), *self._with_modes(name))
+            return next((self._shown(path) for path in changing if path != own), None)
         if where == ANYWHERE:
             return self._first_that(own, name, lambda each: bool(each.binds), may_bind)
         found = self._first_that(own, name, lambda each: not each.binds.isdisjoint({module, ANY_MODULE}), may_bind)
         return found or self._binder_of_given(own, module, name)
 
-    def _definer_of_a_mode(self, own: str, name: str) -> str | None:
-        """Return the path of a file with a mode under which torch does something else; a test's acts in tests alone."""
-        for path, digest in self._digests.items():
-            if path == own or is_of_tests(self._shown(path)):
-                continue
-            if self._takers.taken(path, digest, name, False, may_bind).has_mode:
-                return self._shown(path)
-        return None
+    def _patchers(self, name: str) -> list[str]:
+        """Return the paths of the files that may bind a name of torch's own anew: asked once, whoever asks."""
+        self._refresh()
+        if name not in self._patching:
+            named = {path for path, _ in self._words.holding((name.encode(),))}
+            self._patching[name] = [
+                path
+                for path, digest in self._digests.items()
+                if self._takers.taken(path, digest, name, path in named, may_bind).in_torch
+            ]
+        return self._patching[name]
+
+    def _with_modes(self, name: str) -> Iterator[str]:
+        """Yield the files with a mode under which torch does something else; a test's acts in tests alone."""
+        for path, digest in self._words.holding(each.encode() for each in MODES):
+            is_own_matter = is_of_tests(self._shown(path))
+            if not is_own_matter and self._takers.taken(path, digest, name, False, may_bind).has_mode:
+                yield path
 
     def _binder_of_given(self, own: str, module: str, name: str) -> str | None:
         """Return the path of a file that may bind a name in whatever it is given, where somebody gives it a module."""
@@ -442,6 +453,7 @@ class _Look:
             return
         self.is_stale = False
         self._calling.clear()
+        self._patching.clear()
         self._contexts = None
         known, self._digests = self._digests, {}
         paths = python_files(self._root)
