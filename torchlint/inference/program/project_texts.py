@@ -235,19 +235,14 @@ class _Look:
         """Return the paths of the files that may bind a name of torch's own anew: asked once, whoever asks."""
         self._refresh()
         if name not in self._patching:
-            named = {path for path, _ in self._words.holding((name.encode(),))}
-            self._patching[name] = [
-                path
-                for path, digest in self._digests.items()
-                if self._takers.taken(path, digest, name, path in named, may_bind).in_torch
-            ]
+            self._patching[name] = list(self._those_that(name, lambda each: each.in_torch, may_bind))
         return self._patching[name]
 
     def _with_modes(self, name: str) -> Iterator[str]:
         """Yield the files with a mode under which torch does something else; a test's acts in tests alone."""
         for path, digest in self._words.holding(each.encode() for each in MODES):
-            is_own_matter = is_of_tests(self._shown(path))
-            if not is_own_matter and self._takers.taken(path, digest, name, False, may_bind).has_mode:
+            is_test = is_of_tests(self._shown(path))
+            if not is_test and self._takers.taken(path, digest, name, False, may_bind).has_mode:
                 yield path
 
     def _binder_of_given(self, own: str, module: str, name: str) -> str | None:
@@ -303,12 +298,17 @@ class _Look:
         self, own: str, name: str, takes: Callable[[Taken], bool], may: MayTake | None = None
     ) -> str | None:
         """Return the first other file of which something holds; ``may`` tells by its bytes that it cannot."""
+        return next(map(self._shown, self._those_that(name, takes, may, but=own)), None)
+
+    def _those_that(
+        self, name: str, takes: Callable[[Taken], bool], may: MayTake | None, but: str | None = None
+    ) -> Iterator[str]:
+        """Yield the files of which something holds, one left out."""
         self._refresh()
         named = {path for path, _ in self._words.holding((name.encode(),))}
         for path, digest in self._digests.items():
-            if path != own and takes(self._takers.taken(path, digest, name, path in named, may)):
-                return self._shown(path)
-        return None
+            if path != but and takes(self._takers.taken(path, digest, name, path in named, may)):
+                yield path
 
     def importer(self, own: str) -> str | None:
         """Return the path, as it is shown, of the first other file that may import a module, or run its file."""
