@@ -86,13 +86,27 @@ loss.backward()
 print(x.grad)
 """
 
+COPIED = """
+class Net(nn.Module):
+    def __init__(self, layer):
+        super().__init__()
+        self.fc = copy.deepcopy(layer)
+        self.fc.weight.data.mul_(0.5)
+
+other = Shared(2, 2)
+loss = other(x).pow(2).sum()
+Net(other)
+loss.backward()
+print(x.grad)
+"""
+
 
 def project(code: str) -> dict[str, str]:
     """Return the files of a project: the program, and others that begin behind `# file: name`."""
     names, texts = ["main.py"], [""]
     pieces = {"NET": NET, "BUILT": BUILT, "PARAMETER": PARAMETER, "LAYER": LAYER, "IN_USE": IN_USE, "IN_LIST": IN_LIST}
     pieces |= {"BASE": BASE, "IN_BASE": IN_BASE, "MAKERS": MAKERS, "NET_MADE": NET_MADE, "NET_CLASS": NET_CLASS}
-    pieces |= {"IN_KEPT": IN_KEPT, "IN_CALL": IN_CALL, "PART": PART, "OF_PART": OF_PART}
+    pieces |= {"IN_KEPT": IN_KEPT, "IN_CALL": IN_CALL, "PART": PART, "OF_PART": OF_PART, "COPIED": COPIED}
     for word, text in pieces.items():
         code = f"\n{code}".replace(f"\n{word}\n", f"\n{text}")[1:]
     for line in code.splitlines(keepends=True):

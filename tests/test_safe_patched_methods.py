@@ -112,6 +112,12 @@ def test_a_mode_of_another_file_may_change_each_function(tmp_path: Path) -> None
     assert check_runs_alike(tmp_path, {"main.py": program, "modes.py": FUNCTION_MODE}) == {}
 
 
+@pytest.mark.parametrize(("path", "is_kept"), [("tests/test_modes.py", False), ("modes.py", True)])
+def test_a_mode_that_a_test_defines_acts_in_tests_alone(tmp_path: Path, path: str, *, is_kept: bool) -> None:
+    changed = check_runs_alike(tmp_path, {"main.py": f"{HEAD}print(torch.tensor(x))\n", path: FUNCTION_MODE})
+    assert ("main.py" not in changed) is is_kept
+
+
 @pytest.mark.parametrize("owner", ["torch.nn.Linear(2, 2)", "argparse.Namespace()"])
 def test_names_that_are_not_written_are_bound_in_something_else(tmp_path: Path, owner: str) -> None:
     other = f"import argparse\nimport torch\n\nowner = {owner}\nfor name in ['a', 'b']:\n    setattr(owner, name, 1)\n"
