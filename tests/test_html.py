@@ -6,6 +6,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterator
+from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +16,8 @@ import pytest
 
 from tests.browser import Page, browser, executable
 from tests.reports import PATHS, document, everything, finding, several_edits, source
-from torchlint.diagnostics.model import Applicability, Confidence, Edit, FileResult, Finding, Fix, Trouble
+from torchlint.diagnostics.model import Applicability, Confidence, Edit, FileResult, Finding, Fix, Severity, Trouble
+from torchlint.output.highlight import highlighted
 from torchlint.output.report import Report
 
 VOID = frozenset({"meta", "link", "input", "rect"})
@@ -123,15 +125,47 @@ def test_a_finding_is_shown_with_its_code_its_reasons_and_its_repair() -> None:
     text = document("html", report).decode()
     assert (
         '<pre tabindex="0" aria-label="Code around line 4">'
-        '<span data-row="2">b = 2</span><span data-row="3">c = 3</span>'
-        '<span data-row="4">d = w.<mark>numpy</mark>()</span><span data-row="5">e = 5</span>'
-        '<span data-row="6">f = 6</span></pre>'
+        '<span data-row="2">b = <span class="num">2</span></span>'
+        '<span data-row="3">c = <span class="num">3</span></span>'
+        '<span data-row="4">d = w.<mark>numpy</mark>()</span><span data-row="5">e = <span class="num">5</span></span>'
+        '<span data-row="6">f = <span class="num">6</span></span></pre>'
     ) in text
     assert "<li><code>w</code> has grad, line 1</li>" in text
     assert (
-        "<span>line 1</span><del>a = 1</del><ins>z = 1</ins>"
+        '<span>line 1</span><del>a = <span class="num">1</span></del><ins>z = <span class="num">1</span></ins>'
         "<span>line 4</span><del>d = w.numpy()</del><ins>d = w.cpu().numpy()</ins></pre>"
     ) in text
+
+
+@pytest.mark.parametrize(
+    ("line", "coloured"),
+    [
+        ("from a import b as c", "[key from] a [key import] b [key as] c"),
+        ("x2 = 1e-3 if y else 0x1F", "x2 = [num 1e]-[num 3] [key if] y [key else] [num 0x1F]"),
+        ("s = rb'it\\'s # 1' + f\"for\" # not 'x'", "s = [str rb'it\\'s # 1'] + [str f\"for\"] [com # not 'x']"),
+        ("printer.format_in(None_)", "printer.format_in(None_)"),
+        ("x = 'open and 1", "x = [str 'open and 1]"),
+        ("a < b & c", "a < b & c"),
+    ],
+)
+def test_code_is_coloured(line: str, coloured: str) -> None:
+    made = highlighted(line)
+    assert unescape(re.sub(r'<span class="(\w+)">(.*?)</span>', r"[\1 \2]", made)) == coloured
+    assert unescape(re.sub("<[^>]*>", "", made)) == line
+
+
+def test_files_with_the_worst_come_first() -> None:
+    kinds = {"e": Severity.ERROR, "w": Severity.WARNING, "l": Severity.LEGACY}
+    results = []
+    for path, severities in (("a", "lw"), ("b", "ll"), ("c", "le"), ("d", "wl"), ("e", "e")):
+        of = source(f"{path}.py")
+        found = tuple(finding(of, severity=kinds[letter]) for letter in severities)
+        results.append(FileResult(of.path, of, found))
+    read = page(Report(tuple(results)))
+    order = [text for text in read.texts if re.fullmatch(r"[a-e]\.py", text)]
+    assert order[-5:] == ["c.py", "e.py", "a.py", "d.py", "b.py"]
+    shown = [attributes["data-severity"] for tag, attributes in read.elements if tag == "details"]
+    assert shown == ["legacy", "error", "error", "legacy", "warning", "warning", "legacy", "legacy", "legacy"]
 
 
 def test_a_page_of_nothing_says_so() -> None:
@@ -148,7 +182,7 @@ def test_long_rows_and_long_repairs_are_cut() -> None:
     text = document("html", Report((FileResult("a.py", of, (finding(of, fix=fix),)),))).decode()
     assert len(text) < 40_000
     assert "w.<mark>numpy</mark>()" in text
-    assert text.count("<ins>y = 1</ins>") == 40
+    assert text.count('<ins>y = <span class="num">1</span></ins>') == 40
     assert "<span>&#8230;</span></pre>" in text
 
 
@@ -219,7 +253,7 @@ def test_the_filters_work(tab: Page, tmp_path: Path) -> None:
     opened(tab, several(), tmp_path)
     assert shown(tab) == "All 7 shown"
     assert choose(tab, "rule", "TNS101") == "3 of 7 shown"
-    assert tab.ask("[...document.querySelectorAll('.file')].map((each) => each.hidden)") == [False, False, True]
+    assert tab.ask("[...document.querySelectorAll('.file')].map((each) => each.hidden)") == [True, False, False]
     assert choose(tab, "folder", "lib") == "2 of 7 shown"
     assert choose(tab, "rule", "") == "5 of 7 shown"
     assert choose(tab, "confidence", "possible") == "1 of 7 shown"
@@ -252,6 +286,21 @@ def test_the_filters_live_in_the_address(tab: Page, tmp_path: Path) -> None:
     assert shown(tab) == "2 of 7 shown"
     tab.ask("(() => { location.hash = '#rule=TNS999'; return new Promise((done) => setTimeout(done, 50)); })()")
     assert shown(tab) == "All 7 shown"
+
+
+def test_going_back_undoes_the_last_choice(tab: Page, tmp_path: Path) -> None:
+    opened(tab, several(), tmp_path)
+    choose(tab, "rule", "TNS101")
+    for words in ("l", "lib", "lib/b"):
+        search(tab, words)
+    assert shown(tab) == "2 of 7 shown"
+    back = "new Promise((done) => { addEventListener('hashchange', () => setTimeout(done)); history.back(); })"
+    tab.ask(back)
+    assert (shown(tab), tab.ask("document.querySelector('[name=search]').value")) == ("3 of 7 shown", "")
+    tab.ask(back)
+    assert (shown(tab), tab.ask("location.hash")) == ("All 7 shown", "")
+    tab.ask(back.replace("back", "forward"))
+    assert (shown(tab), tab.ask("location.hash")) == ("3 of 7 shown", "#rule=TNS101")
 
 
 def test_the_charts_are_filters_for_the_keyboard_too(tab: Page, tmp_path: Path) -> None:
@@ -336,6 +385,17 @@ def test_text_stands_out_in_light_and_dark(dark: bool, tab: Page, tmp_path: Path
     assert ground == ("rgb(17, 22, 28)" if dark else "rgb(255, 255, 255)")
     ratios = tab.ask(CONTRAST)
     assert {"MARK.", "DEL.", "INS.", "CODE.", "LABEL.", "DT."} <= set(ratios)
+    assert {name: ratio for name, ratio in ratios.items() if ratio < 4.5} == {}
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_coloured_code_stands_out_where_it_is_marked_and_changed(dark: bool, tab: Page, tmp_path: Path) -> None:
+    of = source("a.py", "if w.numpy('s', 1):  # why\n    pass\n")
+    fix = Fix("t", (Edit(0, 2, "while"),))
+    opened(tab, Report((FileResult("a.py", of, (finding(of, "if w.numpy('s', 1)", fix=fix),)),)), tmp_path, dark=dark)
+    ratios = tab.ask(CONTRAST.replace("element.tagName}", "element.parentElement.tagName} ${element.tagName}"))
+    kinds = {f"{tag} SPAN.{kind}" for tag in ("MARK", "DEL", "INS") for kind in ("key", "str", "num")}
+    assert {*kinds, "INS SPAN.com", "SPAN SPAN.com", "SPAN SPAN.key"} <= set(ratios)
     assert {name: ratio for name, ratio in ratios.items() if ratio < 4.5} == {}
 
 

@@ -22,7 +22,7 @@
     return words.every((word) => finding.text.includes(word));
   };
 
-  const apply = () => {
+  const apply = (record) => {
     const wanted = Object.fromEntries(fields.map((name) => [name, form.elements.namedItem(name).value]));
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     let count = 0;
@@ -42,17 +42,18 @@
     for (const button of document.querySelectorAll(".charts th button")) {
       button.setAttribute("aria-pressed", String(wanted[button.dataset.field] === button.dataset.value));
     }
-    keep(wanted);
+    keep(wanted, record);
   };
 
-  // The filters live in the page's address: a link leads others to what is shown, and a reload keeps it.
-  const keep = (wanted) => {
+  // The filters live in the page's address: a link leads others to what is shown, a reload keeps it, and "back" undoes
+  // the last choice. A search is one step however many letters it has: its later letters replace the address.
+  const keep = (wanted, record) => {
     const asked = new URLSearchParams();
     for (const name of fields) if (wanted[name]) asked.set(name, wanted[name]);
     if (search.value.trim()) asked.set("search", search.value.trim());
     if (location.hash.slice(1) === String(asked)) return;
     try {
-      history.replaceState(null, "", `#${asked}`);
+      history[record ? "pushState" : "replaceState"](null, "", `#${asked}`);
     } catch {
       // some viewers of files allow no address of a page's own: the filters work without it
     }
@@ -64,7 +65,7 @@
       field.value = asked.get(name) ?? "";
       if (field.value !== (asked.get(name) ?? "")) field.value = "";  // the report has no such choice any more
     }
-    apply();
+    apply(false);
   };
 
   // Without this script the charts' labels are plain text, since there is nothing that they could do.
@@ -77,7 +78,7 @@
     button.addEventListener("click", () => {
       const field = form.elements.namedItem(button.dataset.field);
       field.value = field.value === button.dataset.value ? "" : button.dataset.value;
-      apply();
+      apply(true);
       if (field.value) document.getElementById("findings").scrollIntoView();
     });
     label.append(button);
@@ -87,14 +88,15 @@
       for (const { element } of file.findings) if (!element.hidden) element.open = open;
     }
   };
+  const searchRecorded = () => new URLSearchParams(location.hash.slice(1)).has("search");
   let waiting = 0;
   search.addEventListener("input", () => {
     clearTimeout(waiting);
-    waiting = setTimeout(apply, 80);
+    waiting = setTimeout(() => apply(!searchRecorded()), 80);
   });
-  form.addEventListener("change", apply);
+  form.addEventListener("change", (event) => event.target === search || apply(true));
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("reset", () => setTimeout(apply));
+  form.addEventListener("reset", () => setTimeout(() => apply(true)));
   document.getElementById("open").addEventListener("click", () => toggle(true));
   document.getElementById("close").addEventListener("click", () => toggle(false));
   window.addEventListener("hashchange", restore);

@@ -14,6 +14,7 @@ from itertools import groupby, islice
 from torchlint.diagnostics.model import Finding, Fix
 from torchlint.diagnostics.registry import BY_CODE
 from torchlint.output.excerpts import changes, cropped
+from torchlint.output.highlight import highlighted
 from torchlint.output.report import FAMILIES, LocatedFinding, Report, page
 from torchlint.output.screen import Screen, code, columns, printable
 from torchlint.output.statistics import (
@@ -79,7 +80,7 @@ def _context(place: LocatedFinding, source: Source) -> Iterator[str]:
     for each in range(max(row - _AROUND, 1), min(row + _AROUND, max(last, row)) + 1):
         if source.cell(each) != source.cell(row):
             continue
-        shown = _faulty(place) if each == row else escape(_cut(code(source.original.line(each))))
+        shown = _faulty(place) if each == row else highlighted(_cut(code(source.original.line(each))))
         rows.append(f'<span data-row="{_row(source, each)}">{shown}</span>')
     yield f'<pre tabindex="0" aria-label="Code around line {place.start[0]}">{"".join(rows)}</pre>'
 
@@ -93,7 +94,7 @@ def _faulty(place: LocatedFinding) -> str:
     line = place.line
     stop = end_column - 1 if end_row == row else len(line)
     parts = cropped(code(line[: column - 1]), code(line[column - 1 : stop]), code(line[stop:]), _WIDTH)
-    before, word, after = (escape(part) for part in parts)
+    before, word, after = (highlighted(part) for part in parts)
     return f"{before}<mark>{word}</mark>{after}" if word else f"{before}{after}"
 
 
@@ -110,7 +111,7 @@ def _diff(source: Source, fix: Fix) -> Iterator[str]:
             cell = f"cell {source.cell(row)}, " if source.cell(row) is not None else ""
             rows.append(f"<span>{cell}line {_row(source, row)}</span>")
         before = row
-        rows.append(f"<{_tag(sign)}>{escape(line)}</{_tag(sign)}>")
+        rows.append(f"<{_tag(sign)}>{highlighted(line)}</{_tag(sign)}>")
     if len(made) > _CHANGED:
         rows.append("<span>…</span>")
     if rows:
@@ -299,14 +300,19 @@ def _findings(report: Report, unfolded: bool) -> Iterator[str]:
     yield '<section aria-labelledby="findings"><h2 id="findings">Findings</h2>'
     yield from _filters(report)
     yield '<p id="none" class="quiet" hidden>No finding matches: take a filter away.</p>'
-    for path, places in groupby(report.places, key=lambda place: place.path):
-        listed = list(places)
+    for path, listed in _by_file(report):
         yield f'<section class="file"><h3 class="path">{text(path)}</h3>'
         folder = text(os.path.dirname(path) or ".")
         for place in listed:
             yield from details(place, folder, repair(place.finding), unfolded)
         yield "</section>"
     yield "</section>"
+
+
+def _by_file(report: Report) -> list[tuple[str, list[LocatedFinding]]]:
+    """Return the findings of each file, the files with the worst first, else as they come."""
+    listed = [(path, list(places)) for path, places in groupby(report.places, key=lambda place: place.path)]
+    return sorted(listed, key=lambda each: max(place.finding.severity for place in each[1]), reverse=True)
 
 
 def _filters(report: Report) -> Iterator[str]:
