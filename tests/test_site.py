@@ -184,6 +184,28 @@ def test_a_browser_asks_the_site_s_own_server_for_everything_and_the_search_find
     assert [url for url in asked if not url.startswith((f"{address}/", "data:", "blob:"))] == []
 
 
+TOO_WIDE = """[...document.querySelectorAll('.md-typeset__scrollwrap')].filter(
+    (each) => each.querySelector('.md-typeset__table').scrollWidth > each.clientWidth + 1).length"""
+
+
+@pytest.mark.skipif(executable() is None, reason="no Chromium on the path or in TORCHLINT_CHROMIUM")
+@pytest.mark.parametrize(
+    ("width", "names"),
+    [(1280, ["corpus", "robustness", "cost", "rules/TNS101"]), (400, ["usage", "severity", "cost", "rules/TNS101"])],
+)
+def test_no_table_is_wider_than_its_page(address: str, width: int, names: list[str]) -> None:
+    with browser() as tab:
+        tab.send("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
+        wide = {}
+        for name in names:
+            tab.events.clear()
+            tab.send("Page.navigate", url=f"{address}/{name}/")
+            tab.wait_for("Page.loadEventFired")
+            assert tab.ask("document.querySelectorAll('.md-typeset__scrollwrap').length") > 0
+            wide[name] = tab.ask(TOO_WIDE)
+    assert wide == dict.fromkeys(names, 0)
+
+
 ASKED = {
     "silence a whole file": "usage/",
     "exclude tests": "configuration/",
@@ -197,6 +219,12 @@ ASKED = {
     "editor": "editors/",
     "vs code": "editors/",
     "neovim": "editors/",
+    "safe fix": "fix-safety/",
+    "cuda": "rules/TNS102/",
+    "numpy bfloat16": "rules/TNS106/",
+    "exit status": "usage/",
+    "how do I ignore a rule": "configuration/",
+    "install": "",
 }
 """What people look for, and the page that must come first."""
 

@@ -1,4 +1,4 @@
-"""`.numpy()` is called on a tensor that is, or may be, on an accelerator.
+"""`.numpy()` is called on a tensor that is, or may be, on an accelerator, such as a CUDA GPU.
 
 ## What it does
 Finds `.numpy()` on a tensor that was made on, or moved to, a device that is an accelerator (`.cuda()`, `device="cuda"`)
