@@ -101,7 +101,7 @@ IS_TENSOR = Assumption(
 IS_NOT_NONE = Assumption(
     "is-not-none",
     "`{}` is not `None`",
-    "nothing in the code speaks for `None`",
+    "nothing in the code suggests `None`",
     "The value is not `None`: the old call takes it, and the new one raises.",
 )
 NOT_WRITTEN_LATER = Assumption(

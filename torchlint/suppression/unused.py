@@ -68,7 +68,7 @@ def _misspelt(words: str) -> str:
     """Say what a comment may have meant."""
     verb = re.match(r"[\w-]*", words)
     assert verb is not None
-    told = f"`torchlint: {words}` is no order that torchlint knows, so it silences nothing"
+    told = f"`torchlint: {words}` is not a directive that torchlint knows, so it silences nothing"
     if verb[0].lower() in ("noqa", "skip", "off", "nolint"):
         return f"{told}: write `torchlint: ignore[CODE]`, or `noqa: CODE`"
     return told + (nearest(verb[0], VERBS) or f": there are {', '.join(f'`{each}`' for each in VERBS)}")

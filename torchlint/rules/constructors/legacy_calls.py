@@ -176,7 +176,7 @@ def why(call: Construction, context: FileContext) -> tuple[str, ...]:
     if call.given.doubt:
         steps.append(f"{_claimed(call.given)} rests on a claim: {call.given.doubt}")
     elif call.confidence is Confidence.LIKELY and call.given.kind is ArgumentKind.SIZE:
-        steps.append(f"the name or the use of {call.given.what} speaks for a size; nothing proves it")
+        steps.append(f"the name or the use of {call.given.what} suggests a size; nothing proves it")
     elif call.given.is_read:
         steps.append(
             f"what is made of {call.given.what} is computed with at once: a size would give undefined elements"
