@@ -95,7 +95,9 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if source is None:
         return
     value = context.value(source)
-    if (value.device == Device.HOST and value.is_tensor) or not value.may(Kind.TENSOR | Kind.MODULE | Kind.OTHER):
+    if (value.device == Device.HOST and value.may(Kind.TENSOR)) or not value.may(
+        Kind.TENSOR | Kind.MODULE | Kind.OTHER
+    ):
         return
     if not value.must(Kind.TENSOR | Kind.MODULE) and not context.works_with_torch:
         return
