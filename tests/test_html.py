@@ -154,6 +154,19 @@ def test_code_is_coloured(line: str, coloured: str) -> None:
     assert unescape(re.sub("<[^>]*>", "", made)) == line
 
 
+def test_code_is_shown_without_the_blanks_that_its_lines_share() -> None:
+    of = source(text="class A:\n\tdef f(self):\n\t\tif self:\n\n\t\t\tw.numpy()\n\t\treturn 1\n")
+    at = of.utf8.index(b"w.")
+    fix = Fix("t", (Edit(at, at + 1, "(\n\t\t\t\tv)"),))
+    text = document("html", Report((FileResult("a.py", of, (finding(of, fix=fix),)),))).decode()
+    assert '<span data-row="4"></span><span data-row="5">    w.<mark>numpy</mark>()</span>' in text
+    assert "<del>w.numpy()</del><ins>(</ins><ins>    v).numpy()</ins>" in text
+    broken = source(text="x = 1\n    y = 2\n    z = 3\n")
+    of = Finding("TNS900", "syntax-error", 6, 10, "unexpected indent", Confidence.CERTAIN, severity=Severity.ERROR)
+    text = document("html", Report((FileResult("a.py", broken, (of,)),))).decode()
+    assert '<span data-row="2"><mark>    </mark>y = ' in text
+
+
 def test_files_with_the_worst_come_first() -> None:
     kinds = {"e": Severity.ERROR, "w": Severity.WARNING, "l": Severity.LEGACY}
     results = []

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 from importlib.resources import files
 from itertools import groupby, islice
@@ -76,11 +76,12 @@ def prose(text: str) -> str:
 def _context(place: LocatedFinding, source: Source) -> Iterator[str]:
     row = source.position(place.finding.start)[0]
     last = len(source.line_starts) - (source.line_starts[-1] == len(source.utf8) and len(source.line_starts) > 1)
+    around = range(max(row - _AROUND, 1), min(row + _AROUND, max(last, row)) + 1)
+    lines = {each: code(source.original.line(each)) for each in around if source.cell(each) == source.cell(row)}
+    indent = min(_indent(lines.values()), len(code(place.line[: place.start[1] - 1])))
     rows = []
-    for each in range(max(row - _AROUND, 1), min(row + _AROUND, max(last, row)) + 1):
-        if source.cell(each) != source.cell(row):
-            continue
-        shown = _faulty(place) if each == row else highlighted(_cut(code(source.original.line(each))))
+    for each, line in lines.items():
+        shown = _faulty(place, indent) if each == row else highlighted(_cut(line[indent:]))
         rows.append(f'<span data-row="{_row(source, each)}">{shown}</span>')
     yield f'<pre tabindex="0" aria-label="Code around line {place.start[0]}">{"".join(rows)}</pre>'
 
@@ -89,11 +90,16 @@ def _row(source: Source, row: int) -> int:
     return source.address(source.line_starts[row - 1])[0]
 
 
-def _faulty(place: LocatedFinding) -> str:
+def _indent(lines: Iterable[str]) -> int:
+    """Count the blanks that all lines begin with: code is shown without them, for those who read it on a telephone."""
+    return min((len(line) - len(line.lstrip(" ")) for line in lines if line.strip()), default=0)
+
+
+def _faulty(place: LocatedFinding, indent: int) -> str:
     (row, column), (end_row, end_column) = place.start, place.end
     line = place.line
     stop = end_column - 1 if end_row == row else len(line)
-    parts = cropped(code(line[: column - 1]), code(line[column - 1 : stop]), code(line[stop:]), _WIDTH)
+    parts = cropped(code(line[: column - 1])[indent:], code(line[column - 1 : stop]), code(line[stop:]), _WIDTH)
     before, word, after = (highlighted(part) for part in parts)
     return f"{before}<mark>{word}</mark>{after}" if word else f"{before}{after}"
 
@@ -105,13 +111,14 @@ def _cut(line: str) -> str:
 def _diff(source: Source, fix: Fix) -> Iterator[str]:
     made = list(islice(changes(source, fix, _WIDTH), _CHANGED + 1))
     several = len({row for row, _, _ in made}) > 1
+    indent = _indent(line for _, _, line in made)
     rows, before = [], 0
     for row, sign, line in made[:_CHANGED]:
         if several and row != before:
             cell = f"cell {source.cell(row)}, " if source.cell(row) is not None else ""
             rows.append(f"<span>{cell}line {_row(source, row)}</span>")
         before = row
-        rows.append(f"<{_tag(sign)}>{highlighted(line)}</{_tag(sign)}>")
+        rows.append(f"<{_tag(sign)}>{highlighted(line[indent:])}</{_tag(sign)}>")
     if len(made) > _CHANGED:
         rows.append("<span>…</span>")
     if rows:
