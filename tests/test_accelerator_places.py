@@ -1,4 +1,4 @@
-"""A test is told of TNS102 and TNS505 where it puts tensors on an accelerator itself, and of TNS504 never."""
+"""Whether a tensor may be on an accelerator: what a test moves itself, and what callers hand over."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from torchlint.config import Config
+from torchlint.diagnostics.model import Confidence
 from torchlint.linter.engine import check_bytes
 
 SPECS = """
@@ -86,3 +87,22 @@ def test_how_long_a_test_takes_is_not_told(tmp_path: Path, name: str, expected: 
     text = "import torch\n\ndef test_it():\n    assert [int(each) for each in torch.zeros(3).cuda()] == [0, 0, 0]\n"
     result = check_bytes(str(tmp_path / name), text.encode(), Config(cwd=str(tmp_path), select=("TNS504",)))
     assert [each.code for each in result.findings] == expected
+
+
+HELPER = "import torch\n\nhere = torch.device('cpu')\n\ndef shifted(x: torch.Tensor):\n    return x + torch.ones(3)\n"
+CALLS = {
+    "what is there": ("shifted(torch.zeros(3).cuda())", "likely"),
+    "what is on the host": ("shifted(torch.zeros(3))", None),
+    "what nothing is known of": ("shifted(torch.load(sys.argv[1]))", "unproven"),
+}
+
+
+@pytest.mark.parametrize("case", CALLS)
+def test_what_another_file_hands_over_decides(tmp_path: Path, case: str) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    call, confidence = CALLS[case]
+    (tmp_path / "main.py").write_text(f"import sys\n\nimport torch\nfrom helper import shifted\n\nprint({call})\n")
+    (tmp_path / "helper.py").write_text(HELPER)
+    config = Config(cwd=str(tmp_path), select=("TNS505",), min_confidence=Confidence.UNPROVEN)
+    result = check_bytes(str(tmp_path / "helper.py"), HELPER.encode(), config)
+    assert [str(each.confidence) for each in result.findings] == ([confidence] if confidence else [])

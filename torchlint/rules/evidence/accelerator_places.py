@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from torchlint.diagnostics.model import Confidence
-from torchlint.rules.api import Device, FileContext, Function, Kind, Value, remembered
+from torchlint.rules.api import Asked, Bringing, Device, FileContext, Function, Kind, Reason, Value, remembered
+from torchlint.rules.evidence.called_definitions import is_settings
 from torchlint.rules.evidence.finding_reasons import in_a_line
 from torchlint.rules.evidence.local_bindings import bindings_of, places_of
 from torchlint.rules.evidence.read_devices import read_device
@@ -18,6 +19,8 @@ _FORWARD = re.compile(r"_?forward(_\w+)?")
 _DEVICE_IN_PLAY = re.compile(rb"\bcuda\b|\.device\b|\bdevice\s*[=:]|torch\.device|accelerat|\bto\(\s*device|\bgpus?\b")
 _OF_A_MODULE = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", "buffer"})
 _DEEPEST = 12
+_FEW = 3
+"""So many assignments are gone back for the arguments behind a tensor."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -33,11 +36,15 @@ class Place:
     """
     is_certain: bool = False
     """Whether it is on an accelerator in every run."""
+    is_open: bool = False
+    """Whether callers decide: it is made of an argument, and no call in the project hands over one that is there."""
 
     def confidence(self, context: FileContext) -> Confidence:
         """Return how sure it is that the tensor will be on an accelerator some day."""
         if self.is_certain:
             return Confidence.CERTAIN
+        if self.is_open:
+            return Confidence.UNPROVEN
         return Confidence.LIKELY if self.is_shown or speaks_of_devices(context) else Confidence.POSSIBLE
 
 
@@ -59,6 +66,81 @@ def place_by_reading(node: ast.expr, context: FileContext) -> Place | None:
     not ask. That is enough where a tensor of the host meets it, and says nothing of how often the code runs there.
     """
     return _place_of(node, context, _said_by_reading)
+
+
+@remembered
+def place_by_argument(node: ast.expr, context: FileContext) -> Place | None:
+    """Return why an expression that is made of an argument may be elsewhere: callers decide where that is.
+
+    A call in the project that hands over what is there shows it. None where all calls hand over tensors of the host.
+    """
+    value = context.value(node)
+    if not _may_be_there(value) or not context.presumed_value(node).may_be_on_accelerator:
+        return None
+    start = _begun_by(value.why_device, context)
+    brought = context.brought_by_calls(start, Asked.ACCELERATOR) if start is not None else None
+    if brought is not None and brought.source is not None:
+        told = f"{context.spelled_place(brought.source)} hands it over"
+        return Place((*context.why(value.why_device), told), is_shown=not context.is_test)
+    for argument in dict.fromkeys(_arguments_behind(node, context, _FEW)):
+        brought = context.brought_by_calls(argument, Asked.ACCELERATOR)
+        if not brought.calls or brought.given is not Bringing.NOTHING:
+            said = _said("is an argument: callers decide where it is", argument)
+            return Place((said,), False, is_open=True)
+    return None
+
+
+def _arguments_behind(node: ast.AST, context: FileContext, depth: int) -> Iterator[ast.arg]:
+    """Yield the arguments that an expression may be made of, by the names in it and what they are bound to.
+
+    What is called is none of them, nor is what an object of settings is asked for.
+    """
+    if isinstance(node, ast.expr) and not _may_hold_it(context.value(node)):
+        return
+    match node:
+        case ast.Name() | ast.Attribute():
+            if isinstance(node, ast.Attribute) and _is_of_settings(node):
+                return
+            argument = _begun_by(context.value(node).why_device, context)
+            if argument is not None and not _is_number(argument, context):
+                yield argument
+            for binding in bindings_of(node, context) if depth and isinstance(node, ast.Name) else ():
+                yield from _arguments_behind(binding.value, context, depth - 1)
+        case ast.Call(func=function, args=args, keywords=keywords):
+            receiver = [function.value] if isinstance(function, ast.Attribute) else []
+            for each in (*receiver, *args, *(one.value for one in keywords)):
+                yield from _arguments_behind(each, context, depth)
+        case _:
+            for below in ast.iter_child_nodes(node):
+                yield from _arguments_behind(below, context, depth)
+
+
+def _is_of_settings(node: ast.Attribute) -> bool:
+    return isinstance(node.value, ast.Name) and is_settings(node.value.id)
+
+
+def _may_hold_it(value: Value) -> bool:
+    return _may_be_there(value) or (value.may(Kind.SEQUENCE) and _may_be_there(value.element()))
+
+
+def _begun_by(reason: Reason | None, context: FileContext) -> ast.arg | None:
+    """Return the argument of this file with which a reason begins, a method's object aside."""
+    steps = reason.chain() if reason is not None else ()
+    first = next((step.node for step in steps if step.node is not None), None)
+    is_given = isinstance(first, ast.arg) and context.holds(first) and context.value_of_self(first) is None
+    return first if is_given and isinstance(first, ast.arg) else None
+
+
+def _is_number(argument: ast.arg, context: FileContext) -> bool:
+    """Whether an argument is one for a number or a word: that is its default."""
+    around = context.parent(argument)
+    if not isinstance(around, ast.arguments):
+        return False
+    positional = [*around.posonlyargs, *around.args]
+    defaults = [*zip(reversed(positional), reversed(around.defaults), strict=False)]
+    defaults += [(one, given) for one, given in zip(around.kwonlyargs, around.kw_defaults, strict=True) if given]
+    given = next((each for one, each in defaults if one is argument), None)
+    return isinstance(given, ast.Constant) and given.value is not None
 
 
 _Says = Callable[[ast.expr, FileContext], "str | None"]
@@ -126,7 +208,7 @@ def _begins(node: ast.expr, context: FileContext, says: _Says, depth: int) -> st
     if (owner := _whose_device(node, context)) is not None:
         node = owner  # what is made on the device of a tensor is where that is
     value = context.value(node)
-    if depth == 0 or not (_may_be_there(value) or (value.may(Kind.SEQUENCE) and _may_be_there(value.element()))):
+    if depth == 0 or not _may_hold_it(value):
         return None
     if (said := says(node, context)) is not None:
         return said

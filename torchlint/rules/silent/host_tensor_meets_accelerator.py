@@ -12,10 +12,13 @@ It asks for evidence that the other tensor may be on an accelerator: the code mo
 that may be moved, by what its `forward` is given or by its parameters; or the function moves a network and gives it
 what it moved, too (`net.to(device)`, `net(x.to(device))`); or the function itself puts something where the other one
 is, `torch.zeros(n, device=x.device)`, as only who expects it elsewhere does (a device that is only compared, asserted
-or printed says nothing). Silent are host tensors that index (`x[torch.arange(n)]`), tensors without
-dimensions, stores (`x[0] = torch.zeros(n)`), `out=`, what is moved behind the factory (`.to(x)`), code under `with
-torch.device(...)`, branches whose test speaks of devices, what `__init__` and what it calls compute, attributes that
-something else sets, too, and functions outside of classes in a file that has no word of devices.
+or printed says nothing); or a call in the project hands over what was moved. Where callers alone decide, the finding
+is `unproven`, and nothing is said if all calls in the project hand over tensors of the host.
+
+Silent are host tensors that index (`x[torch.arange(n)]`), tensors without dimensions, stores (`x[0] = torch.zeros(n)`),
+`out=`, what is moved behind the factory (`.to(x)`), code under `with torch.device(...)`, branches whose test speaks of
+devices, what `__init__` and what it calls compute, attributes that something else sets, too, and functions outside of
+classes in a file that has no word of devices.
 
 ## Why is this bad?
 
@@ -81,7 +84,12 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, FileContext, Rule, Triggers, leaf
-from torchlint.rules.evidence.accelerator_places import is_building, place_by_reading, speaks_of_devices
+from torchlint.rules.evidence.accelerator_places import (
+    is_building,
+    place_by_argument,
+    place_by_reading,
+    speaks_of_devices,
+)
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import in_a_line
 from torchlint.rules.evidence.host_factories import FACTORIES, copies, has_dimensions, is_factory, takes_device
@@ -107,7 +115,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         return
     has = has_dimensions(call, leaf(next(iter(context.names(call.func)))), context)
     trail = Trail(True, has, is_building=is_building(call, context))
-    meeting = next(meetings(call, context, trail), None)
+    meeting = min(meetings(call, context, trail), key=lambda each: each.place.is_open, default=None)
     if meeting is None or (context.is_test and not meeting.place.is_shown):
         return
     if meeting.kept_as is not None and _is_chosen_by_device(meeting.at, context):
@@ -204,7 +212,8 @@ def _anchor(other: ast.expr, call: ast.Call, context: FileContext) -> tuple[ast.
     while isinstance(root, ast.Attribute):
         root = root.value
     is_one = context.value(node).is_tensor or is_read_directly(node, context)
-    if not isinstance(root, ast.Name) or not is_one or place_by_reading(node, context) is None:
+    place = place_by_reading(node, context) or place_by_argument(node, context)
+    if not isinstance(root, ast.Name) or not is_one or place is None:
         return None
     scope = context.scope_that_binds(root)
     stores = context.stores(scope).get(root.id, []) if scope is not None and not isinstance(scope, ast.Module) else []

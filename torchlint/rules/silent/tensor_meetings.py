@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from torchlint.rules.api import Device, FileContext, Kind, leaf
-from torchlint.rules.evidence.accelerator_places import Place, is_building, place_by_reading
+from torchlint.rules.evidence.accelerator_places import Place, is_building, place_by_argument, place_by_reading
 from torchlint.rules.evidence.moved_networks import place_of_result
 from torchlint.rules.evidence.object_attributes import attribute_values, declares_any
 from torchlint.rules.evidence.read_devices import is_read_directly
@@ -25,6 +25,7 @@ _KEEPING = frozenset(
 
 Of those that may move it (``to``) inference tells whether they do.
 """
+_PERHAPS_MOVING = frozenset({"to", "type"})
 _JOINING = frozenset(
     "cat concat stack hstack vstack where matmul mm bmm mv dot outer add sub mul div maximum minimum pow fmod lerp "
     "addmm baddbmm einsum kron cross cdist dist logical_and logical_or logical_xor eq ne lt le gt ge isin bucketize "
@@ -80,6 +81,8 @@ class Trail:
     """Whether the module that the tensor is made for is just being made: all is on the host yet."""
     kept_as: str | None = None
     """The attribute of a module that keeps the tensor."""
+    is_computed: bool = False
+    """Whether it was computed with what nothing is known of: that raised, or the result is on the host, too."""
     followed: set[ast.Name] = field(default_factory=set)
     """The names that it was followed through: each of them once."""
 
@@ -109,7 +112,7 @@ def meetings(node: ast.expr, context: FileContext, trail: Trail, depth: int = _D
             other = right if left is node else left
             yield from _met(above, [other], context, trail)
             if not trail.is_on_a_path or context.value(other).must(Kind.INTEGER | Kind.SCALAR):
-                yield from meetings(above, context, trail, depth)
+                yield from meetings(above, context, _computed(above, context, trail), depth)
         case ast.IfExp(test=test) if test is not node:
             yield from meetings(above, context, replace(trail, is_on_a_path=True, is_direct=False), depth)
         case ast.UnaryOp():
@@ -128,7 +131,7 @@ def meetings(node: ast.expr, context: FileContext, trail: Trail, depth: int = _D
         case ast.Attribute(attr=word) if isinstance(call := context.parent(above), ast.Call) and call.func is above:
             if word in _JOINING:
                 yield from _met(call, _given(call), context, trail)
-            elif word in _KEEPING and (word != "to" or not trail.is_on_a_path):
+            elif word in _KEEPING and not (word in _PERHAPS_MOVING and (trail.is_on_a_path or trail.is_computed)):
                 trail = replace(trail, has_dimensions=trail.has_dimensions or _gives_dimensions(call, word))
                 yield from meetings(call, context, trail, depth)
         case ast.Attribute(attr="T" | "mT"):
@@ -139,6 +142,13 @@ def meetings(node: ast.expr, context: FileContext, trail: Trail, depth: int = _D
             yield from _given_to(call, node, context, trail, depth)
         case ast.Call(func=function) if function is not node:
             yield from _given_to(above, node, context, trail, depth)
+
+
+def _computed(result: ast.BinOp, context: FileContext, trail: Trail) -> Trail:
+    """Return what is known of what a host tensor is computed into, whatever the other operand is."""
+    if not trail.has_dimensions or _is_on_host(result, context, trail):
+        return trail
+    return replace(trail, is_computed=True, is_direct=False)
 
 
 def _leads_on(above: ast.AST, node: ast.expr, context: FileContext) -> bool:
@@ -162,6 +172,8 @@ def _leads_on(above: ast.AST, node: ast.expr, context: FileContext) -> bool:
 
 def _may_take(call: ast.Call, context: FileContext) -> bool:
     """Whether a call may let a tensor that it is given meet another, by the name of what is called."""
+    if any(each.arg == "device" for each in call.keywords):
+        return False
     names = context.qualified_names(call.func)
     return not names or all(each.startswith("torch.") and leaf(each) in _TAKING for each in names)
 
@@ -278,7 +290,7 @@ def _is_carried(name: ast.Name, use: ast.Name, places: list[ast.Name | ast.arg],
 def _is_on_host(node: ast.expr, context: FileContext, trail: Trail) -> bool:
     """Whether a tensor is on the host, or it may be on a path on which it is the one that is followed."""
     value = context.value(node)
-    if trail.is_on_a_path:
+    if trail.is_on_a_path or trail.is_computed:
         return value.may(Kind.TENSOR) and value.device != Device.ACCELERATOR
     return value.is_tensor and value.device == Device.HOST
 
@@ -346,7 +358,20 @@ def _place(node: ast.expr, at: ast.expr | ast.stmt, context: FileContext) -> Pla
     """Return why what a host tensor meets may be on an accelerator: a tensor, or a layer that is a part of a module."""
     value = context.value(node)
     if value.is_tensor or is_read_directly(node, context):
-        return place_by_reading(node, context)
+        return place_by_reading(node, context) or place_by_argument(node, context)
     if value.must(Kind.MODULE) and isinstance(at, ast.Call) and at.func is node:
         return place_by_reading(at, context)
-    return place_of_result(node, context)
+    found = place_of_result(node, context)
+    return found or (place_by_argument(node, context) if _looks_like_a_tensor(node, context) else None)
+
+
+def _looks_like_a_tensor(node: ast.expr, context: FileContext) -> bool:
+    """Whether an expression of which nothing is known is written as only one of a tensor is: no bare name is."""
+    if not context.may_be_torch(node):
+        return False
+    match node:
+        case ast.Subscript(slice=ast.Tuple(elts=parts)):
+            return any(isinstance(each, ast.Slice) or _is_none(each) for each in parts)
+        case ast.Call(func=ast.Attribute(attr=word)):
+            return word in _KEEPING
+    return False
