@@ -44,6 +44,7 @@ from torchlint.inference.models.devices import last_word_of_name, seems_device
 from torchlint.inference.models.distributions import distribution
 from torchlint.inference.models.operations import DISTINCTIVE
 from torchlint.inference.models.tables import Call, words
+from torchlint.inference.program.asked_parameters import frozen_attributes
 from torchlint.inference.program.correlated_branches import wanted_return
 from torchlint.inference.program.imports import path_of
 
@@ -355,7 +356,8 @@ class Calls(Changes):
         makes = word[:1].isupper() or nn.MAKER_WORD.search(word)  # `Net()` makes one, `net()` calls it
         if by_name and not makes and nn.MODEL_WORD.search(word):
             place = of.device if of.device == Device.HOST else ANY_DEVICE
-            return nn.called(Value(Kind.MODULE, Grad.ATTACHED, place, why_device=of.why_device), given, env.mode)
+            grad = nn.MAYBE_FROZEN if self._is_frozen_somewhere(function) else Grad.ATTACHED
+            return nn.called(Value(Kind.MODULE, grad, place, why_device=of.why_device), given, env.mode)
         if "return_tensors" in given.keywords:  # a tokenizer's or processor's word
             place = ANY_DEVICE if "device" in given.keywords else Device.HOST
             return UNKNOWN.having(grad=Grad.DETACHED, device=place)
@@ -367,6 +369,11 @@ class Calls(Changes):
             return of_kind(Kind.DEVICE, device=Device.HOST | Device.ACCELERATOR)
         why_grad = Reason("nothing shows that {code} is detached", given.node)
         return UNKNOWN.having(why_grad=why_grad, why_device=unplaced, device=place)
+
+    def _is_frozen_somewhere(self, function: ast.expr | None) -> bool:
+        """Whether the file asks the parameters of an attribute not to require grad."""
+        path = path_of(function) if isinstance(function, ast.Attribute) else None
+        return path is not None and path in self._file.index.told(frozen_attributes, self._file.index.tree)
 
     def _stays_on_host(self, word: str, given: Arguments) -> bool:
         """Whether a call makes an object that is on the host: any in a file that never speaks of an accelerator."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from torchlint.inference.program.bindings import loaded, own
+from torchlint.inference.program.imports import path_of
 from torchlint.syntax.ast_index import AstIndex, Function
 
 ASKING = "requires_grad_"
@@ -138,6 +139,39 @@ def _asks_for_none(index: AstIndex, node: ast.Attribute) -> bool:
         case ast.Call(args=[ast.Constant(value=False)]):
             return True
     return not (node.attr == ASKING or (node.attr == _FLAG and isinstance(node.ctx, ast.Store)))
+
+
+def frozen_attributes(index: AstIndex, node: ast.AST) -> frozenset[str]:
+    """Return the attributes whose parameters a text asks not to require grad, spelled as ``self.net``."""
+    found = set()
+    for each in index.inside(node, ast.Attribute):
+        if each.attr in (ASKING, _FLAG) and _is_told_no(index, each):
+            path = path_of(_source_of(index, each.value))
+            found |= {path} if path is not None and "." in path else set()
+    return frozenset(found)
+
+
+def _is_told_no(index: AstIndex, node: ast.Attribute) -> bool:
+    match index.parents.get(node):
+        case ast.Assign(targets=[target], value=ast.Constant(value=False)):
+            return target is node
+        case ast.Call(func=function, args=[ast.Constant(value=False)]):
+            return function is node
+    return False
+
+
+def _source_of(index: AstIndex, asked: ast.expr) -> ast.expr:
+    """Return the module that what is asked is, or of which a loop gives the parameters."""
+    above = index.parents.get(asked)
+    while isinstance(asked, ast.Name) and above is not None:
+        if isinstance(above, ast.For):
+            words = gone_through(above.target, above.iter)
+            asked = next((each.source for each in words if each.name == asked.id), asked)
+        above = index.parents.get(above)
+    match asked:
+        case ast.Call(func=ast.Attribute(value=owner, attr=word)) if word in _OF_ALL:
+            return owner
+    return asked
 
 
 def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:

@@ -87,6 +87,7 @@ from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Grad, Kind, Mode, Rule, Triggers
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.expected_errors import warning_not_expected
+from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.paths import comes_by
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.host.host_conversions import computes_loss, shows_grad
@@ -278,6 +279,8 @@ def _requires_grad(node: cst.BaseExpression, context: FileContext) -> Confidence
     if isinstance(place, ast.Name) and context.works_with_torch and _is_differentiated(place, context):
         is_sure = value.is_tensor and context.mode(node) == Mode.ON
         return Confidence.CERTAIN if is_sure else Confidence.LIKELY
+    if isinstance(place, ast.Name) and context.works_with_torch and _is_summed_up(place, context):
+        return Confidence.LIKELY
     if not value.is_tensor or not value.grad & Grad.ATTACHED or (context.is_test and not shows_grad(value, context)):
         return None
     if not context.presumed_value(node).may_require_grad or not context.presumed_mode(node) & Mode.ON:
@@ -289,10 +292,20 @@ def _requires_grad(node: cst.BaseExpression, context: FileContext) -> Confidence
 def _is_differentiated(name: ast.Name, context: FileContext) -> bool:
     """Whether the value that a name stands for is differentiated in the same function."""
     around = context.function_around(name) or context.tree
-    same = [each for each in _differentiated(around, context) if each.id == name.id]
-    if not same:
-        return False
-    bound = set(context.reaching(name))
+    return _is_one_of(name, _differentiated(around, context), context)
+
+
+def _is_summed_up(name: ast.Name, context: FileContext) -> bool:
+    """Whether the value that a name stands for is a summand of what is differentiated in the same function."""
+    around = context.function_around(name) or context.tree
+    summands = context.answer((_is_summed_up, around), lambda: list(_summands_differentiated(around, context)))
+    return _is_one_of(name, summands, context)
+
+
+def _is_one_of(name: ast.Name, others: list[ast.Name], context: FileContext) -> bool:
+    """Whether one of other names stands for the same value."""
+    same = [each for each in others if each.id == name.id]
+    bound = set(context.reaching(name)) if same else set()
     return bool(bound) and any(set(context.reaching(each)) == bound for each in same)
 
 
@@ -314,6 +327,25 @@ def _names_differentiated(scope: ast.AST, context: FileContext) -> Iterator[ast.
                 )
             ):
                 yield name
+
+
+def _summands_differentiated(scope: ast.AST, context: FileContext) -> Iterator[ast.Name]:
+    """Yield the names of ``(a + b).backward()``, and those of a sum that a differentiated name was bound to."""
+    sums: list[ast.expr] = []
+    for call in context.own(scope, ast.Call):
+        match call:
+            case ast.Call(func=ast.Attribute(value=ast.BinOp() as added, attr="backward")):
+                sums.append(added)
+            case ast.Call(func=ast.Attribute(attr=word), args=[ast.BinOp() as added, *_]) if word in _BACKWARD:
+                sums.append(added)
+    sums += [bound.value for each in _differentiated(scope, context) for bound in bindings_of(each, context)]
+    while sums:
+        match sums.pop():
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                sums += [left, right]
+                yield from (each for each in (left, right) if isinstance(each, ast.Name))
+            case ast.BinOp(left=left, op=ast.Mult(), right=ast.Name() as right) if isinstance(left, ast.Constant):
+                yield right
 
 
 def _differentiates(node: cst.CSTNode, context: FileContext) -> bool:
