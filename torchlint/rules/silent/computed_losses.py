@@ -1,0 +1,163 @@
+"""Whether a value is a loss that was computed, and where its graph was lost."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+
+from torchlint.rules.api import LOSSES, FileContext, Grad, Kind, Value, leaf, operations
+from torchlint.rules.evidence.local_bindings import bindings_of
+
+_LOST = frozenset("item detach numpy tolist argmax data".split())
+_LOSS_NAME = re.compile(r"(^|_)(loss|losses|cost|criterion|objective)(_?\d*$|_)|Loss\d*$")
+_DEEPEST = 4
+_REDUCING = frozenset("mean sum item".split())
+_GATHERING = frozenset("max min sum abs float round list".split())
+"""Built-ins that make numbers of numbers, and what they are given is read from tensors."""
+_HOLDING_DATA = frozenset({"tensor", "as_tensor", "from_numpy", "FloatTensor", "DoubleTensor", "Tensor"})
+"""Functions of torch that make a leaf of numbers."""
+
+
+def is_loss(node: ast.expr, value: Value, context: FileContext, depth: int = _DEEPEST) -> bool:
+    """Whether an expression computes something, and is no leaf that is made, given, or a constant."""
+    if value.is_tensor and not value.grad & Grad.DETACHED and not isinstance(node, ast.Name | ast.Attribute):
+        return True
+    match node:
+        case ast.BinOp(left=left, right=right):
+            return any(is_loss(each, context.value(each), context, depth) for each in (left, right))
+        case ast.UnaryOp(operand=inner):
+            return is_loss(inner, context.value(inner), context, depth)
+        case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in _LOST | _REDUCING | {"clone", "cpu"}:
+            return word in _REDUCING or is_loss(inner, context.value(inner), context, depth)
+        case ast.Call() if _is_made_of_data(node, context):
+            return any(_is_of_computed(each, context, depth) for each in node.args)
+        case ast.Call(func=function):
+            return _computes_a_loss(function, context)
+        case ast.Attribute(value=inner, attr="data"):
+            return is_loss(inner, context.value(inner), context, depth)
+        case ast.List() | ast.Tuple():
+            return _is_of_computed(node, context, depth)
+        case ast.Name() if depth:
+            bound = bindings_of(node, context)
+            if any(isinstance(each.value, ast.List) for each in bound):
+                return any(_is_of_computed(each, context, depth - 1) for each in _appended(node, context))
+            return bool(bound) and any(
+                each.depth == 0 and is_loss(each.value, context.value(each.value), context, depth - 1) for each in bound
+            )
+    return False
+
+
+def _is_made_of_data(call: ast.Call, context: FileContext) -> bool:
+    """Whether a call makes a leaf, an array or a number of what it is given first."""
+    names = context.names(call.func)
+    if not call.args or not names:
+        return False
+    if all(each.startswith("numpy.") for each in names):
+        return True
+    words = {each.rpartition(".")[2] for each in names}
+    if all(each.startswith("torch.") for each in names):
+        return words <= _HOLDING_DATA
+    return all(each.startswith("builtins.") for each in names) and words <= _GATHERING
+
+
+def _is_of_computed(node: ast.expr, context: FileContext, depth: int) -> bool:
+    """Whether data comes from a loss or a number that was read from a tensor, by itself or in a list."""
+    match node:
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return any(_is_of_computed(each, context, depth) for each in elements)
+        case ast.Attribute() | ast.Call() if is_called_a_loss(node):
+            return True
+        case ast.Call(func=ast.Name(), args=given) if _is_made_of_data(node, context):
+            return any(_is_of_computed(each, context, depth) for each in given)
+        case ast.BinOp(left=left, right=right):
+            return any(_is_of_computed(each, context, depth) for each in (left, right))
+        case ast.Name() if depth and any(
+            isinstance(each.value, ast.Call) and is_called_a_loss(each.value) for each in bindings_of(node, context)
+        ):
+            return True
+    return is_loss(node, context.value(node), context, depth)
+
+
+def _appended(name: ast.Name, context: FileContext) -> list[ast.expr]:
+    """Return what is appended to a list in the function around it."""
+    around = context.function_around(name) or context.tree
+    found: list[ast.expr] = []
+    for call in context.inside(around, ast.Call):
+        match call:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=word), attr="append"), args=[one]) if word == name.id:
+                found.append(one)
+    return found
+
+
+def is_called_a_loss(node: ast.expr) -> bool:
+    """Whether what is computed out of sight goes by the name of a loss: ``self.actor_loss(x)``, ``total_loss``."""
+    match node:
+        case ast.Name(id=word) | ast.Attribute(attr=word):
+            return _LOSS_NAME.search(word) is not None
+        case ast.Call(func=function):
+            return is_called_a_loss(function)
+    return False
+
+
+def _computes_a_loss(function: ast.expr, context: FileContext) -> bool:
+    """Whether a function is one of torch's losses or full reductions, or a module of such a class."""
+    value = context.value(function)
+    if value.names and all(each.startswith("torch.") for each in value.names):
+        names = {leaf(each) for each in value.names}
+        return bool(names <= LOSSES | _REDUCING) and not value.names <= operations().factories
+    return (
+        value.must(Kind.MODULE) and isinstance(function, ast.Name | ast.Attribute) and _is_of_losses(function, context)
+    )
+
+
+def _is_of_losses(function: ast.expr, context: FileContext) -> bool:
+    if not isinstance(function, ast.Name):
+        return False
+    made = (each.value for each in bindings_of(function, context))
+    return any(
+        isinstance(each, ast.Call) and any(one.endswith("Loss") for one in context.names(each.func)) for each in made
+    )
+
+
+def reaches_a_graph(node: ast.expr, context: FileContext, depth: int = _DEEPEST) -> bool:
+    """Whether a value is made of what has a graph, such as a network's output, and nothing seen cuts that."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr=word)) | ast.Attribute(attr=word) if word in _LOST:
+            return False
+        case ast.Call() | ast.Name() if context.value(node).grad & Grad.ATTACHED:
+            return lost_at(node, context) is None
+        case ast.Call(func=function, args=given):
+            inner = [function.value] if isinstance(function, ast.Attribute) else []
+            return any(reaches_a_graph(each, context, depth) for each in (*inner, *given))
+        case ast.UnaryOp(operand=inner_node):
+            return reaches_a_graph(inner_node, context, depth)
+        case ast.BinOp(left=left, right=right):
+            return any(reaches_a_graph(each, context, depth) for each in (left, right))
+        case ast.Name() if depth:
+            bound = bindings_of(node, context)
+            return any(each.depth == 0 and reaches_a_graph(each.value, context, depth - 1) for each in bound)
+    return False
+
+
+def lost_at(node: ast.expr, context: FileContext, depth: int = _DEEPEST) -> ast.expr | None:
+    """Return what cuts the graph of a value, where that can be seen."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr=word)) | ast.Attribute(attr=word) if word in _LOST:
+            return node
+        case ast.Call(func=ast.Name(id="float"), args=[_]):
+            return node
+        case ast.Call(args=given) if _is_made_of_data(node, context):
+            return _first_lost(given, context, depth)
+        case ast.Call(func=ast.Attribute(value=inner)) | ast.UnaryOp(operand=inner):
+            return lost_at(inner, context, depth)
+        case ast.BinOp(left=left, right=right):
+            return lost_at(left, context, depth) or lost_at(right, context, depth)
+        case ast.Name() if depth:
+            return _first_lost((each.value for each in bindings_of(node, context)), context, depth - 1)
+    return None
+
+
+def _first_lost(nodes: Iterable[ast.expr], context: FileContext, depth: int) -> ast.expr | None:
+    found = (lost_at(each, context, depth) for each in nodes)
+    return next((each for each in found if each is not None), None)
