@@ -4,7 +4,8 @@
 
 Flags `.item()`, `int()` and `float()` of each element of one tensor that may be on an accelerator: in a comprehension
 or a loop over it (`[t.item() for t in scores]`), in a loop that counts through it (`scores[i].item()`), and in
-`map(int, labels)`.
+`map(int, labels)`; also where the element is converted first (`t.long().item()`). Possible is what is a tensor by its
+use alone: `sizes[i].item()`, `labels.view(-1)`.
 
 It asks for evidence that the tensor may be on an accelerator: the code moves it there, or it comes from a module that
 may be moved, by what its `forward` is given or by its parameters. Silent are one number a step (`loss.item()`), a list
@@ -83,17 +84,23 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import HAS_ONE_DIMENSION
-from torchlint.diagnostics.model import Fix, Severity
+from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import SCOPES, Draft, Dtype, FileContext, Loop, Rule, Triggers, remembered
 from torchlint.rules.evidence.accelerator_places import Place, is_building, place_of
 from torchlint.rules.evidence.constructor_argument import brief
+from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.tensor_dimensions import has_one_dimension
 from torchlint.rules.evidence.tensor_proof import is_tensor
 
 _CASTS = {"int": Dtype.INTEGRAL, "float": Dtype.FLOATING}
 """Built-ins that read one element, and what ``tolist()`` must give to be the same."""
+_SAME_ELEMENT = frozenset("long int float double bool half detach cpu clone round abs sigmoid exp squeeze".split())
+"""Methods that give one element of one element: the host waits for that as it does for the other."""
 _PRIMARY = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
 """What a method can be called on without parentheses."""
+_OF_TENSORS = frozenset("cuda view flatten squeeze unsqueeze reshape argmax softmax sigmoid generate".split()) | {"to"}
+"""Methods that give one tensor, or of a dict of tensors, whose keys have no ``.item()``, the dict itself."""
+_DEEPEST = 3
 _LAST = (ast.Return, ast.Raise, ast.Break)
 
 
@@ -105,6 +112,8 @@ class Site:
     loop: ast.AST
     """The loop; of a comprehension, its clause."""
     place: Place
+    is_known: bool
+    """Whether it is a tensor by what is known of it, and not by what is done with it alone."""
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -121,7 +130,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     yield Draft(
         word,
         f"`{spelled}` waits for the accelerator once for each element of `{code}`: one `.tolist()` waits once",
-        site.place.confidence(context),
+        site.place.confidence(context) if site.is_known else Confidence.POSSIBLE,
         site.place.why,
         _fix(node, site, context),
     )
@@ -133,19 +142,35 @@ def _is_reading(node: cst.Call) -> bool:
             return True
         case cst.Call(func=cst.Name(value="int" | "float"), args=[cst.Arg(value=cst.Name() | cst.Subscript())]):
             return True
+        case cst.Call(
+            func=cst.Name(value="int" | "float"),
+            args=[cst.Arg(value=cst.Call(func=cst.Attribute(attr=cst.Name(value=word)), args=[]))],
+        ):
+            return word in _SAME_ELEMENT
         case cst.Call(func=cst.Name(value="map"), args=[cst.Arg(value=cst.Name(value="int" | "float")), _]):
             return True
     return False
 
 
 def _read(call: ast.Call) -> ast.expr | None:
-    """Return the element that a call reads."""
+    """Return the element that a call reads, before it is converted: ``t`` of ``t.long().item()``."""
     match call:
         case ast.Call(func=ast.Attribute(value=read, attr="item"), args=[], keywords=[]):
-            return read
+            return _unconverted(read)
         case ast.Call(func=ast.Name(id="int" | "float"), args=[read], keywords=[]):
-            return read
+            return _unconverted(read)
     return None
+
+
+def _unconverted(read: ast.expr) -> ast.expr:
+    while True:
+        match read:
+            case ast.Call(func=ast.Attribute(value=inner, attr=word), args=[], keywords=[]) if word in _SAME_ELEMENT:
+                read = inner
+            case ast.Attribute(value=inner, attr="data"):
+                read = inner
+            case _:
+                return read
 
 
 def _word(call: ast.Call) -> str:
@@ -166,12 +191,41 @@ def _site(call: ast.Call, context: FileContext) -> Site | None:
             found = _counted(tensor, index, context)
         case None if len(call.args) == 2:
             found = call.args[1], call
-    if found is None or not context.value(found[0]).is_tensor:
+    place = place_of(found[0], context) if found is not None else None
+    if found is None or place is None:
         return None
-    place = place_of(found[0], context)
-    if place is None or is_building(call, context) or _happens_once(call, found[1], context):
+    is_known = context.value(found[0]).is_tensor
+    if not is_known and not _is_used_as_tensor(call, read, found[0], context):
         return None
-    return Site(*found, place)
+    if is_building(call, context) or _happens_once(call, found[1], context):
+        return None
+    return Site(*found, place, is_known)
+
+
+def _is_used_as_tensor(call: ast.Call, read: ast.expr | None, whole: ast.expr, context: FileContext) -> bool:
+    """Whether what is done with a value, of which only the place is known, is done with tensors alone.
+
+    A list of separate scalars has an ``.item()`` for each of its elements, too, and a module may give one.
+    """
+    is_item = isinstance(call.func, ast.Attribute)
+    if isinstance(read, ast.Subscript):
+        return is_item or isinstance(read.slice, ast.Tuple) or _is_shown_as_tensor(whole, context, _DEEPEST)
+    return _is_shown_as_tensor(whole, context, _DEEPEST)
+
+
+def _is_shown_as_tensor(node: ast.expr, context: FileContext, depth: int) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(attr=word), keywords=keywords):
+            return word in _OF_TENSORS or any(each.arg == "dim" for each in keywords)
+        case ast.Subscript(slice=ast.Tuple()):
+            return True
+        case ast.Subscript(value=inner):
+            return _is_shown_as_tensor(inner, context, depth)
+        case ast.Name() if depth:
+            bound = bindings_of(node, context)
+            shown = (each.depth == 0 and _is_shown_as_tensor(each.value, context, depth - 1) for each in bound)
+            return bool(bound) and all(shown)
+    return False
 
 
 def _walked(name: ast.Name, context: FileContext) -> tuple[ast.expr, ast.AST] | None:
@@ -288,7 +342,9 @@ def _shown(tensor: ast.expr) -> str:
 # ---------------------------------------------------------------------- the repair
 def _fix(node: cst.Call, site: Site, context: FileContext) -> Fix | None:
     """Put one ``tolist()`` in the place of a comprehension that does nothing else, and of ``list(map(int, x))``."""
-    found = _whole(node, site, context)
+    call = context.python(node)
+    is_plain = isinstance(call, ast.Call) and not isinstance(_argument(call), ast.Call | ast.Attribute)
+    found = _whole(node, site, context) if is_plain else None
     if found is None:
         return None
     whole, tensor, casts = found
@@ -303,6 +359,13 @@ def _fix(node: cst.Call, site: Site, context: FileContext) -> Fix | None:
     return Fix(
         "Take all of them at once", (context.replace(whole, f"{code}.tolist()"),), (one, is_tensor(tensor, context))
     )
+
+
+def _argument(call: ast.Call) -> ast.expr | None:
+    """Return what is written as the element; of ``map`` nothing."""
+    if isinstance(call.func, ast.Attribute):
+        return call.func.value
+    return call.args[0] if len(call.args) == 1 else None
 
 
 _COMPLEX = frozenset({"complex32", "complex64", "complex128"})
