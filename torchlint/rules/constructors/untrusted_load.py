@@ -2,8 +2,8 @@
 
 ## What it does
 
-Flags `torch.load(file)` without `weights_only=` where the project's `target-torch` is older than 2.6 or not known. Off
-unless it is selected: `--select TNS311`.
+Flags `torch.load(file)` without `weights_only=` where the project's `target-torch` is older than 2.6 or not known, also
+by `partial(torch.load, ...)` and `map(torch.load, files)`. Off unless it is selected: `--select TNS311`.
 
 Silent are files that the same function has just written by `torch.save`, files of tests, calls with a `pickle_module=`,
 the second try for a torch that has no `weights_only=`, and other functions named `load`, such as `torch.jit.load`.
@@ -87,13 +87,18 @@ _DOWNLOADS = frozenset(
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a ``torch.load`` that may unpickle anything."""
-    at, target = name_node(node.func), context.settings.target_torch
-    if at is None or not context.spells(node.func, "load") or (target is not None and target >= _SAFE_SINCE):
+    target = context.settings.target_torch
+    loader = _loader(node)
+    at = name_node(loader) if context.spells(loader, "load") else None
+    if at is None or (target is not None and target >= _SAFE_SINCE):
         return
     if not node.args or _is_decided(node) or context.is_test:
         return
-    names, place = context.names(node.func), context.python(node)
+    names, place = context.names(loader), context.python(node)
     if not names or not names <= _LOADS or not isinstance(place, ast.Call):
+        return
+    if loader is not node.func:
+        yield from _handed_on(node, at, place, context)
         return
     if _is_own_file(place, context) or _is_second_try(place, context):
         return
@@ -106,6 +111,42 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         ("the file is downloaded here",) if is_fetched else ("where the file comes from is not shown",),
         None if target is not None and target < _ARGUMENT_SINCE else _fix(node, context),
     )
+
+
+def _loader(node: cst.Call) -> cst.BaseExpression:
+    """Return what a call runs: its function, or the first argument of ``partial`` and ``map``."""
+    match node:
+        case cst.Call(
+            func=cst.Name(value="partial" | "map") | cst.Attribute(attr=cst.Name(value="partial")),
+            args=[cst.Arg(value=given, keyword=None), *_],
+        ):
+            return given
+    return node.func
+
+
+def _handed_on(node: cst.Call, at: cst.Name, place: ast.Call, context: FileContext) -> Iterator[Draft]:
+    """Report ``partial(torch.load, ...)`` and ``map(torch.load, files)``."""
+    name, target = context.names(node.func), context.settings.target_torch
+    if name not in ({"functools.partial"}, {"builtins.map"}) or _is_decided_by_callers(place, context):
+        return
+    is_partial = name == {"functools.partial"} and not (target is not None and target < _ARGUMENT_SINCE)
+    yield Draft(
+        at,
+        "`torch.load` may run any code that the file holds where torch is older than 2.6: say `weights_only=True`",
+        Confidence.POSSIBLE,
+        ("where the files come from is not shown",),
+        _fix(node, context) if is_partial else None,
+    )
+
+
+def _is_decided_by_callers(made: ast.Call, context: FileContext) -> bool:
+    """Whether a call of the name that a partial function is bound to says how the file is read, or may do so."""
+    match context.parent(made):
+        case ast.Assign(targets=[ast.Name(id=word)]):
+            calls = (context.parent(each) for each in context.names_by_word().get(word, []))
+            given = (one.arg for each in calls if isinstance(each, ast.Call) for one in each.keywords)
+            return any(each is None or each in _DECIDING for each in given)
+    return False
 
 
 def _is_decided(node: cst.Call) -> bool:
@@ -173,7 +214,7 @@ def _fix(node: cst.Call, context: FileContext) -> Fix:
 RULE = Rule(
     "TNS311",
     "untrusted-load",
-    Triggers(functions=("load",)),
+    Triggers(functions=("load", "partial"), builtins=("map",)),
     default=False,
     assumes=("author-meant-this",),
     severity=Severity.WARNING,
