@@ -6,10 +6,14 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from torchlint.rules.api import FileContext, Kind, remembered
+from torchlint.rules.api import FileContext, Function, Kind, remembered
 
 _SHALLOW = frozenset({"dict", "OrderedDict", "copy"})
 """Functions that copy a dict and not what it holds."""
+_INNER = frozenset({"module", "_orig_mod"})
+"""Under what wrappers of modules hold the module: ``DistributedDataParallel(...).module``."""
+_UNWRAPPING = frozenset({"unwrap_model", "extract_model_from_parallel", "de_parallel"})
+"""Functions of libraries that give the module inside of such wrappers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,8 @@ class Kept:
     """Whether a container gets one more: nothing that is kept later takes its place."""
     is_moved: bool
     """Whether the values go through ``.cpu()``, which copies what is on an accelerator."""
+    key: str | int | None = None
+    """Under which key, at which place or in which field the target holds them; None where it is they, or not known."""
 
 
 def is_of_a_model(call: ast.Call, context: FileContext) -> bool:
@@ -34,7 +40,32 @@ def is_of_a_model(call: ast.Call, context: FileContext) -> bool:
         return True
     if not value.may(Kind.MODULE) or not _leads(model) or _is_set_to_another(model, context):
         return False
-    return ast.unparse(model) in _models(context.tree, context)
+    while isinstance(model, ast.Attribute) and model.attr in _INNER:
+        model = model.value
+    function = context.function_around(call)
+    codes = {ast.unparse(model), own_name(ast.unparse(model), function, context) if function is not None else None}
+    return not codes.isdisjoint(_models(context.tree, context)) or _is_called(model, context)
+
+
+def own_name(model: str, function: Function, context: FileContext) -> str | None:
+    """Return the attribute of the object that a model is: itself, or the one that the method sets to it."""
+    if model.startswith("self."):
+        return model
+    for each in context.inside(function, ast.Assign):
+        pairs = [(each.targets[0], each.value)]
+        match each:
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                pairs = list(zip(targets, values, strict=False))
+        for target, value in pairs:
+            if isinstance(target, ast.Attribute) and ast.unparse(value) == model:
+                return ast.unparse(target)
+    return None
+
+
+def _is_called(model: ast.expr, context: FileContext) -> bool:
+    """Whether a name is called as a function: what has a state and is called is a module, no optimizer or scaler."""
+    uses = context.names_by_word().get(model.id, []) if isinstance(model, ast.Name) else []
+    return any(isinstance(call := context.parent(each), ast.Call) and call.func is each for each in uses)
 
 
 def _is_set_to_another(model: ast.expr, context: FileContext) -> bool:
@@ -88,8 +119,15 @@ def copies_itself(tree: ast.Module, context: FileContext) -> bool:
 
 
 def receiver(call: ast.Call) -> ast.expr:
-    """Return the object whose method a call runs."""
-    return call.func.value if isinstance(call.func, ast.Attribute) else call
+    """Return the object whose method a call runs; of what is unwrapped that which is."""
+    match call.func:
+        case ast.Attribute(value=ast.Call(func=ast.Attribute(attr=word) | ast.Name(id=word), args=[inner, *_])) if (
+            word in _UNWRAPPING
+        ):
+            return inner
+        case ast.Attribute(value=owner):
+            return owner
+    return call
 
 
 def all_kept(call: ast.Call, context: FileContext) -> Iterator[Kept]:
@@ -99,7 +137,7 @@ def all_kept(call: ast.Call, context: FileContext) -> Iterator[Kept]:
     if kept is not None:
         yield kept
         return
-    outer, _ = _wrapped(call, context)
+    outer, _, _ = _wrapped(call, context)
     function = context.function_around(call)
     if not isinstance(context.parent(outer), ast.Return) or not isinstance(function, ast.FunctionDef):
         return
@@ -114,38 +152,79 @@ def all_kept(call: ast.Call, context: FileContext) -> Iterator[Kept]:
             yield kept
 
 
-def _wrapped(call: ast.expr, context: FileContext) -> tuple[ast.expr, bool]:
-    """Return what holds the same tensors around a call, and whether they go through ``.cpu()``."""
-    node, is_moved = call, False
-    while True:
-        above = context.parent(node)
-        match above:
-            case ast.Call(func=ast.Name(id=word) | ast.Attribute(attr=word), args=[one]) if one is node:
-                if word not in _SHALLOW or any(each.endswith("deepcopy") for each in context.names(above.func)):
-                    return node, is_moved
-                node = above
-            case ast.Attribute(attr="copy" | "items"):
-                outer = context.parent(above)
-                if not isinstance(outer, ast.Call) or outer.func is not above:
-                    return node, is_moved
-                node = outer
-            case ast.comprehension(iter=source, target=ast.Tuple(elts=[_, ast.Name(id=word)])) if source is node:
-                outer = context.parent(above)
-                if not isinstance(outer, ast.DictComp) or len(outer.generators) != 1:
-                    return node, is_moved
-                chain = _is_passed_on(outer.value, word)
-                if chain is None:
-                    return node, is_moved
-                node, is_moved = outer, is_moved or chain
-            case ast.Dict(values=values) | ast.Tuple(elts=values) | ast.List(elts=values) if any(
-                each is node for each in values
-            ):
-                assert isinstance(above, ast.expr)
-                node = above
-            case ast.IfExp(test=test) if test is not node:
-                node = above
-            case _:
-                return node, is_moved
+def _wrapped(call: ast.expr, context: FileContext) -> tuple[ast.expr, bool, str | int | None]:
+    """Return what holds the same tensors around a call, whether they go through ``.cpu()``, and their key in it."""
+    node, is_moved, key = call, False, None
+    while (found := _holder(node, context)) is not None:
+        node, is_moved = found.node, is_moved or found.is_moved
+        key = found.key if found.key is not None else key
+    return node, is_moved, key
+
+
+@dataclass(frozen=True, slots=True)
+class _Holder:
+    """What is right around an expression and holds the same tensors."""
+
+    node: ast.expr
+    key: str | int | None = None
+    is_moved: bool = False
+
+
+def _holder(node: ast.expr, context: FileContext) -> _Holder | None:
+    above = context.parent(node)
+    match above:
+        case ast.Call(func=ast.Name(id=word) | ast.Attribute(attr=word), args=[one]) if (
+            one is node and word in _SHALLOW
+        ):
+            return None if any(each.endswith("deepcopy") for each in context.names(above.func)) else _Holder(above)
+        case ast.Call(func=function, args=args) if function is not node:
+            names = _fields(function, context)
+            at = next((at for at, each in enumerate(args) if each is node), len(names))
+            return _Holder(above, names[at]) if at < len(names) else None
+        case ast.keyword(arg=str() as word):
+            outer = context.parent(above)
+            if not isinstance(outer, ast.Call) or not _is_record(outer.func, context):
+                return None
+            return _Holder(outer, word)
+        case ast.Attribute(attr="copy" | "items"):
+            outer = context.parent(above)
+            return _Holder(outer) if isinstance(outer, ast.Call) and outer.func is above else None
+        case ast.comprehension(iter=source, target=ast.Tuple(elts=[_, ast.Name(id=word)])) if source is node:
+            outer = context.parent(above)
+            if not isinstance(outer, ast.DictComp) or len(outer.generators) != 1:
+                return None
+            chain = _is_passed_on(outer.value, word)
+            return None if chain is None else _Holder(outer, is_moved=chain)
+        case ast.Dict(keys=keys, values=values) if any(each is node for each in values):
+            key = next(key for key, each in zip(keys, values, strict=True) if each is node)
+            return _Holder(above, key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None)
+        case ast.Tuple(elts=values) | ast.List(elts=values) if any(each is node for each in values):
+            assert isinstance(above, ast.Tuple | ast.List)
+            return _Holder(above, next(at for at, each in enumerate(values) if each is node))
+        case ast.IfExp(test=test) if test is not node:
+            return _Holder(above)
+    return None
+
+
+def _is_record(function: ast.expr, context: FileContext) -> bool:
+    return context.names(function) == {"builtins.dict"} or bool(_fields(function, context))
+
+
+def _fields(function: ast.expr, context: FileContext) -> list[str]:
+    """Return the fields of a dataclass or a named tuple of this file, which hold what it is given."""
+    if not isinstance(function, ast.Name):
+        return []
+    classes = (each for each in context.nodes(ast.ClassDef) if each.name == function.id)
+    return next((_fields_of(each) for each in classes), [])
+
+
+def _fields_of(owner: ast.ClassDef) -> list[str]:
+    marks = [ast.unparse(each).partition("(")[0].rpartition(".")[2] for each in (*owner.decorator_list, *owner.bases)]
+    if not {"dataclass", "NamedTuple"} & set(marks):
+        return []
+    return [
+        each.target.id for each in owner.body if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
+    ]
 
 
 def _is_passed_on(value: ast.expr, word: str) -> bool | None:
@@ -163,7 +242,7 @@ def _is_passed_on(value: ast.expr, word: str) -> bool | None:
 
 
 def _kept(call: ast.expr, model: str, context: FileContext) -> Kept | None:
-    outer, is_moved = _wrapped(call, context)
+    outer, is_moved, key = _wrapped(call, context)
     if isinstance(outer, ast.Call) and isinstance(outer.func, ast.Attribute) and outer.func.attr == "items":
         return None
     above = context.parent(outer)
@@ -171,9 +250,9 @@ def _kept(call: ast.expr, model: str, context: FileContext) -> Kept | None:
         case ast.Assign(targets=[target]) | ast.AnnAssign(target=target):
             if isinstance(target, ast.Tuple) and isinstance(outer, ast.Tuple) and len(target.elts) == len(outer.elts):
                 at = next((at for at, each in enumerate(outer.elts) if call in context.within(each)), 0)
-                target = target.elts[at]
+                target, key = target.elts[at], _wrapped_in(outer.elts[at], call, context)
             if isinstance(target, ast.Name | ast.Attribute):
-                return Kept(ast.unparse(target), model, above, False, is_moved)
+                return Kept(ast.unparse(target), model, above, False, is_moved, key)
             if isinstance(target, ast.Subscript):
                 return Kept(ast.unparse(target.value), model, above, True, is_moved)
         case ast.Call(func=ast.Attribute(value=holder, attr="append"), args=[one]) if one is outer:
@@ -181,3 +260,11 @@ def _kept(call: ast.expr, model: str, context: FileContext) -> Kept | None:
             if isinstance(statement, ast.Expr):
                 return Kept(ast.unparse(holder), model, statement, True, is_moved)
     return None
+
+
+def _wrapped_in(element: ast.expr, call: ast.expr, context: FileContext) -> str | int | None:
+    """Return the key of what is kept in an element of a tuple that is taken apart at once."""
+    node, key = call, None
+    while node is not element and (found := _holder(node, context)) is not None:
+        node, key = found.node, found.key if found.key is not None else key
+    return key

@@ -3,10 +3,11 @@
 ## What it does
 
 Flags `best = model.state_dict()`, also with `.copy()`, `dict(...)` or `OrderedDict(...)` around it, in an attribute, in
-a dict or appended to a list, where a way through the code leads from there over a step of an optimizer, a function that
-trains the model, or another `load_state_dict`, to where what was kept is loaded, saved or returned. A class that keeps
-the weights where a comparison tells the better from the worse, as early stopping does, has others train the model
-meanwhile; another file that loads what is kept counts, too.
+a dict, a dataclass, a tuple or appended to a list, where a way through the code leads from there over a step of an
+optimizer, a function that trains the model, or another `load_state_dict`, to where what was kept is loaded, saved or
+returned. A class that keeps the weights where a comparison tells the better from the worse, as early stopping does, has
+others train the model meanwhile; another file that loads what is kept counts, too. So does a class that keeps the
+weights, trains the model in another method and loads them back in a third.
 
 Silent are deep copies, `{k: v.clone() ...}`, what is saved or loaded before the model changes, the weights of another
 model than the one that is trained, and a model that is built anew before it is trained.
@@ -91,6 +92,7 @@ import ast
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import libcst as cst
 
@@ -98,8 +100,8 @@ from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Function, Rule, Triggers, remembered
 from torchlint.rules.evidence.paths import header, reached_after, successors
-from torchlint.rules.silent.kept_weights import Kept, all_kept, copies_itself, is_of_a_model, receiver
-from torchlint.rules.silent.weight_changes import changes_weights
+from torchlint.rules.silent.kept_weights import Kept, all_kept, copies_itself, is_of_a_model, own_name, receiver
+from torchlint.rules.silent.weight_changes import changes_weights, steps_in_class
 
 _NO_VALUES = frozenset("len bool print isinstance type id list set sorted hasattr".split())
 
@@ -251,7 +253,9 @@ def _is_of_values(node: ast.expr, kept: Kept, context: FileContext) -> bool:
     above = context.parent(node)
     match above:
         case ast.Attribute(attr=word):
-            return word in ("items", "values", "copy", "pop", "get")
+            return word == kept.key or word in ("items", "values", "copy", "pop", "get")
+        case ast.Subscript(slice=ast.Constant(value=key)) if not kept.is_added and kept.key not in (None, key):
+            return False
         case ast.Subscript(ctx=ast.Load()):
             outer = context.parent(above)
             return not kept.is_added or not isinstance(outer, ast.BinOp | ast.Compare)
@@ -309,9 +313,9 @@ def _is_the_best(kept: Kept, context: FileContext) -> bool:
 
 
 def _harm_of_an_attribute(kept: Kept, context: FileContext) -> tuple[ast.stmt, ast.stmt, bool] | None:
-    """Return a use of what a method keeps only sometimes and a later call uses."""
+    """Return a use of what a method keeps only sometimes and a later call uses, or what its class trains meanwhile."""
     if not _is_the_best(kept, context):
-        return None
+        return _harm_of_a_start(kept, context)
     word = kept.target.rpartition(".")[2]
     for use in context.attributes_by_word().get(word, []):
         if not isinstance(use.ctx, ast.Load) or not _leads_to_loading(use, context):
@@ -320,6 +324,24 @@ def _harm_of_an_attribute(kept: Kept, context: FileContext) -> tuple[ast.stmt, a
         block = context.parent(kept.statement)
         if block is None or statement not in context.within(block) or _is_in_other_branch(statement, kept, context):
             return kept.statement, statement, False
+    return None
+
+
+def _harm_of_a_start(kept: Kept, context: FileContext) -> tuple[ast.stmt, ast.stmt, bool] | None:
+    """Return the method that trains the model of an object, and the one that loads what another kept of it back."""
+    function = context.function_around(kept.statement)
+    owner = context.parent(function) if function is not None else None
+    model = own_name(kept.model, function, context) if function is not None else None
+    if not isinstance(owner, ast.ClassDef) or model is None or not kept.target.startswith("self."):
+        return None
+    trained = steps_in_class(owner, model, context)
+    for use in context.attributes_by_word().get(kept.target.rpartition(".")[2], []):
+        call = context.parent(use)
+        if not isinstance(call, ast.Call) or owner not in context.ancestors(use):
+            continue
+        if context.function_around(use) not in (function, trained) and _is_load_of(call, replace(kept, model=model)):
+            statement = next(each for each in context.ancestors(use) if isinstance(each, ast.stmt))
+            return (trained, statement, False) if trained is not None else None
     return None
 
 

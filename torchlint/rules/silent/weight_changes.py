@@ -8,6 +8,8 @@ import re
 from torchlint.rules.api import FileContext, remembered
 
 _TRAINING = re.compile(r"(^|_)(train|fit|finetune)(_|$)")
+_LEARNING = re.compile(r"(^|_)(learn|optimi[sz]e)(_|$)")
+"""Methods by which the owner of a model trains it, as agents do."""
 _DEEPEST = 3
 """Functions that are called are followed this far to a step of an optimizer."""
 
@@ -27,18 +29,29 @@ def _changes_weights(call: ast.Call, model: str, scope: ast.AST, context: FileCo
             owner = ast.unparse(receiver)
             if owner == model and word in ("train", "eval"):
                 return False
-            shares = model.startswith("self.") and owner == "self"
-            if not (shares or owner == model or _is_given(call, model)):
+            is_owner = model.startswith(f"{owner}.")
+            if not (is_owner or owner == model or _is_given(call, model)):
                 return False
+            if is_owner and owner != "self" and _LEARNING.search(word):
+                return True
         case ast.Name(id=word):
             if not _is_given(call, model):
                 return False
         case _:
             return False
     known = _functions(context.tree, context).get(word, [])
+    if not known and word == "train" and not call.args and not call.keywords:
+        return False  # that of a module, which only switches to training
     if known:
         return any(_steps_inside(each, context) for each in known)
     return bool(_TRAINING.search(word)) and not word.startswith(("load", "is_", "get_", "log", "build", "make"))
+
+
+def steps_in_class(owner: ast.ClassDef, model: str, context: FileContext) -> ast.FunctionDef | None:
+    """Return a method of a class that makes a step of an optimizer of its model, by itself or by others of its file."""
+    methods = (each for each in owner.body if isinstance(each, ast.FunctionDef))
+    uses = (each for each in methods if any(ast.unparse(one) == model for one in context.inside(each, ast.Attribute)))
+    return next((each for each in uses if _steps_inside(each, context)), None)
 
 
 def _is_given(call: ast.Call, model: str) -> bool:
