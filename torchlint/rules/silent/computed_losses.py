@@ -72,9 +72,7 @@ def _is_of_computed(node: ast.expr, context: FileContext, depth: int) -> bool:
             return any(_is_of_computed(each, context, depth) for each in given)
         case ast.BinOp(left=left, right=right):
             return any(_is_of_computed(each, context, depth) for each in (left, right))
-        case ast.Name() if depth and any(
-            isinstance(each.value, ast.Call) and is_called_a_loss(each.value) for each in bindings_of(node, context)
-        ):
+        case ast.Name() if depth and is_given_by_a_loss(node, context):
             return True
     return is_loss(node, context.value(node), context, depth)
 
@@ -91,13 +89,23 @@ def _appended(name: ast.Name, context: FileContext) -> list[ast.expr]:
 
 
 def is_called_a_loss(node: ast.expr) -> bool:
-    """Whether what is computed out of sight goes by the name of a loss: ``self.actor_loss(x)``, ``total_loss``."""
+    """Whether what is computed out of sight goes by the name of a loss: ``self.actor_loss(x)``, ``total_loss.data``."""
     match node:
+        case ast.Attribute(value=inner, attr=word) | ast.Call(func=ast.Attribute(value=inner, attr=word)) if (
+            word in _LOST
+        ):
+            return is_called_a_loss(inner)
         case ast.Name(id=word) | ast.Attribute(attr=word):
             return _LOSS_NAME.search(word) is not None
         case ast.Call(func=function):
             return is_called_a_loss(function)
     return False
+
+
+def is_given_by_a_loss(node: ast.expr, context: FileContext) -> bool:
+    """Whether a name stands for what a function gives that is called a loss: ``criterion(out, y)``."""
+    bound = bindings_of(node, context) if isinstance(node, ast.Name) else []
+    return any(isinstance(each.value, ast.Call) and is_called_a_loss(each.value) for each in bound)
 
 
 def _computes_a_loss(function: ast.expr, context: FileContext) -> bool:

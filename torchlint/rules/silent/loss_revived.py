@@ -81,7 +81,13 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Grad, Kind, Rule, Triggers
-from torchlint.rules.silent.computed_losses import is_called_a_loss, is_loss, lost_at, reaches_a_graph
+from torchlint.rules.silent.computed_losses import (
+    is_called_a_loss,
+    is_given_by_a_loss,
+    is_loss,
+    lost_at,
+    reaches_a_graph,
+)
 from torchlint.rules.silent.differentiated_losses import differentiated, handed_out
 
 _MAKERS = frozenset({"torch.tensor", "torch.autograd.Variable", "torch.autograd.variable.Variable"})
@@ -140,7 +146,7 @@ def _revived(
     if not is_new and isinstance(place, ast.Call) and reaches_a_graph(given, context):
         return  # an assignment to `requires_grad` raises where there is a graph: whoever keeps it has none
     by_name = not is_loss(given, value, context)
-    is_leaf = value.is_tensor and value.grad == Grad.DETACHED
+    is_leaf = value.is_tensor and value.grad == Grad.DETACHED and not is_given_by_a_loss(given, context)
     if by_name and (is_leaf or context.is_test or not is_called_a_loss(given)):
         return
     lost = None if keeps_graph and value.is_tensor and not value.grad & Grad.DETACHED else lost_at(given, context)
