@@ -91,6 +91,7 @@ from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.tensor_dimensions import has_one_dimension
 from torchlint.rules.evidence.tensor_proof import is_tensor
+from torchlint.rules.silent.computed_losses import is_called_a_loss
 
 _CASTS = {"int": Dtype.INTEGRAL, "float": Dtype.FLOATING}
 """Built-ins that read one element, and what ``tolist()`` must give to be the same."""
@@ -207,10 +208,12 @@ def _is_used_as_tensor(call: ast.Call, read: ast.expr | None, whole: ast.expr, c
 
     A list of separate scalars has an ``.item()`` for each of its elements, too, and a module may give one.
     """
-    is_item = isinstance(call.func, ast.Attribute)
-    if isinstance(read, ast.Subscript):
-        return is_item or isinstance(read.slice, ast.Tuple) or _is_shown_as_tensor(whole, context, _DEEPEST)
-    return _is_shown_as_tensor(whole, context, _DEEPEST)
+    if _is_shown_as_tensor(whole, context, _DEEPEST):
+        return True
+    if not isinstance(read, ast.Subscript):
+        return False
+    is_item = isinstance(call.func, ast.Attribute) and not is_called_a_loss(whole)
+    return is_item or isinstance(read.slice, ast.Tuple)
 
 
 def _is_shown_as_tensor(node: ast.expr, context: FileContext, depth: int) -> bool:
