@@ -325,3 +325,28 @@ def test_a_name_of_the_module_may_be_set_to_none_elsewhere(tmp_path: Path, setti
 def test_a_name_of_the_module_that_is_set_to_a_tensor_is_one(tmp_path: Path, setting: str) -> None:
     main = f"import lib\n{setting}\nprint(lib.mask())\n"
     assert "MASK.detach()" in check_runs_alike(tmp_path, {"lib.py": MASK, "main.py": main})["lib.py"]
+
+
+# ---------------------------------------------------------------------- types that a test chooses
+CHOSEN = """\
+import torch
+from torch.autograd import Variable
+
+cuda = torch.cuda.is_available()
+Tensor = torch.cuda.FloatTensor if cuda else torch.FloatTensor
+
+
+def made(n):
+    return Variable(Tensor(n, 1).fill_(1.0), requires_grad=False)
+"""
+SHOWN = "print(lib.made(2).requires_grad, lib.made(2))\n"
+
+
+def test_what_a_chosen_type_makes_needs_no_detach(tmp_path: Path) -> None:
+    changed = check_runs_alike(tmp_path, {"lib.py": CHOSEN, "main.py": "import lib\n\n" + SHOWN})
+    assert "detach" not in changed["lib.py"]
+
+
+def test_a_chosen_type_that_another_file_binds_anew_stays_detached(tmp_path: Path) -> None:
+    live = "def live(*size):\n    return torch.ones(*size, requires_grad=True) * 2\n\n\nlib.Tensor = live\n"
+    check_runs_alike(tmp_path, {"lib.py": CHOSEN, "main.py": "import torch\n\nimport lib\n\n\n" + live + SHOWN})

@@ -43,6 +43,10 @@ _ARGUMENT_OR_VIEW = frozenset(
 )
 """Functions of ``torch`` and ``torch.nn.functional`` whose result may be, or may be a view of, an argument."""
 
+_TAKING_OVER = frozenset({"as_tensor", "asarray"})
+"""Of these, the ones that make a new object of all that is no tensor, over an array's memory."""
+
+_COPIED = Kind.ARRAY | Kind.SEQUENCE | Kind.INTEGER | Kind.SCALAR
 INTEGRAL = frozenset(f"{kind}Tensor" for kind in ("Long", "Int", "Short", "Char", "Byte", "Bool"))
 _READERS = frozenset("print len float int bool str repr isinstance format abs".split())
 _TOUCHY = frozenset(
@@ -99,6 +103,8 @@ def _is_maker(name: str, call: ast.Call, context: FileContext) -> bool:
         # of a tensor a legacy constructor makes a view, with its graph; integers can have none, and two are sizes
         given = [each for each in call.args if not isinstance(each, ast.Starred)]
         return word in INTEGRAL or len(given) > 1 or not any(_value(each, context).may(Kind.TENSOR) for each in given)
+    if owner == "torch" and word in _TAKING_OVER:
+        return bool(call.args) and _value(call.args[0], context).must(_COPIED)
     return owner in ("torch", "torch.autograd") and word in _NEW_FUNCTIONS
 
 

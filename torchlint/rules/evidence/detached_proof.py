@@ -23,7 +23,8 @@ from torchlint.rules.api import (
     remembered,
 )
 from torchlint.rules.evidence.aliasing import INTEGRAL, SAME_OR_NEW_METHODS, is_read, uses
-from torchlint.rules.evidence.local_bindings import NameBinding, bindings_of, names_of, places_of
+from torchlint.rules.evidence.kept_meaning import rebinding
+from torchlint.rules.evidence.local_bindings import NameBinding, bindings_of, functions_of, names_of, places_of
 from torchlint.rules.evidence.tensor_proof import is_proven, is_torch_maker
 from torchlint.rules.evidence.variable_calls import NAMES
 
@@ -56,7 +57,7 @@ def never_requires_grad_here(node: cst.BaseExpression, context: FileContext) -> 
     known = context.value(node)
     if not isinstance(place, ast.expr) or not known.is_tensor or known.may_require_grad:
         return False
-    return is_proven(place, context) and is_never_live(place, context)
+    return is_proven(place, context) and is_never_live(place, context) and rebinding((place,), context) is None
 
 
 class _Detached:
@@ -107,7 +108,7 @@ class _Detached:
     def _call(self, call: ast.Call) -> bool:
         if any(_may_ask_for_gradient(each) for each in call.keywords):
             return False
-        names = self._names(call.func)
+        names = functions_of(call.func, self._context)
         if names:
             return all(self._function(name, call) for name in names)
         match call.func:

@@ -56,6 +56,32 @@ def bindings_of(name: ast.Name, context: FileContext) -> list[NameBinding]:
     return found
 
 
+def functions_of(function: ast.expr, context: FileContext) -> frozenset[str]:
+    """Return the names of what is called: known by an import, or by a name that is bound to nothing but what is.
+
+    A choice counts as both: ``Tensor = torch.cuda.FloatTensor if cuda else torch.FloatTensor``.
+    """
+    names = names_of(function, context)
+    if names or not isinstance(function, ast.Name):
+        return names
+    bound = bindings_of(function, context)
+    if any(each.depth or each.is_augmented for each in bound):
+        return frozenset()
+    found = [names_of(one, context) for each in bound for one in _choices(each.value)]
+    return frozenset[str]().union(*found) if all(found) else frozenset()
+
+
+def _choices(value: ast.expr) -> Iterator[ast.expr]:
+    """Yield what an expression may choose from: all ends of ``a if p else b if q else c``."""
+    left = [value]
+    while left:
+        match left.pop():
+            case ast.IfExp(body=one, orelse=other):
+                left += (one, other)
+            case chosen:
+                yield chosen
+
+
 def bound_at(place: ast.Name, context: FileContext) -> list[NameBinding]:
     """Return what a place that binds a name binds it to; nothing where that is not understood."""
     target: ast.AST = place

@@ -11,7 +11,7 @@ from torchlint.rules.api import GIVING_ITSELF, UNLIKE, FileContext, Kind, Value,
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.given_to_torch import was_given_to_torch
 from torchlint.rules.evidence.kept_meaning import rebinding
-from torchlint.rules.evidence.local_bindings import bindings_of, is_instance, names_of
+from torchlint.rules.evidence.local_bindings import bindings_of, functions_of, is_instance, names_of
 from torchlint.rules.evidence.object_attributes import attribute_values, is_own_groups
 from torchlint.rules.evidence.own_results import forwarded, returned
 from torchlint.rules.evidence.tensor_uses import PARAMETER
@@ -219,7 +219,7 @@ class _Proof:
         )
 
     def _call(self, node: ast.Call, depth: int) -> bool:
-        names = self._functions(node.func)
+        names = functions_of(node.func, self._context)
         if names == {"builtins.next"} and len(node.args) == 1:
             return self.holds(node.args[0], depth + 1)
         if names and names <= operations().factories:
@@ -283,15 +283,6 @@ class _Proof:
             return depth == 0 and names <= COMPUTING
         results = forwarded(made.func, self._context)
         return results is not None and self._all_hold(results, depth)
-
-    def _functions(self, function: ast.expr) -> frozenset[str]:
-        """Return the names of what is called, where it is known by an import or bound to nothing but what is."""
-        names = names_of(function, self._context)
-        if names or not isinstance(function, ast.Name):
-            return names
-        bound = bindings_of(function, self._context)
-        found = [frozenset[str]() if each.depth else names_of(each.value, self._context) for each in bound]
-        return frozenset().union(*found) if all(found) else frozenset()
 
     def _gives_tensors_within(self, node: ast.Call, depth: int) -> bool:
         """Whether what a call gives holds nothing but tensors so many levels down, if it is torch's own."""
