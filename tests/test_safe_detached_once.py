@@ -32,6 +32,8 @@ ONCE = [
     "x.data.clone().detach().sum()",
     "x.detach().clone().data.sum()",
     "x.data.data.sum()",
+    "x.clone().data",
+    "x.clone().data.add_(1)",
 ]
 TWICE = re.compile(r"\.detach\(\)(\.clone\(\))?\.detach\(\)|\.data\.detach\(\)")
 

@@ -65,6 +65,9 @@ grad mode on.
 Unsafe as well where the code does not show that the object is a tensor: where only an annotation, a name or a method of
 an unknown object says so. A packed sequence has `.data` too, and so may a class of your own.
 
+A copy that nobody else holds may be written: `x.clone().data` becomes `x.detach().clone()`, where `x` is shown to be a
+tensor.
+
 Where the chain detaches anyway, `.data` is only dropped, and so it is where grad mode is off and an in-place method is
 given the value (`w.copy_(v.data)`), in the block that the repair of a write makes as well. `x.data[0]` of what may have
 no dimensions raises in both spellings, and wants `.item()` ([TNS204](data-as-scalar.md)): its fix is unsafe and says
@@ -91,15 +94,16 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NOT_WRITTEN_LATER
-from torchlint.diagnostics.model import Fix, Severity
+from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NOT_WRITTEN_LATER, Decision
+from torchlint.diagnostics.model import Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data.bare_operands import needs_no_detach
 from torchlint.rules.data.data_evidence import Evidence, is_tensor_by, tensor_evidence
-from torchlint.rules.data.data_use import Use, data_use, detached, dropped, is_detached_behind, is_detaching
+from torchlint.rules.data.data_use import Use, copied, data_use, detached, dropped, is_detached_behind, is_detaching
 from torchlint.rules.data.write_through import only_read
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.tensor_dimensions import has_a_dimension, has_no_dimension
+from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.torch_defaults import not_traced
 
 
@@ -156,22 +160,36 @@ def _fix(node: cst.Attribute, evidence: Evidence, context: FileContext) -> Fix |
     number = _is_number(node, context)
     if _raises(node, context):
         return None
-    place = context.python(node)
-    if is_detached_behind(node, context):
-        edit, title = dropped(node, context), "Drop `.data` before `.detach()`"
-    elif is_detaching(node.value):
-        edit, title = dropped(node, context), "Drop `.data` behind `.detach()`"
-    elif needs_no_detach(node, context):
-        edit, title = dropped(node, context), "Drop `.data` where grad mode is off"
-    else:
-        edit, title = detached(node, context), "Replace `.data` with `.detach()`"
-    read = isinstance(place, ast.expr) and only_read(place, context)
-    fix = Fix(title, (edit,), (is_tensor_by(evidence, node.value, context),))
-    fix = fix.assuming(NOT_WRITTEN_LATER.decided(None if read else "", brief(node, context)), not_traced(context))
+    title, edits = _detaching(node, context)
+    fix = Fix(title, edits, (is_tensor_by(evidence, node.value, context),))
+    fix = fix.assuming(_not_written_later(node, context), not_traced(context))
     if not number:
         return fix
     doubt = f"`.item()` is, if `{brief(node.value, context)}` has no dimensions"
     return fix.assuming(AUTHOR_MEANT_THIS.open(doubt=doubt, is_likely=True))
+
+
+def _detaching(node: cst.Attribute, context: FileContext) -> tuple[str, tuple[Edit, ...]]:
+    """Return what is done about a ``.data``, and the edits: ``x.clone().data`` is detached before it is copied."""
+    if is_detached_behind(node, context):
+        return "Drop `.data` before `.detach()`", (dropped(node, context),)
+    if is_detaching(node.value):
+        return "Drop `.data` behind `.detach()`", (dropped(node, context),)
+    if needs_no_detach(node, context):
+        return "Drop `.data` where grad mode is off", (dropped(node, context),)
+    source = copied(node)
+    if source is not None and is_tensor(source, context).is_proven:
+        return "Detach before the copy", (context.insert_after(source, ".detach()"), dropped(node, context))
+    return "Replace `.data` with `.detach()`", (detached(node, context),)
+
+
+def _not_written_later(node: cst.Attribute, context: FileContext) -> Decision:
+    """Decide whether nothing that somebody else may see is written through the value later."""
+    source, place = copied(node), context.python(node)
+    if source is not None and is_tensor(source, context).is_proven:
+        return NOT_WRITTEN_LATER.proven("it is a copy that nobody else holds")
+    read = isinstance(place, ast.expr) and only_read(place, context)
+    return NOT_WRITTEN_LATER.decided(None if read else "", brief(node, context))
 
 
 def _raises(node: cst.Attribute, context: FileContext) -> bool:

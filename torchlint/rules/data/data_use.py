@@ -255,6 +255,14 @@ def detached(node: cst.Attribute, context: FileContext) -> Edit:
     return context.replace(node.attr, "detach()")
 
 
+def copied(node: cst.Attribute) -> cst.BaseExpression | None:
+    """Return what is copied right before a ``.data``, into memory of its own: ``x`` of ``x.clone().data``."""
+    match node.value:
+        case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value="clone")), lpar=[]):
+            return inner
+    return None
+
+
 def dropped(node: cst.Attribute, context: FileContext, instead: str = "") -> Edit:
     """Write ``x`` for ``x.data``, with something behind it if asked for; a comment before the dot stays."""
     start = context.outer_span(node.value)[1]
