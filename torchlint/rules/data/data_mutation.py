@@ -133,7 +133,8 @@ well.
 Unsafe in a file that speaks of `torch.jit.trace`, `torch.onnx.export` and the like: a write through `.data` is missing
 in what a trace records. Other files are not asked: what is safe here builds a module, and traced functions seldom do.
 
-No fix is offered for `resize_` on a tensor that may require grad, which torch refuses.
+No fix is offered for `resize_` on a tensor that may require grad, which torch refuses, nor for a change of shape that
+cannot go into a block: `x.detach().resize_(n)` leaves `x` as it is, too.
 
 ## References
 

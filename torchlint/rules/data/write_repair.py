@@ -216,12 +216,14 @@ def _result_not_used(use: DataUse, context: FileContext) -> Decision:
 
 
 def _detaching(node: cst.Attribute, use: DataUse, evidence: Evidence, context: FileContext) -> Fix | None:
-    """Where no block can be made, writing through ``.detach()`` at least is counted."""
+    """Where no block can be made, writing through ``.detach()`` at least is counted; None where it is no better."""
     fix = _replaced(node, evidence, context)
     if use.way is Way.AUGMENTED:  # `x.detach() += v` is no Python
         edits = _as_method(node, use, context, "" if is_detaching(node.value) else ".detach()")
         return replace(fix, edits=edits).assuming(*_same_effect(use, context)) if edits is not None else None
     kept = use.way is not Way.STORE and not is_unused(use.top, context)
+    if use.word in REFORMING and not kept:  # `x.detach().resize_(n)` leaves `x` as it is, too
+        return None
     return fix.assuming(NOT_WRITTEN_LATER.decided("" if kept else None, brief(node, context)))
 
 
