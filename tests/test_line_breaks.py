@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.test_layout import spliced
+from torchlint.config import Config
 from torchlint.diagnostics.layout import Layout
-from torchlint.diagnostics.model import Edit
+from torchlint.diagnostics.model import Edit, Settings
 from torchlint.diagnostics.splice import apart
+from torchlint.linter.engine import fix_bytes
 from torchlint.source.text import decode
 
 LIMIT = 40
@@ -116,3 +118,30 @@ def test_without_a_limit_the_longest_line_of_code_is_one(width: int, rows: int) 
     other = f"{'y' * (width - 4)} = 1\n# {'note ' * 40}\nz = '''\n{'text ' * 40}\n'''\n"
     laid = longer(f"{other}x = f(a.data, {'b' * 62})\n", limit=None)
     assert len(laid.removeprefix(other).splitlines()) == rows
+
+
+WRAPPED = """\
+import numpy as np
+import torch
+from torch.autograd import Variable
+
+cuda = torch.cuda.is_available()
+Tensor = torch.cuda.FloatTensor if cuda else torch.FloatTensor
+
+
+def made(rows, columns):
+    return Variable(Tensor(np.ones((rows, columns))), requires_grad=False)
+"""
+UNWRAPPED = """\
+    return torch.as_tensor(
+        np.ones((rows, columns)), dtype=torch.float32, device="cuda" if cuda else "cpu"
+    )
+"""
+
+
+@pytest.mark.parametrize("limit", [90, 110])
+def test_a_line_that_several_fixes_make_too_long_is_broken(limit: int) -> None:
+    config = Config(select=("TNS304", "TNS401"), unsafe_fixes=True, settings=Settings(line_length=limit))
+    after = fix_bytes("<example>", WRAPPED.encode(), config).raw.decode()
+    joined = UNWRAPPED.replace("(\n        ", "(").replace("\n    )", ")")
+    assert after.endswith(UNWRAPPED if limit == 90 else joined)

@@ -35,6 +35,13 @@ class Layout:
             self._known[edits] = self._broken(self._aligned(self._stacked(edits)))
         return self._known[edits]
 
+    def together(self, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+        """Return the edits of several fixes, laid out already, with those that break the lines they make too long.
+
+        One may take away what kept another from being broken: `Variable(torch.ones(...), requires_grad=False)`.
+        """
+        return self._broken(edits)
+
     def _stacked(self, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
         return tuple(
             stacked(self._source, self._rows, each, edits) if may_be_stacked(self._source, each) else each

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -20,6 +20,12 @@ class Spliced:
     raw: bytes
     taken: tuple[Finding, ...]
     held: tuple[Finding, ...]
+    edits: tuple[Edit, ...]
+    """All that was written."""
+
+
+LaidOut = Callable[[tuple[Edit, ...]], tuple[Edit, ...]]
+"""Gives edits that belong to several fixes with those that lay out what they make together."""
 
 
 class _Taken:
@@ -51,11 +57,12 @@ class _Taken:
                 self._starts.insert(at, edit.start)
 
 
-def splice(source: Source, findings: Iterable[Finding]) -> Spliced:
+def splice(source: Source, findings: Iterable[Finding], laid_out: LaidOut | None = None) -> Spliced:
     """Apply the fixes of findings in the order given.
 
     A fix that touches text already taken is held, not lost; identical edits are shared; newlines in inserted text
-    become the file's own. Every byte outside an edit is kept.
+    become the file's own. Every byte outside an edit is kept. Each fix is laid out for itself already; ``laid_out``
+    does so for several.
 
     :raises UnicodeEncodeError: where inserted text has no place in the file's encoding.
     """
@@ -68,7 +75,10 @@ def splice(source: Source, findings: Iterable[Finding]) -> Spliced:
             taken.append(finding)
         else:
             held.append(finding)
-    return Spliced(_splice(source, chosen.edits), tuple(taken), tuple(held))
+    edits = tuple(chosen.edits)
+    if laid_out is not None and len(taken) > 1:
+        edits = laid_out(edits)
+    return Spliced(_splice(source, edits), tuple(taken), tuple(held), edits)
 
 
 def apart(edits: tuple[Edit, ...]) -> bool:
@@ -77,7 +87,7 @@ def apart(edits: tuple[Edit, ...]) -> bool:
     return all(one == other or (one.end <= other.start and one.start < other.start) for one, other in pairwise(ordered))
 
 
-def _splice(source: Source, edits: list[Edit]) -> bytes:
+def _splice(source: Source, edits: Sequence[Edit]) -> bytes:
     if not edits:
         return source.raw
     notebook = as_notebook(source)

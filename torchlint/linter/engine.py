@@ -14,7 +14,6 @@ from torchlint.diagnostics.layout import Layout
 from torchlint.diagnostics.model import (
     Applicability,
     Confidence,
-    Edit,
     FileResult,
     Finding,
     Fix,
@@ -156,12 +155,12 @@ def fix_bytes(
         chosen = complete(current.source, wanted, chosen)
         if not chosen:
             break
-        outcome = splice(current.source, chosen)
+        outcome = splice(current.source, chosen, Layout(current.source, config.settings.line_length).together)
         broken = sum(each.code == SYNTAX_ERROR.code for each in current.findings)
         if _parses(path, outcome.raw, broken):
             raw = outcome.raw
             fixed.extend(outcome.taken)
-            changed = changed and changed.after(current.source, _edits(outcome.taken))
+            changed = changed and changed.after(current.source, outcome.edits)
             continue
         alone = ((each.code, splice(current.source, [each]).raw) for each in outcome.taken)
         culprits = {code for code, repaired in alone if not _parses(path, repaired, broken)}
@@ -169,10 +168,6 @@ def fix_bytes(
         troubles.extend(_broken_fix(path, code) for code in sorted(refused))
     remaining = check_bytes(path, raw, config)
     return FixResult(raw, tuple(fixed), replace(remaining, troubles=(*remaining.troubles, *troubles)), changed)
-
-
-def _edits(findings: Iterable[Finding]) -> Iterator[Edit]:
-    return (edit for each in findings if each.fix for edit in each.fix.edits)
 
 
 def _fixable(result: FileResult, config: Config, changed: Changed | None) -> Iterator[Finding]:
