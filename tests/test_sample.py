@@ -371,6 +371,12 @@ def test_the_object_of_a_call_is_one_of_the_class_of_the_method(check: Check, ma
             "        self.show = show\n\n    def run(self):\n        self.show(torch.ones(2).cuda())\n",
             Confidence.POSSIBLE,
         ),
+        (
+            "class Base(nn.Module):\n    def __init__(self, show):\n        super().__init__()\n"
+            "        self.show = show\n\n\nclass Other(Base):\n    def run(self):\n"
+            "        self.show(torch.ones(2).cuda())\n",
+            Confidence.POSSIBLE,
+        ),
     ],
 )
 def test_what_an_object_keeps_under_the_name_of_a_method_is_its_own(

@@ -57,6 +57,9 @@ class Knowledge(Protocol):
     def names_of(self, node: ast.expr) -> frozenset[str]:
         """Return what a dotted name of a library means."""
 
+    def lineage(self, node: ast.ClassDef) -> tuple[tuple[AstIndex, ast.ClassDef], ...]:
+        """Return the texts of a class and of those of its bases that the project has."""
+
     def ancestry(self, node: ast.ClassDef) -> frozenset[tuple[str | None, str]]:
         """Return a class and those of the project that it derives from, each by the path of its file and its name."""
 
@@ -176,7 +179,7 @@ class Hierarchy:
         """Whether a call is surely one of the method itself: of ``self`` in a class of its line, of such an object."""
         if self.own_class is None or not isinstance(call.func, ast.Attribute):
             return False
-        around = _class_of_self(call.func.value, other)
+        around = _class_of_self(call.func.value, other.index)
         if around is not None:
             return self._is_above(other, around) or self._is_below(other, around)
         own, lines = (self.home.path, self.own_class.name), other.presuming.classes_of(call.func.value)
@@ -186,7 +189,7 @@ class Hierarchy:
         """Whether the object whose method is called is of another class, ``self`` left aside."""
         if self.own_class is None or not isinstance(call.func, ast.Attribute):
             return False
-        if _class_of_self(call.func.value, other) is not None:
+        if _class_of_self(call.func.value, other.index) is not None:
             return False
         own, mine = (self.home.path, self.own_class.name), self.home.ancestry(self.own_class)
         lines = other.presuming.classes_of(call.func.value)
@@ -195,17 +198,12 @@ class Hierarchy:
     def excludes(self, other: Knowledge, method: ast.Attribute) -> bool:
         """Whether a method is one of another class: of ``self`` where its class has its own, of a library's module.
 
-        What an object keeps under the name is its own, too: a part that is called as a method is.
+        What an object keeps under the name is its own, too: a part that is called as a method is. So is what it has
+        of its bases, wherever in the project they stand.
         """
-        around = _class_of_self(method.value, other)
+        around = _class_of_self(method.value, other.index)
         if around is not None and not self._is_above(other, around):
-            return any(isinstance(each, _FUNCTIONS) and each.name == method.attr for each in around.body) or any(
-                each.attr == method.attr
-                and isinstance(each.ctx, ast.Store)
-                and _class_of_self(each.value, other) is around
-                for each in other.index.within(around)
-                if isinstance(each, ast.Attribute)
-            )
+            return any(_has(owner, method.attr, index) for index, owner in other.lineage(around))
         names = other.names_of(method.value)
         return bool(names) and not any(name.startswith("here.") for name in names)
 
@@ -217,8 +215,16 @@ class Hierarchy:
         return self.own_class is not None and (self.home.path, self.own_class.name) in other.ancestry(around)
 
 
-def _class_of_self(node: ast.expr, other: Knowledge) -> ast.ClassDef | None:
+def _has(owner: ast.ClassDef, word: str, index: AstIndex) -> bool:
+    """Whether a class has a method of a name, or sets an attribute of it."""
+    if any(isinstance(each, _FUNCTIONS) and each.name == word for each in owner.body):
+        return True
+    stored = (each for each in index.inside(owner, ast.Attribute) if isinstance(each.ctx, ast.Store))
+    return any(each.attr == word and _class_of_self(each.value, index) is owner for each in stored)
+
+
+def _class_of_self(node: ast.expr, index: AstIndex) -> ast.ClassDef | None:
     """Return the class whose object an expression is, by being called ``self``; None for others."""
     if isinstance(node, ast.Name) and node.id in ("self", "cls"):
-        return next((each for each in other.index.ancestors(node) if isinstance(each, ast.ClassDef)), None)
+        return next((each for each in index.ancestors(node) if isinstance(each, ast.ClassDef)), None)
     return None

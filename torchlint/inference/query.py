@@ -110,6 +110,10 @@ class Analysis:
         """Return the texts of a class and of its bases in the project; none unless `nn.Module` is all else."""
         return self._file.classes.module_lineage(node)
 
+    def lineage(self, node: ast.ClassDef) -> tuple[tuple[AstIndex, ast.ClassDef], ...]:
+        """Return the texts of a class and of those of its bases that the project has."""
+        return self._file.classes.lineage(node)
+
     def ancestry(self, node: ast.ClassDef) -> frozenset[tuple[str | None, str]]:
         """Return a class and those of the project that it derives from, each by the path of its file and its name."""
         return self._file.classes.ancestry(node)

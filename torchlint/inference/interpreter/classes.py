@@ -88,7 +88,11 @@ class Classes:
         known = (len(each.bases) == len(each.node.bases) and not each.node.keywords for each in line)
         if outer != {"torch.nn.Module"} or not all(known) or any(each.node.decorator_list for each in line):
             return ()
-        return tuple((each.home.index, each.node) for each in line)
+        return self.lineage(node)
+
+    def lineage(self, node: ast.ClassDef) -> tuple[tuple[AstIndex, ast.ClassDef], ...]:
+        """Return the texts of a class and of those of its bases that the project has."""
+        return tuple((each.home.index, each.node) for each in self.of(node).line())
 
     def ancestry(self, node: ast.ClassDef) -> frozenset[tuple[str | None, str]]:
         """Return a class and those of the project that it derives from, each by the path of its file and its name."""
