@@ -104,6 +104,23 @@ def test_every_fix_is_offered_with_its_applicability(editor: Editor) -> None:
     assert [each["title"] for each in editor.actions(uri, 0, 0)] == [FIX_ALL]
 
 
+READINGS = {
+    "torch.Tensor(x)": ("torch.as_tensor(x, dtype=torch.float32)", "torch.empty(x)"),
+    "torch.LongTensor(x)": ("torch.as_tensor(x, dtype=torch.int64)", "torch.empty(x, dtype=torch.int64)"),
+    "torch.Tensor(width)": ("torch.empty(width)", "torch.as_tensor(width, dtype=torch.float32)"),
+    "torch.ones(2).new(x)": ("torch.ones(2).new_tensor(x)", "torch.ones(2).new_empty(x)"),
+}
+
+
+@pytest.mark.parametrize("code", READINGS)
+def test_both_readings_of_a_constructor_are_offered(editor: Editor, code: str) -> None:
+    text = f"import torch\n\n\ndef f(x, width):\n    return {code}\n"
+    uri = opened(editor, text)
+    choices = [each for each in editor.actions(uri, 4, 11 + code.rindex("(")) if "(your choice)" in each["title"]]
+    results = [applied(text, edits_of(editor.resolved(each), uri)) for each in choices]
+    assert results == [text.replace(code, each) for each in READINGS[code]]
+
+
 def test_what_may_not_be_fixed_is_not_offered(editor: Editor) -> None:
     (editor.folder / "torchlint.toml").write_text('unfixable = ["TNS101"]\n')
     uri = opened(editor, "import torch\n\nprint(torch.ones(1, requires_grad=True).numpy())\n")

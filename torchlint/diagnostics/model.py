@@ -84,6 +84,8 @@ class Fix:
     edits: tuple[Edit, ...]
     assumptions: tuple[Decision, ...] = ()
     overruled: Applicability | None = None
+    otherwise: Fix | None = None
+    """What to do by the other reading of the code, where its author alone can say which is meant: for an editor."""
 
     @property
     def applicability(self) -> Applicability:

@@ -398,15 +398,22 @@ def _settled(draft: Draft, context: FileContext, settle: Callable[[Fix, FileCont
 
 def _finding(entry: RuleMetadata, draft: Draft, definition: Definition, layout: Layout) -> Finding:
     start, end = definition.span(draft.at)
-    fix = draft.fix if definition.faithful else None
-    if fix is not None and any(definition.prints_source(each.start, each.end) for each in fix.edits):
-        fix = None
-    if fix is not None:
-        fix = fitted(replace(fix, edits=layout.of(fix.edits)), definition.source)
+    fix = _laid_out(draft.fix, definition, layout)
+    if fix is not None and fix.otherwise is not None:
+        fix = replace(fix, otherwise=_laid_out(fix.otherwise, definition, layout))
     why = tuple(definition.source.cited(step) for step in draft.why)
     severity = entry.severity if draft.severity is None else draft.severity
     repeats = definition.span(draft.repeats)[0] if draft.repeats is not None else None
     return Finding(entry.code, entry.name, start, end, draft.message, draft.confidence, why, fix, severity, repeats)
+
+
+def _laid_out(fix: Fix | None, definition: Definition, layout: Layout) -> Fix | None:
+    """Return a fix as it is offered; None where its place cannot be edited."""
+    if fix is None or not definition.faithful:
+        return None
+    if any(definition.prints_source(each.start, each.end) for each in fix.edits):
+        return None
+    return fitted(replace(fix, edits=layout.of(fix.edits)), definition.source)
 
 
 def _crash(source: Source, entry: RuleMetadata, error: Exception) -> Trouble:

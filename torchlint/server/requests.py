@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from lsprotocol import types
@@ -129,6 +129,9 @@ def _quick(checked: Checked, drawn: Drawn, uri: str, where: Range | None) -> Ite
             yield Offer(f"{finding.fix.title}{unsafe}", kind, "fix", finding, shown)
         elif finding.fix is not None and is_choice(checked, finding):
             yield Offer(f"{finding.fix.title} (your choice)", kind, "fix", finding, shown)
+            if finding.fix.otherwise is not None:
+                other = replace(finding, fix=finding.fix.otherwise)
+                yield Offer(f"{finding.fix.otherwise.title} (your choice)", kind, "otherwise", other, shown)
     for finding, shown in here:
         if can_be_silenced(finding) and checked.source is not None and checked.source.lossless:
             yield Offer(f"Silence {finding.code} on this line (# noqa)", kind, "silence", finding, shown)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import libcst as cst
 
@@ -59,7 +60,27 @@ _EXACT_IN_ANY, _EXACT_IN_FLOAT32 = 2**8, 2**24
 
 
 def modern(call: Construction, context: FileContext) -> Fix | None:
-    """Build the repair of a legacy constructor's call; None where none can be written."""
+    """Build the repair of a legacy constructor's call; None where none can be written.
+
+    Of an argument that may be a size or data it is the likelier one, and has the other one beside it.
+    """
+    fix = _modern(call, context)
+    if fix is None or not _alternative(call, context) or not _may_be_either(call):
+        return fix
+    as_size = not _is_size(call)
+    given = replace(call.given, kind=ArgumentKind.UNKNOWN, by_name=False, seems_size=as_size)
+    return replace(fix, otherwise=_modern(replace(call, given=given, filling=None), context))
+
+
+def _may_be_either(call: Construction) -> bool:
+    return call.given.seems_size or call.given.by_name or call.given.kind is ArgumentKind.UNKNOWN
+
+
+def _is_size(call: Construction) -> bool:
+    return call.given.seems_size or call.given.kind is ArgumentKind.SIZE
+
+
+def _modern(call: Construction, context: FileContext) -> Fix | None:
     if in_fstring(call.node, context):
         return None
     if call.given.kind is ArgumentKind.TENSOR:
@@ -251,7 +272,7 @@ def _kind_decided(call: Construction, never_ran: bool) -> Decision:
     given = call.given
     if given.kind is ArgumentKind.INVALID:  # a number: what was meant is for the author to say where the call ran
         return IS_DATA.proven(of=given.what) if never_ran else AUTHOR_MEANT_THIS.open(doubt="the call always raises")
-    is_size = given.seems_size or given.kind in (ArgumentKind.SIZE, ArgumentKind.EMPTY)
+    is_size = _is_size(call) or given.kind is ArgumentKind.EMPTY
     assumption = IS_SIZE if is_size else IS_DATA
     if given.proven or (never_ran and given.doubt):  # what is claimed is what was meant
         return assumption.proven(of=given.what)

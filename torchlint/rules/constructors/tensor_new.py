@@ -63,6 +63,7 @@ where `new_empty()` raises; as for TNS302 in functions of a project that records
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import libcst as cst
 
@@ -174,7 +175,10 @@ def _fix(node: cst.Call, func: cst.Attribute, found: Given, filled: Filling | No
         edits = (*edits, Edit(end, end, "0"))
     other = f" if {found.what} holds values, `new_empty` if it is a size" if found.kind is ArgumentKind.UNKNOWN else ""
     kept = means_the_same((func.value, *(each.value for each in node.args)), context)
-    return Fix(f"Use `{method}`{other}", edits, (*_assumed(node, found, func.value, context), kept))
+    fix = Fix(f"Use `{method}`{other}", edits, (*_assumed(node, found, func.value, context), kept))
+    if found.kind is not ArgumentKind.UNKNOWN:
+        return fix
+    return replace(fix, otherwise=_fix(node, func, replace(found, kind=ArgumentKind.SIZE), None, context))
 
 
 def _assumed(node: cst.Call, found: Given, receiver: cst.BaseExpression, context: FileContext) -> Iterator[Decision]:
