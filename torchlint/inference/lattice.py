@@ -144,6 +144,11 @@ class Reason:
             step = step.after
         yield from reversed(steps)
 
+    @property
+    def start(self) -> ast.AST | None:
+        """Where it begins: the node of the first cause that has one."""
+        return next((step.node for step in self.chain() if step.node is not None), None)
+
 
 @frozen
 class Value:

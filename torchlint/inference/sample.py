@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 
 from torchlint.inference.interpreter.parameters import is_static
-from torchlint.inference.lattice import Device, Grad, Kind, Mode, Reason, Value
+from torchlint.inference.lattice import Device, Grad, Kind, Mode, Value
 from torchlint.inference.models import nn
 from torchlint.inference.program.module_files import is_of_tests
 from torchlint.inference.project_calls import CALLED_AS_OBJECT, Hierarchy, Knowledge, calls_in, module_words
@@ -185,7 +185,7 @@ class Sample:
         why = value.why_device if asked_for is Asked.ACCELERATOR else value.why_grad
         if _brings(value, asked_for):
             return Bringing.SOURCE
-        start = _start(why)
+        start = why.start if why is not None else None
         is_own = isinstance(start, ast.arg) and start in presuming.index.parents
         return start if is_own and isinstance(start, ast.arg) else Bringing.UNKNOWN
 
@@ -282,12 +282,6 @@ def _brings(value: Value, asked_for: Asked) -> bool:
     why = value.why_device if asked_for is Asked.ACCELERATOR else value.why_grad
     is_live = bool(value.device & Device.ACCELERATOR) if asked_for is Asked.ACCELERATOR else value.grad == Grad.ATTACHED
     return is_live and why is not None and not any(step.named for step in why.chain())
-
-
-def _start(reason: Reason | None) -> ast.AST | None:
-    """Return where a reason begins."""
-    steps = reason.chain() if reason is not None else ()
-    return next((step.node for step in steps if step.node is not None), None)
 
 
 def _handed(call: ast.Call, function: Function, argument: ast.arg) -> ast.expr | None:

@@ -65,7 +65,7 @@ def modern(call: Construction, context: FileContext) -> Fix | None:
     Of an argument that may be a size or data it is the likelier one, and has the other one beside it.
     """
     fix = _modern(call, context)
-    if fix is None or not _alternative(call, context) or not _may_be_either(call):
+    if fix is None or not _may_be_either(call):
         return fix
     as_size = not _is_size(call)
     given = replace(call.given, kind=ArgumentKind.UNKNOWN, by_name=False, seems_size=as_size)

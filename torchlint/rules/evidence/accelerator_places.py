@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from torchlint.diagnostics.model import Confidence
 from torchlint.rules.api import Asked, Bringing, Device, FileContext, Function, Kind, Reason, Value, remembered
-from torchlint.rules.evidence.called_definitions import is_settings
+from torchlint.rules.evidence.called_definitions import has_plain_default, is_settings
 from torchlint.rules.evidence.finding_reasons import in_a_line
 from torchlint.rules.evidence.local_bindings import bindings_of, places_of
 from torchlint.rules.evidence.read_devices import read_device
@@ -125,22 +125,15 @@ def _may_hold_it(value: Value) -> bool:
 
 def _begun_by(reason: Reason | None, context: FileContext) -> ast.arg | None:
     """Return the argument of this file with which a reason begins, a method's object aside."""
-    steps = reason.chain() if reason is not None else ()
-    first = next((step.node for step in steps if step.node is not None), None)
+    first = reason.start if reason is not None else None
     is_given = isinstance(first, ast.arg) and context.holds(first) and context.value_of_self(first) is None
     return first if is_given and isinstance(first, ast.arg) else None
 
 
 def _is_number(argument: ast.arg, context: FileContext) -> bool:
     """Whether an argument is one for a number or a word: that is its default."""
-    around = context.parent(argument)
-    if not isinstance(around, ast.arguments):
-        return False
-    positional = [*around.posonlyargs, *around.args]
-    defaults = [*zip(reversed(positional), reversed(around.defaults), strict=False)]
-    defaults += [(one, given) for one, given in zip(around.kwonlyargs, around.kw_defaults, strict=True) if given]
-    given = next((each for one, each in defaults if one is argument), None)
-    return isinstance(given, ast.Constant) and given.value is not None
+    function = context.parent(context.parent(argument) or argument)
+    return isinstance(function, _FUNCTIONS) and has_plain_default(function, argument.arg)
 
 
 _Says = Callable[[ast.expr, FileContext], "str | None"]

@@ -103,7 +103,7 @@ def grade(doubts: Doubts, call: cst.Call, context: FileContext) -> Grade:
 
 
 def _brought(reason: Reason, is_grad: bool, context: FileContext) -> Brought | None:
-    start = _start(reason)
+    start = reason.start
     if not isinstance(start, ast.arg) or not context.holds(start):
         return None
     return context.brought_by_calls(start, Asked.GRADIENT if is_grad else Asked.ACCELERATOR)
@@ -121,7 +121,7 @@ def _brought_around(doubts: Doubts, place: ast.expr, context: FileContext) -> It
             continue
         if is_grad and context.is_called_without_grad(place):
             continue
-        if isinstance(start := _start(reason), ast.Call):
+        if isinstance(start := reason.start, ast.Call):
             brought = _brought_network(start, context) if is_grad else None
         else:
             brought = None if _is_direct(reason, place, context) else _brought(reason, is_grad, context)
@@ -152,7 +152,7 @@ def _brought_network(call: ast.Call, context: FileContext) -> Brought | None:
     if not context.holds(call) or not context.mode(call) & Mode.ON or not _is_asked_for_itself(call, context):
         return None
     called = context.value(call.func)
-    start = _start(called.why_grad) if called.why_grad is not None and called.may(Kind.MODULE) else None
+    start = called.why_grad.start if called.why_grad is not None and called.may(Kind.MODULE) else None
     if not isinstance(start, ast.arg) or not context.holds(start):
         return None
     brought = context.brought_by_calls(start, Asked.NETWORK)
@@ -188,10 +188,10 @@ def _is_given_up(reason: Reason, is_grad: bool, doubts: Doubts, context: FileCon
     What such a function gives may be on an accelerator where its arguments are, and where something shows that it
     computes with a graph: grad mode is off, or a `.detach()` is written around. A cast to integers shows nothing.
     """
-    start = _start(reason)
+    start = reason.start
     if not isinstance(start, ast.Call) or _asks_module(start, context):
         return False
-    if is_grad or (doubts.grad and doubts.why_grad is not None and _start(doubts.why_grad) is start):
+    if is_grad or (doubts.grad and doubts.why_grad is not None and doubts.why_grad.start is start):
         return True
     return not _shows_graph(start, context) and not _is_given_accelerator(start, context)
 
@@ -245,17 +245,12 @@ def _shown_module(function: ast.expr) -> str:
     return ast.unparse(function)
 
 
-def _start(reason: Reason) -> ast.AST | None:
-    """Return where a doubt begins."""
-    return next((step.node for step in reason.chain() if step.node is not None), None)
-
-
 def _is_direct(reason: Reason, place: ast.AST, context: FileContext) -> bool:
     """Whether a reason begins at a call in a function around the place, or at an argument, and nothing stood between.
 
     The argument may be one of another function, which passes it on to a private one.
     """
-    start = _start(reason)
+    start = reason.start
     if start is None or not context.holds(start):
         return False
     is_own_part = isinstance(start, ast.arg) and start.arg == "self"  # where a module is, its parts are

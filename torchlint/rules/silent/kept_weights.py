@@ -152,10 +152,15 @@ def all_kept(call: ast.Call, context: FileContext) -> Iterator[Kept]:
             yield kept
 
 
-def _wrapped(call: ast.expr, context: FileContext) -> tuple[ast.expr, bool, str | int | None]:
-    """Return what holds the same tensors around a call, whether they go through ``.cpu()``, and their key in it."""
+def _wrapped(
+    call: ast.expr, context: FileContext, within: ast.expr | None = None
+) -> tuple[ast.expr, bool, str | int | None]:
+    """Return what holds the same tensors around a call, whether they go through ``.cpu()``, and their key in it.
+
+    ``within``: no further than that.
+    """
     node, is_moved, key = call, False, None
-    while (found := _holder(node, context)) is not None:
+    while node is not within and (found := _holder(node, context)) is not None:
         node, is_moved = found.node, is_moved or found.is_moved
         key = found.key if found.key is not None else key
     return node, is_moved, key
@@ -250,7 +255,7 @@ def _kept(call: ast.expr, model: str, context: FileContext) -> Kept | None:
         case ast.Assign(targets=[target]) | ast.AnnAssign(target=target):
             if isinstance(target, ast.Tuple) and isinstance(outer, ast.Tuple) and len(target.elts) == len(outer.elts):
                 at = next((at for at, each in enumerate(outer.elts) if call in context.within(each)), 0)
-                target, key = target.elts[at], _wrapped_in(outer.elts[at], call, context)
+                target, (_, _, key) = target.elts[at], _wrapped(call, context, outer.elts[at])
             if isinstance(target, ast.Name | ast.Attribute):
                 return Kept(ast.unparse(target), model, above, False, is_moved, key)
             if isinstance(target, ast.Subscript):
@@ -260,11 +265,3 @@ def _kept(call: ast.expr, model: str, context: FileContext) -> Kept | None:
             if isinstance(statement, ast.Expr):
                 return Kept(ast.unparse(holder), model, statement, True, is_moved)
     return None
-
-
-def _wrapped_in(element: ast.expr, call: ast.expr, context: FileContext) -> str | int | None:
-    """Return the key of what is kept in an element of a tuple that is taken apart at once."""
-    node, key = call, None
-    while node is not element and (found := _holder(node, context)) is not None:
-        node, key = found.node, found.key if found.key is not None else key
-    return key

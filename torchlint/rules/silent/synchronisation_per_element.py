@@ -99,7 +99,7 @@ _SAME_ELEMENT = frozenset("long int float double bool half detach cpu clone roun
 """Methods that give one element of one element: the host waits for that as it does for the other."""
 _PRIMARY = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
 """What a method can be called on without parentheses."""
-_OF_TENSORS = frozenset("cuda view flatten squeeze unsqueeze reshape argmax softmax sigmoid generate".split()) | {"to"}
+_OF_TENSORS = frozenset("cuda to view flatten squeeze unsqueeze reshape argmax softmax sigmoid generate".split())
 """Methods that give one tensor, or of a dict of tensors, whose keys have no ``.item()``, the dict itself."""
 _DEEPEST = 3
 _LAST = (ast.Return, ast.Raise, ast.Break)
