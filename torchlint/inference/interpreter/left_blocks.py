@@ -14,7 +14,7 @@ Block = ast.With | ast.AsyncWith
 
 
 def block_left(index: AstIndex, node: ast.expr) -> Block | None:
-    """Return the outermost ``with`` block around a node that somebody is seen to go through its value behind of.
+    """Return the outermost ``with`` block around a generator or ``map`` that is left before its values are read.
 
     The value is returned, or bound to a name that is asked for where no block turns grad mode off.
     """

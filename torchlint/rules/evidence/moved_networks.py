@@ -23,7 +23,7 @@ _DEEPEST = 5
 
 
 def place_of_result(node: ast.expr, context: FileContext) -> Place | None:
-    """Return why what a moved network gives may be on an accelerator; None where it is no such."""
+    """Return why what a moved network gives may be on an accelerator; None for anything else."""
     return _result(node, context, _DEEPEST)
 
 
