@@ -85,6 +85,11 @@ def test_a_link_to_a_folder_above_is_not_followed(project: Path) -> None:
         "import lightning\n\ntrainer = Trainer(precision=32)\nother = Trainer(precision='16-mixed', devices=64)\n",
         "import numpy as np\n\nnp.set_printoptions(precision=64)\n",
         "import lightning\n\nprecisions = torch.float64\nprecision = x.float64\n",
+        "import lightning\n\ntrainer = lightning.Trainer(precision='32-true', devices=devices)\n",
+        "from transformers import Trainer\n\ntrainer = Trainer(**settings)\nother = Trainer(precision=x)\n",
+        "import transformers\n\nclass A(transformers.PretrainedConfig):\n    pass\n\nclass B(ForAll):\n    pass\n",
+        "from transformers import AutoModel, BertModel\n\nbert = BertModel.from_pretrained('bert')\n",
+        "from pydantic import BaseModel\nimport transformers\n\nclass Settings(BaseModel):\n    pass\n",
     ],
 )
 def test_prose_and_other_words_set_nothing(project: Path, text: str) -> None:
@@ -109,6 +114,15 @@ def test_prose_and_other_words_set_nothing(project: Path, text: str) -> None:
         "from pytorch_lightning import Trainer\n\nparser.add_argument('--precision', type=int, default=64)\n",
         "from pytorch_lightning import Trainer\n\ntrainer = Trainer(**{'precision': 64 if exact else 32})\n",
         "from pytorch_lightning.plugins import DoublePrecisionPlugin\n",
+        "import lightning as L\n\ntrainer = L.Trainer(precision='bf16-true')\n",
+        "import lightning as L\n\ntrainer = L.Trainer(callbacks=[Stop(kind=f(1))], precision=args.precision)\n",
+        "from lightning import Fabric\n\nfabric = Fabric(**settings)\n",
+        "from lightning.pytorch.cli import LightningCLI\n\nLightningCLI(Net)\n",
+        "import pytorch_lightning as pl\n\ntrainer = pl.Trainer.from_argparse_args(args)\n",
+        "import hydra, pytorch_lightning\n\ntrainer = hydra.utils.instantiate(cfg.trainer, logger=log)\n",
+        "from transformers import PreTrainedModel\n\nclass Net(PreTrainedModel):\n    pass\n",
+        "import transformers as t\n\nclass Net(t.LlamaForCausalLM):\n    pass\n",
+        "from diffusers import (\n    ModelMixin,\n)\n\nclass Net(ModelMixin, ConfigMixin):\n    pass\n",
     ],
 )
 def test_names_that_may_become_a_setters(project: Path, text: str) -> None:

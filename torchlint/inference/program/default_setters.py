@@ -14,6 +14,7 @@ from functools import cached_property
 
 from torchlint.inference.program.device_makers import enters_own, imported
 from torchlint.inference.program.entered_contexts import Contexts, Elsewhere
+from torchlint.inference.program.library_defaults import sets_dtype, sets_dtype_and_device
 from torchlint.syntax.ast_index import AstIndex
 
 DTYPE, DEVICE, TENSOR_TYPE = "dtype", "device", "tensor type"
@@ -21,15 +22,7 @@ EVERY_DEFAULT = frozenset({DTYPE, DEVICE, TENSOR_TYPE})
 
 _NAMED = re.compile(r"set_default_(dtype|device|tensor_type)\b|set_default_(?![a-zA-Z0-9])")
 _NAMED_AT_ALL = re.compile(rb"set_default_(?:dtype|device|tensor_type|\W)")
-_DOUBLE = re.compile(
-    rb"\bprecision(?:[\"']?\s*[=:][^\n#),]{0,60}?|[\"'][^\n#)]*\bdefault\s*=\s*[\"']?)(?<![\w.])64\b"
-    rb"|\b64-true\b|\bDoublePrecision"
-)
-"""Lightning's trainers make float64 the default while they run with this precision."""
 _KINDS = {"dtype": DTYPE, "device": DEVICE, "tensor_type": TENSOR_TYPE}
-_LIBRARIES = re.compile(rb"\b(?:init_empty_weights|init_on_device|DeviceContext|init_module|zero\.Init)\b")
-"""Contexts of libraries in which modules are made on another device, and by some with another dtype."""
-_OF_LIBRARIES = (b"init_empty_weights", b"init_on_device", b"DeviceContext", b"init_module", b"zero.Init")
 _WITH = re.compile(rb"^[^\S\n]*(?:async[^\S\n]+)?with\b([^\n#]*)", re.MULTILINE)
 _OPEN_CONTEXT = re.compile(rb"[^\n]*device|[^\n]*\)[.\[]|[^\S\n]*\(?[^\S\n]*(?:[\w.\[\]'\"]+[^\S\n]*(?:[,:]|as\b)|$)")
 """What behind a ``with`` may be a device: something with that word, a name, or a part of what a call gives."""
@@ -61,9 +54,8 @@ def setters(text: bytes, parse: Callable[[], AstIndex | None]) -> Setters:
 
     ``parse`` gives the text's tree, None where there is none; it is called only for text that needs it.
     """
-    is_of_library = any(each in text for each in _OF_LIBRARIES) and _LIBRARIES.search(text) is not None
-    found = frozenset({DTYPE, DEVICE}) if is_of_library else frozenset[str]()
-    found |= {DTYPE} if b"recision" in text and _is_double(text) else frozenset[str]()
+    found = frozenset({DTYPE, DEVICE}) if sets_dtype_and_device(text, parse) else frozenset[str]()
+    found |= {DTYPE} if sets_dtype(text, parse) else frozenset[str]()
     if not (b"set_default_" in text and _NAMED_AT_ALL.search(text)) and not _speaks_of_contexts(text):
         return Setters(found)
     index = parse()
@@ -80,11 +72,6 @@ def defaults_set(
     """Return which of torch's defaults a file may set; ``enters_device`` asks other texts what theirs give to enter."""
     found, own = setters(text, lambda: index), enters_own(text, lambda: index)
     return found.defaults | ({DEVICE} if own or enters_device(found.entered) else set())
-
-
-def _is_double(text: bytes) -> bool:
-    """Whether a text asks Lightning for double precision."""
-    return any(each in text for each in (b"ightning", b"Trainer", b"Fabric")) and _DOUBLE.search(text) is not None
 
 
 def _speaks_of_contexts(text: bytes) -> bool:
