@@ -26,6 +26,7 @@ from torchlint.inference.models.libraries import TRAINER
 from torchlint.inference.models.operations import LEGACY_DTYPES, leaf
 from torchlint.inference.models.tables import words
 from torchlint.inference.models.tensors import dtype_bits
+from torchlint.inference.program.frameworks import OTHERS
 from torchlint.syntax.ast_index import AstIndex, Function
 
 _FORMS = tuple(
@@ -99,6 +100,8 @@ _CONTAINERS = words("""
     defaultdict OrderedDict DefaultDict deque Deque Collection MutableSequence FrozenSet frozenset AsyncIterator
 """)
 _WRAPPERS = words("Optional Annotated Final ClassVar Required NotRequired Union ReadOnly InitVar")
+_FOREIGN = OTHERS | words("pandas PIL pathlib argparse logging")
+"""Packages of whose objects neither the parts nor what their methods give is a tensor of torch."""
 _JAXTYPING = {"Float": "float32", "Int": "int64", "Bool": "bool", "Integer": "int64", "Num": None, "Shaped": None}
 
 
@@ -192,7 +195,7 @@ def _plain(names: frozenset[str], node: ast.expr) -> Value | None:
             return Value(Kind.MODULE, Grad.ATTACHED, ANY_DEVICE)
         if name == "torch.utils.data.DataLoader":
             return None
-        if name.startswith(("pandas.", "PIL.", "pathlib.", "argparse.", "logging.", "tensorflow.", "jax.")):
+        if name.partition(".")[0] in _FOREIGN:
             return OTHER
         if name == "torch.Size":
             return of_kind(Kind.SIZE, member=of_kind(Kind.INTEGER))

@@ -12,7 +12,7 @@ OTHERS = frozenset(
     """
     tensorflow tf jax paddle mxnet cupy keras flax tensorflow_probability tensorflow_datasets tensorflow_hub
     tensorflow_addons oneflow mindspore chainer theano sympy cvxpy onnxruntime openvino polars pyspark tf_keras
-    tensorflow_text megengine tinygrad mlx haiku optax sonnet
+    tensorflow_text megengine tinygrad mlx haiku optax sonnet onnx_ir onnxscript tvm jittor pytensor equinox
 """.split()
 )
 """Packages whose objects have a ``numpy`` method, ``data`` or ``Variable`` of their own, or none of a tensor's."""
