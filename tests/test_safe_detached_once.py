@@ -51,6 +51,23 @@ def test_nothing_is_detached_twice(code: str, known: bool, unsafe: bool, tmp_pat
     check_runs_alike(tmp_path, {"main.py": program})
 
 
+ASSIGNED = {
+    "the data of a wrapper": "Variable(x).data = torch.ones(3)",
+    "of a copy of a wrapper": "Variable(x).cpu().data = torch.ones(3)",
+    "among others": "Variable(x).data, y = torch.ones(3), 2",
+    "written into": "Variable(x).data.fill_(3)",
+    "added to": "Variable(x).data += 1",
+    "the gradient of a wrapper": "Variable(x).grad = torch.ones(2)",
+    "its flag": "Variable(x).requires_grad = True",
+}
+
+
+@pytest.mark.parametrize("statement", ASSIGNED.values(), ids=ASSIGNED)
+def test_what_is_assigned_to_a_wrapper_leaves_its_tensor_as_it_is(statement: str, tmp_path: Path) -> None:
+    program = f"{HEAD}def run(x):\n    {statement}\n    return x\n\n\nshow(run(torch.zeros(2)))\n"
+    check_runs_alike(tmp_path, {"main.py": program})
+
+
 def test_strict_conversions_write_detach_in_the_place_of_data() -> None:
     program = "import torch\n\nw = torch.ones(3, requires_grad=True)\ny = w.data.numpy()\nz = w.data.clone().numpy()\n"
     config = Config(select=("TNS101", "TNS103"), unsafe_fixes=True, settings=Settings(strict=True))

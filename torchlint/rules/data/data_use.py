@@ -319,7 +319,10 @@ def _cloned(node: cst.CSTNode, context: FileContext) -> tuple[cst.Call, str] | N
 
 
 def is_detached_behind(node: cst.BaseExpression, context: FileContext, with_data: bool = False) -> bool:
-    """Whether `.detach()`, or `.data` where that counts too, comes behind an expression, copies between them or not."""
+    """Whether `.detach()`, or `.data` where that counts too, comes behind an expression, copies between them or not.
+
+    A `.data` that is assigned to detaches nothing: it gives another memory to the object that stands before it.
+    """
     at: cst.CSTNode = node
     while (called := method_call(at, context) or _cloned(at, context)) is not None:
         at, word = called
@@ -328,4 +331,5 @@ def is_detached_behind(node: cst.BaseExpression, context: FileContext, with_data
         if word not in _COPYING:
             return False
     above = context.parent(at)
-    return with_data and isinstance(above, cst.Attribute) and above.attr.value == "data"
+    is_data = isinstance(above, cst.Attribute) and above.attr.value == "data"
+    return with_data and is_data and above is not None and not _is_target(above, context)
