@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from torchlint.inference.program.outside_uses import Signs, may_bind, may_change, names_taken, uses_of
+from torchlint.inference.program.outside_uses import names_taken, uses_of
 from torchlint.inference.program.source_files import text_and_tree
+from torchlint.inference.program.use_signs import Signs, may_bind, may_change
 
 BINDING = [
     "a.w = 1",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from torchlint.inference.program.outside_uses import Signs, Taken, Uses, may_bind, names_taken, uses_of
+from torchlint.inference.program.outside_uses import Taken, Uses, names_taken, uses_of
 from torchlint.inference.program.source_files import read_whole, text_and_tree
+from torchlint.inference.program.use_signs import Signs, may_bind
 
 MayTake = Callable[[bytes, str, Signs], bool]
 """Tells by a text's bytes whether something may hold of a name there."""

@@ -28,13 +28,14 @@ from torchlint.inference.program.name_takers import MayTake, NameTakers
 from torchlint.inference.program.none_flow import SETTING, NoneFlow
 from torchlint.inference.program.none_graph import ANY_ATTRIBUTE, NONE, Entry, NoneGraph
 from torchlint.inference.program.none_sources import words_that_set
-from torchlint.inference.program.outside_uses import MODES, Taken, may_bind, may_change
+from torchlint.inference.program.outside_uses import MODES, Taken
 from torchlint.inference.program.reached_modules import ANY_MODULE
 from torchlint.inference.program.signals import ERROR, REFUSAL, WARNING, Signal
 from torchlint.inference.program.source_files import code_in, python_files, read_whole, tree_in
 from torchlint.inference.program.tensor_fields import says_tensor
 from torchlint.inference.program.text_facts import UNREADABLE, Facts, facts_of
 from torchlint.inference.program.text_patterns import defines, imports
+from torchlint.inference.program.use_signs import may_bind, may_change
 from torchlint.inference.program.warning_filters import file_with_errors
 from torchlint.inference.program.word_index import WordIndex
 from torchlint.source import files
