@@ -122,6 +122,40 @@ REBINDING = {
         SIZES,
         "import lib\n\nexec('SIZ' + 'ES = 4', lib.__dict__)\nprint(lib.make().shape)\n",
     ),
+    "a setter that is handed on": (
+        SIZES,
+        "from functools import partial\nimport lib\n\nput = partial(setattr, lib)\nput('SIZES', 4)\n"
+        "print(lib.make().shape)\n",
+    ),
+    "a patch of several names": (
+        SIZES,
+        "from unittest import mock\n\nimport lib\n\nwith mock.patch.multiple('lib', SIZES=4):\n"
+        "    print(lib.make().shape)\n",
+    ),
+    "a patch of the module itself": (
+        SIZES,
+        "from unittest.mock import patch\n\nimport lib\n\nwith patch.multiple(lib, SIZES=4):\n"
+        "    print(lib.make().shape)\n",
+    ),
+    "a patch of its names": (
+        SIZES,
+        "from unittest.mock import patch\n\nimport lib\n\nwith patch.dict('lib.__dict__', SIZES=4):\n"
+        "    print(lib.make().shape)\n",
+    ),
+    "the names that its functions see": (
+        SIZES,
+        "import lib\n\nlib.make.__globals__['SIZES'] = 4\nprint(lib.make().shape)\n",
+    ),
+    "several of the names that they see": (
+        SIZES,
+        "from lib import make\n\nmake.__globals__.update({'SIZES': 4})\nprint(make().shape)\n",
+    ),
+    "other bases of its class": (
+        "import torch\n\n\nclass Base:\n    Kind = torch.FloatTensor\n\n\nclass Maker(Base):\n"
+        "    def make(self):\n        return self.Kind([1])\n",
+        "import torch\nimport lib\n\n\nclass Other:\n    Kind = torch.DoubleTensor\n\n\n"
+        "lib.Maker.__bases__ = (Other,)\nprint(lib.Maker().make().dtype)\n",
+    ),
     "the module by its text": (
         SIZES + "\n\ndef change(name, value):\n    globals()[name] = value\n",
         'import lib\n\nlib.change("SIZES", 4)\nprint(lib.make().shape)\n',

@@ -9,12 +9,14 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 
 from torchlint.inference.program.device_makers import dotted, imported
-from torchlint.inference.program.reached_modules import bound_by_text, is_given_away, module_of
+from torchlint.inference.program.reached_modules import ANY_MODULE, bound_by_text, is_given_away, module_of
 from torchlint.inference.program.use_signs import Signs
 from torchlint.syntax.ast_index import AstIndex
 
 _WORD = re.compile(r"\w+")
 _PATCHING = frozenset({"patch", "setattr"})
+_REPLACED = frozenset({"__bases__", "__code__"})
+"""What is assigned to one of these gives a class or a function other names."""
 _LONGEST_PATH = 500
 """Longer strings are no paths."""
 MODES = frozenset({"TorchFunctionMode", "TorchDispatchMode"})
@@ -98,6 +100,8 @@ class Uses:
                 self._read_attribute(node, index)
             case ast.Name(id=word, ctx=ast.Load()):
                 self._loaded.add(word)
+                if word == "setattr" and not _is_called(node, index):  # `partial(setattr, nets)`
+                    self._setters.add((None, ANY_MODULE))
                 if word in self._bound and _is_handed_on(node, index):
                     self._handed.add(_last(self._bound[word]))
                 if (word in self._bound or word in self._by_text) and is_given_away(node, index):
@@ -113,14 +117,21 @@ class Uses:
             case ast.MatchClass(kwd_attrs=words):
                 for word in words:
                     self._attributes[word].add(None)
+            case ast.Subscript(value=ast.Attribute(attr="__globals__"), slice=key, ctx=ast.Store() | ast.Del()):
+                told = key.value if isinstance(key, ast.Constant) else None
+                self._setters.add((told if isinstance(told, str) else None, ANY_MODULE))
             case ast.Subscript(value=space, slice=key, ctx=ast.Store() | ast.Del()):
                 if (held := _owner_of(space)) is not None:
                     self._read_setter(held, key)
+            case ast.Call(func=ast.Attribute(value=ast.Attribute(attr="__globals__"), attr="update" | "setdefault")):
+                self._setters.add((None, ANY_MODULE))
             case ast.Call(func=ast.Attribute(value=space, attr="update" | "setdefault")):
                 if (held := _owner_of(space)) is not None:
                     self._setters.add((None, self._last_word(held)))
                     if self._is_of_torch(held) and self._last_word(held) != "init":  # that is asked for by itself
                         self._of_torch.add(None)
+            case ast.Call(func=ast.Attribute(attr="multiple" | "dict" as word), args=[_, *_]):
+                self._read_patches(node, word)
             case ast.Call(func=ast.Name(id="exec"), args=[_, space, *_]) if (held := _owner_of(space)) is not None:
                 self._setters.add((None, self._last_word(held)))
             case ast.Call(func=ast.Name(id=word) | ast.Attribute(attr=word), args=[ast.Constant(value=str(text)), *_]):
@@ -140,6 +151,18 @@ class Uses:
             elif isinstance(owner, ast.Constant) and str(owner.value).startswith("torch."):
                 self._of_torch.add(_last(str(owner.value)))  # `monkeypatch.setattr("torch.tensor", other)`
 
+    def _read_patches(self, call: ast.Call, word: str) -> None:
+        """Read ``patch.multiple("nets", SIZE=4)`` and ``patch.dict(nets.__dict__, SIZE=4)``."""
+        owner, held = call.args[0], _owner_of(call.args[0])
+        text = str(owner.value) if isinstance(owner, ast.Constant) else ""
+        if word == "dict" and held is None and not text.endswith(".__dict__"):
+            return
+        last = _last(text.removesuffix(".__dict__")) or self._last_word(held or owner)
+        keys = {each.arg for each in call.keywords} if len(call.args) == 1 else {None}
+        self._setters.update((key, last) for key in keys)
+        if f"{text}.".startswith("torch.") or self._is_of_torch(held or owner):
+            self._of_torch.update(keys)
+
     def _read_attribute(self, node: ast.Attribute, index: AstIndex) -> None:
         full = self._meaning(node.value)
         if full is not None or not _is_own(node.value):
@@ -149,6 +172,8 @@ class Uses:
                 self._stores[node.attr].add(self._last_word(node.value))
             if self._is_of_torch(node.value):
                 self._of_torch.add(node.attr)
+            if node.attr in _REPLACED:
+                self._setters.add((None, ANY_MODULE))
         elif full is not None and _is_handed_on(node, index):
             self._handed_parts.add(node.attr)
             if is_given_away(node, index):
@@ -289,6 +314,11 @@ def uses_of(found: tuple[str, AstIndex | None] | None) -> Uses | frozenset[str] 
         return None
     text, index = found
     return Uses(index) if index is not None else frozenset(_WORD.findall(text))
+
+
+def _is_called(node: ast.AST, index: AstIndex) -> bool:
+    above = index.parents.get(node)
+    return isinstance(above, ast.Call) and above.func is node
 
 
 def _is_setter(function: ast.expr) -> bool:

@@ -88,8 +88,21 @@ _STORED = (
 )
 """How an attribute of something else than the own object is bound: by itself, among others, in a loop."""
 _CHANGED = rb"\b%(name)s\s*\.\s*\w.*=|\b%(name)s\s+as\b|\.%(name)s\.|\b(?:del|for|as)\b.*\b%(name)s\s*\."
-_SETTING = (b"setattr", b"object", b"__dict__", b"vars", b"Mode")
-_SETTERS = re.compile(rb"\bsetattr\b|\.\s*object\s*\(|\b__dict__\b|\bvars\s*\(|\bTorch(?:Function|Dispatch)Mode\b")
+_SETTING = (
+    b"setattr",
+    b"object",
+    b"__dict__",
+    b"vars",
+    b"Mode",
+    b"multiple",
+    b"__globals__",
+    b"__bases__",
+    b"__code__",
+)
+_SETTERS = re.compile(
+    rb"\bsetattr\b|\.\s*(?:object|multiple)\s*\(|\b__(?:dict|globals)__\b|\bvars\s*\("
+    rb"|\bTorch(?:Function|Dispatch)Mode\b|\.__(?:bases|code)__\s*=(?!=)"
+)
 """Ways to set an attribute whose name is not written as one."""
 _SETS_ANY = re.compile(
     rb"\bsetattr\(\s*(?!self\s*,)[^,\n]+,\s*(?![\"'])|\bTorch(?:Function|Dispatch)Mode\b|\.object\([^,\n]+,\s*(?![\"'])"
