@@ -56,6 +56,14 @@ def test_a_title_ends_with_what_is_open_and_why() -> None:
     assert Fix("Do it", (), (PROVEN,)).title == "Do it"
 
 
+def test_a_doubt_that_several_share_is_told_once() -> None:
+    doubt = "the project has too many files to look through"
+    shared = (AUTHOR_MEANT_THIS.open("x", doubt), OPEN, NOT_TRACED.open(doubt=doubt))
+    meant, tensor, traced = (each.claim for each in shared)
+    assert told(shared) == f"assumes that {meant}, that {traced} ({doubt}), and that {tensor}"
+    assert told(shared[::2]) == f"assumes that {meant}, and that {traced} ({doubt})"
+
+
 def test_of_several_decisions_on_one_assumption_the_open_one_counts() -> None:
     other = IS_TENSOR.proven(of="y")
     assert merged([other, PROVEN, OPEN, IS_TENSOR.open("z")]) == (OPEN, PROVEN)

@@ -84,11 +84,22 @@ def merged(decisions: Iterable[Decision]) -> tuple[Decision, ...]:
 
 
 def told(decisions: tuple[Decision, ...]) -> str:
-    """Return what is open, as the end of a title: "assumes that ..."; nothing where all is proven."""
-    clauses = dict.fromkeys(
-        f"{each.claim} ({each.why})" if each.why else each.claim for each in decisions if not each.is_proven
-    )
-    return f"assumes that {', and that '.join(clauses)}" if clauses else ""
+    """Return what is open, as the end of a title: "assumes that ..."; nothing where all is proven.
+
+    A doubt that several share is told once, behind the last of them.
+    """
+    claims: dict[str, dict[str, None]] = {}
+    for each in decisions:
+        if not each.is_proven:
+            claims.setdefault(each.why, {})[each.claim] = None
+    clauses: list[str] = []
+    for why, shared in claims.items():
+        clauses += shared
+        clauses[-1] += f" ({why})" if why else ""
+    if not clauses:
+        return ""
+    *before, last = clauses
+    return f"assumes that {', that '.join(before)}, and that {last}" if before else f"assumes that {last}"
 
 
 IS_TENSOR = Assumption(
