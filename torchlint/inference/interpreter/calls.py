@@ -168,7 +168,9 @@ class Calls(Changes):
                 env.mode = mode
         if known is None and self._file.project.presuming:
             known = heuristics.of_library(name, given)
-        return known if known is not None else self._unknown(given, env)
+        if known is not None:
+            return known
+        return self._unknown(given, env, is_function=heuristics.is_librarys(name) and not name.startswith("."))
 
     def _placed_by_default(self, made: Value, given: Arguments) -> Value:
         """Put what a factory without ``device=`` makes on the default device, where the file changes that."""
@@ -344,8 +346,11 @@ class Calls(Changes):
             image = self._handed(each, (image,), given, env)
         return image
 
-    def _unknown(self, given: Arguments, env: Env, of: Value = UNKNOWN) -> Value:
-        """Return the result of a function of which little is known but its name; ``of`` is it, or its object."""
+    def _unknown(self, given: Arguments, env: Env, of: Value = UNKNOWN, is_function: bool = False) -> Value:
+        """Return the result of a function of which little is known but its name; ``of`` is it, or its object.
+
+        What is named like a network is taken for one, unless it is known to be a function.
+        """
         function = given.node.func if isinstance(given.node, ast.Call) else None
         word = last_word_of_name(function)
         by_name = self._file.works_with_torch
@@ -354,7 +359,7 @@ class Calls(Changes):
         if by_name and word in _LOSS_WORD:
             return tensors.computed(given.operands(), env.mode).having(rank=0)
         makes = word[:1].isupper() or nn.MAKER_WORD.search(word)  # `Net()` makes one, `net()` calls it
-        if by_name and not makes and nn.MODEL_WORD.search(word):
+        if by_name and not makes and not is_function and nn.MODEL_WORD.search(word):
             place = of.device if of.device == Device.HOST else ANY_DEVICE
             grad = nn.MAYBE_FROZEN if self._is_frozen_somewhere(function) else Grad.ATTACHED
             return nn.called(Value(Kind.MODULE, grad, place, why_device=of.why_device), given, env.mode)
