@@ -30,12 +30,12 @@ Check = Callable[..., dict[int, Finding]]
 
 @pytest.fixture
 def check(tmp_path: Path) -> Check:
-    def checked(helpers: str = HELPERS, **others: str) -> dict[int, Finding]:
+    def checked(helpers: str = HELPERS, asked: str = "helpers", **others: str) -> dict[int, Finding]:
         (tmp_path / ".git").mkdir(exist_ok=True)
-        for name, text in {"helpers": helpers, **others}.items():
+        for name, text in {asked: helpers, **others}.items():
             (tmp_path / f"{name}.py").write_text(text)
         look_again()
-        path = tmp_path / "helpers.py"
+        path = tmp_path / f"{asked}.py"
         config = replace(Config(), select=("TNS1",), min_confidence=Confidence.UNPROVEN)
         result = check_bytes(str(path), path.read_bytes(), config)
         assert result.source is not None
@@ -166,6 +166,42 @@ def test_a_script_runs_what_it_defines(check: Check, last: str, *, runs: bool) -
     body = "def show(x):\n    return x.numpy()\n\n\ndef main(device='cuda'):\n    return show(torch.load('x.pt'))\n\n\n"
     found = check(f"{HEAD}{body}class Runner:\n    def run(self):\n        main()\n\n\n{last}\n")
     assert found[6].confidence is (Confidence.UNPROVEN if runs else Confidence.POSSIBLE)
+
+
+RUNNER = HEAD + (
+    "import use\n\n\nclass Runner:\n    def run(self, x):\n        return x.numpy()\n\n\n"
+    "if __name__ == '__main__':\n    Runner().run(torch.load('x.pt'))\n"
+)
+LIVE = f"{HEAD}def f(runner):\n    runner.run(nn.Linear(2, 2)(torch.zeros(2)))\n"
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        ({"use": "", "other": LIVE}, Confidence.UNPROVEN),
+        ({"use": "", "other": "def f(runner, x):\n" + "    runner.run(x)\n" * 21}, Confidence.UNPROVEN),
+        ({"use": LIVE}, Confidence.LIKELY),
+        ({"use": "", "other": f"import helpers\n{LIVE}"}, Confidence.LIKELY),
+    ],
+)
+def test_methods_of_a_program_are_called_by_it_and_by_what_it_imports(
+    check: Check, others: dict[str, str], expected: Confidence
+) -> None:
+    assert check(RUNNER, **others)[10].confidence is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "others", "expected"),
+    [
+        ("on_host", {}, Confidence.POSSIBLE),
+        ("on-host", {}, Confidence.UNPROVEN),
+        ("on-host", {"use": "import runpy\n\nrunpy.run_path('on-host.py')\n"}, Confidence.POSSIBLE),
+    ],
+)
+def test_a_script_in_a_package_is_a_program_by_a_name_that_nobody_can_import(
+    check: Check, name: str, others: dict[str, str], expected: Confidence
+) -> None:
+    assert check(RUNNER, name, __init__="", **others)[10].confidence is expected
 
 
 @pytest.mark.parametrize("move", [".to('cuda')", ""])

@@ -40,6 +40,9 @@ class Knowledge(Protocol):
     def is_program(self) -> bool:
         """Whether the file is run and not imported."""
 
+    def imports(self, path: str) -> bool:
+        """Whether the file imports another one of the project."""
+
     @property
     def reads(self) -> dict[str, str | None]:
         """What the knowledge rests on beside the file itself."""

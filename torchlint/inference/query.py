@@ -14,7 +14,7 @@ from torchlint.inference.lattice import NOTHING, UNKNOWN, Kind, Mode, Reason, Va
 from torchlint.inference.program import frameworks
 from torchlint.inference.program.bindings import bound, never_bound
 from torchlint.inference.program.correlated_branches import assumed_at, cases
-from torchlint.inference.program.imports import spelled
+from torchlint.inference.program.imports import imported_modules, spelled
 from torchlint.inference.program.module_files import Location
 from torchlint.inference.program.project_view import ProjectView
 from torchlint.inference.program.source_files import tree_of
@@ -231,6 +231,14 @@ class Analysis:
         plain = (alias.name for node in self.index.nodes(ast.Import) for alias in node.names)
         modules = (*plain, *map(spelled, self.index.nodes(ast.ImportFrom)))
         return any(self._file.base(module) is not None for module in modules)
+
+    def imports(self, path: str) -> bool:
+        """Whether the file imports another one of the project."""
+        return path.removesuffix(".py").removesuffix(f"{os.sep}__init__") in self._imported_bases
+
+    @cached_property
+    def _imported_bases(self) -> frozenset[str | None]:
+        return frozenset(map(self._file.base, imported_modules(self.index)))
 
     @property
     def uses_other_frameworks(self) -> bool:

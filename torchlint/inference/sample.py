@@ -248,10 +248,14 @@ class Sample:
     def _others(self, analysis: Knowledge, paths: list[str], call: re.Pattern[bytes]) -> Iterator[Knowledge]:
         """Yield what is known of other files than the one of a function, tests left out.
 
-        Before a file is parsed, its text is asked whether it may call the function at all.
+        Before a file is parsed, its text is asked whether it may call the function at all. Nobody imports a program:
+        others know its objects by what it hands to those that it imports itself.
         """
+        is_program = analysis.presuming.is_program
         for path in paths:
-            if path == analysis.path or is_of_tests(path) or not _may_hold(path, call):
+            if path == analysis.path or is_of_tests(path) or (is_program and not analysis.imports(path)):
+                continue
+            if not _may_hold(path, call):
                 continue
             if path not in self._analyses:
                 self._analyses[path] = self._own.of_file(path)

@@ -206,7 +206,8 @@ class File:
     def is_program(self) -> bool:
         """Whether nobody imports the file: a test, or a script that no other file of the project imports.
 
-        Of a notebook that is only presumed: magics and cells that do not parse hide calls.
+        One in a package is none, unless its name is no identifier. Of a notebook that is only presumed: magics and
+        cells that do not parse hide calls.
         """
         if self.index.source.path.endswith(SUFFIX):
             return self.project.presuming
@@ -214,7 +215,8 @@ class File:
             return True
         if self.place is not None:  # what the folder says rests on this
             self.project.shape(os.path.join(os.path.dirname(self.place.path), "__init__"))
-        if is_in_package(self.place.path if self.place is not None else self.index.source.path):
+        path = self.place.path if self.place is not None else self.index.source.path
+        if is_in_package(path) and os.path.splitext(os.path.basename(path))[0].isidentifier():
             return False
         is_script = is_guarded(self.index.tree) or self.index.told(runs_itself, self.index.tree)
         return is_script and not (self.project.is_own(self) and self.project.is_imported())

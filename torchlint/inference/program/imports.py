@@ -83,6 +83,17 @@ def spelled(statement: ast.ImportFrom) -> str:
     return "." * statement.level + (statement.module or "")
 
 
+def imported_modules(index: AstIndex) -> Iterator[str]:
+    """Yield the modules that a file may import: of ``from a import b`` both ``a`` and ``a.b``."""
+    for plain in index.nodes(ast.Import):
+        yield from (alias.name for alias in plain.names)
+    for node in index.nodes(ast.ImportFrom):
+        module = spelled(node)
+        yield module
+        joint = "" if module.endswith(".") or not module else "."
+        yield from (f"{module}{joint}{alias.name}" for alias in node.names)
+
+
 def star_modules(index: AstIndex, _: ast.Module) -> tuple[str, ...]:
     """Return the modules that the import statements of a file take everything from."""
     return tuple(map(spelled, star_imports(index, index.tree)))

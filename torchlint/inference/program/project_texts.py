@@ -34,7 +34,7 @@ from torchlint.inference.program.signals import ERROR, REFUSAL, WARNING, Signal
 from torchlint.inference.program.source_files import code_in, python_files, read_whole, tree_in
 from torchlint.inference.program.tensor_fields import says_tensor
 from torchlint.inference.program.text_facts import UNREADABLE, Facts, facts_of
-from torchlint.inference.program.text_patterns import defines, imports
+from torchlint.inference.program.text_patterns import defines, imports, longest_word
 from torchlint.inference.program.use_signs import may_bind, may_change
 from torchlint.inference.program.warning_filters import file_with_errors
 from torchlint.inference.program.word_index import WordIndex
@@ -315,7 +315,7 @@ class _Look:
         """Return the path, as it is shown, of the first other file that may import a module, or run its file."""
         self._refresh()
         word = _module(own)
-        for path, digest in self._words.holding((word.encode(),)):
+        for path, digest in self._words.holding((longest_word(word),)):
             if (digest, word) not in self._importing:
                 self._importing[digest, word] = imports(read_whole(path) or b"", word)
             if path != own and self._importing[digest, word]:

@@ -58,6 +58,11 @@ def imports(text: bytes, module: str) -> bool:
     return re.search(_IMPORTING % {b"word": re.escape(module.encode())}, text) is not None
 
 
+def longest_word(module: str) -> bytes:
+    """Return the longest of the words that a module's name consists of: ``streaming`` of ``run-streaming``."""
+    return max(re.findall(r"\w+", module), key=len, default=module).encode()
+
+
 def defines(text: bytes, method: str, is_read: bool = False) -> bool:
     """Whether a class of a text may have a method of a name: by ``def`` or by an assignment that is indented.
 
