@@ -140,6 +140,27 @@ class Cropped(MapTransform):
         {line}
 """
 
+REGISTERED = """\
+import torch
+from mmpose.registry import TRANSFORMS
+
+
+@TRANSFORMS.register_module()
+class Cropped:
+    def transform(self, results: dict) -> dict:
+        {line}
+"""
+
+OF_MMCV = """\
+import torch
+from mmcv.transforms import BaseTransform
+
+
+class Cropped(BaseTransform):
+    def transform(self, results: dict) -> dict:
+        {line}
+"""
+
 PLOTTED = """\
 import torch
 from torch.utils.data import Dataset
@@ -174,6 +195,8 @@ WITHOUT = {
     PLOTTED: ("(Dataset[dict])", "(list)"),
     COLLATED: ("collate_fn=gathered", "sampler=gathered"),
     SAMPLES: ("(MapTransform)", "(Thing)"),
+    REGISTERED: ("TRANSFORMS.register_module()", "MODELS.register_module()"),
+    OF_MMCV: ("(BaseTransform)", "(Thing)"),
     HANDED: ("x, given):", "x, given):\n        isinstance(given, str)"),
     INDEX: ("[:, at] + x.detach().cpu()[other]", "[:, 0] + at + other"),
     LIBRARY: ("x, array = torch.ones(2), np.ones(2)", "x = array = other"),
@@ -191,6 +214,8 @@ PRESUMED = [
     (COLLATED, 'return [each["image"].numpy() for each in samples]'),
     (COLLATED, "images, labels = zip(*samples); return images[0].numpy()"),
     (SAMPLES, 'return found["image"].float().numpy()'),
+    (REGISTERED, 'return (results["boxes"].widths > 2).numpy(), results["image"].numpy()'),
+    (OF_MMCV, 'return results["image"].numpy()'),
     (SAMPLES, "return {key: data[key].numpy() for key in self.keys}"),
     (HOOK, "return (batch * self.weight).numpy(force=False)"),
     (HOOK, "return self._host(batch * self.weight)\n\n    def _host(self, it):\n        return it.cpu().numpy()"),

@@ -18,7 +18,12 @@ from torchlint.syntax.ast_index import AstIndex, Function, parameters
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
 
-_TRANSFORMS = ("monai.transforms.", "torchvision.transforms.", "torchio.", "albumentations.")
+_TRANSFORMS = re.compile(
+    r"(monai\.transforms|torchvision\.transforms|torchio|albumentations|mmcv\.transforms|mm\w+\.datasets\.(transforms|pipelines))\."
+)
+"""Where libraries keep their transforms of samples."""
+_REGISTRIES = frozenset(["TRANSFORMS", "PIPELINES"])
+"""In which OpenMMLab's projects register theirs: ``@TRANSFORMS.register_module()``."""
 _TRANSFORMING = frozenset(["__call__", "apply", "apply_transform", "transform"])
 _COLLATING = re.compile("collat", re.IGNORECASE)
 """Torch's own word for what makes a batch of samples, in a loader's worker."""
@@ -46,14 +51,27 @@ def throughout(value: Value, **facts: object) -> Value:
 def _samples(file: File, function: Function) -> frozenset[str]:
     """Return the arguments that are samples as a whole: of a library's transforms, and of what makes batches."""
     owner = file.index.parents.get(function)
-    if isinstance(owner, ast.ClassDef) and function.name in _TRANSFORMING:
-        bases = [base for each in file.classes.of(owner).line() for base in each.bases]
-        if any(each.startswith(_TRANSFORMS) for each in bases):
-            return frozenset(parameters(function))
+    if isinstance(owner, ast.ClassDef) and function.name in _TRANSFORMING and _is_transform(file, owner):
+        return frozenset(parameters(function))
     name = owner.name if isinstance(owner, ast.ClassDef) and function.name == "__call__" else function.name
     if _COLLATING.search(name) or name in file.index.told(_handed_to_loaders, file.index.tree):
         return frozenset(parameters(function))
     return frozenset()
+
+
+def _is_transform(file: File, owner: ast.ClassDef) -> bool:
+    """Whether a class is a transform of samples: by a base of a library, or by where it is registered."""
+    registering = (each.func if isinstance(each, ast.Call) else each for each in owner.decorator_list)
+    if any(_registers_transform(each) for each in registering):
+        return True
+    return any(_TRANSFORMS.match(base) for each in file.classes.of(owner).line() for base in each.bases)
+
+
+def _registers_transform(decorator: ast.expr) -> bool:
+    match decorator:
+        case ast.Attribute(value=registry, attr="register_module"):
+            return last_word_of_name(registry) in _REGISTRIES
+    return False
 
 
 def _handed_to_loaders(index: AstIndex, tree: ast.Module) -> frozenset[str]:
