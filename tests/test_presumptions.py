@@ -140,6 +140,25 @@ class Cropped(MapTransform):
         {line}
 """
 
+ABSTRACT = """\
+import torch
+
+
+class Strategy:
+    def encode(self, tokens) -> list[torch.Tensor]:
+        raise NotImplementedError
+
+    def pair(self, tokens) -> tuple[torch.Tensor, torch.Tensor]:
+        raise NotImplementedError
+
+
+def cached(strategy: Strategy, tokens):
+    with torch.no_grad():
+        x, y = strategy.encode(tokens)
+        u, v = strategy.pair(tokens)
+    {line}
+"""
+
 REGISTERED = """\
 import torch
 from mmpose.registry import TRANSFORMS
@@ -195,6 +214,7 @@ WITHOUT = {
     PLOTTED: ("(Dataset[dict])", "(list)"),
     COLLATED: ("collate_fn=gathered", "sampler=gathered"),
     SAMPLES: ("(MapTransform)", "(Thing)"),
+    ABSTRACT: ("torch.no_grad()", "torch.enable_grad()"),
     REGISTERED: ("TRANSFORMS.register_module()", "MODELS.register_module()"),
     OF_MMCV: ("(BaseTransform)", "(Thing)"),
     HANDED: ("x, given):", "x, given):\n        isinstance(given, str)"),
@@ -214,6 +234,8 @@ PRESUMED = [
     (COLLATED, 'return [each["image"].numpy() for each in samples]'),
     (COLLATED, "images, labels = zip(*samples); return images[0].numpy()"),
     (SAMPLES, 'return found["image"].float().numpy()'),
+    (ABSTRACT, "return x.cpu().numpy(), y.float().cpu().numpy()"),
+    (ABSTRACT, "return u.cpu().numpy(), (v * 2).cpu().numpy()"),
     (REGISTERED, 'return (results["boxes"].widths > 2).numpy(), results["image"].numpy()'),
     (OF_MMCV, 'return results["image"].numpy()'),
     (SAMPLES, "return {key: data[key].numpy() for key in self.keys}"),

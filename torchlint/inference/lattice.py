@@ -427,3 +427,25 @@ def join_all(values: Iterable[Value]) -> Value:
     for value in values:
         joined = join(joined, value)
     return joined
+
+
+def throughout(value: Value, **facts: object) -> Value:
+    """Return a value of which some facts hold, as they do of all that it holds: it has no graph, it is on the host."""
+    member, items = value.member, value.items
+    return value.having(
+        **facts,
+        member=member if member is None else throughout(member, **facts),
+        items=items if items is None else tuple(throughout(each, **facts) for each in items),
+    )
+
+
+def made_under(mode: Mode, value: Value, presuming: bool = False) -> Value:
+    """Return what code that is not known returns: where it runs with grad mode off, nothing that requires grad.
+
+    That it holds nothing of the kind either is presumed: a list may be one of parameters.
+    """
+    if mode & Mode.ON:
+        return value
+    if presuming:
+        value = throughout(value, grad=Grad.DETACHED)
+    return value.having(grad=Grad.DETACHED) if value.may(Kind.TENSOR) else value

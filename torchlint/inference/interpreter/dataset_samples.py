@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.inference.interpreter.class_texts import Class
-from torchlint.inference.lattice import UNKNOWN, Device, Grad, Value
+from torchlint.inference.lattice import UNKNOWN, Device, Grad, Value, throughout
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.syntax.ast_index import AstIndex, Function, parameters
 
@@ -40,12 +40,6 @@ def as_sample(file: File, function: Function, word: str, value: Value) -> Value:
         return value
     held = throughout(value.member or UNKNOWN, grad=Grad.DETACHED, device=Device.HOST)
     return value.having(keys=tuple((key, held) for key in sorted(keys)))
-
-
-def throughout(value: Value, **facts: object) -> Value:
-    """Return a value of which some facts hold, as they do of all its members: it has no graph, it is on the host."""
-    member = value.member
-    return value.having(**facts, member=member if member is None else throughout(member, **facts))
 
 
 def _samples(file: File, function: Function) -> frozenset[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.inference.hints import argument_types
-from torchlint.inference.interpreter.dataset_samples import as_sample, throughout
+from torchlint.inference.interpreter.dataset_samples import as_sample
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.heuristics import (
     NO_TENSOR,
@@ -23,6 +23,7 @@ from torchlint.inference.interpreter.project import MARK
 from torchlint.inference.interpreter.pytest_fixtures import handed
 from torchlint.inference.lattice import (
     UNKNOWN,
+    Device,
     Dtype,
     Grad,
     Kind,
@@ -32,6 +33,7 @@ from torchlint.inference.lattice import (
     annotated,
     join_all,
     of_kind,
+    throughout,
 )
 from torchlint.inference.models import grad_mode
 from torchlint.inference.models.call_arguments import Arguments
@@ -124,11 +126,15 @@ class Binding:
         return value
 
     def _explained(self, value: Value, argument: ast.arg) -> Value:
-        """Return a value that says that it came as this argument, and so do its members."""
+        """Return a value that says that it came as this argument, and so do its members.
+
+        What has no graph, or is on the host, has no part in what it is computed with being otherwise.
+        """
         member = value.member
+        is_detached, is_on_host = value.grad == Grad.DETACHED, value.device == Device.HOST
         return value.having(
-            why_grad=value.why_grad or self._why(argument, "requires grad"),
-            why_device=value.why_device or self._why(argument, "is on an accelerator"),
+            why_grad=value.why_grad or (None if is_detached else self._why(argument, "requires grad")),
+            why_device=value.why_device or (None if is_on_host else self._why(argument, "is on an accelerator")),
             member=member if member is None else self._explained(member, argument),
         )
 

@@ -12,7 +12,19 @@ from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.project import MOST_DEPTH, Effort
 from torchlint.inference.interpreter.shared_memory import linked_roots
 from torchlint.inference.interpreter.statements import Flow
-from torchlint.inference.lattice import NOTHING, UNKNOWN, Grad, Kind, Mode, Reason, Value, join, join_all, of_kind
+from torchlint.inference.lattice import (
+    NOTHING,
+    UNKNOWN,
+    Grad,
+    Kind,
+    Mode,
+    Reason,
+    Value,
+    join,
+    join_all,
+    made_under,
+    of_kind,
+)
 from torchlint.inference.models import nn
 from torchlint.inference.models.call_arguments import Arguments, SetsAttribute
 from torchlint.inference.models.devices import last_word_of_name
@@ -218,7 +230,7 @@ class Summaries:
         said = said.having(why_grad=said.why_grad or why, why_device=said.why_device or why)
         asking = self._file.index.told(asks, call.function)
         asked = tuple((word, nn.MAYBE_FROZEN) for word in sorted(parameters(call.function))) if asking else ()
-        return _Summary(_made_under(call.mode, said), attributes=attributes, asked=asked)
+        return _Summary(made_under(call.mode, said, self._file.project.presuming), attributes=attributes, asked=asked)
 
     def _changes_nothing(self, call: _Call) -> bool:
         """Whether a call from another file leaves all that it is given as it is, by the function's text."""
@@ -317,8 +329,8 @@ class Summaries:
             return flow.returned
         said = file.annotated(function.returns, flow.env, flow)
         if said is not None:
-            return _made_under(mode, said)
-        return flow.returned if flow.returned.kind or flow.returns else _made_under(mode, UNKNOWN)
+            return made_under(mode, said, file.project.presuming)
+        return flow.returned if flow.returned.kind or flow.returns else made_under(mode, UNKNOWN)
 
     def of_lambda(self, node: ast.Lambda, given: Arguments, mode: Mode) -> Value:
         """Return what a lambda of this file gives where another one calls it; of what is around it nothing is known."""
@@ -350,10 +362,10 @@ class Summaries:
         for name in sorted(decorator.names):
             home, node = file.project.definitions.get(name, (file, None))
             if not isinstance(node, ast.FunctionDef):
-                return _made_under(mode, UNKNOWN)
+                return made_under(mode, UNKNOWN)
             made = home.call(name, decorator, Arguments(given.node, (bare,)), Mode.ON) or UNKNOWN
             results.append(home.summaries.through(made, node, bare, given, mode))
-        return join_all(results) if results else _made_under(mode, UNKNOWN)
+        return join_all(results) if results else made_under(mode, UNKNOWN)
 
     def through(self, made: Value, decorator: Function, bare: Value, given: Arguments, mode: Mode) -> Value:
         """Return the result of calling what a decorator of this file made of a function, which is known as ``bare``."""
@@ -364,9 +376,9 @@ class Summaries:
                 continue
             home, inner = file.project.definitions.get(name, (file, None))
             if not isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef) or home.owner(inner) is not decorator:
-                return _made_under(mode, UNKNOWN)
+                return made_under(mode, UNKNOWN)
             results.append(self._around(inner, file.closures.of(inner, place_of(name)[1]), given, mode))
-        return join_all(results) if results else _made_under(mode, UNKNOWN)
+        return join_all(results) if results else made_under(mode, UNKNOWN)
 
     def _around(self, inner: Function, around: dict[str, Value], given: Arguments, mode: Mode) -> Value:
         """Walk the function that a decorator puts in the place of another."""
@@ -445,11 +457,6 @@ def _bound_before(index: AstIndex, function: Function) -> frozenset[str]:
     handed = (each for node in index.inside(function, ast.Call) for each in _handed(node))
     changed = {each.id for each in (*index.told(written, function), *handed) if each.lineno < first.get(each.id, 0)}
     return frozenset(first.keys() - changed)
-
-
-def _made_under(mode: Mode, value: Value) -> Value:
-    """Return what code that is not known returns: where it runs with grad mode off, nothing that requires grad."""
-    return value if mode & Mode.ON or not value.may(Kind.TENSOR) else value.having(grad=Grad.DETACHED)
 
 
 def _is_abstract(function: Function) -> bool:
