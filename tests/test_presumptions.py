@@ -338,6 +338,16 @@ def test_a_conversion_is_silent_where_it_works_as_the_method_is_called(text: str
     assert [each for each in found(text, line, presuming=False) if "require" in each.message]
 
 
+def test_a_reason_that_is_presumed_away_is_not_told() -> None:
+    line = 'return (results["boxes"].widths > self.least).numpy()'
+    (told,) = [each for each in found(REGISTERED, line) if each.code == "TNS103"]
+    assert told.confidence is Confidence.UNPROVEN
+    assert "is an argument" not in told.why[0]
+    (other,) = [each for each in found(REGISTERED, line, presuming=False) if each.code == "TNS103"]
+    assert other.confidence is Confidence.POSSIBLE
+    assert "`results: dict` is an argument of" in other.why[0]
+
+
 @pytest.mark.parametrize(
     "call", ["kornia.made(2)(x)", "kornia.Gray(x)", "kornia.to_gray(x, other)", "kornia.to_gray(*array)", "kornia.f()"]
 )

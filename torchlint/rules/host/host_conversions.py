@@ -125,7 +125,27 @@ def conversion(node: cst.Call, context: FileContext) -> Conversion | None:
         cpu &= "cpu" not in words and not _to_cpu(receiver)
     if not detach and not cpu:
         return None
-    return Conversion(node, attribute, value, detach, cpu)
+    return Conversion(node, attribute, _as_presumed(receiver, value, context), detach, cpu)
+
+
+def _as_presumed(receiver: cst.BaseExpression, value: Value, context: FileContext) -> Value:
+    """Return a value with the reasons that are left once code is called as such code mostly is.
+
+    The first reason for a doubt may be one that is presumed away, beside another that is not.
+    """
+    if context.settings.strict:
+        return value
+    presumed = context.presumed_value(receiver)
+    return value.having(
+        why_grad=_left(value.why_grad, presumed.why_grad, context),
+        why_device=_left(value.why_device, presumed.why_device, context),
+    )
+
+
+def _left(reason: Reason | None, presumed: Reason | None, context: FileContext) -> Reason | None:
+    """Return the reason that is presumed where both begin in this file, or nothing is left of a doubt."""
+    starts = [each.start for each in (reason, presumed) if each is not None]
+    return presumed if all(each is not None and context.holds(each) for each in starts) else reason
 
 
 def _is_force_false(arg: cst.Arg) -> bool:
