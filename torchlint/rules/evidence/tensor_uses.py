@@ -213,6 +213,10 @@ def _evidence(node: ast.AST, context: FileContext) -> Iterator[tuple[str, ast.ex
             yield "by method", target
     if isinstance(node, ast.Call) and (given := _asked_for(node, context)) is not None:
         yield "field" if _is_data(given) else "beyond doubt", _without_data(given)
+    match node:
+        case ast.Call(func=ast.Attribute(value=written, attr="copy_"), args=[ast.Attribute(attr="data") as given, *_]):
+            if _is_data(written):  # `p.data.copy_(q.data)`: what is written is a tensor, and so is what is read alike
+                yield "beyond doubt", given.value
 
 
 def _is_number(node: ast.expr) -> bool:
