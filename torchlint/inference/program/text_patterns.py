@@ -31,9 +31,13 @@ _BINDING_ANY = re.compile(
     rb"setattr\(\s*(?!self\s*,)[^,\n]+,\s*(?![\"'])|(?:vars\(|(?<!self)\.__dict__)[\w.]*\)?\s*(?:\[|\.update)"
 )
 _IMPORTING = (
-    rb"\b(?:import|from)\b[^\n#]*\b%(word)b\b|\bimport\s*\([^)]*\b%(word)b\b"
+    rb"(?:^|[;:\"'(>\r]|\\n)[ \t]*(?:import[ \t]+[^\n#\"']*\b%(word)b\b"
+    rb"|from(?:[ \t]+|(?=\.))[^\n#\"':/]*(?:\b%(word)b\b[^\n#\"':/]*\bimport\b|\bimport\b[^\n#]*\b%(word)b\b))"
+    rb"|\bimport\s*\([^)]*\b%(word)b\b"
     rb"|(?:import_module|__import__|run_path|run_module|execfile|open)\([^\n]*\b%(word)b\b"
 )
+"""How a statement imports a module, at the beginning of a line, behind another or in a text, or code runs its file."""
+_CONTINUED = re.compile(rb"\\\r?\n")
 _DEFINED = re.compile(rb"\bdef\s+\Z")
 _BOUND_IN_CLASS = re.compile(rb"[ \t]+(?:\w+\s*=\s*)*\Z")
 _BOUND = re.compile(rb"\s*=[^=]")
@@ -54,8 +58,12 @@ def binds_initialisers(text: bytes) -> bool:
 
 
 def imports(text: bytes, module: str) -> bool:
-    """Whether a text may import a module by its last name, or run it by its name or the path of its file."""
-    return re.search(_IMPORTING % {b"word": re.escape(module.encode())}, text) is not None
+    """Whether a text may import a module by its last name, or run it by its name or the path of its file.
+
+    A sentence that only has the words, "adapted from .../blob/main/nets.py", does not.
+    """
+    pattern = _IMPORTING % {b"word": re.escape(module.encode())}
+    return re.search(pattern, _CONTINUED.sub(b" ", text), re.MULTILINE) is not None
 
 
 def longest_word(module: str) -> bytes:
