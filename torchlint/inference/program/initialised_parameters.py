@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from torchlint.inference.program.written_objects import is_of_a_layer, own_class
 from torchlint.syntax.ast_index import AstIndex, Function
 
 LISTING = ("parameters", "named_parameters", "state_dict", "_parameters", "__dict__")
@@ -38,10 +39,12 @@ class Written:
     """Attributes that are written to, or leave for where that is not seen."""
     is_any: bool
     """Whether it may write to all parameters of a module."""
+    own: frozenset[tuple[str, str]] = frozenset()
+    """Classes that write to attributes which they bind themselves, with the words of those."""
 
-    def may_hold(self, word: str) -> bool:
-        """Whether a parameter in an attribute of a word may be written to."""
-        return self.is_any or word in self.words
+    def may_hold(self, word: str, lineage: Collection[str]) -> bool:
+        """Whether a parameter in an attribute of a class may be written to; with it come the names of its bases."""
+        return self.is_any or word in self.words or any((each, word) in self.own for each in lineage)
 
 
 EVERYTHING = Written(frozenset(), is_any=True)
@@ -51,10 +54,19 @@ def written_parameters(index: AstIndex) -> Written:
     """Read a text."""
     if any(_may_write_to_all(each, index) for each in _all_listed(index)):
         return EVERYTHING
-    attributes = {each.attr for each in index.nodes(ast.Attribute) if _is_written(each, index)}
+    attributes, own = set(), set()
+    for each in index.nodes(ast.Attribute):
+        if not _is_written(each, index) or is_of_a_layer(each, index):
+            continue
+        owner = own_class(each, index)
+        if owner is None:
+            attributes.add(each.attr)
+        else:
+            own.add((owner.name, each.attr))
     given = (each for each in index.nodes(ast.Constant) if not _is_mode_of_a_file(index.parents.get(each)))
     texts = (each.value for each in given if isinstance(each.value, str))
-    return Written(frozenset(attributes | {each.rpartition(".")[2] for each in texts if len(each) < 200}), False)
+    named = {each.rpartition(".")[2] for each in texts if len(each) < 200}
+    return Written(frozenset(attributes | named), False, frozenset(own))
 
 
 def _is_mode_of_a_file(above: ast.AST | None) -> bool:
@@ -105,10 +117,19 @@ def _is_written_to(node: ast.expr, index: AstIndex, is_named: bool = False) -> b
             case ast.keyword() | ast.List() | ast.Tuple():
                 outer = index.parents.get(above)
                 return not (isinstance(outer, ast.Call) and outer.func is not above and _only_reads(outer))
-            case ast.Assign(targets=[ast.Name(id=word)]) if not is_named:
-                return _is_name_written(word, index.owner(above), index)
+            case ast.Assign(targets=[ast.Name() | ast.Tuple() as target]) if not is_named and (
+                (words := _named(target)) is not None
+            ):
+                return any(_is_name_written(each, index.owner(above), index) for each in words)
             case _:
                 return not isinstance(above, _PLAIN)
+
+
+def _named(target: ast.Name | ast.Tuple) -> list[str] | None:
+    """Return the names that a value, or its parts, are bound to; None where something else is."""
+    parts = target.elts if isinstance(target, ast.Tuple) else [target]
+    words = [each.id for each in parts if isinstance(each, ast.Name)]
+    return words if len(words) == len(parts) else None
 
 
 def _is_name_written(word: str, scope: Function | None, index: AstIndex) -> bool:

@@ -394,7 +394,7 @@ class _Look:
                 return self._shown(path)
         return None
 
-    def initialiser(self, own: str, word: str, kind: str) -> str | None:
+    def initialiser(self, own: str, word: str, kind: str, *lineage: str) -> str | None:
         """Return the path, as it is shown, of the first other file that may write to a parameter of a name.
 
         ``kind``: among tests (``"tests"``), or among all other files.
@@ -407,7 +407,7 @@ class _Look:
             if digest not in self._written:
                 index = _tree_at(path)
                 self._written[digest] = written_parameters(index) if index is not None else EVERYTHING
-            if self._written[digest].may_hold(word):
+            if self._written[digest].may_hold(word, lineage):
                 return self._shown(path)
         return None
 

@@ -133,11 +133,14 @@ class ProjectView:
             return reader
         return self._ask(HANDS_ON, *words)
 
-    def initialises(self, word: str) -> str | None:
-        """Return who may write to a parameter in an attribute of a name, this file included and tests left out."""
-        if self._index is not None and self._index.told(_written, self._index.tree).may_hold(word):
+    def initialises(self, word: str, lineage: Collection[str]) -> str | None:
+        """Return who may write to a parameter in an attribute of a name, this file included and tests left out.
+
+        ``lineage``: the names of the class that keeps it and of its bases.
+        """
+        if self._index is not None and self._index.told(_written, self._index.tree).may_hold(word, lineage):
             return f"this file may initialise `{word}`"
-        return self._ask(INITIALISES, word, "")
+        return self._ask(INITIALISES, word, "", *sorted(lineage))
 
     def tests_initialise(self, word: str) -> str | None:
         """Return which test may write to a parameter in an attribute of a name."""

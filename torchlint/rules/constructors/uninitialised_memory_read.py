@@ -10,8 +10,9 @@ Where each size is written down and none is 0, also where it is joined with othe
 
 Flags `self.w = nn.Parameter(torch.empty(n))` and `nn.Parameter(torch.Tensor(n, m))` in a module that computes with
 `self.w` and derives from `nn.Module`, maybe by way of other classes of the project, where nothing in the project
-writes to it: no `nn.init`, no `.data`, no loop over `parameters()`, no function that is given it. Where a checkpoint
-may be loaded, others may use the module, or its tests write to it (nobody else does), that is possible only.
+writes to it: no `nn.init`, no `.data`, no loop over `parameters()`, no function that is given it. What another class
+writes to an attribute of its own, or a loop to the weights of torch's layers, says nothing. Where a checkpoint may be
+loaded, others may use the module, or its tests write to it (nobody else does), that is possible only.
 
 Silent is all else: what is filled, written by `copy_` or `out=`, stored into, cut off after it was joined, given to
 another function or to `nn.init`, asked for its shape, returned, on the `meta` device, or has no elements.
@@ -141,8 +142,8 @@ def _read_at_once(call: ast.Call, context: FileContext) -> tuple[str, ast.stmt] 
 
 def _parameter(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a parameter of a module that begins with what lies in memory."""
-    call = context.python(node) if context.names(node.func) == {"torch.nn.Parameter"} else None
-    found = read_without_initialisation(call, context) if isinstance(call, ast.Call) else None
+    is_parameter = context.names(node.func) == {"torch.nn.Parameter"}
+    found = read_without_initialisation(node, context) if is_parameter else None
     if found is not None:
         word, used, confidence = found
         yield Draft(
@@ -164,10 +165,8 @@ def _word(node: cst.Call, context: FileContext) -> str | None:
             return word if context.names(node.func) == {f"torch.{word}"} else None
     if isinstance(node.func, cst.Attribute) and node.func.attr.value == "new_empty":
         return "new_empty" if context.value(node).is_tensor else None
-    call = context.python(node) if any(context.spells(node.func, each) for each in _LEGACY) else None
-    if isinstance(call, ast.Call) and is_of_sizes(call, context):
-        return next(each for each in _LEGACY if context.spells(node.func, each))
-    return None
+    legacy = next((each for each in _LEGACY if context.spells(node.func, each)), None)
+    return legacy if legacy is not None and is_of_sizes(node, context) else None
 
 
 def _has_memory(call: ast.Call) -> bool:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+import libcst as cst
+
 from torchlint.diagnostics.model import Confidence
-from torchlint.rules.api import AstIndex, FileContext, Kind, leaf, remembered
+from torchlint.rules.api import AstIndex, FileContext, leaf, remembered
+from torchlint.rules.evidence.constructor_argument import ArgumentKind, given
 from torchlint.rules.evidence.local_bindings import bindings_of
 
 _KINDS = ("", "Float", "Double", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte")
@@ -19,13 +22,15 @@ _OF_SHAPE = frozenset(
 _LOADING = frozenset({"load_state_dict", "from_pretrained", "load_from_checkpoint", "load_checkpoint"})
 _LOADERS = ("load_state_dict", "from_pretrained", "load_from_checkpoint", "safetensors")
 _TRAINING = ("backward", "training_step")
+_DIFFERENTIABLE = frozenset({"torch.autograd.Function", "torch.autograd.function.Function"})
 _BY_TEXT = frozenset({"setattr", "getattr", "vars", "delattr"})
 _PLAIN_CALLS = frozenset({"super", "isinstance", "type", "print", "id", "repr", "len", "hasattr"})
 
 
-def read_without_initialisation(call: ast.Call, context: FileContext) -> tuple[str, ast.stmt, Confidence] | None:
+def read_without_initialisation(node: cst.Call, context: FileContext) -> tuple[str, ast.stmt, Confidence] | None:
     """Return the attribute of a parameter that nothing initialises, a statement that reads it, and how sure that is."""
-    if not call.args or not _is_uninitialised(call.args[0], context):
+    call = context.python(node)
+    if not isinstance(call, ast.Call) or not _is_of_new_memory(node, context):
         return None
     kept = _kept(call, context)
     if kept is None:
@@ -37,7 +42,8 @@ def read_without_initialisation(call: ast.Call, context: FileContext) -> tuple[s
     if read is None:
         return None
     others = context.other_texts
-    if others.overrides(owner.name, word) or others.initialises(word):
+    lineage = frozenset(body.name for _, body in context.module_lineage(owner))
+    if others.overrides(owner.name, word) or others.initialises(word, lineage):
         return None
     loaded = _is_loaded_here(context) or any(others.spelling(each) != [] for each in _LOADERS)
     is_trained = not context.attributes_by_word().keys().isdisjoint(_TRAINING)
@@ -47,32 +53,41 @@ def read_without_initialisation(call: ast.Call, context: FileContext) -> tuple[s
     return word, read, Confidence.LIKELY if is_in_sight else Confidence.POSSIBLE
 
 
-def is_of_sizes(call: ast.Call, context: FileContext) -> bool:
+def is_of_sizes(node: cst.Call, context: FileContext) -> bool:
     """Whether a legacy constructor is called with sizes, so that nothing is written to its memory."""
-    names = context.names(call.func)
-    return len(names) == 1 and names <= _SIZED and bool(call.args) and _are_sizes(call.args, context)
+    names = context.names(node.func)
+    if len(names) != 1 or not names <= _SIZED or not node.args:
+        return False
+    sized = [each for each in node.args if each.keyword is None or each.keyword.value == "size"]
+    return bool(sized) and given(node, sized, context).kind is ArgumentKind.SIZE
 
 
-def _is_uninitialised(node: ast.expr, context: FileContext) -> bool:
+def _is_of_new_memory(node: cst.Call, context: FileContext) -> bool:
+    """Whether a parameter is made of memory that nothing is written to."""
+    return bool(node.args) and node.args[0].keyword is None and _is_uninitialised(node.args[0].value, context)
+
+
+def _is_uninitialised(node: cst.BaseExpression, context: FileContext) -> bool:
     """Whether memory is made that may have elements and that nothing is written to."""
     match node:
-        case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in _MOVES:
+        case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value=word))) if word in _MOVES:
             return _is_uninitialised(inner, context)
-        case ast.Call(func=function, args=sizes, keywords=more) if sizes or more:
-            names = context.names(function)
-            if names != {"torch.empty"} and not is_of_sizes(node, context):
+        case cst.Call(args=[_, *_]):
+            call = context.python(node)
+            if context.names(node.func) != {"torch.empty"} and not is_of_sizes(node, context):
                 return False
-            if any(each.arg in ("out", None) for each in more):
+            if not isinstance(call, ast.Call) or any(each.arg in ("out", None) for each in call.keywords):
                 return False
-            constants = (each.value for each in ast.walk(node) if isinstance(each, ast.Constant))
+            constants = (each.value for each in ast.walk(call) if isinstance(each, ast.Constant))
             return not any(each == "meta" or (each == 0 and each is not False) for each in constants)
     return False
 
 
-def _are_sizes(given: list[ast.expr], context: FileContext) -> bool:
-    if any(isinstance(each, ast.Starred) for each in given):
-        return False
-    return len(given) > 1 or (len(given) == 1 and context.value(given[0]).must(Kind.INTEGER))
+@remembered
+def _of_new_memory(_: cst.Module, context: FileContext) -> frozenset[ast.AST | None]:
+    """Return the calls of a region that make parameters of memory that nothing is written to."""
+    calls = (each for each in context.concrete_nodes(cst.Call) if context.spells(each.func, "Parameter"))
+    return frozenset(context.python(each) for each in calls if _is_of_new_memory(each, context))
 
 
 def _kept(call: ast.Call, context: FileContext) -> tuple[str, ast.ClassDef] | None:
@@ -141,7 +156,17 @@ def _is_of_torch(node: ast.Attribute) -> bool:
 def _applies(node: ast.Attribute, context: FileContext) -> bool:
     """Whether a module has a function called for each of its modules."""
     call = context.parent(node)
-    return isinstance(call, ast.Call) and call.func is node and len(call.args) == 1 and not call.keywords
+    is_called = isinstance(call, ast.Call) and call.func is node and len(call.args) == 1 and not call.keywords
+    return is_called and not _is_differentiable_function(node.value, context)
+
+
+def _is_differentiable_function(node: ast.expr, context: FileContext) -> bool:
+    """Whether a name is that of a ``torch.autograd.Function`` of the file: its ``apply`` computes something."""
+    if not isinstance(node, ast.Name):
+        return False
+    classes = [each for each in context.nodes(ast.ClassDef) if each.name == node.id]
+    bases = [context.names(base) for each in classes for base in each.bases]
+    return bool(bases) and all(each and each <= _DIFFERENTIABLE for each in bases)
 
 
 def _gives_itself_away(node: ast.Name, index: AstIndex) -> bool:
@@ -165,13 +190,33 @@ def _read(word: str, made: ast.Call, owner: ast.ClassDef, context: FileContext) 
     mentions = [each for each in context.attributes_by_word().get(word, []) if _is_of_self(each)]
     own = [each for each in mentions if owner in context.ancestors(each)]
     stores = [each for each in own if not isinstance(each.ctx, ast.Load)]
-    if len(stores) != 1 or any(isinstance(each, ast.For | ast.While) for each in _ancestors(made, context)):
+    if not all(_keeps_no_numbers(context.parent(each), context) for each in stores):
+        return None
+    if any(isinstance(each, ast.For | ast.While) for each in _ancestors(made, context)):
         return None
     for each in own:
         function = context.function_around(each)
         if isinstance(function, ast.FunctionDef) and function.name != "__init__" and _is_computed_with(each, context):
             return next(above for above in context.ancestors(each) if isinstance(above, ast.stmt))
     return None
+
+
+def _keeps_no_numbers(node: ast.AST | None, context: FileContext) -> bool:
+    """Whether an assignment keeps a parameter of new memory, or none: one of several branches may do each."""
+    match node:
+        case ast.Assign(value=ast.Constant(value=None)):
+            return True
+        case ast.Assign(value=value):
+            return any(each in _of_new_memory(context.module, context) for each in _within_moves(value))
+    return False
+
+
+def _within_moves(node: ast.expr) -> Iterator[ast.expr]:
+    """Yield what is kept, and what it was before it was moved."""
+    yield node
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _MOVES:
+        node = node.func.value
+        yield node
 
 
 def _ancestors(node: ast.AST, context: FileContext) -> Iterator[ast.AST]:
