@@ -9,8 +9,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from torchlint.rules.api import FileContext, Kind, Mode
+from torchlint.rules.api import FileContext, Function, Kind, Mode
+from torchlint.rules.evidence.called_definitions import bind
 from torchlint.rules.evidence.leaf_changes import CASTS, MOVES, does_nothing, is_sure
+from torchlint.rules.evidence.own_results import called_function
 
 _REMAKING = frozenset(
     "unsqueeze squeeze view reshape flatten expand repeat transpose permute t clone mul div add sub pow exp log sqrt "
@@ -18,7 +20,9 @@ _REMAKING = frozenset(
 )
 """Methods that give another tensor of a leaf, whatever that holds."""
 _DEEPEST = 3
-"""How many names may stand between a leaf and what keeps it."""
+"""How many names and functions may stand between a leaf and what keeps it."""
+_JOINING = frozenset({"builtins.list", "builtins.tuple", "itertools.chain"})
+"""Functions that make one sequence of the tensors that an optimizer is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +45,33 @@ class _Walk:
     is_parameter: bool
     context: FileContext
 
-    def follow(self, node: ast.expr, step: LostLeaf | None, depth: int) -> Iterator[LostLeaf]:
-        """Yield where what a leaf has become is kept."""
+    def follow(
+        self, node: ast.expr, step: LostLeaf | None, depth: int, caller: ast.Call | None = None
+    ) -> Iterator[LostLeaf]:
+        """Yield where what a leaf has become is kept; ``caller`` handed it to the function that is looked at."""
         above = self.context.parent(node)
         match above:
             case ast.Attribute(attr=method) if isinstance(call := self.context.parent(above), ast.Call):
                 if call.func is above:
-                    yield from self._called(call, method, step, depth)
+                    yield from self._called(call, method, step, depth, caller)
             case ast.BinOp():
-                yield from self.follow(above, step or self._step(above, None, sure=True), depth)
+                yield from self.follow(above, step or self._step(above, None, sure=True), depth, caller)
             case ast.Assign(targets=[ast.Name() as name], value=value) if value is node and depth:
-                yield from self._named(name, step, depth - 1)
+                yield from self._named(name, step, depth - 1, caller)
+            case ast.Return() if depth:
+                for each in [caller] if caller is not None else self._callers(above):
+                    yield from self.follow(each, step, depth - 1)
+            case ast.Call() if depth and (argument := self._argument(node, above)) is not None:
+                yield from self._handed(*argument, above, step, depth - 1)
             case ast.Assign(targets=[ast.Attribute() as target], value=value) if value is node and step is not None:
                 yield from self._kept(target, step)
             case ast.List() | ast.Tuple() | ast.Dict() | ast.Call() | ast.keyword() if step is not None:
                 if self._is_of_optimizer(node):
                     yield LostLeaf(step.step, step.method, step.is_sure, node, True)
 
-    def _called(self, call: ast.Call, method: str, step: LostLeaf | None, depth: int) -> Iterator[LostLeaf]:
+    def _called(
+        self, call: ast.Call, method: str, step: LostLeaf | None, depth: int, caller: ast.Call | None
+    ) -> Iterator[LostLeaf]:
         if method in MOVES or method in CASTS:
             if method == "type" and not call.args:
                 return
@@ -68,7 +81,7 @@ class _Walk:
             step = step or self._step(call, method, sure=True)
         elif method != "requires_grad_":
             return
-        yield from self.follow(call, step, depth)
+        yield from self.follow(call, step, depth, caller)
 
     def _step(self, node: ast.expr, method: str | None, *, sure: bool) -> LostLeaf | None:
         """Return a step that makes another tensor; where nothing is recorded, it makes another leaf."""
@@ -76,22 +89,56 @@ class _Walk:
             return None
         return LostLeaf(node, method, sure, node, False)
 
-    def _named(self, name: ast.Name, step: LostLeaf | None, depth: int) -> Iterator[LostLeaf]:
+    def _callers(self, returning: ast.stmt) -> Iterator[ast.Call]:
+        """Yield the calls by which a file asks a function of its own for what it returns."""
+        function, context = self.context.function_around(returning), self.context
+        if not isinstance(function, ast.FunctionDef) or function.decorator_list:
+            return
+        owner = context.parent(function)
+        uses: list[ast.Name | ast.Attribute] = [*context.names_by_word().get(function.name, [])]
+        if isinstance(owner, ast.ClassDef):
+            named = context.attributes_by_word().get(function.name, [])
+            uses = [each for each in named if ast.unparse(each.value) == "self" and owner in context.ancestors(each)]
+        for each in uses:
+            call = context.parent(each)
+            if isinstance(call, ast.Call) and call.func is each:
+                yield call
+
+    def _argument(self, node: ast.expr, call: ast.Call) -> tuple[Function, str] | None:
+        """Return the function of the file that a leaf is handed to, and the name that it has there."""
+        function = called_function(call.func, self.context) if call.func is not node else None
+        if function is None:
+            return None
+        names = (word for word, each in bind(call, function, method=False).items() if each is node)
+        word = next(names, None)
+        return (function, word) if word is not None else None
+
+    def _handed(
+        self, function: Function, word: str, call: ast.Call, step: LostLeaf | None, depth: int
+    ) -> Iterator[LostLeaf]:
+        """Yield where a function keeps what it is handed, or whoever is given what it returns of that."""
+        names = [each for each in self.context.own(function, ast.Name) if each.id == word]
+        if all(isinstance(each.ctx, ast.Load) for each in names):
+            for each in names:
+                yield from self.follow(each, step, depth, call)
+
+    def _named(self, name: ast.Name, step: LostLeaf | None, depth: int, caller: ast.Call | None) -> Iterator[LostLeaf]:
         """Yield where what a name stands for is kept."""
-        context = self.context
-        around = context.function_around(name)
-        uses = [
-            each
-            for each in context.names_by_word().get(name.id, [])
-            if isinstance(each.ctx, ast.Load) and context.function_around(each) is around
-        ]
-        reached = [(each, places) for each in uses if name in (places := context.reaching(each))]
+        reached = self._uses(name)
         for use, _ in reached:
             others = [places for each, places in reached if each is not use]
             is_alone = step is not None or all(len(places) > 1 for places in others)
-            for each in self.follow(use, step, depth):
+            for each in self.follow(use, step, depth, caller):
                 if each.is_given_to_optimizer or is_alone:
                     yield each
+
+    def _uses(self, name: ast.Name) -> list[tuple[ast.Name, list[ast.Name | ast.arg]]]:
+        """Return where a name may stand for what it is bound to at one place, each with all such places."""
+        context = self.context
+        around = context.function_around(name)
+        loads = (each for each in context.names_by_word().get(name.id, []) if isinstance(each.ctx, ast.Load))
+        near = (each for each in loads if context.function_around(each) is around)
+        return [(each, places) for each in near if name in (places := context.reaching(each))]
 
     def _kept(self, target: ast.Attribute, step: LostLeaf) -> Iterator[LostLeaf]:
         """Yield what keeps a tensor in an attribute: a module, or an object that gives it to an optimizer."""
@@ -113,16 +160,24 @@ class _Walk:
         named = (each for each in context.attributes_by_word()[target.attr] if owner in list(context.ancestors(each)))
         return [each for each in named if ast.unparse(each) == ast.unparse(target)] if owner is not None else []
 
-    def _is_of_optimizer(self, node: ast.expr) -> bool:
-        """Whether an expression is one of the tensors that an optimizer is made for."""
+    def _is_of_optimizer(self, node: ast.expr, is_list: bool = False) -> bool:
+        """Whether an expression is one of the tensors that an optimizer is made for, or is a list that holds one."""
         below: ast.AST = node
         for above in self.context.ancestors(node):
             match above:
-                case ast.Call(func=function, args=[first, *_]) if first is below:
+                case ast.Call(func=function, args=given):
                     names = self.context.names(function)
-                    return below is not node and bool(names) and all(each.startswith("torch.optim.") for each in names)
-                case ast.List() | ast.Tuple() | ast.Dict():
+                    if names and all(each.startswith("torch.optim.") for each in names):
+                        return (is_list or below is not node) and (below in given[:1] or isinstance(below, ast.keyword))
+                    if not names or not names <= _JOINING:
+                        return False
                     below = above
+                case ast.List() | ast.Tuple() | ast.Dict() | ast.Starred() | ast.BinOp(op=ast.Add()):
+                    below = above
+                case ast.keyword(arg="params") if is_list or below is not node:
+                    below = above
+                case ast.Assign(targets=[ast.Name() as name]) if not is_list and below is not node:
+                    return any(self._is_of_optimizer(each, is_list=True) for each, _ in self._uses(name))
                 case _:
                     return False
         return False

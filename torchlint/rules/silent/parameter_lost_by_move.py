@@ -5,8 +5,9 @@
 Flags `self.w = nn.Parameter(t).cuda()`, `.to(device)`, `.half()` and their like in a module: where the call makes a new
 tensor, `self.w` is a plain tensor, which `parameters()` does not give and no optimizer trains. So it is with what is
 computed of the parameter before it is kept (`nn.Parameter(t) * 0.02`, `nn.Parameter(t).unsqueeze(0)`), also by way of
-names. Flags the same of a tensor that asks for its gradient and is then given to an optimizer, at once, by names or by
-an attribute: `w = torch.zeros(3, requires_grad=True).cuda()` is no leaf, and `SGD([w])` refuses it.
+names and of functions that make it, move it or return it. Flags the same of a tensor that asks for its gradient and is
+then given to an optimizer, at once, by names or by an attribute: `w = torch.zeros(3, requires_grad=True).cuda()` is no
+leaf, and `SGD([w])` refuses it.
 
 Silent are moves that cannot do anything (`.cpu()` of what is on the host, `.float()` of what is float32 as far as can
 be seen, `.to(device)` of what was made on that device or with a tensor that is there), parameters that are wrapped
