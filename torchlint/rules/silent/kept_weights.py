@@ -38,18 +38,19 @@ def is_of_a_model(call: ast.Call, context: FileContext) -> bool:
     value = context.value(model)
     if value.must(Kind.MODULE):
         return True
-    if not value.may(Kind.MODULE) or not _leads(model) or _is_set_to_another(model, context):
+    if not value.may(Kind.MODULE | Kind.NONE) or not _leads(model) or _is_set_to_another(model, context):
         return False
+    codes: set[str | None] = {ast.unparse(model)}
     while isinstance(model, ast.Attribute) and model.attr in _INNER:
         model = model.value
     function = context.function_around(call)
-    codes = {ast.unparse(model), own_name(ast.unparse(model), function, context) if function is not None else None}
+    codes |= {ast.unparse(model), own_name(ast.unparse(model), function, context) if function is not None else None}
     return not codes.isdisjoint(_models(context.tree, context)) or _is_called(model, context)
 
 
 def own_name(model: str, function: Function, context: FileContext) -> str | None:
     """Return the attribute of the object that a model is: itself, or the one that the method sets to it."""
-    if model.startswith("self."):
+    if model == "self" or model.startswith("self."):
         return model
     for each in context.inside(function, ast.Assign):
         pairs = [(each.targets[0], each.value)]
@@ -78,7 +79,8 @@ def _is_set_to_another(model: ast.expr, context: FileContext) -> bool:
         above.value for each in alike if isinstance(above := context.parent(each), ast.Assign) and each in above.targets
     )
     known = (context.value(each) for each in bound)
-    return any(each.kind and not each.may(Kind.MODULE | Kind.NONE) for each in known)
+    guessed = (each for each in known if each.why_grad is None or not each.why_grad.weak)
+    return any(each.kind and not each.may(Kind.MODULE | Kind.NONE) for each in guessed)
 
 
 def _leads(model: ast.expr) -> bool:
@@ -138,6 +140,12 @@ def all_kept(call: ast.Call, context: FileContext) -> Iterator[Kept]:
         yield kept
         return
     outer, _, _ = _wrapped(call, context)
+    every = context.parent(outer)
+    if isinstance(every, ast.ListComp) and every.elt is outer and isinstance(model, ast.Name):
+        several = _kept(every, each_of(model.id, every), context)
+        if several is not None:
+            yield several
+        return
     function = context.function_around(call)
     if not isinstance(context.parent(outer), ast.Return) or not isinstance(function, ast.FunctionDef):
         return
@@ -150,6 +158,28 @@ def all_kept(call: ast.Call, context: FileContext) -> Iterator[Kept]:
         kept = _kept(caller, ast.unparse(caller.args[given]), context)
         if kept is not None:
             yield kept
+
+
+def each_of(word: str, node: ast.For | ast.ListComp | ast.GeneratorExp) -> str:
+    """Return the code of what a loop takes a name's objects of, ``zip`` and ``enumerate`` seen through; else the name.
+
+    What happens to each of them happens to all: ``[net.state_dict() for net in nets]``.
+    """
+    clauses: list[ast.For | ast.comprehension] = [node] if isinstance(node, ast.For) else [*node.generators]
+    for each in clauses:
+        match each.target, each.iter:
+            case ast.Name(id=bound), source if bound == word:
+                return ast.unparse(source)
+            case ast.Tuple(elts=[_, ast.Name(id=bound)]), ast.Call(
+                func=ast.Name(id="enumerate"), args=[source, *_]
+            ) if bound == word:
+                return ast.unparse(source)
+            case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=sources):
+                pairs = zip(targets, sources, strict=False)
+                found = [one for target, one in pairs if isinstance(target, ast.Name) and target.id == word]
+                if found:
+                    return ast.unparse(found[0])
+    return word
 
 
 def _wrapped(

@@ -7,7 +7,8 @@ a dict, a dataclass, a tuple or appended to a list, where a way through the code
 optimizer, a function that trains the model, or another `load_state_dict`, to where what was kept is loaded, saved or
 returned. A class that keeps the weights where a comparison tells the better from the worse, as early stopping does, has
 others train the model meanwhile; another file that loads what is kept counts, too. So does a class that keeps the
-weights, trains the model in another method and loads them back in a third.
+weights, trains the model in another method and loads them back in a third, and a module that loads its own ones. What
+is kept of each of several models, `[m.state_dict() for m in models]`, is looked at as that of one.
 
 Silent are deep copies, `{k: v.clone() ...}`, what is saved or loaded before the model changes, the weights of another
 model than the one that is trained, and a model that is built anew before it is trained.
@@ -100,6 +101,7 @@ from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Function, Rule, Triggers, remembered
 from torchlint.rules.evidence.paths import header, reached_after, successors
+from torchlint.rules.silent.better_weights import tells_the_better
 from torchlint.rules.silent.kept_weights import Kept, all_kept, copies_itself, is_of_a_model, own_name, receiver
 from torchlint.rules.silent.weight_changes import changes_weights, steps_in_class
 
@@ -309,7 +311,7 @@ def _is_the_best(kept: Kept, context: FileContext) -> bool:
     above = (each for each in context.ancestors(kept.statement) if isinstance(each, ast.If))
     others = (one for each in above for part in each.orelse for one in context.within(part))
     guards |= frozenset(ast.unparse(each.test) for each in others if isinstance(each, ast.If))
-    return any(_compares(each) for each in guards)
+    return any(tells_the_better(each, context) for each in guards)
 
 
 def _harm_of_an_attribute(kept: Kept, context: FileContext) -> tuple[ast.stmt, ast.stmt, bool] | None:
@@ -335,6 +337,8 @@ def _harm_of_a_start(kept: Kept, context: FileContext) -> tuple[ast.stmt, ast.st
     if not isinstance(owner, ast.ClassDef) or model is None or not kept.target.startswith("self."):
         return None
     trained = steps_in_class(owner, model, context)
+    if trained is None and isinstance(function, ast.FunctionDef) and _is_own_state(kept, owner, context):
+        trained = function
     for use in context.attributes_by_word().get(kept.target.rpartition(".")[2], []):
         call = context.parent(use)
         if not isinstance(call, ast.Call) or owner not in context.ancestors(use):
@@ -345,12 +349,22 @@ def _harm_of_a_start(kept: Kept, context: FileContext) -> tuple[ast.stmt, ast.st
     return None
 
 
+def _is_own_state(kept: Kept, owner: ast.ClassDef, context: FileContext) -> bool:
+    """Whether a module keeps its own weights: loading them into itself does nothing, whoever trains it."""
+    rebound = context.attributes_by_word().get("data", [])
+    is_rebound = any(not isinstance(each.ctx, ast.Load) for each in rebound)
+    return kept.model == "self" and bool(context.module_lineage(owner)) and not is_rebound
+
+
 def _leads_to_loading(use: ast.Attribute, context: FileContext) -> bool:
     """Whether what an attribute holds is loaded or saved, or returned to whoever does that."""
-    call = context.parent(use)
+    value: ast.expr = use
+    while isinstance(above := context.parent(value), ast.Subscript) and above.value is value:
+        value = above
+    call = context.parent(value)
     match call:
         case ast.Call(func=ast.Attribute(attr="load_state_dict"), args=[first, *_]):
-            return first is use
+            return first is value
         case ast.Call(args=[first, *_]):
             return first is use and context.names(call.func) == {"torch.save"}
     return isinstance(call, ast.Return)
@@ -362,13 +376,13 @@ def _loader_elsewhere(kept: Kept, call: ast.Call, context: FileContext) -> tuple
     With it comes the name by which it asks for them: that of the attribute, or of what returns it.
     """
     function, model, word = context.function_around(call), receiver(call), kept.target.rpartition(".")[2]
-    if not isinstance(function, ast.FunctionDef) or not isinstance(model, ast.Name):
+    if not isinstance(function, ast.FunctionDef) or not _is_held_by_others(model, function):
         return None
-    if model.id not in {each.arg for each in function.args.args} or not _is_the_best(kept, context):
+    if not _is_the_best(kept, context):
         return None
     words = {word}
     for use in context.attributes_by_word().get(word, []):
-        if isinstance(use.ctx, ast.Load):
+        if isinstance(use.ctx, ast.Load) and not _is_looked_at(use, context):
             giver = context.function_around(use)
             if not isinstance(context.parent(use), ast.Return) or not isinstance(giver, ast.FunctionDef):
                 return None
@@ -380,15 +394,26 @@ def _loader_elsewhere(kept: Kept, call: ast.Call, context: FileContext) -> tuple
     return None
 
 
+def _is_held_by_others(model: ast.expr, function: ast.FunctionDef) -> bool:
+    """Whether a model is an argument or in an attribute of the object: whoever has it may train and load it."""
+    match model:
+        case ast.Name(id=word):
+            return word in {each.arg for each in function.args.args}
+        case ast.Attribute(value=ast.Name(id="self")):
+            return True
+    return False
+
+
+def _is_looked_at(use: ast.Attribute, context: FileContext) -> bool:
+    """Whether what is kept is only compared with ``None``, or saved where it is kept."""
+    call = context.parent(use)
+    return isinstance(call, ast.Compare) or (isinstance(call, ast.Call) and context.names(call.func) == {"torch.save"})
+
+
 def _is_in_other_branch(statement: ast.stmt, kept: Kept, context: FileContext) -> bool:
     """Whether a statement stands in the ``else`` of the test under which the weights are kept."""
     above = context.parent(kept.statement)
     return isinstance(above, ast.If) and any(statement in context.within(each) for each in above.orelse)
-
-
-def _compares(test: str) -> bool:
-    """Whether a test tells the better from the worse."""
-    return any(isinstance(each, ast.Lt | ast.Gt | ast.LtE | ast.GtE) for each in ast.walk(ast.parse(test)))
 
 
 # ---------------------------------------------------------------------- the repair

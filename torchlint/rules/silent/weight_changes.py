@@ -6,6 +6,7 @@ import ast
 import re
 
 from torchlint.rules.api import FileContext, remembered
+from torchlint.rules.silent.kept_weights import each_of
 
 _TRAINING = re.compile(r"(^|_)(train|fit|finetune)(_|$)")
 _LEARNING = re.compile(r"(^|_)(learn|optimi[sz]e)(_|$)")
@@ -24,7 +25,8 @@ def _changes_weights(call: ast.Call, model: str, scope: ast.AST, context: FileCo
     match call.func:
         case ast.Attribute(value=receiver, attr="step") if len(call.args) <= 1:
             stepped = call.args[0] if call.args else receiver
-            return _is_optimizer_of(ast.unparse(stepped), model, scope, context)
+            codes = (ast.unparse(stepped), _all_of(stepped, context))
+            return any(_is_optimizer_of(each, model, scope, context) for each in codes)
         case ast.Attribute(value=receiver, attr=word):
             owner = ast.unparse(receiver)
             if owner == model and word in ("train", "eval"):
@@ -97,9 +99,31 @@ def _optimizers(tree: ast.Module, context: FileContext) -> dict[str, frozenset[s
             if isinstance(above, ast.stmt):
                 if isinstance(above, ast.Assign):
                     for target in above.targets:
-                        found.setdefault(ast.unparse(target), set()).add(ast.unparse(each.value))
+                        models = {ast.unparse(each.value), _all_of(each.value, context)}
+                        found.setdefault(ast.unparse(target), set()).update(models)
                 break
+    for made in context.inside(tree, ast.Assign):
+        for models in _given_parameters(made, found):
+            for target in made.targets:
+                found.setdefault(ast.unparse(target), set()).update(models)
     return {code: frozenset(models) for code, models in found.items()}
+
+
+def _all_of(node: ast.expr, context: FileContext) -> str:
+    """Return the code of that of whose objects a loop's name is one; of any other expression its own."""
+    if isinstance(node, ast.Name):
+        for above in context.ancestors(node):
+            if isinstance(above, ast.For | ast.ListComp | ast.GeneratorExp) and each_of(node.id, above) != node.id:
+                return each_of(node.id, above)
+    return ast.unparse(node)
+
+
+def _given_parameters(made: ast.Assign, known: dict[str, set[str]]) -> list[set[str]]:
+    """Return the models of which a call is given the parameters by a name: ``Adam(weights, lr=0.1)``."""
+    match made.value:
+        case ast.Call(args=[ast.Name() | ast.Attribute() as given, *_]):
+            return [known[code]] if (code := ast.unparse(given)) in known else []
+    return []
 
 
 def _is_optimizer_of(code: str, model: str, scope: ast.AST, context: FileContext) -> bool:
