@@ -4,10 +4,13 @@
 
 Flags `.numpy()` where the code shows what the tensor is: `.to(torch.bfloat16)`, `.bfloat16()`, a `dtype=` of float8,
 `.to_sparse()`, `torch.sparse_coo_tensor(...)`, `torch.quantize_per_tensor(...)`, `.conj()` of complex numbers and
-`.imag` of that. What is computed of bfloat16 and of numbers, `h * 2` and `torch.relu(h)`, is bfloat16, too.
+`.imag` of that. What is computed of bfloat16 and of numbers, `h * 2` and `torch.relu(h)`, is bfloat16, too. Likely is
+what a model gives that the code casts to bfloat16 or loads in it (`model.to(torch.bfloat16)`, `torch_dtype=`), and what
+a linear layer or a product of matrices gives under `torch.autocast(..., dtype=torch.bfloat16)`; logits, which some
+libraries cast themselves, are possible.
 
-Silent are tensors of unknown dtype, such as the output of a model that may have been loaded in bfloat16, what has been
-cast, made dense or resolved since, and `.numpy(force=True)` on a conjugate view, which resolves it.
+Silent are tensors of unknown dtype, such as the output of a model that is cast on some ways only, what has been cast,
+made dense or resolved since, and `.numpy(force=True)` on a conjugate view, which resolves it.
 
 ## Why is this bad?
 
@@ -77,10 +80,12 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, IS_TENSOR
 from torchlint.diagnostics.model import Confidence, Fix, Severity
-from torchlint.rules.api import Draft, FileContext, Rule, Triggers
+from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import value_step
+from torchlint.rules.evidence.low_precision_models import LowPrecision, given_in_bfloat16
+from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.unusual_storage import DTYPES, Storage, of_dtype, shown_storage
 
 _REPAIRS = {
@@ -107,7 +112,14 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
             return
     place = context.python(receiver)
     value = context.value(receiver)
-    if not isinstance(place, ast.expr) or not value.is_tensor or _is_detour(node, context):
+    if not isinstance(place, ast.expr) or _is_detour(node, context):
+        return
+    if not value.is_tensor or shown_storage(place, context) is None:
+        given = given_in_bfloat16(place, context) if value.may(Kind.TENSOR) else None
+        if given is not None:
+            yield _of_a_model(at, receiver, given, node, context)
+            return
+    if not value.is_tensor:
         return
     shown = shown_storage(place, context)
     found = shown or (None if _under_autocast(node, context) else of_dtype(value.exact))
@@ -133,6 +145,26 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         (value_step(receiver, found.value, context),),
         None if is_of_bits else fix,
         Severity.WARNING if shown is None else Severity.ERROR,
+    )
+
+
+def _of_a_model(
+    at: cst.Name, receiver: cst.BaseExpression, given: LowPrecision, node: cst.Call, context: FileContext
+) -> Draft:
+    """Report ``.numpy()`` on what a model gives that computes in bfloat16."""
+    decided = (
+        is_tensor(receiver, context),
+        error_not_expected(node, context),
+        AUTHOR_MEANT_THIS.open(doubt="the model may cast what it gives", is_likely=True),
+    )
+    edit = context.insert_after(receiver, ".float()")
+    return Draft(
+        at,
+        "`.numpy()` raises `TypeError` on what a model computes in bfloat16: use `.float()`",
+        given.confidence,
+        (given.why,),
+        None if _asks_for_bits(node, context) else Fix("Insert `.float()` before `.numpy()`", (edit,), decided),
+        Severity.WARNING,
     )
 
 
