@@ -11,6 +11,7 @@ from torchlint.diagnostics.model import Confidence
 from torchlint.rules.api import Asked, Bringing, Device, FileContext, Function, Kind, Reason, Value, remembered
 from torchlint.rules.evidence.called_definitions import has_plain_default, is_settings
 from torchlint.rules.evidence.finding_reasons import in_a_line
+from torchlint.rules.evidence.kept_networks import moved_by_class
 from torchlint.rules.evidence.local_bindings import bindings_of, places_of
 from torchlint.rules.evidence.read_devices import read_device
 
@@ -301,6 +302,8 @@ def _call_begins(call: ast.Call, context: FileContext, says: _Says, depth: int) 
             return None
         given = (*call.args, *(each.value for each in call.keywords))
         return _first((each for each in given if not isinstance(each, ast.Starred)), context, says, depth)
+    if (moved := moved_by_class(call.func, context)) is not None:
+        return _said("moves the network: what it gives is there", moved)
     match call.func:
         case ast.Attribute(value=receiver, attr="to"):
             return _first((receiver, *call.args), context, says, depth)
