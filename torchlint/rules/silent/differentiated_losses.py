@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 
 from torchlint.rules.api import FileContext, Function
 from torchlint.rules.evidence.paths import header, reached_after, successors
-from torchlint.rules.silent.computed_losses import is_called_a_loss, is_loss
+from torchlint.rules.silent.computed_losses import is_called_a_loss, is_loss, lost_at
 
-_SCALING = frozenset("mean sum to cuda float double half view reshape squeeze clone".split())
+_SCALING = frozenset("mean sum to cuda float double half view reshape squeeze unsqueeze clone".split())
 """Methods whose result is differentiated in the place of the loss."""
 _BACKWARD = frozenset({"backward", "manual_backward", "scale_loss"})
 """Methods that differentiate what they are given: those of Lightning, accelerate, DeepSpeed and apex."""
@@ -128,8 +128,8 @@ def handed_out(place: ast.expr, given: ast.expr, context: FileContext, *, is_new
     owner = context.parent(function)
     if isinstance(owner, ast.ClassDef) and (framework := _framework_of(function, owner)) is not None:
         return f"`{function.name}` returns it, and a `{framework}` differentiates that"
-    if not is_new:
-        return None
+    if not is_new and isinstance(place, ast.Call) and lost_at(given, context) is None:
+        return None  # it does nothing where the value has its graph
     is_called_by_class = isinstance(owner, ast.ClassDef) and function.name in ("forward", "__call__")
     name = owner.name if isinstance(owner, ast.ClassDef) and is_called_by_class else function.name
     said = f"`{name}` returns it, and is spelled in a file with `backward`"

@@ -141,14 +141,16 @@ def _revived(
     keeps_graph = bool(value.grad & Grad.ATTACHED)
     if used is None and value.kind and not value.may(Kind.TENSOR) and lost_at(given, context) is None:
         return  # a number that is handed out: it may stand for a sum of no losses
-    if not is_new and value.is_tensor and not value.grad & Grad.DETACHED:
+    is_tested = not is_new and _is_without_graph(place, given, context)
+    if not is_new and not is_tested and value.is_tensor and not value.grad & Grad.DETACHED:
         return  # it has its graph, and the call does nothing
-    if not is_new and isinstance(place, ast.Call) and reaches_a_graph(given, context):
+    if not is_new and not is_tested and isinstance(place, ast.Call) and reaches_a_graph(given, context):
         return  # an assignment to `requires_grad` raises where there is a graph: whoever keeps it has none
     by_name = not is_loss(given, value, context)
     is_leaf = value.is_tensor and value.grad == Grad.DETACHED and not is_given_by_a_loss(given, context)
     if by_name and (is_leaf or context.is_test or not is_called_a_loss(given)):
         return
+    keeps_graph = keeps_graph and not is_tested
     lost = None if keeps_graph and value.is_tensor and not value.grad & Grad.DETACHED else lost_at(given, context)
     is_certain = value.is_tensor and is_new and not value.grad & Grad.DETACHED
     if is_certain:
@@ -167,6 +169,23 @@ def _revived(
         ),
         None if is_new else _fix(node, context),
     )
+
+
+def _is_without_graph(place: ast.expr, given: ast.expr, context: FileContext) -> bool:
+    """Whether a test around says that a value requires no gradient: ``if not loss.requires_grad:``."""
+    asked = f"{ast.unparse(given)}.requires_grad"
+    below: ast.AST = place
+    for above in context.ancestors(place):
+        if isinstance(above, ast.If) and below in above.body:
+            match above.test:
+                case ast.UnaryOp(op=ast.Not(), operand=tested):
+                    return ast.unparse(tested) == asked
+                case ast.Compare(left=tested, ops=[ast.Is() | ast.Eq()], comparators=[ast.Constant(value=False)]):
+                    return ast.unparse(tested) == asked
+        if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
+            return False
+        below = above
+    return False
 
 
 def _fix(node: cst.Call | cst.Attribute, context: FileContext) -> Fix | None:
