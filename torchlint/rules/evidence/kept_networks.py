@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.rules.api import Device, FileContext, Kind, remembered
+from torchlint.rules.evidence.local_bindings import bindings_of
 
 _MOVING = frozenset({"cuda", "to", "xpu", "npu"})
 _HANDING_ON = _MOVING | {"eval", "train", "half", "float", "double", "requires_grad_"}
@@ -43,6 +44,9 @@ def _moves(owner: ast.ClassDef, context: FileContext) -> dict[str, ast.Call]:
 
 def _move(value: ast.expr, context: FileContext) -> ast.Call | None:
     """Return the last call in a chain that moves a network to what may be an accelerator."""
+    if isinstance(value, ast.Name):
+        bound = bindings_of(value, context)
+        value = bound[0].value if len(bound) == 1 and not bound[0].depth else value
     while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _HANDING_ON:
         if value.func.attr in _MOVING and _is_to_another_device(value, context):
             return value

@@ -126,11 +126,17 @@ class _Walk:
         """Yield where what a name stands for is kept."""
         reached = self._uses(name)
         for use, _ in reached:
-            others = [places for each, places in reached if each is not use]
+            others = [places for each, places in reached if each is not use and not self._is_initialised(each)]
             is_alone = step is not None or all(len(places) > 1 for places in others)
             for each in self.follow(use, step, depth, caller):
                 if each.is_given_to_optimizer or is_alone:
                     yield each
+
+    def _is_initialised(self, use: ast.Name) -> bool:
+        """Whether a use only writes the first numbers of a parameter: ``nn.init.xavier_normal_(weight)``."""
+        call = self.context.parent(use)
+        names = self.context.names(call.func) if isinstance(call, ast.Call) else frozenset()
+        return bool(names) and all(each.startswith("torch.nn.init.") for each in names)
 
     def _uses(self, name: ast.Name) -> list[tuple[ast.Name, list[ast.Name | ast.arg]]]:
         """Return where a name may stand for what it is bound to at one place, each with all such places."""

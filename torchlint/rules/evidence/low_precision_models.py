@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from torchlint.diagnostics.model import Confidence
-from torchlint.rules.api import FileContext, Kind, remembered
+from torchlint.rules.api import FileContext, Kind, leaf, remembered
 from torchlint.rules.evidence.local_bindings import bindings_of
 
 _BFLOAT16 = "torch.bfloat16"
@@ -19,6 +19,8 @@ _KEEPING = frozenset(
     "cpu cuda detach clone contiguous reshape view squeeze unsqueeze flatten transpose permute mean sum expand".split()
 )
 """Methods that give bfloat16 of bfloat16."""
+_KEEPING_ALONE = frozenset("softmax log_softmax normalize sigmoid relu tanh".split())
+"""Methods, and functions of ``torch`` and ``torch.nn.functional``, that do so where no autocast is in force."""
 _OUTPUTS = frozenset("last_hidden_state pooler_output hidden_states image_embeds text_embeds".split())
 """Fields in which models of libraries give what they computed last."""
 _CAST_BY_SOME = frozenset({"logits"})
@@ -66,10 +68,27 @@ def given_in_bfloat16(node: ast.expr, context: FileContext) -> LowPrecision | No
                 if _names_a_dtype(node, context):
                     return None
                 node = inner
+            case ast.Call() if (operand := _computed_alike(node, context)) is not None:
+                node = operand
             case ast.Call():
                 return _of_call(node, confidence, context)
             case _:
                 return None
+    return None
+
+
+def _computed_alike(call: ast.Call, context: FileContext) -> ast.expr | None:
+    """Return what ``F.softmax(x, -1)`` and ``x.sigmoid()`` compute their result of, in its dtype."""
+    if any(
+        isinstance(each, ast.With) and "autocast" in ast.unparse(each.items[-1]) for each in context.ancestors(call)
+    ):
+        return None
+    names = context.names(call.func)
+    if names and all(each.startswith("torch.") and leaf(each) in _KEEPING_ALONE for each in names):
+        return None if _names_a_dtype(call, context) or not call.args else call.args[0]
+    match call.func:
+        case ast.Attribute(value=inner, attr=word) if word in _KEEPING_ALONE and not names:
+            return None if _names_a_dtype(call, context) else inner
     return None
 
 

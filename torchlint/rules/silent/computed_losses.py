@@ -153,7 +153,7 @@ def lost_at(node: ast.expr, context: FileContext, depth: int = _DEEPEST) -> ast.
     match node:
         case ast.Call(func=ast.Attribute(attr=word)) | ast.Attribute(attr=word) if word in _LOST:
             return node
-        case ast.Call(func=ast.Name(id="float"), args=[_]):
+        case ast.Call(func=ast.Name(id="float"), args=[_]) | ast.Compare():
             return node
         case ast.Call(args=given) if _is_made_of_data(node, context):
             return _first_lost(given, context, depth)

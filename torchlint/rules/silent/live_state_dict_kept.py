@@ -105,6 +105,7 @@ from torchlint.rules.silent.better_weights import tells_the_better
 from torchlint.rules.silent.kept_weights import Kept, all_kept, copies_itself, is_of_a_model, own_name, receiver
 from torchlint.rules.silent.weight_changes import changes_weights, steps_in_class
 
+_OF_SHAPE = frozenset("numel nelement shape size dtype device dim ndim element_size".split())
 _NO_VALUES = frozenset("len bool print isinstance type id list set sorted hasattr".split())
 
 
@@ -254,8 +255,10 @@ def _references(node: ast.stmt, context: FileContext) -> list[ast.Name | ast.Att
 def _is_of_values(node: ast.expr, kept: Kept, context: FileContext) -> bool:
     above = context.parent(node)
     match above:
+        case ast.Attribute(attr="items" | "values"):
+            return not _is_measured(above, context)
         case ast.Attribute(attr=word):
-            return word == kept.key or word in ("items", "values", "copy", "pop", "get")
+            return word == kept.key or word in ("copy", "pop", "get")
         case ast.Subscript(slice=ast.Constant(value=key)) if not kept.is_added and kept.key not in (None, key):
             return False
         case ast.Subscript(ctx=ast.Load()):
@@ -270,6 +273,18 @@ def _is_of_values(node: ast.expr, kept: Kept, context: FileContext) -> bool:
         case ast.Assign():
             return True
     return False
+
+
+def _is_measured(values: ast.Attribute, context: FileContext) -> bool:
+    """Whether only the sizes of weights are taken: ``sum(v.numel() for v in state.values())``."""
+    clause = context.parent(context.parent(values) or values)
+    made = context.parent(clause) if isinstance(clause, ast.comprehension) else None
+    if made is None or not isinstance(clause, ast.comprehension):
+        return False
+    words = {each.id for each in context.within(clause.target) if isinstance(each, ast.Name)}
+    uses = [each for each in context.inside(made, ast.Name) if each.id in words and isinstance(each.ctx, ast.Load)]
+    above = [context.parent(each) for each in uses]
+    return bool(uses) and all(isinstance(each, ast.Attribute) and each.attr in _OF_SHAPE for each in above)
 
 
 @remembered

@@ -110,7 +110,9 @@ def _optimizers(tree: ast.Module, context: FileContext) -> dict[str, frozenset[s
 
 
 def _all_of(node: ast.expr, context: FileContext) -> str:
-    """Return the code of that of whose objects a loop's name is one; of any other expression its own."""
+    """Return the code of that of whose objects a loop's name or an element is one; of any other expression its own."""
+    if isinstance(node, ast.Subscript):
+        return ast.unparse(node.value)
     if isinstance(node, ast.Name):
         for above in context.ancestors(node):
             if isinstance(above, ast.For | ast.ListComp | ast.GeneratorExp) and each_of(node.id, above) != node.id:
