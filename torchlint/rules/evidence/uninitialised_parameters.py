@@ -59,7 +59,8 @@ def is_of_sizes(node: cst.Call, context: FileContext) -> bool:
     if len(names) != 1 or not names <= _SIZED or not node.args:
         return False
     sized = [each for each in node.args if each.keyword is None or each.keyword.value == "size"]
-    return bool(sized) and given(node, sized, context).kind is ArgumentKind.SIZE
+    found = given(node, sized, context)
+    return bool(sized) and found.kind is ArgumentKind.SIZE and not found.by_name
 
 
 def _is_of_new_memory(node: cst.Call, context: FileContext) -> bool:
