@@ -8,7 +8,8 @@ or a loop over it (`[t.item() for t in scores]`), in a loop that counts through 
 use alone: `sizes[i].item()`, `labels.view(-1)`.
 
 It asks for evidence that the tensor may be on an accelerator: the code moves it there, or it comes from a module that
-may be moved, by what its `forward` is given or by its parameters. Silent are one number a step (`loss.item()`), a list
+may be moved, by what its `forward` is given or by its parameters, or from a network that its class keeps and moves
+(`self.net = net.cuda()`). Silent are one number a step (`loss.item()`), a list
 of separate scalars, tensors on the host (`torch.linspace(0, 1, n)`, what a data set gives, what comes after `.cpu()`),
 arguments of functions of which nobody can tell where they are, and the tests that pytest runs: nobody waits for the
 few elements of those.
