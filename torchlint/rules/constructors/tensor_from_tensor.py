@@ -74,7 +74,7 @@ from torchlint.diagnostics.assumptions import IS_TENSOR
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Grad, Mode, Rule, Triggers
 from torchlint.rules.constructors.modern_constructors import in_fstring
-from torchlint.rules.data.data_use import detaching_end, is_detached_behind
+from torchlint.rules.data.data_use import detached_owner, detaching_end, is_detached_behind, is_detaching
 from torchlint.rules.evidence.argument_evidence import rests_on_annotation
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.expected_errors import warning_not_expected
@@ -111,13 +111,15 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         f"`torch.tensor` copies `{brief(source.value, context)}`, {what}, "
         "warns and cuts its gradient: use `.detach().clone()`"
     )
+    confidence = Confidence.CERTAIN if known.is_proven else Confidence.LIKELY
     fix = _fix(node, source, context)
     if fix is not None:
         if annotated:
             known = IS_TENSOR.open(brief(source.value, context), "callers may break the annotation")
+        elif (owner := detached_owner(source.value, context)) is not None:
+            known = is_tensor(owner, context)
         kept = (*callable_is_kept(node.func, "tensor", context), warning_not_expected(node, context))
         fix = fix.assuming(known, default_device_unchanged(context), *kept)
-    confidence = Confidence.CERTAIN if known.is_proven else Confidence.LIKELY
     cuts = context.value(source.value).grad & Grad.ATTACHED and context.mode(source.value) & Mode.ON
     severity = Severity.WARNING if cuts else Severity.LEGACY
     yield Draft(at, message, confidence, (value_step(source.value, what, context),), fix, severity)
@@ -152,8 +154,7 @@ def _fix(node: cst.Call, source: cst.Arg, context: FileContext) -> Fix | None:
     if "#" in context.source.slice(outer[0], inner[0]) + behind:
         return None
     tail = _tail(others, context)
-    end = detaching_end(source.value)
-    if end is not None or is_detached_behind(node, context):
+    if is_detaching(source.value, context) or is_detached_behind(node, context):
         tail = tail.removeprefix(".detach()")
     if _is_behind(tail, node, context):
         return None

@@ -99,7 +99,16 @@ from torchlint.diagnostics.model import Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data.bare_operands import needs_no_detach
 from torchlint.rules.data.data_evidence import Evidence, is_tensor_by, tensor_evidence
-from torchlint.rules.data.data_use import Use, copied, data_use, detached, dropped, is_detached_behind, is_detaching
+from torchlint.rules.data.data_use import (
+    Use,
+    copied,
+    data_use,
+    detached,
+    detached_owner,
+    dropped,
+    is_detached_behind,
+    is_detaching,
+)
 from torchlint.rules.data.write_through import only_read
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.tensor_dimensions import has_a_dimension, has_no_dimension
@@ -161,7 +170,8 @@ def _fix(node: cst.Attribute, evidence: Evidence, context: FileContext) -> Fix |
     if _raises(node, context):
         return None
     title, edits = _detaching(node, context)
-    fix = Fix(title, edits, (is_tensor_by(evidence, node.value, context),))
+    rests_on = detached_owner(node.value, context) or node.value
+    fix = Fix(title, edits, (is_tensor_by(evidence, rests_on, context),))
     fix = fix.assuming(_not_written_later(node, context), not_traced(context))
     if not number:
         return fix
@@ -173,7 +183,7 @@ def _detaching(node: cst.Attribute, context: FileContext) -> tuple[str, tuple[Ed
     """Return what is done about a ``.data``, and the edits: ``x.clone().data`` is detached before it is copied."""
     if is_detached_behind(node, context):
         return "Drop `.data` before `.detach()`", (dropped(node, context),)
-    if is_detaching(node.value):
+    if is_detaching(node.value, context):
         return "Drop `.data` behind `.detach()`", (dropped(node, context),)
     if needs_no_detach(node, context):
         return "Drop `.data` where grad mode is off", (dropped(node, context),)

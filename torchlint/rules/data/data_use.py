@@ -10,7 +10,8 @@ from enum import Enum, auto
 import libcst as cst
 
 from torchlint.diagnostics.model import Edit
-from torchlint.rules.api import FileContext, operations, remembered
+from torchlint.rules.api import FileContext, Kind, operations, remembered
+from torchlint.rules.data.own_data import has_own_data
 from torchlint.rules.evidence.aliasing import SAME_OR_NEW_METHODS
 
 VIEWS = frozenset(
@@ -288,10 +289,30 @@ _COPYING = SAME_OR_NEW_METHODS | {"clone"}
 """Methods behind and before which a `.detach()` does the same."""
 
 
-def is_detaching(node: cst.BaseExpression) -> bool:
-    """Whether an expression ends in `.detach()` or `.data`, or in copies of what does."""
-    detaching = detaching_end(node)
-    return detaching is not None
+def is_detaching(node: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether an expression ends in `.detach()` or a tensor's `.data`, or in copies of what does."""
+    return detached_owner(node, context) is not None
+
+
+def detached_owner(node: cst.BaseExpression, context: FileContext) -> cst.BaseExpression | None:
+    """Return the tensor that an expression detaches, where it ends in that or in copies of it.
+
+    What an object of another class keeps as its `data` may well require grad.
+    """
+    match detaching_end(node):
+        case cst.Attribute(value=owner):
+            return owner if _may_be_tensor(owner, context) else None
+        case cst.Call(func=cst.Attribute(value=owner)):
+            return owner
+    return None
+
+
+def _may_be_tensor(owner: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether an object is a tensor, or is not known and no class in sight has a `data` of its own."""
+    known = context.value(owner)
+    if known.must(Kind.TENSOR | Kind.NONE):
+        return True
+    return known.may(Kind.TENSOR) and not known.instance and not has_own_data(context)
 
 
 def detaching_end(node: cst.BaseExpression) -> cst.BaseExpression | None:

@@ -21,7 +21,7 @@ from torchlint.diagnostics.assumptions import (
 from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
 from torchlint.rules.api import FileContext, Kind, Mode, remembered, semantic_children
 from torchlint.rules.data.data_evidence import Evidence, tensor_evidence
-from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, detached, dropped, is_detaching
+from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, detached, detached_owner, dropped, is_detaching
 from torchlint.rules.data.initial_values import initial_write
 from torchlint.rules.data.just_made import is_new_tensor
 from torchlint.rules.data.module_building import is_being_built, made_elsewhere
@@ -219,7 +219,7 @@ def _detaching(node: cst.Attribute, use: DataUse, evidence: Evidence, context: F
     """Where no block can be made, writing through ``.detach()`` at least is counted; None where it is no better."""
     fix = _replaced(node, evidence, context)
     if use.way is Way.AUGMENTED:  # `x.detach() += v` is no Python
-        edits = _as_method(node, use, context, "" if is_detaching(node.value) else ".detach()")
+        edits = _as_method(node, use, context, "" if is_detaching(node.value, context) else ".detach()")
         return replace(fix, edits=edits).assuming(*_same_effect(use, context)) if edits is not None else None
     kept = use.way is not Way.STORE and not is_unused(use.top, context)
     if use.word in REFORMING and not kept:  # `x.detach().resize_(n)` leaves `x` as it is, too
@@ -229,9 +229,11 @@ def _detaching(node: cst.Attribute, use: DataUse, evidence: Evidence, context: F
 
 def _replaced(node: cst.Attribute, evidence: Evidence, context: FileContext) -> Fix:
     """Write through ``.detach()``, or through what is detached before ``.data`` already."""
-    edit = dropped(node, context) if is_detaching(node.value) else detached(node, context)
-    title = "Drop `.data` behind `.detach()`" if is_detaching(node.value) else "Replace `.data` with `.detach()`"
-    return Fix(title, (edit,), tuple(_of_a_new_tensor(node, evidence, context)))
+    assumed = tuple(_of_a_new_tensor(node, evidence, context))
+    owner = detached_owner(node.value, context)
+    if owner is None:
+        return Fix("Replace `.data` with `.detach()`", (detached(node, context),), assumed)
+    return Fix("Drop `.data` behind `.detach()`", (dropped(node, context),), (*assumed, is_tensor(owner, context)))
 
 
 def _in_block(statement: cst.SimpleStatementLine, context: FileContext) -> Fix | None:

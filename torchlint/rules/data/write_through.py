@@ -19,6 +19,7 @@ from torchlint.rules.evidence.detached_proof import is_never_live
 from torchlint.rules.evidence.kept_meaning import rebinding
 from torchlint.rules.evidence.own_results import called_function
 from torchlint.rules.evidence.reached_by_text import is_reached_by_text
+from torchlint.rules.evidence.tensor_proof import is_proven
 
 _READERS = frozenset("print float int bool len str repr isinstance type id hash range round all any complex".split())
 _NUMBERS = frozenset("item tolist numpy __array__ storage untyped_storage type".split())
@@ -267,8 +268,8 @@ class _Reader:
                 return self._name(word, above)
             case ast.Subscript(value=base):  # into a tensor or an array it is copied, into a list it is kept
                 return self._value(base).must(Kind.TENSOR | Kind.ARRAY)
-            case ast.Attribute(attr="data"):  # shares memory, keeps its own version counter
-                return True
+            case ast.Attribute(value=owner, attr="data"):  # shares memory, keeps its own version counter
+                return is_proven(owner, self._context) and rebinding((owner,), self._context) is None
         return False
 
     def _name(self, word: str, above: ast.AST) -> bool:
@@ -310,8 +311,6 @@ class _Reader:
             return self._is_quiet(node.operand)
         if isinstance(node, ast.Tuple | ast.List):
             return all(self._is_quiet(each) for each in node.elts)
-        if isinstance(node, ast.Attribute) and node.attr == "data":
-            return True
         if isinstance(node, ast.Slice):
             return all(self._is_quiet(each) for each in (node.lower, node.upper, node.step) if each is not None)
         if self._context.mode(node) == Mode.OFF:

@@ -217,7 +217,7 @@ def _with_gradient(wrapper: VariableCall, data: cst.Arg, code: str, context: Fil
         is_dropped = _is_bool(flag, context) and does_nothing(flag.value)
         return message, _detaching(wrapper, data, context) if is_dropped else None
     alone = never_requires_grad_here(data.value, context) and _held_alone(data.value, context)
-    cut = "" if alone or is_detaching(data.value) else ".detach()"
+    cut = "" if alone or is_detaching(data.value, context) else ".detach()"
     behind = f"{cut}.requires_grad_({written})"
     is_flag = FLAG_IS_BOOL.decided(None if _is_bool(flag, context) else "", written)
     edits = unwrap(wrapper.call, data, behind, context) if "\n" not in written else None
@@ -238,7 +238,7 @@ def _detaching(wrapper: VariableCall, data: cst.Arg, context: FileContext) -> Fi
         edits = unwrap(wrapper.call, data, "", context)
         fix = _fix("Use the tensor without `Variable`: it is detached right behind", edits)
         return _for_tensors(fix, data, context)
-    if is_detaching(data.value):
+    if is_detaching(data.value, context):
         edits = unwrap(wrapper.call, data, "", context)
         fix = _fix("Use the tensor without `Variable`", edits)
         return _for_tensors(fix, data, context, needs_proof=True)
