@@ -145,3 +145,37 @@ def test_a_line_that_several_fixes_make_too_long_is_broken(limit: int) -> None:
     after = fix_bytes("<example>", WRAPPED.encode(), config).raw.decode()
     joined = UNWRAPPED.replace("(\n        ", "(").replace("\n    )", ")")
     assert after.endswith(UNWRAPPED if limit == 90 else joined)
+
+
+TWO = """\
+import torch
+
+
+def encode(text):
+    length = [len(each) for each in text]
+    words = [ord(each) for each in text]
+    if text:
+        return ({}torch.IntTensor(words), torch.IntTensor(length))
+"""
+
+
+@pytest.mark.parametrize("first", ["", "0, "])
+def test_fixes_that_break_the_same_bracket_break_it_once(first: str) -> None:
+    text = TWO.format(first)
+    outcome = fix_bytes("<example>", text.encode(), Config(settings=Settings(line_length=79), unsafe_fixes=True))
+    assert outcome.raw.decode().splitlines()[7:] == [
+        "        return (",
+        *(["            0,"] if first else []),
+        "            torch.tensor(words, dtype=torch.int32),",
+        "            torch.tensor(length, dtype=torch.int32),",
+        "        )",
+    ]
+
+
+def test_fixes_of_two_statements_are_broken_apart() -> None:
+    text = "import torch\n\nfirst = [torch.LongTensor([1, 2, 3])]\nsecond = [torch.LongTensor([1, 2, 3])]\n"
+    outcome = fix_bytes("<example>", text.encode(), Config(settings=Settings(line_length=50)))
+    assert outcome.raw.decode() == (
+        "import torch\n\nfirst = [\n    torch.tensor([1, 2, 3], dtype=torch.int64)\n]\n"
+        "second = [\n    torch.tensor([1, 2, 3], dtype=torch.int64)\n]\n"
+    )

@@ -25,6 +25,7 @@ class Layout:
         self._source = source
         self._limit = limit
         self._known: dict[tuple[Edit, ...], tuple[Edit, ...]] = {}
+        self._unbroken: dict[tuple[Edit, ...], tuple[Edit, ...]] = {}
 
     def of(self, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
         """Return the edits with those that keep the lines below them aligned and within the limit.
@@ -32,13 +33,20 @@ class Layout:
         They are as they are where that cannot be told.
         """
         if edits not in self._known:
-            self._known[edits] = self._broken(self._aligned(self._stacked(edits)))
+            self._known[edits] = self._broken(self.unbroken(edits))
         return self._known[edits]
 
-    def together(self, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
-        """Return the edits of several fixes, laid out already, with those that break the lines they make too long.
+    def unbroken(self, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+        """Return the edits with those that keep the lines below them aligned alone."""
+        if edits not in self._unbroken:
+            self._unbroken[edits] = self._aligned(self._stacked(edits))
+        return self._unbroken[edits]
 
-        One may take away what kept another from being broken: `Variable(torch.ones(...), requires_grad=False)`.
+    def together(self, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+        """Return the edits of several fixes, aligned already, with those that break the lines they make too long.
+
+        One may take away what kept another from being broken: `Variable(torch.ones(...), requires_grad=False)`; and
+        two that break the same bracket would do it twice.
         """
         return self._broken(edits)
 

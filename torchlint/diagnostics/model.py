@@ -86,6 +86,13 @@ class Fix:
     overruled: Applicability | None = None
     otherwise: Fix | None = None
     """What to do by the other reading of the code, where its author alone can say which is meant: for an editor."""
+    unbroken: tuple[Edit, ...] = ()
+    """The edits without those that break lines, where there are such: several fixes of a line break it together."""
+
+    @property
+    def plain(self) -> tuple[Edit, ...]:
+        """The edits without those that break lines."""
+        return self.unbroken or self.edits
 
     @property
     def applicability(self) -> Applicability:

@@ -62,7 +62,7 @@ def splice(source: Source, findings: Iterable[Finding], laid_out: LaidOut | None
 
     A fix that touches text already taken is held, not lost; identical edits are shared; newlines in inserted text
     become the file's own. Every byte outside an edit is kept. Each fix is laid out for itself already; ``laid_out``
-    does so for several.
+    breaks the lines of several.
 
     :raises UnicodeEncodeError: where inserted text has no place in the file's encoding.
     """
@@ -77,8 +77,17 @@ def splice(source: Source, findings: Iterable[Finding], laid_out: LaidOut | None
             held.append(finding)
     edits = tuple(chosen.edits)
     if laid_out is not None and len(taken) > 1:
-        edits = laid_out(edits)
+        edits = laid_out(_unbroken(taken))
     return Spliced(_splice(source, edits), tuple(taken), tuple(held), edits)
+
+
+def _unbroken(findings: Iterable[Finding]) -> tuple[Edit, ...]:
+    """Return the edits of fixes without those that break lines, in order of place."""
+    all_of_them = _Taken()
+    for finding in findings:
+        if finding.fix is not None:
+            all_of_them.add(finding.fix.plain)
+    return tuple(all_of_them.edits)
 
 
 def apart(edits: tuple[Edit, ...]) -> bool:

@@ -413,7 +413,8 @@ def _laid_out(fix: Fix | None, definition: Definition, layout: Layout) -> Fix | 
         return None
     if any(definition.prints_source(each.start, each.end) for each in fix.edits):
         return None
-    return fitted(replace(fix, edits=layout.of(fix.edits)), definition.source)
+    edits, unbroken = layout.of(fix.edits), layout.unbroken(fix.edits)
+    return fitted(replace(fix, edits=edits, unbroken=unbroken if unbroken != edits else ()), definition.source)
 
 
 def _crash(source: Source, entry: RuleMetadata, error: Exception) -> Trouble:
