@@ -20,7 +20,7 @@ HAD = frozenset(
     "Tensor as_tensor bfloat16 bool clone copy= detach device= dtype= empty float16 float32 float64 force= int16 int32 "
     "int64 int8 get_default_dtype new_empty new_tensor no_grad requires_grad_ set_default_dtype sparse_coo_tensor sub_ "
     "tensor to uint8 device new_ones new_zeros tolist ones zeros zeros_like "
-    "add_ div_ deepcopy".split()  # of the module copy
+    "add_ div_ size deepcopy".split()  # the last of the module copy
 )
 """What torch 1.13 has of what fixes write; each was looked up in it."""
 CUDA_TYPE = b"import torch\n\ntorch.set_default_tensor_type(torch.cuda.FloatTensor)\n"
