@@ -28,6 +28,11 @@ CAST = (
     "def cast(x):\n    return torch.relu(x + torch.ones(2)).type(Kind)\n"
 )
 
+ROWS = (
+    "import torch\nfrom torch.autograd import Variable\n\nROWS = [1.0, 2.0]\n\n\n"
+    "def make():\n    return Variable(torch.Tensor(ROWS)) * 2\n"
+)
+
 USES = {
     "a class attribute": (CLASS, "from lib import Maker\n\nprint(Maker().make().dtype)\n"),
     "a class below that binds something else": (
@@ -53,6 +58,7 @@ USES = {
         NET,
         "import torch\nimport lib\n\ntorch.manual_seed(0)\nprint(lib.Holder().copy().shape)\n",
     ),
+    "a list of numbers": (ROWS, "import lib\n\nprint(lib.make(), len(lib.ROWS))\n"),
     "a type by import": (CAST, "import torch\nimport lib\n\nprint(lib.cast(torch.ones(2)).dtype)\n"),
 }
 """In these nothing is bound anew, and the fix is made."""
@@ -192,3 +198,10 @@ def test_no_fix_is_made_where_something_is_bound_anew(tmp_path: Path, way: str, 
     lib, main = REBINDING[way]
     changed = check_runs_alike(tmp_path, {"lib.py": lib, "main.py": main}, *(["lib.py"] if alone else []))
     assert "lib.py" not in changed
+
+
+def test_a_list_that_another_file_replaces_by_a_live_tensor_is_detached(tmp_path: Path) -> None:
+    replaces = "import torch\nimport lib\n\nlib.ROWS = torch.ones(2, requires_grad=True) * 2\n"
+    main = f"{replaces}print(lib.make().requires_grad)\n"
+    changed = check_runs_alike(tmp_path, {"lib.py": ROWS, "main.py": main})
+    assert ".detach()" in changed["lib.py"]

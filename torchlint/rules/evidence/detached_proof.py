@@ -41,6 +41,7 @@ _TO_INTEGERS = frozenset(word for word, dtype in CASTS.items() if dtype.startswi
 _GIVING_NUMBERS = frozenset({"builtins.len", "builtins.int", "builtins.float", "builtins.bool", "builtins.range"})
 _JOINING = frozenset({"torch.cat", "torch.stack"})
 _HOLDING_NO_TENSOR = Kind.ARRAY | Kind.INTEGER | Kind.SCALAR | Kind.STRING
+_LISTS = (ast.List, ast.Tuple, ast.ListComp)
 _DEEPEST, _MOST = 60, 1000
 """A proof that takes more levels or steps than this is not looked for."""
 
@@ -126,8 +127,18 @@ class _Detached:
             return True
         if word.endswith("Tensor"):  # of a tensor it makes a view; of a list a copy
             data = call.args[:1] if len(call.args) == 1 else []
-            return all(isinstance(each, ast.List | ast.Tuple | ast.ListComp) or self.holds(each) for each in data)
+            return all(self._is_copied(each) or self.holds(each) for each in data)
         return self._are_given(call)
+
+    def _is_copied(self, data: ast.expr) -> bool:
+        """Whether a legacy constructor copies what it is given element by element: it is spelled as a list."""
+        if isinstance(data, ast.Name):
+            bound = bindings_of(data, self._context)
+            are_lists = all(
+                isinstance(each.value, _LISTS) and not each.depth and not each.is_augmented for each in bound
+            )
+            return bool(bound) and are_lists and rebinding((data,), self._context) is None
+        return isinstance(data, _LISTS)
 
     def _method(self, receiver: ast.expr, word: str, call: ast.Call) -> bool:
         table = operations()
