@@ -130,6 +130,9 @@ clears a sparse gradient, `grad.data.zero_()` did not. Methods that change the s
 an inference tensor outside `inference_mode`, and for the tangents of forward-mode AD, the two spellings differ as
 well.
 
+Only shown for what the `forward` of an `autograd.Function` is given: the write is hidden there on purpose, and one that
+is seen has to be told by `ctx.mark_dirty`.
+
 Unsafe in a file that speaks of `torch.jit.trace`, `torch.onnx.export` and the like: a write through `.data` is missing
 in what a trace records. Other files are not asked: what is safe here builds a module, and traced functions seldom do.
 
@@ -147,15 +150,17 @@ cannot go into a block: `x.detach().resize_(n)` leaves `x` as it is, too.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, Decision
 from torchlint.diagnostics.model import Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data.data_evidence import tensor_evidence
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use
-from torchlint.rules.data.live_graph import may_change_a_graph
+from torchlint.rules.data.live_graph import is_given_to_a_function, may_change_a_graph
 from torchlint.rules.data.write_repair import grad_is_off, may_move_into_block, repair
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.tensor_uses import CALLING_BACK, REFORMING
@@ -174,7 +179,7 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
         return
     fix = repair(node, use, evidence, context)
     if fix is not None:
-        fix = fix.assuming(not_traced_here(context))
+        fix = fix.assuming(not_traced_here(context), *_hidden_on_purpose(node, context))
     severity = Severity.WARNING if may_change_a_graph(node, context) else Severity.LEGACY
     yield Draft(node.attr, _message(node, use, context), evidence.confidence, (evidence.why, *_why(use)), fix, severity)
 
@@ -191,9 +196,17 @@ RULE = Rule(
         "not-written-through-later",
         "result-not-used",
         "not-traced",
+        "author-meant-this",
     ),
     visit={cst.Attribute: check},
 )
+
+
+def _hidden_on_purpose(node: cst.Attribute, context: FileContext) -> Iterator[Decision]:
+    """Leave to the author what to do about a write into what an own operation of autograd is given."""
+    place = context.python(node.value)
+    if isinstance(place, ast.expr) and is_given_to_a_function(place, context):
+        yield AUTHOR_MEANT_THIS.open(doubt="an input that `forward` changes is told by `ctx.mark_dirty`")
 
 
 def _message(node: cst.Attribute, use: DataUse, context: FileContext) -> str:

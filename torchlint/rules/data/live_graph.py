@@ -41,6 +41,25 @@ def may_change_a_graph(node: cst.Attribute, context: FileContext) -> bool:
     return before == "forward" and after == "backward"
 
 
+_OF_AUTOGRAD = frozenset({"torch.autograd.Function", "torch.autograd.function.Function"})
+
+
+def is_given_to_a_function(node: ast.expr, context: FileContext) -> bool:
+    """Whether an expression is, or is a part of, what the ``forward`` of an ``autograd.Function`` is given.
+
+    Who hides a write there means to: one that is seen has to be told by ``ctx.mark_dirty``.
+    """
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    function = context.function_around(node)
+    if not isinstance(node, ast.Name) or not isinstance(function, ast.FunctionDef) or function.name != "forward":
+        return False
+    owner = context.parent(function)
+    if not isinstance(owner, ast.ClassDef) or not any(context.names(base) & _OF_AUTOGRAD for base in owner.bases):
+        return False
+    return node.id in {each.arg for each in (*function.args.posonlyargs, *function.args.args)[1:]}
+
+
 def _is_computed(node: ast.expr, context: FileContext, asked: set[ast.expr] | None = None) -> bool:
     """Whether an expression is the result of a recorded operation, and no parameter.
 
