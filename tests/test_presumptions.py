@@ -140,6 +140,24 @@ class Cropped(MapTransform):
         {line}
 """
 
+REWRITTEN = """\
+import torch
+
+
+def shown(model, x):
+    found = model.predict(x)
+    for key in found:
+        found[key] = found[key].detach().cpu()
+    {line}
+
+
+def listed(model, x):
+    found = model.predict(x)
+    for key, each in list(found.items()):
+        found[key] = each.detach().cpu()
+    return found["a"].numpy()
+"""
+
 ABSTRACT = """\
 import torch
 
@@ -214,6 +232,7 @@ WITHOUT = {
     PLOTTED: ("(Dataset[dict])", "(list)"),
     COLLATED: ("collate_fn=gathered", "sampler=gathered"),
     SAMPLES: ("(MapTransform)", "(Thing)"),
+    REWRITTEN: ("found[key] = ", "if key:\n            found[key] = "),
     ABSTRACT: ("torch.no_grad()", "torch.enable_grad()"),
     REGISTERED: ("TRANSFORMS.register_module()", "MODELS.register_module()"),
     OF_MMCV: ("(BaseTransform)", "(Thing)"),
@@ -234,6 +253,8 @@ PRESUMED = [
     (COLLATED, 'return [each["image"].numpy() for each in samples]'),
     (COLLATED, "images, labels = zip(*samples); return images[0].numpy()"),
     (SAMPLES, 'return found["image"].float().numpy()'),
+    (REWRITTEN, "return [found[key].numpy() for key in found]"),
+    (REWRITTEN, "return [each.numpy() for each in found.values()], found['a'].numpy()"),
     (ABSTRACT, "return x.cpu().numpy(), y.float().cpu().numpy()"),
     (ABSTRACT, "return u.cpu().numpy(), (v * 2).cpu().numpy()"),
     (REGISTERED, 'return (results["boxes"].widths > 2).numpy(), results["image"].numpy()'),
@@ -336,6 +357,23 @@ def found(text: str, line: str, presuming: bool = True) -> tuple[Finding, ...]:
 def test_a_conversion_is_silent_where_it_works_as_the_method_is_called(text: str, line: str) -> None:
     assert not [each for each in found(text, line) if "require" in each.message]
     assert [each for each in found(text, line, presuming=False) if "require" in each.message]
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for key in found:\n        break\n        found[key] = found[key].detach().cpu()",
+        "for key in found:\n        if key: continue\n        found[key] = found[key].detach().cpu()",
+        "for key in found:\n        found[key] = found[key].detach().cpu()\n        found['a'] = model(x)",
+        "for key in found:\n        found = model.predict(key)\n        found[key] = found[key].detach().cpu()",
+        "for at in range(len(found)):\n        found[at] = found[at].detach().cpu()",
+        "for key in found.keys():\n        other[key] = found[key].detach().cpu()",
+    ],
+)
+def test_a_loop_that_may_leave_a_member_as_it_was_says_nothing_of_it(loop: str) -> None:
+    code = f"import torch\n\n\ndef shown(model, x, other, found):\n    {loop}\n    return found['b'].numpy()\n"
+    result = check_bytes("a.py", code.encode(), Config(min_confidence=Confidence.UNPROVEN))
+    assert [each.code for each in result.findings if "require" in each.message]
 
 
 def test_a_reason_that_is_presumed_away_is_not_told() -> None:

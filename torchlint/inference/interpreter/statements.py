@@ -12,6 +12,7 @@ from torchlint.inference.interpreter.environment import Env, joined_modes, lifte
 from torchlint.inference.interpreter.expressions import Expressions
 from torchlint.inference.interpreter.freezing import MARK, asked_of
 from torchlint.inference.interpreter.interrupted import between, may_take_errors
+from torchlint.inference.interpreter.rewritten_members import write_back
 from torchlint.inference.interpreter.truth import may_give
 from torchlint.inference.lattice import NOTHING, UNKNOWN, Device, Grad, Kind, Mode, Value, join, of_kind
 from torchlint.inference.models import nn, tensors
@@ -317,14 +318,14 @@ class Flow(Expressions):
         since = self.freezing.events
         self._repeat(node, env, enter, endless=False)
         self.freezing.behind(node, env, since)
+        write_back(self.file, node, self.values, env)
 
     def repeat_while(self, node: ast.While, env: Env) -> None:
         def enter(inner: Env) -> None:
             self.evaluate(node.test, inner)
             self.guard.narrow(node.test, True, inner)
 
-        endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
-        self._repeat(node, env, enter, endless)
+        self._repeat(node, env, enter, endless=isinstance(node.test, ast.Constant) and bool(node.test.value))
 
     def _repeat(self, node: Loop, env: Env, enter: Callable[[Env], None], endless: bool) -> None:
         """Walk a loop; the outermost one again and again, until all that its rounds carry into the next has settled."""
