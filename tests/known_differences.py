@@ -13,7 +13,7 @@ _ERROR = "import torch\n\nw = torch.ones(3, requires_grad=True)\n\n\ndef made():
 _CAUGHT = "try:\n    r = {}\nexcept RuntimeError:\n    r = 'refused'\n"
 _HANDLED = "an error that a caller expects is looked for by the name of the function that raises, in the same text"
 _TAKEN = "who may take a name from a module is looked for by a list of spellings, and this is none of them"
-_BOUND = "another file may bind a name of the module anew, and then it means something else"
+_BOUND = "another file may rebind a name of the module, and then it means something else"
 _ANNOTATED = "nothing holds a caller to the annotation of a parameter"
 _LATER = "who may call an initialiser is looked for by a list of spellings, and this is none of them"
 _NETS = "import torch\nfrom torch import nn\n\n\n"

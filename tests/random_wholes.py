@@ -213,7 +213,7 @@ WHOLES: tuple[Whole, ...] = (
     )),
     Whole("a traced module", "traced$ = torch.jit.trace(lib.Net$(), (x,))\nr$ = traced$(x + 2)",
           _module(_OWN, out="self.fc(t) * t.data.mean()"), ("TNS2",)),
-    *(Whole(f"functions of init that are bound anew: {way}", f"{way}\nn$ = lib.Net$()\nnn.init.zeros_ = before$",
+    *(Whole(f"functions of init that are rebound: {way}", f"{way}\nn$ = lib.Net$()\nnn.init.zeros_ = before$",
             _own("self.fc.bias.data.zero_()\n        self.scale.data.fill_(2)")) for way in (
         "before$ = nn.init.zeros_\nnn.init.zeros_ = same",
         "import torch.nn.init as start$\nbefore$ = nn.init.zeros_\nstart$.zeros_ = same",
@@ -267,11 +267,11 @@ WHOLES: tuple[Whole, ...] = (
     # ------------------------------------------------------------------ names that mean something else
     Whole("a Variable of one's own", "from lib import Variable\nr$ = Variable(x), isinstance(x, Variable)",
           "class Variable:\n    def __init__(self, t):\n        self.t = t"),
-    Whole("a Variable that is bound anew", "from torch.autograd import Variable\nif len(numbers) > 5:\n"
+    Whole("a Variable that is rebound", "from torch.autograd import Variable\nif len(numbers) > 5:\n"
           "    Variable = doubled\nr$ = Variable(x)"),
     Whole("a Variable that another file binds", "import lib as l$\nl$.Variable = doubled\nr$ = l$.wrapped$(x)",
           "from torch.autograd import Variable\n\n\ndef wrapped$(t):\n    return Variable(t)", ("TNS4",)),
-    Whole("a constructor that is bound anew", "Tensor$ = torch.Tensor\nr$ = Tensor$([1, 2]), Tensor$(2, 3).fill_(1)"),
+    Whole("a constructor that is rebound", "Tensor$ = torch.Tensor\nr$ = Tensor$([1, 2]), Tensor$(2, 3).fill_(1)"),
     Whole("a constructor that another file binds", "import lib as l$\nbefore$ = l$.FT\nl$.FT = torch.DoubleTensor\n"
           "r$ = l$.made$()\nl$.FT = before$", "FT = torch.FloatTensor\n\n\ndef made$():\n    return FT([1, "
                                               "2])", LEGACY),

@@ -102,7 +102,7 @@ def test_a_layer_is_built_alike_of_whatever_is_taken(tmp_path: Path, size: str, 
 SINCE = "import torch\nfrom torch import nn\n\n\ndef made(m, n):\n{body}\n\n\nprint(made({given}).shape)\n"
 MISTAKEN = {
     "another path": ("    if n > 1:\n        torch.zeros(m, 2)\n    return nn.Parameter(torch.Tensor(m))", "[2, 3], 1"),
-    "bound anew": ("    torch.zeros(m, 2)\n    m = n\n    return nn.Parameter(torch.Tensor(m))", "2, [2, 3]"),
+    "rebound": ("    torch.zeros(m, 2)\n    m = n\n    return nn.Parameter(torch.Tensor(m))", "2, [2, 3]"),
     "afterwards": ("    x = nn.Parameter(torch.Tensor(m))\n    m = n\n    range(m)\n    return x", "[2, 3], 1"),
     "never run": ("    n or range(m)\n    return nn.Parameter(torch.Tensor(m))", "[2, 3], 1"),
     "an alias": ("    torch.zeros(m, 2)\n    return torch.Tensor(m)", "torch.tensor(3), 1"),

@@ -1,4 +1,4 @@
-"""Which files are not parsed for the question who binds a name anew: their bytes must show that they cannot."""
+"""Which files are not parsed for the question who rebinds a name: their bytes must show that they cannot."""
 
 from __future__ import annotations
 

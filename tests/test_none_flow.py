@@ -119,7 +119,7 @@ WAYS = {
 }
 NO_WAYS = {
     "a layer's weight": "fc = nn.Linear(2, 2)\nfc.weight",
-    "another name bound anew": "ts = [1]\nus = ts\nus = [None]\nts[0]",
+    "another name rebound": "ts = [1]\nus = ts\nus = [None]\nts[0]",
     "an attribute that a part answers": (
         "class A:\n    def __getattr__(self, word):\n        return getattr(self.part, word) or self.x\n\nA().t"
     ),

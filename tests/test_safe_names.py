@@ -1,4 +1,4 @@
-"""Projects in which a name or an attribute that a fix rests on is bound anew where the fix does not look."""
+"""Projects in which a name or an attribute that a fix rests on is rebound where the fix does not look."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ USES = {
     "a list of numbers": (ROWS, "import lib\n\nprint(lib.make(), len(lib.ROWS))\n"),
     "a type by import": (CAST, "import torch\nimport lib\n\nprint(lib.cast(torch.ones(2)).dtype)\n"),
 }
-"""In these nothing is bound anew, and the fix is made."""
+"""In these nothing is rebound, and the fix is made."""
 
 REBINDING = {
     "a class below": (

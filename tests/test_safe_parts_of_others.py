@@ -307,7 +307,7 @@ loss = Net().fc(x).pow(2).sum()
 Net()
 loss.backward()
 print(x.grad)
-# case: a function is bound anew by another function
+# case: a function is rebound by another function
 MAKERS
 NET_MADE
 def share():
@@ -325,7 +325,7 @@ IN_KEPT
 KEPT = nn.Linear(2, 2)
 def make():
     return KEPT
-# case: another file binds a function anew
+# case: another file rebinds a function
 import nets
 from nets import KEPT, Net
 nets.make = lambda: KEPT
@@ -333,12 +333,12 @@ IN_KEPT
 # file: nets.py
 MAKERS
 NET_MADE
-# case: a class is bound anew
+# case: a class is rebound
 MAKERS
 Layer = lambda rows, columns: KEPT
 NET_CLASS
 IN_KEPT
-# case: another file binds a class anew
+# case: another file rebinds a class
 import nets
 from nets import KEPT, Net
 nets.Layer = lambda rows, columns: KEPT

@@ -1,4 +1,4 @@
-"""Programs run before and after `--fix`: methods of torch bound anew, which the new code calls and the old did not."""
+"""Programs run before and after `--fix`: methods of torch rebound, which the new code calls and the old did not."""
 
 from __future__ import annotations
 

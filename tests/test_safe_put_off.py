@@ -1,4 +1,4 @@
-"""Programs run before and after `--fix`: names that are bound anew before a generator or a lambda is run."""
+"""Programs run before and after `--fix`: names that are rebound before a generator or a lambda is run."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def run(early):
     return v
 
 print(list(run(True)))
-# case: another name bound anew
+# case: another name rebound
 def run():
     v, w = [1, 2], 2
     found = (torch.Tensor(v) for _ in range(1))
@@ -211,7 +211,7 @@ def run():
     return list(found), w
 
 print(run())
-# case: its own name bound anew
+# case: its own name rebound
 def run():
     found = (torch.Tensor(v) for v in ([1], [2]))
     v = 3

@@ -42,7 +42,7 @@ OPEN = {
         "    if n:\n        return look(t, n - 1)\n    t.zero_()\n", "look(x.data, 1)", "t, n"
     ),
     "a decorator writes": _program(READ, first="def wrap(f):\n    return lambda t: t.zero_()\n\n\n@wrap\n"),
-    "the name is bound anew": _program(READ) + "def zero(t):\n    t.zero_()\n\n\nlook = zero\n",
+    "the name is rebound": _program(READ) + "def zero(t):\n    t.zero_()\n\n\nlook = zero\n",
     "the name is bound by text": _program(READ) + "globals()['look'] = lambda t: t.zero_()\n",
     "it yields it": _program("    yield t\n", "next(look(x.data)).zero_()"),
     "a graph saves it": _program("    return (t * v).sum()\n").replace(
@@ -166,6 +166,6 @@ def test_a_value_in_a_graph_that_ends_with_its_statement_is_repaired(name: str, 
 def test_a_value_in_a_graph_that_is_kept_is_left_alone(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(torch.nn, "Linear", torch.nn.Linear)  # a program binds it anew
+    monkeypatch.setattr(torch.nn, "Linear", torch.nn.Linear)  # a program rebinds it
     text = check_runs_alike(tmp_path, {"main.py": REMEMBERED[name]}).get("main.py", REMEMBERED[name])
     assert "x.data" in text

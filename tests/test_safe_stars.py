@@ -1,4 +1,4 @@
-"""Projects run before and after `--fix`: what `from module import *` binds anew, and which built-ins it hides."""
+"""Projects run before and after `--fix`: what `from module import *` rebinds, and which built-ins it hides."""
 
 from __future__ import annotations
 

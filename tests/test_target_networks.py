@@ -241,7 +241,7 @@ OPEN = {
 
 @pytest.fixture(autouse=True)
 def torch_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Undo what the programs bind anew or register in torch itself."""
+    """Undo what the programs rebind or register in torch itself."""
     monkeypatch.setattr(torch.nn.init, "normal_", torch.nn.init.normal_)
     hooks = torch.nn.modules.module._global_forward_hooks
     known = set(hooks)

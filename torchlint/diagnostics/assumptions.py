@@ -203,9 +203,9 @@ NAME_NOT_TAKEN = Assumption(
 )
 NAME_IS_KEPT = Assumption(
     "name-keeps-its-meaning",
-    "nothing out of sight binds `{}` anew",
+    "nothing out of sight rebinds `{}`",
     "no file of the project does so",
-    "No other file binds the name or the attribute anew, as `nets.Variable = ...`, `net.size = ...`, a class below, a "
+    "No other file rebinds the name or the attribute, as `nets.Variable = ...`, `net.size = ...`, a class below, a "
     "mixin beside it and `mock.patch` do.",
 )
 IS_DATA = Assumption(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from torchlint.inference.interpreter.statements import Flow
 
 LINKS = ".&"
-"""What follows a path to spell the paths that it shares memory with: they are forgotten where it is bound anew."""
+"""What follows a path to spell the paths that it shares memory with: they are forgotten where it is rebound."""
 
 _DEEPEST = 3
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from torchlint.inference.interpreter.expressions import Expressions
 
 MARK = ".!"
-"""What follows a path to spell what its parameters were asked: it is forgotten where the path is bound anew."""
+"""What follows a path to spell what its parameters were asked: it is forgotten where the path is rebound."""
 
 _ALL = frozenset({"parameters", "named_parameters", "modules", "named_modules"})
 """Methods that give all of a module's parameters, or all that have some."""

@@ -53,13 +53,13 @@ class TopLevel:
         return join(found, UNKNOWN if word in self._globals else self._brought(word))
 
     def _brought(self, word: str) -> Value:
-        """Return what star imports that stand behind a binding of a name may bind it to anew."""
+        """Return what star imports that stand behind a rebinding of a name may bind it to."""
         first = min((each.lineno for each in self._bound.get(word, ())), default=0)
         stars = self._file.index.told(star_imports, self._file.index.tree)
         return join_all(self._brought_by(each, word) for each in stars if each.lineno > first)
 
     def _brought_by(self, star: ast.ImportFrom, word: str) -> Value:
-        """Return what one star import may bind anew a name to that the module itself binds.
+        """Return what one star import may rebind a name to that the module itself binds.
 
         Of modules that cannot be read it is anything; but what imports alone bind stays then: they bring the same.
         """
@@ -76,7 +76,7 @@ class TopLevel:
         return NOTHING if imported or not self._file.stars.may_bring(spelled(star), word) else UNKNOWN
 
     def bound_anew(self, star: ast.ImportFrom, env: Env) -> Iterator[tuple[str, Value]]:
-        """Yield the names that a star import may bind anew where it stands, with what they may be behind it."""
+        """Yield the names that a star import may rebind where it stands, with what they may be behind it."""
         for word in self._bound:
             before, brought = env.find(word), self._brought_by(star, word)
             if before is not None and brought.kind:

@@ -1,7 +1,7 @@
 """What lambdas and generators know of the names around them: what these are once they are run.
 
 ``batches = (torch.Tensor(size) for _ in range(n))`` asks for ``size`` when somebody goes through ``batches``: the
-function around may have bound it anew by then, and so may the next round of a loop.
+function around may have rebound it by then, and so may the next round of a loop.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def scope_of(node: ast.expr, env: Env, mode: Mode, file: File) -> Env:
         return inner
     if not is_put_off(node, index.parents.get, index.told(bound_otherwise, index.tree)):
         return inner
-    anew, changed = index.told(_changing, node)
+    rebound, changed = index.told(_changing, node)
     for word in index.told(loaded, node):
         value = inner.find(word)
-        if word in anew:
+        if word in rebound:
             inner.assign(word, UNKNOWN)
         elif value is not None:  # of its parts nothing is kept, which anybody may set
             inner.assign(word, loosened(value) if word in changed else value)
@@ -50,7 +50,7 @@ def scope_of(node: ast.expr, env: Env, mode: Mode, file: File) -> Env:
 
 
 def _changing(index: AstIndex, node: PutOff) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names that are bound anew behind a lambda or a generator, or in a loop around it, and changed ones."""
+    """Return the names that are rebound behind a lambda or a generator, or in a loop around it, and changed ones."""
     start, around = index.start(node), index.owner(node) or index.tree
     for above in index.ancestors(node):
         if isinstance(above, Function):
@@ -59,9 +59,9 @@ def _changing(index: AstIndex, node: PutOff) -> tuple[frozenset[str], frozenset[
             start = index.start(above)
     inside = set(index.within(node))
     later = [each for each in index.told(written, around) if each not in inside and index.start(each) >= start]
-    anew = {each.id for each in later if isinstance(each.ctx, ast.Store)}
-    anew.update(_named(index, around, start), index.told(declared, index.tree))
-    return frozenset(anew), frozenset(each.id for each in later)
+    rebound = {each.id for each in later if isinstance(each.ctx, ast.Store)}
+    rebound.update(_named(index, around, start), index.told(declared, index.tree))
+    return frozenset(rebound), frozenset(each.id for each in later)
 
 
 def _named(index: AstIndex, around: ast.AST, start: int) -> Iterator[str]:

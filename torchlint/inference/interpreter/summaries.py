@@ -447,7 +447,7 @@ def _is_near(path: str) -> bool:
 
 
 def _bound_before(index: AstIndex, function: Function) -> frozenset[str]:
-    """Return the names that a function binds anew before it changes anything by that name."""
+    """Return the names that a function rebinds before it changes anything by that name."""
     first: dict[str, int] = {}
     for statement in function.body:
         if isinstance(statement, ast.Assign | ast.AnnAssign | ast.With):

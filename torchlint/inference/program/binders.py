@@ -113,7 +113,7 @@ def _is_in_clause(place: ast.Name, index: AstIndex) -> bool:
 def _last_assignment(around: list[ast.AST], known: _Places, index: AstIndex) -> tuple[ast.stmt, ast.stmt] | None:
     """Return the assignment that a node has behind it in any case, and the statement of its block that holds the node.
 
-    It stands in the node's own block or in one around it, or is the loop of that block, which binds its target anew
+    It stands in the node's own block or in one around it, or is the loop of that block, which rebinds its target
     in each round; where there is none, nothing is known.
     """
     for below, above in pairwise(around):

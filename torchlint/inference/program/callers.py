@@ -81,7 +81,7 @@ class CallIndex:
     sources: dict[str, str] = field(default_factory=dict)
     """Where functions and classes are from that a name means: see :mod:`~torchlint.inference.program.name_sources`."""
     sets: frozenset[str] = frozenset()
-    """Names that the text may bind anew in another module: ``runs.main = other``."""
+    """Names that the text may rebind in another module: ``runs.main = other``."""
     expects_all: bool = False
     """Whether the whole text is expected to fail: ``pytestmark = pytest.mark.xfail``."""
 

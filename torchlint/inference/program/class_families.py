@@ -57,7 +57,7 @@ class ClassFamily:
 
     # ------------------------------------------------------------------ what is asked of it
     def binder(self, classes: Iterable[ClassWords], word: str) -> ClassWords | None:
-        """Return one of a text's classes in the family that binds an attribute anew."""
+        """Return one of a text's classes in the family that rebinds an attribute."""
         return next((each for each in self.members(classes) if each.binds(word)), None)
 
     def definer(

@@ -36,7 +36,7 @@ class Taken:
     from_any: bool = False
     """It takes the name from an object that may be any module."""
     binds: frozenset[str] = frozenset()
-    """In these it binds the name anew; nothing for what it does not tell of, such as a parameter."""
+    """In these it rebinds the name; nothing for what it does not tell of, such as a parameter."""
     gives_away: frozenset[str] = frozenset()
     """These it hands to somebody who may set their attributes, whatever name is asked."""
     is_called: bool = False
@@ -48,7 +48,7 @@ class Taken:
     is_changed: bool = False
     """It sets an attribute in what goes by the name, such as a method of a class."""
     in_torch: bool = False
-    """It binds the name anew in torch itself, in one of its modules or classes."""
+    """It rebinds the name in torch itself, in one of its modules or classes."""
     from_base: bool = False
     """A class asks its own object for the name, and has no method of that name here: a base may, or one beside it."""
     has_mode: bool = False
@@ -74,7 +74,7 @@ class Uses:
         self.has_mode = False
         """Whether it defines a mode, under which any function of torch may do something else."""
         self._of_torch: set[str | None] = set()
-        """What is bound anew in something of torch's; None for what is not told."""
+        """What is rebound in something of torch's; None for what is not told."""
         self._inherited = _inherited(index)
         """What the own object is asked for in methods, without what a class itself defines."""
         self._loaded: set[str] = set()
@@ -181,7 +181,7 @@ class Uses:
 
     @property
     def binds_any_in_torch(self) -> bool:
-        """Whether it may bind each of torch's names anew, without writing it."""
+        """Whether it may rebind each of torch's names, without writing it."""
         return None in self._of_torch
 
     # ------------------------------------------------------------------ of one name
@@ -221,7 +221,7 @@ class Uses:
                 yield from (_last(self._bound.get(word, "")) for word in words)
 
     def _binds(self, name: str) -> Iterator[str]:
-        """Yield the last words of the modules in which a name is bound anew, or may be."""
+        """Yield the last words of the modules in which a name is rebound, or may be."""
         yield from self._stores.get(name, ())
         yield from (owner for key, owner in self._setters if key is None or key == name)
         yield from (each.split(".")[-2] for each in self._strings if each.endswith(f".{name}"))  # `patch("nets.Name")`

@@ -53,7 +53,7 @@ TESTS, ENTERS = "tests", "entered"
 DEFINES_BELOW, IMPORTS, CALLS_JOINED = "definition", "import", "method of a class joined to this one"
 
 HERE, ANYWHERE, INSIDE, TORCH = "here", "anywhere", "inside", "torch"
-"""Where a name is bound anew: in the module that asks, in any, as an attribute of what it stands for, or in torch."""
+"""Where a name is rebound: in the module that asks, in any, as an attribute of what it stands for, or in torch."""
 
 _KINDS = {SETS_DEFAULT_DTYPE: DTYPE, SETS_DEFAULT_DEVICE: DEVICE, SETS_TENSOR_TYPE: TENSOR_TYPE}
 _SIGNALS = {HANDLES: ERROR, WATCHES: WARNING, TELLS_ERRORS: REFUSAL}
@@ -63,7 +63,7 @@ _FARTHEST, _MOST_ENTRIES = 3, 60
 
 _OF_A_TEXT: dict[str, tuple[Callable[[Facts], bool], str]] = {
     READS_ANNOTATIONS: (lambda each: each.reads_annotations, "reads annotations"),
-    BINDS_INIT: (lambda each: each.binds_init, "binds functions of `nn.init` anew"),
+    BINDS_INIT: (lambda each: each.binds_init, "rebinds functions of `nn.init`"),
     RECORDS: (lambda each: each.records, "records traces"),
     TRACES: (lambda each: each.traces, "traces or scripts code"),
 }
@@ -97,7 +97,7 @@ def ask(question: Question) -> str | None:
         return f"`{importer}` imports this module" if importer else None
     if what == BINDS:
         binder = look.binder(own, *more)
-        return f"`{binder}` may bind `{more[0]}` anew" if binder else None
+        return f"`{binder}` may rebind `{more[0]}`" if binder else None
     if what in (OVERRIDES, DEFINES_BELOW, CALLS_JOINED):
         return _in_family(look, own, what, *more)
     if what == CALLS:
@@ -132,7 +132,7 @@ def ask(question: Question) -> str | None:
 
 
 def _in_family(look: _Look, own: str, what: str, *more: str) -> str | None:
-    """Answer who has a class below or beside some that binds a word anew, or whose body defines one of some words."""
+    """Answer who has a class below or beside some that rebinds a word, or whose body defines one of some words."""
     *words, below, beside = more
     family = ClassFamily(set(below.split()), set(beside.split()))
     if what == OVERRIDES:
@@ -220,7 +220,7 @@ class _Look:
         return self._first_that(own, name, lambda each: each.from_any or module in each.by_name)
 
     def binder(self, own: str, name: str, where: str = HERE) -> str | None:
-        """Return the path, as it is shown, of the first other file that may bind a name of a module anew."""
+        """Return the path, as it is shown, of the first other file that may rebind a name of a module."""
         module = _module(own)
         if where == INSIDE:
             return self._first_that(own, name, lambda each: each.is_changed, may_change)
@@ -233,7 +233,7 @@ class _Look:
         return found or self._binder_of_given(own, module, name)
 
     def _patchers(self, name: str) -> list[str]:
-        """Return the paths of the files that may bind a name of torch's own anew: asked once, whoever asks."""
+        """Return the paths of the files that may rebind a name of torch's own: asked once, whoever asks."""
         self._refresh()
         if name not in self._patching:
             self._patching[name] = list(self._those_that(name, lambda each: each.in_torch, may_bind))
@@ -257,12 +257,12 @@ class _Look:
         return None
 
     def overrider(self, family: ClassFamily, word: str) -> str | None:
-        """Return the clause about the first file with a class of a family that may bind a word anew."""
+        """Return the clause about the first file with a class of a family that may rebind a word."""
         self._refresh()
         for path, classes in self._families.holding(family):
             if (found := family.binder(classes, word)) is not None:
                 place = "joined to this one" if family.is_beside(found) else "below"
-                return f"`{self._shown(path)}` has a class {place} that may bind `{word}` anew"
+                return f"`{self._shown(path)}` has a class {place} that may rebind `{word}`"
         return None
 
     def definer_below(

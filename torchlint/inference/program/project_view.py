@@ -105,7 +105,7 @@ class ProjectView:
 
     @property
     def binds_init(self) -> str | None:
-        """Who binds functions of ``nn.init`` anew elsewhere in the project."""
+        """Who rebinds functions of ``nn.init`` elsewhere in the project."""
         return self._ask(BINDS_INIT)
 
     @property
@@ -147,29 +147,29 @@ class ProjectView:
         return self._ask(INITIALISES, word, TESTS)
 
     def binds(self, name: str) -> str | None:
-        """Return who may bind a name of this module anew, so that it means something else."""
+        """Return who may rebind a name of this module, so that it means something else."""
         return self._ask(BINDS, name, HERE)
 
     def binds_in_modules(self, name: str) -> str | None:
-        """Return who may bind a name anew in any module of the project, this file included."""
+        """Return who may rebind a name in any module of the project, this file included."""
         if self._uses is not None and self._uses.taken(name, frozenset(), runs=False).binds:
-            return f"this file may bind `{name}` anew"
+            return f"this file may rebind `{name}`"
         return self._ask(BINDS, name, ANYWHERE)
 
     def binds_in_torch(self, name: str) -> str | None:
-        """Return who may bind a name of torch's own anew, as `torch.tensor = ...` does, this file included."""
+        """Return who may rebind a name of torch's own, as `torch.tensor = ...` does, this file included."""
         taken = self._uses.taken(name, frozenset(), runs=False) if self._uses is not None else None
         if taken is not None and (taken.in_torch or taken.has_mode):
-            return f"this file may bind torch's `{name}` anew"
+            return f"this file may rebind torch's `{name}`"
         return self._ask(BINDS, name, TORCH)
 
     def overrides(self, class_name: str, word: str) -> str | None:
-        """Return who may bind an attribute of a class's objects anew: the class by any name, or one of its family."""
+        """Return who may rebind an attribute of a class's objects: the class by any name, or one of its family."""
         family, own = ClassFamily({class_name}), self._own_classes
         if any(each.binds_any for each in own if each.name == class_name):
             return f"`{class_name}` sets attributes by names that are not written"
         if (binder := family.binder(own, word)) is not None:
-            return f"`{binder.name}` may bind `{word}` anew"
+            return f"`{binder.name}` may rebind `{word}`"
         return self._ask(OVERRIDES, word, *_spelled(family.below, family.beside))
 
     def defines_below(

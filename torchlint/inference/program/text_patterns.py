@@ -1,4 +1,4 @@
-"""What a text may do, by patterns in it: trace code, bind functions of `nn.init` anew, define a method."""
+"""What a text may do, by patterns in it: trace code, rebind functions of `nn.init`, define a method."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _COMPUTED = re.compile(rb"\s*=\s*[\w.]*[pP]roperty\b")
 
 
 def binds_initialisers(text: bytes) -> bool:
-    """Whether a text may bind functions of ``nn.init`` anew: ``torch.nn.init.normal_ = skip``.
+    """Whether a text may rebind functions of ``nn.init``: ``torch.nn.init.normal_ = skip``.
 
     By whatever name it knows the module: each of the functions' names that is written to or stands in quotes counts,
     and each attribute of which the name is made at run time, where the text names the module at all.

@@ -77,7 +77,7 @@ class Net(nn.Module):
 ## Fix safety
 
 The first values of a module, written by `normal_`, `uniform_`, `zero_` or `fill_` where it is built, are written by
-`nn.init`, which calls the same methods without grad mode, unless a file of the project binds these functions anew.
+`nn.init`, which calls the same methods without grad mode, unless a file of the project rebinds these functions.
 Other writes go into a block under `torch.no_grad()` that neighbouring statements share; where grad mode is off already,
 `.data` is only dropped, and so it is for the functions of `nn.init`. Where the statement cannot be moved into a block,
 or its result is used, `.data` becomes `.detach()`, through which writes are counted too.

@@ -21,7 +21,7 @@ def initial_write(node: cst.Attribute, context: FileContext) -> tuple[str, tuple
     """Return how ``nn.init`` writes the same as a method of a `.data`: its name as the file spells it, and the edits.
 
     None where the write is no statement of its own, where the module is none that is being built, and where a file of
-    the project binds functions of ``nn.init`` anew, as code does that loads weights and so needs no first ones.
+    the project rebinds functions of ``nn.init``, as code does that loads weights and so needs no first ones.
     """
     method = context.parent(node)
     call = context.parent(method) if isinstance(method, cst.Attribute) and method.value is node else None

@@ -27,7 +27,7 @@ _OF_MODULES = frozenset(
 _UNTOLD = frozenset(f"builtins.{word}" for word in ("super", "eval", "exec", "getattr", "setattr", "vars"))
 
 _FIRST_VALUES = frozenset(f"torch.nn.init.{word}_" for word in ("normal", "uniform", "zeros", "constant"))
-"""The initialisers of which a project's texts are asked whether somebody binds them anew."""
+"""The initialisers of which a project's texts are asked whether somebody rebinds them."""
 _HOOKS = ("register_module_forward_hook", "register_module_forward_pre_hook")
 _NOT_ALONE = re.compile(r"Lazy|Transformer|Loss$")
 """Layers that are given tensors or modules, or make their weights later."""

@@ -79,7 +79,7 @@ _FARTHEST = 200
 
 
 def _was_taken(name: ast.Name, context: FileContext) -> bool:
-    """Whether a name was taken for a number before, on every way to its place and without being bound anew."""
+    """Whether a name was taken for a number before, on every way to its place and without being rebound."""
     places = context.reaching(name)
     if context.function_around(name) is None or len(places) != 1:
         return False

@@ -175,7 +175,7 @@ def _blocks(node: ast.AST | None) -> Iterator[list[ast.stmt]]:
 def _is_bound_between(
     name: ast.Name, statements: list[ast.stmt], scope: Function | ast.Module, context: FileContext
 ) -> bool:
-    """Whether a name may be bound anew in statements of which the last one holds it."""
+    """Whether a name may be rebound in statements of which the last one holds it."""
     last = statements[-1]
     inside = context.within(last)
     loops = [each for each in (name, *context.ancestors(name)) if isinstance(each, Loop) and each in inside]

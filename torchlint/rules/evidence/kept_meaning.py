@@ -20,7 +20,7 @@ _HOOKS = frozenset({"register_forward_hook", "register_module_forward_hook"})
 
 
 def keeps_its_meaning(function: cst.BaseExpression, context: FileContext) -> Decision:
-    """Decide whether what is called still is what this file binds its name to: no other file binds that anew.
+    """Decide whether what is called still is what this file binds its name to: no other file rebinds that.
 
     Of a name that stands for a whole module (``torch``) this is not asked.
     """
@@ -71,26 +71,26 @@ def callable_is_kept(function: cst.BaseExpression, word: str, context: FileConte
 
 
 def torchs_own_is_kept(words: Iterable[str], context: FileContext) -> Decision:
-    """Decide whether nobody binds something of torch's own anew: ``torch.tensor = logged``."""
+    """Decide whether nobody rebinds something of torch's own: ``torch.tensor = logged``."""
     for word in words:
         if (doubt := context.other_texts.binds_in_torch(word)) is not None:
             return NAME_IS_KEPT.open(word, doubt)
-    return NAME_IS_KEPT.proven("nobody binds it anew in torch")
+    return NAME_IS_KEPT.proven("nobody rebinds it in torch")
 
 
 def means_the_same(nodes: Iterable[cst.BaseExpression], context: FileContext) -> Decision:
     """Decide whether what some expressions rest on is bound by nothing that is not in sight.
 
-    A name of the module may be bound anew by another file, an attribute of an object by whoever holds the object, and
+    A name of the module may be rebound by another file, an attribute of an object by whoever holds the object, and
     by a class below its own.
     """
     found = (context.python(each) for each in nodes)
     doubt = rebinding([each for each in found if isinstance(each, ast.expr)], context)
-    return NAME_IS_KEPT.open(*doubt) if doubt else NAME_IS_KEPT.proven("nothing binds anew what it rests on")
+    return NAME_IS_KEPT.open(*doubt) if doubt else NAME_IS_KEPT.proven("nothing rebinds what it rests on")
 
 
 def rebinding(nodes: Iterable[ast.expr], context: FileContext) -> tuple[str, str] | None:
-    """Return a name or an attribute on which some expressions rest and who may bind it anew; None for nobody."""
+    """Return a name or an attribute on which some expressions rest and who may rebind it; None for nobody."""
     roots = _Roots(context)
     for node in nodes:
         roots.follow(node)
@@ -98,7 +98,7 @@ def rebinding(nodes: Iterable[ast.expr], context: FileContext) -> tuple[str, str
 
 
 def _name_is_bound_anew(word: str, context: FileContext) -> str | None:
-    """Return who may bind a name of this module anew, other than by writing it here."""
+    """Return who may rebind a name of this module, other than by writing it here."""
     if may_be_bound_by_text(context.tree, context):
         return f"this file may bind `{word}` by its text"
     return context.other_texts.binds(word)
@@ -161,7 +161,7 @@ class _Roots:
         names = context.qualified_names(node)
         if any(each.startswith(_PROJECTS) for each in names) or self._is_defined(node.id):
             self._names[node.id] = None
-        elif not names:  # a value that an import takes from another module, which may bind it anew before
+        elif not names:  # a value that an import takes from another module, which may rebind it before
             taken = (_names_taken(each, node.id) for each in context.nodes(ast.ImportFrom))
             self._of_modules.update(dict.fromkeys(word for words in taken for word in words))
 
@@ -186,7 +186,7 @@ class _Roots:
             self.follow(value)
 
     def doubts(self) -> Iterator[tuple[str, str | None]]:
-        """Yield each name and attribute with who may bind it anew; None for nobody."""
+        """Yield each name and attribute with who may rebind it; None for nobody."""
         others = self._context.other_texts
         for word in self._names:
             yield word, _name_is_bound_anew(word, self._context)

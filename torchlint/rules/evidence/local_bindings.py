@@ -160,7 +160,7 @@ def is_guarded(name: ast.Name, tells: Tells, context: FileContext) -> bool:
 
 
 def _is_bound_behind(name: ast.Name, later: ast.AST, context: FileContext) -> bool:
-    """Whether a name is bound anew behind what is run later, or in a loop around: a test before it says nothing."""
+    """Whether a name is rebound behind what is run later, or in a loop around: a test before it says nothing."""
     scope = context.scope_that_binds(name)
     places = context.stores(scope).get(name.id, []) if scope is not None else []
     starts = [context.span(each)[0] for each in context.ancestors(later) if isinstance(each, Loop)]
@@ -248,7 +248,7 @@ def _says(test: ast.expr, holds: bool, tells: Tells) -> bool:
 
 
 def _is_rebound(name: ast.Name, region: Sequence[ast.AST], context: FileContext) -> bool:
-    """Whether a name may be bound anew between a test and where it stands, by what stands behind the test."""
+    """Whether a name may be rebound between a test and where it stands, by what stands behind the test."""
     scope = context.scope_that_binds(name)
     around = list(context.ancestors(name))
     inside = [each for each in region if each is name or each in around] or list(region)

@@ -60,7 +60,7 @@ def _moved(network: ast.Name, context: FileContext) -> ast.Call | None:
 
 @remembered
 def _moves_in(function: Function, context: FileContext) -> dict[str, ast.Call]:
-    """Return the moves of a function that stand alone or bind the same name anew, by that name: those of modules."""
+    """Return the moves of a function that stand alone or rebind the same name, by that name: those of modules."""
     found: dict[str, ast.Call] = {}
     for call in context.own(function, ast.Call):
         match call.func:

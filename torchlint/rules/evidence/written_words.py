@@ -1,4 +1,4 @@
-"""Whether what a fix writes and what it takes away are torch's own, whatever the rule: methods can be bound anew."""
+"""Whether what a fix writes and what it takes away are torch's own, whatever the rule: methods can be rebound."""
 
 from __future__ import annotations
 

@@ -271,9 +271,9 @@ def _is_default(name: ast.Name, use: ast.Name, places: list[ast.Name | ast.arg],
 
 
 def _is_carried(name: ast.Name, use: ast.Name, places: list[ast.Name | ast.arg], context: FileContext) -> bool:
-    """Whether a name is bound before a loop that uses it first of all, and binds it anew by that or behind it.
+    """Whether a name is bound before a loop that uses it first of all, and rebinds it by that or behind it.
 
-    A statement that alone binds it anew, ``total = total + x``, finds it as it was when it runs for the first time.
+    A statement that alone rebinds it, ``total = total + x``, finds it as it was when it runs for the first time.
     """
     block = context.parent(context.parent(name) or name)
     around = list(takewhile(lambda each: each is not block, context.ancestors(use)))

@@ -30,7 +30,7 @@ def is_not_none(node: cst.BaseExpression, context: FileContext) -> Decision:
 
 
 def _bound_anew(node: ast.expr, context: FileContext) -> str | None:
-    """Return who may bind anew what an expression comes from: a function of the project, or a name to `None`."""
+    """Return who may rebind what an expression comes from: a function of the project, or a name to `None`."""
     others = context.other_texts
     for each, _ in _passed(node, context):
         match each:
