@@ -82,11 +82,10 @@ from torchlint.rules.evidence.finding_reasons import value_step
 from torchlint.rules.evidence.kept_meaning import callable_is_kept
 from torchlint.rules.evidence.legacy_types import name_node
 from torchlint.rules.evidence.local_bindings import bindings_of
+from torchlint.rules.evidence.primaries import is_primary
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.torch_defaults import default_device_unchanged
 
-_PRIMARY = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
-"""What a method can be called on without parentheses."""
 _OTHERWISE = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp, ast.Constant, ast.JoinedStr)
 """Expressions that give no tensor."""
 _KNOWN = frozenset({"data", "dtype", "device", "requires_grad"})
@@ -192,7 +191,7 @@ def _needs_parentheses(node: cst.BaseExpression, context: FileContext) -> bool:
     text = context.code_with_parentheses(node)
     if text.startswith("(") and not isinstance(node, cst.Call | cst.Attribute | cst.Subscript):
         return not getattr(node, "lpar", ())
-    if not isinstance(node, _PRIMARY) and not getattr(node, "lpar", ()):
+    if not is_primary(node) and not getattr(node, "lpar", ()):
         return True
     try:  # a chain broken over lines may have stood on the call's own parentheses
         ast.parse(text.strip(), mode="eval")

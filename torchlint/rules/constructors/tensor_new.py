@@ -83,6 +83,7 @@ from torchlint.rules.evidence.constructor_argument import FILLS, ArgumentKind, G
 from torchlint.rules.evidence.filled_at_once import Filling, filling
 from torchlint.rules.evidence.finding_reasons import tensor_step
 from torchlint.rules.evidence.kept_meaning import means_the_same
+from torchlint.rules.evidence.primaries import is_primary
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.torch_defaults import size_not_traced
 
@@ -158,13 +159,9 @@ def _resized(node: cst.Call, found: Given, context: FileContext) -> cst.Call | N
     word = cst.ensure_type(method, cst.Attribute).attr.value
     if not used.args or any(each.keyword or each.star for each in used.args):
         return None
-    takes = word == "resize_" or (word == "resize_as_" and isinstance(used.args[0].value, _PRIMARY))
+    takes = word == "resize_" or (word == "resize_as_" and is_primary(used.args[0].value))
     gap = context.source.slice(context.span(node)[0], context.outer_span(used.args[0].value)[0])
     return used if takes and "#" not in gap else None
-
-
-_PRIMARY = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
-"""What a method can be called on without parentheses."""
 
 
 def _given_its_size(func: cst.Attribute, resized: cst.Call, context: FileContext) -> Iterator[Edit]:

@@ -89,11 +89,10 @@ from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.expected_errors import warning_not_expected
 from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.paths import comes_by
+from torchlint.rules.evidence.primaries import is_primary
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.host.host_conversions import computes_loss, shows_grad
 
-_PRIMARY = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
-"""What a method can be called on without parentheses."""
 _MODULES = frozenset({"math", "cmath"})
 _WITHOUT_FLOAT = frozenset("trunc prod comb perm gcd lcm factorial isqrt fsum dist sumprod".split())
 """Functions of ``math`` that ask a tensor for something else than ``__float__``, or take a list."""
@@ -180,7 +179,7 @@ def _converted(
 
 def _number(node: cst.BaseExpression, call: cst.Call | None, context: FileContext) -> list[Edit]:
     """Take a tensor's number without a warning; ``call`` is the ``float(t)`` that a known dtype makes superfluous."""
-    opening, closing = ("(", ")") if not isinstance(node, _PRIMARY) and not getattr(node, "lpar", ()) else ("", "")
+    opening, closing = ("(", ")") if not is_primary(node) and not getattr(node, "lpar", ()) else ("", "")
     word = ".item()" if _is_real(node, context) else ".detach()"
     start, end = context.outer_span(node)
     if call is not None and word == ".item()" and context.names(call.func) == {"builtins.float"}:

@@ -95,14 +95,13 @@ from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.finding_reasons import in_a_line
 from torchlint.rules.evidence.leaf_changes import CASTS, MOVES, does_nothing, is_sure
 from torchlint.rules.evidence.lost_leaves import LostLeaf, lost_leaf
+from torchlint.rules.evidence.primaries import is_primary
 
 _LEAVES = tuple(
     "Variable empty empty_like eye full full_like linspace ones ones_like rand rand_like randn randn_like tensor zeros "
     "zeros_like".split()
 )
 """Functions that may be told to make a leaf."""
-_PRIMARY = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
-"""What a method can be called on without parentheses."""
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -241,7 +240,7 @@ def _fix(node: cst.Call, wrapped: cst.Arg, last: cst.Call, context: FileContext)
     if "#" in tail or "\n" in tail or bool(node.lpar):
         return None
     inside = context.outer_span(wrapped.value)
-    needs = not isinstance(wrapped.value, _PRIMARY) and not bool(wrapped.value.lpar)
+    needs = not is_primary(wrapped.value) and not bool(wrapped.value.lpar)
     opening, closing = ("(", ")") if needs else ("", "")
     edits = (
         *((Edit(inside[0], inside[0], opening),) if opening else ()),

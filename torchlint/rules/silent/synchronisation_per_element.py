@@ -90,6 +90,7 @@ from torchlint.rules.api import SCOPES, Draft, Dtype, FileContext, Loop, Rule, T
 from torchlint.rules.evidence.accelerator_places import Place, is_building, place_of
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.local_bindings import bindings_of
+from torchlint.rules.evidence.primaries import is_primary
 from torchlint.rules.evidence.tensor_dimensions import has_one_dimension
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.silent.computed_losses import is_called_a_loss
@@ -98,8 +99,6 @@ _CASTS = {"int": Dtype.INTEGRAL, "float": Dtype.FLOATING}
 """Built-ins that read one element, and what ``tolist()`` must give to be the same."""
 _SAME_ELEMENT = frozenset("long int float double bool half detach cpu clone round abs sigmoid exp squeeze".split())
 """Methods that give one element of one element: the host waits for that as it does for the other."""
-_PRIMARY = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
-"""What a method can be called on without parentheses."""
 _OF_TENSORS = frozenset("cuda to view flatten squeeze unsqueeze reshape argmax softmax sigmoid generate".split())
 """Methods that give one tensor, or of a dict of tensors, whose keys have no ``.item()``, the dict itself."""
 _DEEPEST = 3
@@ -357,7 +356,7 @@ def _fix(node: cst.Call, site: Site, context: FileContext) -> Fix | None:
     if not same or "#" in context.code(whole) or "\n" in context.code(whole):
         return None
     code = context.code_with_parentheses(tensor)
-    if not isinstance(tensor, _PRIMARY) and not tensor.lpar:
+    if not is_primary(tensor) and not tensor.lpar:
         code = f"({code})"
     one = HAS_ONE_DIMENSION.decided(None if has_one_dimension(site.tensor, context) else "", brief(tensor, context))
     return Fix(
