@@ -21,7 +21,7 @@ from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix, Se
 from torchlint.diagnostics.registry import BY_CODE
 from torchlint.diagnostics.rule_metadata import RuleMetadata, Triggers
 from torchlint.inference.lattice import UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
-from torchlint.inference.models.devices import last_word_of_name, names_other_accelerators
+from torchlint.inference.models.devices import last_word_of_name, names_other_accelerators, seems_device
 from torchlint.inference.models.grad_mode import DECORATING as GRAD_MODE_DECORATORS
 from torchlint.inference.models.grad_mode import NAMES as GRAD_MODES
 from torchlint.inference.models.nn import GIVING_ITSELF, MODEL_WORD
@@ -493,6 +493,7 @@ __all__ = [
     "records_traces",
     "remembered",
     "runs_later",
+    "seems_device",
     "semantic_children",
     "traces_or_scripts",
 ]

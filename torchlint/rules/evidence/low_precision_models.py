@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from torchlint.diagnostics.model import Confidence
-from torchlint.rules.api import FileContext, Kind, leaf, remembered
+from torchlint.rules.api import FileContext, Kind, leaf, remembered, seems_device
 from torchlint.rules.evidence.local_bindings import bindings_of
 
 _BFLOAT16 = "torch.bfloat16"
@@ -212,16 +212,12 @@ def _told(value: ast.expr, code: str, context: FileContext) -> bool | None:
             if any(_is_bfloat16(each, context) for each in given):
                 return True
             if any(
-                not context.value(each).must(Kind.DEVICE | Kind.STRING) and not _names_a_device(each) for each in given
+                not context.value(each).must(Kind.DEVICE | Kind.STRING) and not seems_device(each) for each in given
             ):
                 return False
         elif word not in _HANDING_ON:
             return False
     return None if ast.unparse(_origin(value)) == code else False
-
-
-def _names_a_device(node: ast.expr) -> bool:
-    return ast.unparse(node).rpartition(".")[2] in ("device", "DEVICE", "dev")
 
 
 def _chain(value: ast.expr) -> Iterator[ast.Call]:
