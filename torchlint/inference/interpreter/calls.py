@@ -170,7 +170,7 @@ class Calls(Changes):
             known = heuristics.of_library(name, given)
         if known is not None:
             return known
-        return self._unknown(given, env, is_function=heuristics.is_librarys(name) and not name.startswith("."))
+        return self._unknown(given, env, is_function=heuristics.is_library_function(name) and not name.startswith("."))
 
     def _placed_by_default(self, made: Value, given: Arguments) -> Value:
         """Put what a factory without ``device=`` makes on the default device, where the file changes that."""

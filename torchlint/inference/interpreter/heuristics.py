@@ -40,7 +40,7 @@ def of_library(name: str, given: Arguments) -> Value | None:
     What is given nothing of the kind may make a module, and a class does. A module or a function that it is given may
     bring a graph: ``gradient_penalty(critic, images)``.
     """
-    if not is_librarys(name):
+    if not is_library_function(name):
         return None
     every, operands = given.every(), given.operands()
     if any(map(_may_bring_a_graph, every)):
@@ -56,7 +56,7 @@ def of_library(name: str, given: Arguments) -> Value | None:
     return UNKNOWN.having(grad=Grad.DETACHED, device=Device.HOST)
 
 
-def is_librarys(name: str) -> bool:
+def is_library_function(name: str) -> bool:
     """Whether a name is one of a library's functions: they are written in small letters, and are no objects."""
     return not name.startswith((MARK, "builtins.")) and leaf(name).islower()
 

@@ -160,7 +160,7 @@ from torchlint.diagnostics.model import Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data.data_evidence import tensor_evidence
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use
-from torchlint.rules.data.live_graph import is_given_to_a_function, may_change_a_graph
+from torchlint.rules.data.live_graph import is_input_of_function, may_change_a_graph
 from torchlint.rules.data.write_repair import grad_is_off, may_move_into_block, repair
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.tensor_uses import CALLING_BACK, REFORMING
@@ -205,7 +205,7 @@ RULE = Rule(
 def _hidden_on_purpose(node: cst.Attribute, context: FileContext) -> Iterator[Decision]:
     """Leave to the author what to do about a write into what an own operation of autograd is given."""
     place = context.python(node.value)
-    if isinstance(place, ast.expr) and is_given_to_a_function(place, context):
+    if isinstance(place, ast.expr) and is_input_of_function(place, context):
         yield AUTHOR_MEANT_THIS.open(doubt="an input that `forward` changes is told by `ctx.mark_dirty`")
 
 

@@ -44,7 +44,7 @@ def may_change_a_graph(node: cst.Attribute, context: FileContext) -> bool:
 _OF_AUTOGRAD = frozenset({"torch.autograd.Function", "torch.autograd.function.Function"})
 
 
-def is_given_to_a_function(node: ast.expr, context: FileContext) -> bool:
+def is_input_of_function(node: ast.expr, context: FileContext) -> bool:
     """Whether an expression is, or is a part of, what the ``forward`` of an ``autograd.Function`` is given.
 
     Who hides a write there means to: one that is seen has to be told by ``ctx.mark_dirty``.
