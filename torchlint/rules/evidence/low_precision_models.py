@@ -7,6 +7,7 @@ such as logits, only possible.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -54,8 +55,9 @@ def given_in_bfloat16(node: ast.expr, context: FileContext) -> LowPrecision | No
     confidence = Confidence.LIKELY
     for _ in range(_DEEPEST):
         match node:
-            case ast.Name():
-                bound = bindings_of(node, context)
+            case ast.Name(id=word):
+                scope = context.scope_that_binds(node)
+                bound = bindings_of(node, context) if scope and word in _bound_once(scope, context) else []
                 if len(bound) != 1 or bound[0].depth or bound[0].is_augmented:
                     return None
                 node = bound[0].value
@@ -75,6 +77,13 @@ def given_in_bfloat16(node: ast.expr, context: FileContext) -> LowPrecision | No
             case _:
                 return None
     return None
+
+
+@remembered
+def _bound_once(scope: ast.AST, context: FileContext) -> frozenset[str]:
+    """Return the names that a scope gives a value at one place: of others nothing is asked, however many there are."""
+    times = Counter(each.id for each in context.own(scope, ast.Name) if isinstance(each.ctx, ast.Store))
+    return frozenset(word for word, count in times.items() if count == 1)
 
 
 def _computed_alike(call: ast.Call, context: FileContext) -> ast.expr | None:
