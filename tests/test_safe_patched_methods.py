@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.before_and_after import check_runs_alike, fixed, written
 
@@ -130,3 +131,91 @@ def test_names_that_are_not_written_are_bound_in_torch(tmp_path: Path) -> None:
     main = f"import other\n{HEAD}old = torch.Tensor.clone\nother.swap('clone', lambda self: print(1) or old(self))\n"
     main += "print(torch.tensor(x))\nother.swap('clone', old)\n"
     assert check_runs_alike(tmp_path, {"main.py": main, "other.py": other}) == {}
+
+
+LAYER_OF_ITS_OWN = """\
+import numpy
+import torch
+
+Linear, zeros, numel = torch.nn.Linear, torch.zeros, torch.numel
+
+
+class Own(torch.nn.Module):
+    def __init__(self, *sizes):
+        super().__init__()
+        self.weight = torch.zeros(sizes, requires_grad=True).exp()
+
+
+def start():
+    {patch}
+
+
+def stop():
+    torch.nn.Linear, torch.zeros, torch.numel = Linear, zeros, numel
+"""
+IN_A_MODULE = """
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = torch.nn.Linear(2, 2)
+        self.fc.weight.data.fill_(3.0)
+
+
+weight = Net().fc.weight
+weight.sum().backward()
+print(weight)
+"""
+RESTING_ON = {
+    "the class of a layer": ("torch.nn.Linear = Own", IN_A_MODULE),
+    "what a layer holds": ("torch.nn.Linear = Own", "print(torch.nn.Linear(2, 2).weight.data.sum().requires_grad)"),
+    "a function that makes a tensor": ("torch.zeros = numpy.zeros", "zero = torch.zeros(2)\nprint(type(zero.data))"),
+    "a function that gives a number": ("torch.numel = lambda x: 2.5", "print(torch.LongTensor([torch.numel(x)]))"),
+}
+
+
+@pytest.mark.parametrize("what", RESTING_ON)
+def test_another_file_rebinds_what_torch_makes_it_with(tmp_path: Path, what: str) -> None:
+    patch, program = RESTING_ON[what]
+    main = f"import other\n{HEAD}\nother.start()\n{program}\nother.stop()\n"
+    files = {"main.py": main, "other.py": LAYER_OF_ITS_OWN.format(patch=patch)}
+    assert check_runs_alike(tmp_path, files) == {}
+
+
+@pytest.mark.parametrize("what", RESTING_ON)
+def test_another_file_rebinds_another_function_of_torch(tmp_path: Path, what: str) -> None:
+    main = f"import other\n{HEAD}\nother.start()\n{RESTING_ON[what][1]}\nother.stop()\n"
+    kept = LAYER_OF_ITS_OWN.format(patch="torch.rot90 = Own").replace(
+        "torch.nn.Linear, torch.zeros, torch.numel = Linear, zeros, numel", "pass"
+    )
+    old = torch.rot90
+    try:
+        assert list(check_runs_alike(tmp_path, {"main.py": main, "other.py": kept})) == ["main.py"]
+    finally:
+        torch.rot90 = old
+
+
+CELLS = """\
+import torch
+
+
+def make():
+    sizes = [1, 2]
+
+    def build():
+        return torch.Tensor(sizes)
+
+    return build
+
+
+build = make()
+{change}
+print(build().shape)
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "is_kept"), [("build.__closure__[0].cell_contents = 3", False), ("build.contents = 3", True)]
+)
+def test_a_cell_is_given_another_value(tmp_path: Path, change: str, *, is_kept: bool) -> None:
+    changed = check_runs_alike(tmp_path, {"main.py": CELLS.format(change=change)})
+    assert bool(changed) is is_kept

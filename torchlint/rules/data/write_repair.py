@@ -19,7 +19,7 @@ from torchlint.diagnostics.assumptions import (
     merged,
 )
 from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
-from torchlint.rules.api import FileContext, Kind, Mode, remembered, semantic_children
+from torchlint.rules.api import FileContext, Kind, Mode, leaf, remembered, semantic_children
 from torchlint.rules.data.data_evidence import Evidence, tensor_evidence
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, detached, detached_owner, dropped, is_detaching
 from torchlint.rules.data.initial_values import initial_write
@@ -68,11 +68,19 @@ def _of_a_new_tensor(node: cst.Attribute, evidence: Evidence, context: FileConte
         sure = evidence.confidence is Confidence.CERTAIN or is_own
         yield IS_TENSOR.decided(None if sure else "", code)
         yield NO_LIVE_GRAPH.proven(of=code)
+        yield torchs_own_is_kept(_classes_of_torch(place, context), context)
         return
     doubt = made_elsewhere(place, context) if isinstance(place, ast.expr) else None
     yield is_tensor(node.value, context)
     is_free = isinstance(place, ast.expr) and is_of_unrecorded_network(place, context)
     yield NO_LIVE_GRAPH.decided(None if is_free else doubt or "", code)
+
+
+def _classes_of_torch(place: ast.AST | None, context: FileContext) -> list[str]:
+    """Return by their last words the classes of torch whose modules a parameter may belong to."""
+    owner = place.value if isinstance(place, ast.Attribute) else None
+    names = context.value(owner).instance if owner is not None else ()
+    return sorted(leaf(each) for each in names if each.startswith("torch."))
 
 
 def _is_of_torch(place: ast.Attribute, context: FileContext) -> bool:

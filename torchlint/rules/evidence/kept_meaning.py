@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import NAME_IS_KEPT, Decision
-from torchlint.rules.api import FileContext, Kind
+from torchlint.rules.api import FileContext, Kind, leaf
 from torchlint.rules.evidence.local_bindings import bindings_of, names_of
 from torchlint.rules.evidence.object_attributes import attribute_values, sets_out_of_sight
 from torchlint.rules.evidence.reached_by_text import may_be_bound_by_text
@@ -105,7 +105,7 @@ def _name_is_bound_anew(word: str, context: FileContext) -> str | None:
 
 
 class _Roots:
-    """The names of the module and the attributes of objects that are met on the way back from some expressions."""
+    """What may be rebound on the way back from some expressions: names, attributes of objects, functions of torch."""
 
     def __init__(self, context: FileContext) -> None:
         self._context = context
@@ -113,6 +113,8 @@ class _Roots:
         self._names: dict[str, None] = {}
         self._attributes: dict[tuple[str, str], None] = {}
         self._of_modules: dict[str, None] = {}
+        self._of_torch: dict[str, None] = {}
+        self._of_cells: dict[str, None] = {}
         self._calls_module = False
         """Whether a module is called: what comes out is what ``forward`` and the hooks make of it."""
 
@@ -137,6 +139,7 @@ class _Roots:
         """Take what is called; what it is given matters to a function of the project alone."""
         names = self._context.qualified_names(function)
         if names and not any(each.startswith(_PROJECTS) for each in names):
+            self._of_torch.update(dict.fromkeys(leaf(each) for each in names if _is_torchs(each)))
             return
         self.follow(function)
         if self._is_module(function):
@@ -154,6 +157,8 @@ class _Roots:
         scope = context.scope_that_binds(node)
         if isinstance(scope, ast.Module):
             self._names[node.id] = None
+        elif scope is not None and scope is not context.function_around(node):
+            self._of_cells[node.id] = None
         for bound in bindings_of(node, context) if scope is not None else ():
             self.follow(bound.value)
         if scope is not None or isinstance(context.parent(node), ast.Attribute):
@@ -192,6 +197,10 @@ class _Roots:
             yield word, _name_is_bound_anew(word, self._context)
         for word in self._of_modules:
             yield word, others.binds_in_modules(word)
+        for word in self._of_torch:
+            yield word, others.binds_in_torch(word)
+        for word in self._of_cells:
+            yield word, others.binds_in_modules("cell_contents")
         if self._calls_module:
             yield "forward", others.binds_in_modules("forward") or self._hooks()
         unseen = sets_out_of_sight(self._context.tree, self._context)
