@@ -125,3 +125,22 @@ def test_options_of_pytest_make_errors_of_warnings(tmp_path: Path, way: str) -> 
 def test_options_that_cannot_be_read_say_nothing(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("filterwarnings = [error", encoding="utf-8")
     assert file_with_errors(str(tmp_path)) is None
+
+
+ARRAY = """\
+import warnings
+
+import torch
+
+x = {tensor}
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    print(float(x.numpy()))
+print(len(seen))
+"""
+
+
+@pytest.mark.parametrize(("tensor", "is_kept"), [("torch.ones(1, 1)", False), ("torch.ones(3).sum()", True)])
+def test_numpy_warns_of_an_array_with_dimensions(tmp_path: Path, tensor: str, *, is_kept: bool) -> None:
+    changed = check_runs_alike(tmp_path, {"main.py": ARRAY.format(tensor=tensor)})
+    assert bool(changed) is is_kept

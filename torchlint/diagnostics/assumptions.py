@@ -172,8 +172,8 @@ WARNING_NOT_EXPECTED = Assumption(
     "warning-not-expected",
     "nobody relies on the warning of the old code",
     "no test that expects warnings is around, and nothing makes errors of them",
-    "Nobody waits for the warning that torch gives of the old code and not of the new: `pytest.warns`, a list of "
-    "recorded warnings, a filter that makes errors of them.",
+    "Nobody waits for the warning that torch or NumPy gives of the old code and not of the new: `pytest.warns`, a list "
+    "of recorded warnings, a filter that makes errors of them.",
 )
 NOT_TRACED = Assumption(
     "not-traced",

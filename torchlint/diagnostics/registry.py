@@ -17,7 +17,7 @@ RULES: tuple[RuleMetadata, ...] = (
     RuleMetadata(code="TNS103", name="numpy-on-unproven-tensor", triggers=Triggers(methods=("numpy",)), family="host", assumes=("is-torch-tensor", "no-gradient-wanted", "no-write-wanted", "error-not-expected"), severity=Severity.WARNING),
     RuleMetadata(code="TNS104", name="cpu-before-detach", triggers=Triggers(methods=("detach",)), default=False, family="host", assumes=("is-torch-tensor",)),
     RuleMetadata(code="TNS106", name="numpy-on-unsupported-dtype", triggers=Triggers(methods=("numpy",)), family="host", assumes=("is-torch-tensor", "error-not-expected", "author-meant-this"), severity=Severity.ERROR),
-    RuleMetadata(code="TNS107", name="numpy-roundtrip-to-scalar", triggers=Triggers(methods=("numpy",)), family="host", assumes=("is-torch-tensor", "error-not-expected", "not-traced")),
+    RuleMetadata(code="TNS107", name="numpy-roundtrip-to-scalar", triggers=Triggers(methods=("numpy",)), family="host", assumes=("is-torch-tensor", "error-not-expected", "not-traced", "warning-not-expected")),
     RuleMetadata(code="TNS108", name="nonblocking-copy-to-host", triggers=Triggers(names=("non_blocking",)), family="host", assumes=("copy-may-wait", "no-own-method"), severity=Severity.WARNING),
     RuleMetadata(code="TNS109", name="scalar-from-grad-tensor", triggers=Triggers(functions=("tensor",), methods=("backward",), builtins=("float", "complex")), family="host", assumes=("is-torch-tensor", "no-gradient-wanted", "warning-not-expected", "author-meant-this")),
     RuleMetadata(code="TNS201", name="data-read", triggers=Triggers(attributes=("data",)), family="data", assumes=("is-torch-tensor", "not-written-through-later", "not-traced", "author-meant-this")),

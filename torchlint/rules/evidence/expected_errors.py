@@ -25,7 +25,7 @@ def error_not_expected(node: cst.CSTNode, context: FileContext, is_answered_alik
 
 
 def warning_not_expected(node: cst.CSTNode, context: FileContext) -> Decision:
-    """Decide whether nobody expects the warning that torch gives of a node, and of its successor does not."""
+    """Decide whether nobody expects the warning that torch or NumPy gives of a node and not of what replaces it."""
     if not context.is_parsed:
         return WARNING_NOT_EXPECTED.decided("a warning may be expected here" if context.matches(_WATCHES) else None)
     return WARNING_NOT_EXPECTED.decided(context.warnings_taken(_place(node, context)))

@@ -57,7 +57,8 @@ Unsafe where the value may be a tensor of another framework, or an object of a c
 of its own: nothing holds a caller to an annotation. A `.data` on the way needs a tensor that is made in sight or asked
 for by `isinstance`. Unsafe, too, where an error of the old code may be expected: inside `try` with a handler that takes
 it, `pytest.raises` and the like, or in a function that this file calls there. Unsafe in functions of a project that
-records traces: a trace warns of both, in other words.
+records traces: a trace warns of both, in other words. So is `float(x.numpy())` where somebody may wait for a warning:
+NumPy warns of an array that has dimensions.
 
 `.numpy()[0]` on a tensor of one element gives a NumPy scalar, which keeps float32 arithmetic:
 `torch.tensor(0.1).item() == 0.1` is `False`, `torch.tensor(0.1).numpy() == 0.1` is `True`. It is therefore reported
@@ -79,7 +80,7 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, Dtype, FileContext, Grad, Kind, Rule, Triggers, Value
-from torchlint.rules.evidence.expected_errors import error_not_expected
+from torchlint.rules.evidence.expected_errors import error_not_expected, warning_not_expected
 from torchlint.rules.evidence.finding_reasons import tensor_step
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.torch_defaults import number_not_traced
@@ -166,8 +167,15 @@ def _repair(node: cst.Call, used: cst.BaseExpression, word: str, around: str, co
         edits.append(Edit(start, first, ""))
     if any("#" in context.source.slice(edit.start, edit.end) for edit in edits):
         return None
-    assumed = (known, error_not_expected(node, context), number_not_traced(node, context))
-    return Fix(f"Use `.{word}()`", tuple(edits), assumed)
+    assumed = [known, error_not_expected(node, context), number_not_traced(node, context)]
+    if _asks_an_array(used) and context.value(source).rank != 0:
+        assumed.append(warning_not_expected(node, context))
+    return Fix(f"Use `.{word}()`", tuple(edits), tuple(assumed))
+
+
+def _asks_an_array(used: cst.BaseExpression) -> bool:
+    """Whether the array itself is asked for its number, ``float(x.numpy())``: NumPy warns if it has dimensions."""
+    return isinstance(used, cst.Call) and isinstance(used.func, cst.Name)
 
 
 def _source(node: cst.Call, context: FileContext) -> cst.BaseExpression:
@@ -222,6 +230,7 @@ RULE = Rule(
         "is-torch-tensor",
         "error-not-expected",
         "not-traced",
+        "warning-not-expected",
     ),
     visit={cst.Call: check},
 )
