@@ -1,12 +1,55 @@
-"""Whether a value that is read needs no `.detach()`: grad mode is off, and it goes into a write and nowhere else."""
+"""Whether a value that is read needs no `.detach()`: nothing that is done with it there records a graph."""
 
 from __future__ import annotations
+
+import ast
 
 import libcst as cst
 
 from torchlint.rules.api import FileContext
+from torchlint.rules.data.other_operands import keeps_nothing
 from torchlint.rules.data.write_repair import grad_is_off, is_unused, moves_into_block
 from torchlint.rules.evidence.tensor_uses import ALIKE
+
+_COMPARING = frozenset("eq ne lt le gt ge".split())
+_KEPT = frozenset("cpu long int bool view reshape squeeze unsqueeze flatten".split())
+"""Methods between a value and its conversion that give it in another form, and a graph no more than it has."""
+_LEAVING = frozenset({"numpy", "tolist", "item"})
+
+
+def records_nothing(node: cst.Attribute, context: FileContext) -> bool:
+    """Whether what is done with a value records no graph: it is compared, or converted and carries no gradient."""
+    place = context.python(node)
+    if not isinstance(place, ast.Attribute):
+        return False
+    return _is_compared(place, context) or _is_converted(place, context)
+
+
+def _is_compared(place: ast.Attribute, context: FileContext) -> bool:
+    """Whether a value is compared with what keeps nothing of it: ``pred == y.data``, ``pred.eq(y.data)``."""
+    match above := context.parent(place):
+        case ast.Compare(left=left, ops=ops, comparators=others):
+            sides = [each for each in (left, *others) if each is not place]
+            are_orders = not any(isinstance(each, ast.In | ast.NotIn | ast.Is | ast.IsNot) for each in ops)
+            return are_orders and all(keeps_nothing(each, how, context) for each in sides for how in ops)
+        case ast.Call(func=ast.Attribute(value=receiver, attr=word), args=[_], keywords=[]):
+            return word in _COMPARING and above.func is not place and context.value(receiver).is_tensor
+    return False
+
+
+def _is_converted(place: ast.Attribute, context: FileContext) -> bool:
+    """Whether a value that carries no gradient becomes an array or Python numbers: ``preds.data.cpu().numpy()``."""
+    if context.value(place.value).may_require_grad:
+        return False
+    inner: ast.expr = place
+    while isinstance(method := context.parent(inner), ast.Attribute):
+        call = context.parent(method)
+        if not isinstance(call, ast.Call) or call.func is not method or method.attr not in _KEPT | _LEAVING:
+            return False
+        if method.attr in _LEAVING:
+            return True
+        inner = call
+    return False
 
 
 def needs_no_detach(node: cst.Attribute, context: FileContext) -> bool:

@@ -69,9 +69,10 @@ A copy that nobody else holds may be written: `x.clone().data` becomes `x.detach
 tensor.
 
 Where the chain detaches anyway, `.data` is only dropped, and so it is where grad mode is off and an in-place method is
-given the value (`w.copy_(v.data)`), in the block that the repair of a write makes as well. `x.data[0]` of what may have
-no dimensions raises in both spellings, and wants `.item()` ([TNS204](data-as-scalar.md)): its fix is unsafe and says
-so.
+given the value (`w.copy_(v.data)`), in the block that the repair of a write makes as well. So it is where the value is
+compared (`pred == y.data`), which records no graph, and where what carries no gradient becomes an array or Python
+numbers (`pred.argmax(1).data.cpu().numpy()`). `x.data[0]` of what may have no dimensions raises in both spellings, and
+wants `.item()` ([TNS204](data-as-scalar.md)): its fix is unsafe and says so.
 
 Unsafe in a project that speaks of `torch.jit.trace`, `torch.onnx.export` and the like: a trace keeps what `.data` gives
 as a constant, whatever the input is later, and follows `.detach()`. Most often the constant is a bug.
@@ -97,7 +98,7 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NOT_WRITTEN_LATER, Decision
 from torchlint.diagnostics.model import Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
-from torchlint.rules.data.bare_operands import needs_no_detach
+from torchlint.rules.data.bare_operands import needs_no_detach, records_nothing
 from torchlint.rules.data.data_evidence import Evidence, is_tensor_by, tensor_evidence
 from torchlint.rules.data.data_use import (
     Use,
@@ -187,6 +188,8 @@ def _detaching(node: cst.Attribute, context: FileContext) -> tuple[str, tuple[Ed
         return "Drop `.data` behind `.detach()`", (dropped(node, context),)
     if needs_no_detach(node, context):
         return "Drop `.data` where grad mode is off", (dropped(node, context),)
+    if records_nothing(node, context):
+        return "Drop `.data` where no graph is recorded", (dropped(node, context),)
     source = copied(node)
     if source is not None and is_tensor(source, context).is_proven:
         return "Detach before the copy", (context.insert_after(source, ".detach()"), dropped(node, context))
