@@ -141,7 +141,10 @@ def all_kept(call: ast.Call, context: FileContext) -> Iterator[Kept]:
         return
     outer, _, _ = _wrapped(call, context)
     every = context.parent(outer)
-    if isinstance(every, ast.ListComp) and every.elt is outer and isinstance(model, ast.Name):
+    elements = (
+        every.elt if isinstance(every, ast.ListComp) else every.value if isinstance(every, ast.DictComp) else None
+    )
+    if isinstance(every, _COLLECTING) and elements is outer and isinstance(model, ast.Name):
         several = _kept(every, each_of(model.id, every), context)
         if several is not None:
             yield several
@@ -160,15 +163,28 @@ def all_kept(call: ast.Call, context: FileContext) -> Iterator[Kept]:
             yield kept
 
 
-def each_of(word: str, node: ast.For | ast.ListComp | ast.GeneratorExp) -> str:
-    """Return the code of what a loop takes a name's objects of, ``zip`` and ``enumerate`` seen through; else the name.
+_COLLECTING = (ast.ListComp, ast.DictComp)
+
+
+def each_of(word: str, node: ast.For | ast.ListComp | ast.DictComp | ast.GeneratorExp) -> str:
+    """Return the code of what a loop takes a name's objects of; the name where it does not.
+
+    ``zip``, ``enumerate`` and the ``values()`` and ``items()`` of a dict are seen through.
 
     What happens to each of them happens to all: ``[net.state_dict() for net in nets]``.
     """
     clauses: list[ast.For | ast.comprehension] = [node] if isinstance(node, ast.For) else [*node.generators]
     for each in clauses:
         match each.target, each.iter:
+            case ast.Name(id=bound), ast.Call(func=ast.Attribute(value=source, attr="values"), args=[]) if (
+                bound == word
+            ):
+                return ast.unparse(source)
             case ast.Name(id=bound), source if bound == word:
+                return ast.unparse(source)
+            case ast.Tuple(elts=[_, ast.Name(id=bound)]), ast.Call(
+                func=ast.Attribute(value=source, attr="items"), args=[]
+            ) if bound == word:
                 return ast.unparse(source)
             case ast.Tuple(elts=[_, ast.Name(id=bound)]), ast.Call(
                 func=ast.Name(id="enumerate"), args=[source, *_]

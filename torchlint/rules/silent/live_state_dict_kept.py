@@ -8,7 +8,8 @@ optimizer, a function that trains the model, or another `load_state_dict`, to wh
 returned. A class that keeps the weights where a comparison tells the better from the worse, as early stopping does, has
 others train the model meanwhile; another file that loads what is kept counts, too. So does a class that keeps the
 weights, trains the model in another method and loads them back in a third, and a module that loads its own ones. What
-is kept of each of several models, `[m.state_dict() for m in models]`, is looked at as that of one.
+is kept of each of several models, `[m.state_dict() for m in models]` or the same in a dict, is looked at as that of
+one.
 
 Silent are deep copies, `{k: v.clone() ...}`, what is saved or loaded before the model changes, the weights of another
 model than the one that is trained, and a model that is built anew before it is trained.

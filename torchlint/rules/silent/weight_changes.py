@@ -11,6 +11,7 @@ from torchlint.rules.silent.kept_weights import each_of
 _TRAINING = re.compile(r"(^|_)(train|fit|finetune)(_|$)")
 _LEARNING = re.compile(r"(^|_)(learn|optimi[sz]e)(_|$)")
 """Methods by which the owner of a model trains it, as agents do."""
+_LOOPS = (ast.For, ast.ListComp, ast.DictComp, ast.GeneratorExp)
 _DEEPEST = 3
 """Functions that are called are followed this far to a step of an optimizer."""
 
@@ -115,7 +116,7 @@ def _all_of(node: ast.expr, context: FileContext) -> str:
         return ast.unparse(node.value)
     if isinstance(node, ast.Name):
         for above in context.ancestors(node):
-            if isinstance(above, ast.For | ast.ListComp | ast.GeneratorExp) and each_of(node.id, above) != node.id:
+            if isinstance(above, _LOOPS) and each_of(node.id, above) != node.id:
                 return each_of(node.id, above)
     return ast.unparse(node)
 
