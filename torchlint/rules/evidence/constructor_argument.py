@@ -338,9 +338,9 @@ def _by_words(node: cst.Call, argument: cst.BaseExpression, context: FileContext
     by_guard = _by_guard(argument, context)
     if by_guard is not None:
         return by_guard
-    place = context.python(argument)
+    place = context.python(argument)  # what libraries give, such as settings, is an `OTHER` that may be a number
     plain = not isinstance(place, ast.expr) or not has_parts(place, context)
-    plain = plain and context.value(argument).may(Kind.INTEGER)
+    plain = plain and context.value(argument).may(Kind.INTEGER | Kind.OTHER)
     fresh = _is_filled_at_once(node, context) or _is_parameter(node, context)
     if plain and (reads_as_size(argument) or _is_filled_at_once(node, context)):
         by_name = names_size(argument) and not fresh
