@@ -473,6 +473,9 @@ def reads_as_size(node: cst.BaseExpression) -> bool:
         case cst.BinaryOperation(left=left, operator=operator, right=right) if not isinstance(operator, cst.Divide):
             sides = [each for each in (left, right) if not isinstance(each, cst.Integer)]
             return bool(sides) and all(reads_as_size(each) for each in sides)
+        case cst.IfExp(body=one, orelse=other):
+            sides = [each for each in (one, other) if not isinstance(each, cst.Integer)]
+            return bool(sides) and all(reads_as_size(each) for each in sides)
         case cst.Subscript(
             value=cst.Attribute(attr=cst.Name(value="shape")), slice=[cst.SubscriptElement(slice=cst.Index())]
         ):
