@@ -82,9 +82,8 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Fix, Severity
-from torchlint.rules.api import Draft, FileContext, Function, Rule, Triggers
-from torchlint.rules.evidence.memory_reads import is_read
-from torchlint.rules.evidence.paths import header, reached_after, successors
+from torchlint.rules.api import Draft, FileContext, Rule, Triggers
+from torchlint.rules.evidence.memory_reads import first_read, is_read
 from torchlint.rules.evidence.uninitialised_parameters import is_of_sizes, read_without_initialisation
 
 _WORDS = {"empty": "zeros", "empty_like": "zeros_like", "new_empty": "new_zeros"}
@@ -129,7 +128,13 @@ def _named_read(call: ast.Call, context: FileContext) -> tuple[str, ast.stmt] | 
             return None
     if scope is None or scope is not (context.function_around(call) or context.tree):
         return None
-    used = _first_read(statement, name, scope, context)
+    mentions = (each for each in context.inside(scope, ast.Name) if each.id == name)
+    joins = _has_elements(statement) and not any(isinstance(context.parent(each), ast.Subscript) for each in mentions)
+
+    def reads(node: ast.expr) -> bool:
+        return is_read(node, context) or (joins and _is_joined(node, context))
+
+    used = first_read(statement, name, scope, reads, context)
     return (name, used) if used is not None else None
 
 
@@ -175,41 +180,6 @@ def _has_memory(call: ast.Call) -> bool:
         if isinstance(each, ast.Constant) and (each.value == "meta" or (each.value == 0 and each.value is not False)):
             return False
     return not any(each.arg in ("out", None) for each in call.keywords)
-
-
-def _first_read(made: ast.stmt, name: str, scope: Function | ast.Module, context: FileContext) -> ast.stmt | None:
-    """Return a statement that computes with a name where nothing else has been done with it before."""
-    mentions = [each for each in context.inside(scope, ast.Name) if each.id == name]
-    if any((context.function_around(each) or context.tree) is not scope for each in mentions):
-        return None
-    first_in: dict[ast.AST, ast.Name] = {}
-    for each in sorted(mentions, key=lambda each: (_is_target(each, context), context.span(each))):
-        for above in context.ancestors(each):
-            first_in.setdefault(above, each)
-    joins = _has_elements(made) and not any(isinstance(context.parent(each), ast.Subscript) for each in mentions)
-    reads = {each for each in mentions if is_read(each, context) or (joins and _is_joined(each, context))}
-
-    def is_asked(node: ast.stmt) -> bool:
-        own = [each for part in header(node) for each in context.inside(part, ast.Name) if each.id == name]
-        return any(each in reads for each in own) and all(each in reads or _is_target(each, context) for each in own)
-
-    def ends(node: ast.stmt) -> bool:
-        return node in first_in and first_in[node] not in reads
-
-    following = successors(scope, context)
-    direct = [each for each in following.get(made, []) if is_asked(each)]
-    if direct:
-        return direct[0]
-    if any(ends(each) for each in following.get(made, [])):
-        return None
-    found = reached_after(made, following, changes=lambda _: True, ends=ends, is_asked=is_asked)
-    return found[1] if found is not None else None
-
-
-def _is_target(node: ast.Name, context: FileContext) -> bool:
-    """Whether an assignment binds the name, which it does when its value is there."""
-    above = context.parent(node)
-    return isinstance(above, ast.Assign) and above.value is not node
 
 
 def _has_elements(made: ast.stmt) -> bool:

@@ -28,7 +28,7 @@ from torchlint.rules.evidence.array_dimensions import has_dimensions
 from torchlint.rules.evidence.array_elements import holds_no_integers
 from torchlint.rules.evidence.container_members import member_doubt, members_doubt
 from torchlint.rules.evidence.legacy_types import tensor_type
-from torchlint.rules.evidence.memory_reads import is_read_at_once
+from torchlint.rules.evidence.memory_reads import is_read_at_once, is_read_by_name
 
 
 class ArgumentKind(Enum):
@@ -64,7 +64,7 @@ class Given:
     doubt: str = ""
     """Why it is not proven, as a clause, where there is more to say than that."""
     is_read: bool = False
-    """No size, for what is made of it is computed with where it is made."""
+    """No size, for what is made of it is computed with before anything is written to it."""
     by_name: bool = False
     """Nothing but its name speaks for a size: a list called ``length`` would become uninitialised memory."""
 
@@ -349,7 +349,7 @@ def _by_words(node: cst.Call, argument: cst.BaseExpression, context: FileContext
     if by_use is not None:
         return by_use
     made = context.python(node)
-    if isinstance(made, ast.expr) and is_read_at_once(made, context):
+    if isinstance(made, ast.expr) and (is_read_at_once(made, context) or is_read_by_name(made, context)):
         return Given(ArgumentKind.MIXED, False, f"`{brief(argument, context)}`", is_read=True)
     whole = isinstance(argument, cst.BinaryOperation) and holds_integers_only(argument)
     return Given(ArgumentKind.UNKNOWN, False, f"`{brief(argument, context)}`", seems_size=whole)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
-from torchlint.rules.api import FileContext
+from torchlint.rules.api import FileContext, Function, Kind
+from torchlint.rules.evidence.paths import header, reached_after, successors
 
 _COMPUTING_WORDS = frozenset(
     "abs add addmm argmax argmin bmm clamp cos cumsum div dot einsum exp log logsumexp matmul max maximum mean min "
@@ -18,7 +20,8 @@ _ADDING_WORDS = frozenset(
 _PLACES = ("torch.", "torch.nn.functional.", "torch.linalg.")
 _COMPUTING = frozenset(place + word for place in _PLACES for word in _COMPUTING_WORDS)
 _PASSING_ON = frozenset(
-    "contiguous cpu cuda expand flatten permute repeat reshape squeeze t to transpose unsqueeze view".split()
+    "contiguous cpu cuda expand expand_as flatten permute repeat reshape squeeze t to transpose unsqueeze view "
+    "view_as".split()
 )
 """Methods that give the same numbers elsewhere or in another form."""
 
@@ -49,13 +52,100 @@ def is_read_at_once(made: ast.expr, context: FileContext) -> bool:
 
     ``x * torch.FloatTensor(stds).cuda()``, ``torch.Tensor(scores).log()``, ``rows[at][:] = torch.Tensor(row)``.
     """
-    above = context.parent(made)
-    match above:
-        case ast.Assign(targets=[ast.Subscript(slice=parts)]):
-            return any(
-                isinstance(each, ast.Slice) for each in (parts.elts if isinstance(parts, ast.Tuple) else [parts])
-            )
-        case ast.Attribute(attr=word) if word in _PASSING_ON:
-            outer = context.parent(above)
-            return isinstance(outer, ast.Call) and outer.func is above and is_read_at_once(outer, context)
-    return is_read(made, context)
+    moved = _moved(made, context)
+    match context.parent(moved):
+        case ast.Assign(targets=[ast.Subscript(value=rows, slice=parts)]):
+            slices = parts.elts if isinstance(parts, ast.Tuple) else [parts]
+            return any(isinstance(each, ast.Slice) for each in slices) or _has_rows(rows, context)
+    return is_read(moved, context)
+
+
+def _moved(made: ast.expr, context: FileContext) -> ast.expr:
+    """Return the outermost expression that moves, reshapes or cuts what is made, and reads none of its numbers."""
+    while True:
+        match above := context.parent(made):
+            case ast.Attribute(attr=word) if word in _PASSING_ON:
+                outer = context.parent(above)
+                if not isinstance(outer, ast.Call) or outer.func is not above:
+                    return made
+                made = outer
+            case ast.Subscript(value=value, ctx=ast.Load()) if value is made:
+                made = above
+            case _:
+                return made
+
+
+def _has_rows(rows: ast.expr, context: FileContext) -> bool:
+    """Whether what is stored in an expression's parts is copied there: a list or a dict would keep the thing itself."""
+    known = context.value(rows)
+    return bool(known.kind) and known.must(Kind.TENSOR | Kind.ARRAY)
+
+
+def is_read_by_name(made: ast.expr, context: FileContext) -> bool:
+    """Whether a new tensor is given a name, moved and reshaped at most, and what happens to it first is a read.
+
+    ``lengths = torch.FloatTensor(lengths).cuda()``, then ``total / lengths``; of several targets the one in its place.
+    """
+    moved = _moved(made, context)
+    statement, target = context.parent(moved), None
+    if isinstance(statement, ast.Tuple):
+        place, statement = statement.elts.index(moved), context.parent(statement)
+        match statement:
+            case ast.Assign(targets=[ast.Tuple(elts=targets)]) if len(targets) == len(_elements(statement.value)):
+                target = targets[place]
+    elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target = statement.targets[0]
+    if not isinstance(target, ast.Name) or not isinstance(statement, ast.stmt):
+        return False
+    scope = context.scope_that_binds(target)
+    if scope is None or scope is not (context.function_around(made) or context.tree):
+        return False
+    return first_read(statement, target.id, scope, lambda each: is_read_at_once(each, context), context) is not None
+
+
+def _elements(value: ast.expr) -> list[ast.expr]:
+    """Return the elements of a tuple that is written down; none of one with a star, whose places shift."""
+    elements = value.elts if isinstance(value, ast.Tuple) else []
+    return [] if any(isinstance(each, ast.Starred) for each in elements) else elements
+
+
+def first_read(
+    made: ast.stmt,
+    name: str,
+    scope: Function | ast.Module,
+    reads: Callable[[ast.expr], bool],
+    context: FileContext,
+) -> ast.stmt | None:
+    """Return a statement that reads a name where nothing else has been done with it since a statement bound it."""
+    named = (each for each in context.inside(scope, ast.Name) if each.id == name)
+    mentions = [each for each in named if (context.scope_that_binds(each) or scope) is scope]
+    if any((context.function_around(each) or context.tree) is not scope for each in mentions):
+        return None
+    first_in: dict[ast.AST, ast.Name] = {}
+    for each in sorted(mentions, key=lambda each: (_is_target(each, context), context.span(each))):
+        for above in context.ancestors(each):
+            first_in.setdefault(above, each)
+    reading = {each for each in mentions if reads(each)}
+
+    def is_asked(node: ast.stmt) -> bool:
+        own = [each for part in header(node) for each in context.inside(part, ast.Name) if each.id == name]
+        read = any(each in reading for each in own)
+        return read and all(each in reading or _is_target(each, context) for each in own)
+
+    def ends(node: ast.stmt) -> bool:
+        return node in first_in and first_in[node] not in reading
+
+    following = successors(scope, context)
+    direct = [each for each in following.get(made, []) if is_asked(each)]
+    if direct:
+        return direct[0]
+    if any(ends(each) for each in following.get(made, [])):
+        return None
+    found = reached_after(made, following, changes=lambda _: True, ends=ends, is_asked=is_asked)
+    return found[1] if found is not None else None
+
+
+def _is_target(node: ast.Name, context: FileContext) -> bool:
+    """Whether an assignment binds the name, which it does when its value is there."""
+    above = context.parent(node)
+    return isinstance(above, ast.Assign) and above.value is not node
