@@ -87,15 +87,32 @@ def _called(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def _keys_of_samples(file: File, function: Function) -> frozenset[str]:
-    """Return the keys of a data set's own samples, which a method of it, such as ``plot(sample)``, may be handed."""
+    """Return the keys of a data set's own samples, which a method of it, such as ``plot(sample)``, may be handed.
+
+    So are those of the classes of the file that derive from it: a base class leaves it to them to make samples.
+    """
     owner = file.index.parents.get(function)
     if not isinstance(owner, ast.ClassDef) or function.name.startswith("__"):
         return frozenset()
     known = file.classes.of(owner)
     if not known.is_dataset:
         return frozenset()
-    giving = _GIVING | {word for each in known.line() for word in each.home.index.told(_helpers, each.node)}
-    return frozenset(key for each in known.line() for key in _keys(each, giving - {function.name}))
+    kin = [known, *(file.classes.of(each) for each in file.index.told(_heirs, owner))]
+    line = list(dict.fromkeys(part for each in kin for part in each.line()))
+    giving = _GIVING | {word for each in line for word in each.home.index.told(_helpers, each.node)}
+    return frozenset(key for each in line for key in _keys(each, giving - {function.name}))
+
+
+def _heirs(index: AstIndex, node: ast.ClassDef) -> tuple[ast.ClassDef, ...]:
+    """Return the classes of a file that derive from one, by the names of their bases."""
+    below, found = {node.name}, []
+    (*_, module) = index.ancestors(node)
+    for each in index.inside(module, ast.ClassDef):
+        bases = (base.value if isinstance(base, ast.Subscript) else base for base in each.bases)
+        if any(last_word_of_name(base) in below for base in bases):
+            below.add(each.name)
+            found.append(each)
+    return tuple(found)
 
 
 def _helpers(index: AstIndex, node: ast.ClassDef) -> frozenset[str]:
