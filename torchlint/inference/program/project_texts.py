@@ -49,7 +49,7 @@ TRACES, TAKES, BINDS, CALLS, HANDLES, HANDS_NONE = "tracing", "name", "binding",
 SPELLS, DEFINES, BINDS_INIT, RECORDS, OVERRIDES = "word", "method", "initialisers", "recording", "attribute"
 WATCHES, MAKES_ERRORS, TELLS_ERRORS = "watcher", "warning filter", "handler of one error"
 STARS, READS_ANNOTATIONS, HANDS_ON, INITIALISES = "star", "annotations", "given", "parameter"
-TESTS, ENTERS = "tests", "entered"
+TESTS, ENTERS, SUBCLASSES = "tests", "entered", "subclass of tensors"
 DEFINES_BELOW, IMPORTS, CALLS_JOINED = "definition", "import", "method of a class joined to this one"
 
 HERE, ANYWHERE, INSIDE, TORCH = "here", "anywhere", "inside", "torch"
@@ -66,6 +66,7 @@ _OF_A_TEXT: dict[str, tuple[Callable[[Facts], bool], str]] = {
     BINDS_INIT: (lambda each: each.binds_init, "rebinds functions of `nn.init`"),
     RECORDS: (lambda each: each.records, "records traces"),
     TRACES: (lambda each: each.traces, "traces or scripts code"),
+    SUBCLASSES: (lambda each: each.subclasses_tensors, "has a subclass of `Tensor`"),
 }
 """What is asked of one text after the other, and the clause about the first of which it holds."""
 

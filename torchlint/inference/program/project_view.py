@@ -39,6 +39,7 @@ from torchlint.inference.program.project_texts import (
     RECORDS,
     SPELLS,
     STARS,
+    SUBCLASSES,
     TAKES,
     TELLS_ERRORS,
     TESTS,
@@ -50,6 +51,7 @@ from torchlint.inference.program.project_texts import (
 )
 from torchlint.inference.program.signals import Signal
 from torchlint.inference.program.source_files import read_whole
+from torchlint.inference.program.text_patterns import subclasses_tensors
 from torchlint.syntax.ast_index import AstIndex
 
 _DIGEST = re.compile(r"[0-9a-f]{64} ")
@@ -102,6 +104,14 @@ class ProjectView:
     def traces(self) -> str | None:
         """Who traces or scripts modules elsewhere in the project, so that a function here may be among them."""
         return self._ask(TRACES)
+
+    @property
+    def subclasses_tensors(self) -> str | None:
+        """Who has a subclass of ``Tensor``, this file included."""
+        own = self._index
+        if own is not None and subclasses_tensors(own.source.utf8):
+            return "this file has a subclass of `Tensor`"
+        return self._ask(SUBCLASSES)
 
     @property
     def binds_init(self) -> str | None:

@@ -10,7 +10,12 @@ from torchlint.inference.program.annotation_readers import reads_annotations
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, Setters, setters
 from torchlint.inference.program.device_makers import makers
 from torchlint.inference.program.source_files import text_and_tree, tree_in
-from torchlint.inference.program.text_patterns import binds_initialisers, records_traces, traces_or_scripts
+from torchlint.inference.program.text_patterns import (
+    binds_initialisers,
+    records_traces,
+    subclasses_tensors,
+    traces_or_scripts,
+)
 from torchlint.inference.program.warning_filters import makes_errors
 from torchlint.source.notebook import SUFFIX
 from torchlint.syntax.ast_index import AstIndex
@@ -27,10 +32,11 @@ class Facts:
     makes_errors: bool
     reads_annotations: bool
     makes_devices: frozenset[str]
+    subclasses_tensors: bool
 
 
-NOTHING = Facts(Setters(frozenset()), False, False, False, False, False, frozenset())
-UNREADABLE = Facts(Setters(frozenset({DTYPE, DEVICE, TENSOR_TYPE})), True, True, True, True, True, frozenset())
+NOTHING = Facts(Setters(frozenset()), False, False, False, False, False, frozenset(), False)
+UNREADABLE = Facts(Setters(frozenset({DTYPE, DEVICE, TENSOR_TYPE})), True, True, True, True, True, frozenset(), True)
 
 
 def facts_of(path: str, raw: bytes) -> Facts:
@@ -54,4 +60,5 @@ def _facts_of(raw: bytes, tree: Callable[[], AstIndex | None]) -> Facts:
         makes_errors(raw, tree),
         reads_annotations(raw),
         makers(raw, tree),
+        subclasses_tensors(raw),
     )

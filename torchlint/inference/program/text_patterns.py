@@ -1,4 +1,4 @@
-"""What a text may do, by patterns in it: trace code, rebind functions of `nn.init`, define a method."""
+"""What a text may do, by patterns in it: trace code, rebind functions of `nn.init`, define a method or a tensor."""
 
 from __future__ import annotations
 
@@ -30,6 +30,10 @@ _NAMING_INIT = re.compile(rb"\bnn\.init\b|\bimport\b[^\n;]*\binit\b")
 _BINDING_ANY = re.compile(
     rb"setattr\(\s*(?!self\s*,)[^,\n]+,\s*(?![\"'])|(?:vars\(|(?<!self)\.__dict__)[\w.]*\)?\s*(?:\[|\.update)"
 )
+_OF_TENSORS = re.compile(
+    rb"\bclass\s+\w+\s*\((?:[^()\[\]]*[,\s.])?Tensor\s*[,)]|\bas_subclass\(|\b_make_(?:wrapper_)?subclass\("
+)
+"""A class below ``Tensor``, or code that makes objects of one."""
 _IMPORTING = (
     rb"(?:^|[;:\"'(>\r]|\\n)[ \t]*(?:import[ \t]+[^\n#\"']*\b%(word)b\b"
     rb"|from(?:[ \t]+|(?=\.))[^\n#\"':/]*(?:\b%(word)b\b[^\n#\"':/]*\bimport\b|\bimport\b[^\n#]*\b%(word)b\b))"
@@ -85,6 +89,11 @@ def defines(text: bytes, method: str, is_read: bool = False) -> bool:
         if binding.match(text, found.end()) is not None and _BOUND_IN_CLASS.match(line) is not None:
             return True
     return False
+
+
+def subclasses_tensors(text: bytes) -> bool:
+    """Whether a text has a class below ``Tensor``, or makes objects of one."""
+    return (b"Tensor" in text or b"subclass" in text) and _OF_TENSORS.search(text) is not None
 
 
 def records_traces(text: bytes) -> bool:

@@ -47,8 +47,9 @@ y = torch.tensor(w * 2)  # warning
 Safe: same values, dtype, device, strides and `requires_grad`, always a copy (measured on torch 2.13 for contiguous,
 transposed, expanded, strided, empty and 0-dim tensors, parameters, integers and bools); only the warning is gone.
 Unsafe where somebody may wait for that warning, as `pytest.warns` does or a filter that makes errors of warnings, where
-a file of the project may set a default device, to which `torch.tensor(t)` moves its result, and where the
-code does not show that `t` is a tensor. Shown is what torch's own functions and layers give, what is computed of that,
+a file of the project may set a default device, to which `torch.tensor(t)` moves its result, where a file of the project
+has a subclass of `Tensor`, whose class `.detach()` keeps and `torch.tensor` does not, and where the code does not show
+that `t` is a tensor. Shown is what torch's own functions and layers give, what is computed of that,
 a name or an attribute bound to nothing else, and what `isinstance` or `torch.is_tensor` says. An annotation, an
 element of an annotated list and a method such as `argmax`, `split`, `max` or `detach` of an unknown object show
 nothing: arrays and classes of your own have them too, and code that wraps a value in `torch.tensor` is often handed a
@@ -84,6 +85,7 @@ from torchlint.rules.evidence.legacy_types import name_node
 from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.primaries import is_primary
 from torchlint.rules.evidence.tensor_proof import is_tensor
+from torchlint.rules.evidence.tensor_subclasses import of_no_subclass
 from torchlint.rules.evidence.torch_defaults import default_device_unchanged
 
 _OTHERWISE = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp, ast.Constant, ast.JoinedStr)
@@ -118,7 +120,8 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         elif (owner := detached_owner(source.value, context)) is not None:
             known = is_tensor(owner, context)
         kept = (*callable_is_kept(node.func, "tensor", context), warning_not_expected(node, context))
-        fix = fix.assuming(known, default_device_unchanged(context), *kept)
+        plain = of_no_subclass(source.value, context)
+        fix = fix.assuming(known, plain, default_device_unchanged(context), *kept)
     cuts = context.value(source.value).grad & Grad.ATTACHED and context.mode(source.value) & Mode.ON
     severity = Severity.WARNING if cuts else Severity.LEGACY
     yield Draft(at, message, confidence, (value_step(source.value, what, context),), fix, severity)

@@ -95,7 +95,8 @@ pass `Variable(x)`.
 
 No fix where a comment would be lost, for `name=` and for `map(Variable, ...)`.
 
-Rare worlds: `Variable` makes a plain tensor of a subclass, `.detach()` keeps the subclass.
+`Variable` makes a plain tensor of an object of a subclass, and `.detach()` keeps the class. Where a file of the project
+has a class below `Tensor`, or calls `as_subclass`, the fix is unsafe but for what torch makes right there.
 
 ## References
 
@@ -123,6 +124,7 @@ from torchlint.rules.evidence.finding_reasons import import_step
 from torchlint.rules.evidence.kept_meaning import callable_is_kept, rebinding
 from torchlint.rules.evidence.removal import does_nothing
 from torchlint.rules.evidence.tensor_proof import is_tensor
+from torchlint.rules.evidence.tensor_subclasses import of_no_subclass
 from torchlint.rules.evidence.torch_defaults import detach_not_traced
 from torchlint.rules.evidence.variable_calls import VariableCall, brief, is_literal, last_name, names_variable, read
 from torchlint.rules.variable.none_values import is_not_none
@@ -150,6 +152,8 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         return
     message, fix = _judged(wrapper, context)
     fix = fix and fix.assuming(*callable_is_kept(wrapper.call.func, "Variable", context))
+    if fix and wrapper.data is not None:
+        fix = fix.assuming(of_no_subclass(wrapper.data.value, context))
     refused = wrapper.data is not None and wrapper.plain and context.value(wrapper.data.value).must(_REFUSED)
     severity = Severity.ERROR if refused else Severity.LEGACY
     yield Draft(wrapper.word, message, Confidence.CERTAIN, (import_step(wrapper.call.func, context),), fix, severity)
@@ -314,6 +318,7 @@ RULE = Rule(
     "variable-wrapper",
     Triggers(names=("Variable",)),
     assumes=(
+        "is-torch-tensor",
         "is-not-none",
         "error-not-expected",
         "value-carries-no-gradient",
