@@ -100,6 +100,30 @@ def test_parts_that_do_not_fit_on_one_line(text: str, expected: str) -> None:
     assert broken(text, Edit(at, at + 5, word), limit=48) == expected.replace(".W", word)
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x = f(\n    a, g(b.data, bbbbbbbbbbbbbbbbb), c\n)\n",
+         "x = f(\n    a,\n    g(b.detach(), bbbbbbbbbbbbbbbbb),\n    c,\n)\n"),
+        ("x = f(\n    a, g(b.data, bbbbbbbbbbbbbbbbb), c,\n)\n",
+         "x = f(\n    a,\n    g(b.detach(), bbbbbbbbbbbbbbbbb),\n    c,\n)\n"),
+        ("x = [\r\n\ta.data, b(bbbbbbbbbbbbbbbbbbbbbbbbbbb)\r\n]\r\n",
+         "x = [\r\n\ta.detach(),\n\tb(bbbbbbbbbbbbbbbbbbbbbbbbbbb),\r\n]\r\n"),
+        ("x = f(a,\n    b, g(b.data, bbbbbbbbbbbbbbbbb), c\n)\n",
+         "x = f(a,\n    b, g(b.detach(), bbbbbbbbbbbbbbbbb), c\n)\n"),
+        ("x = f(\n    a.data, g(bbbbbbbbbbbbbbbbbb), ccc)\n",
+         "x = f(\n    a.detach(), g(bbbbbbbbbbbbbbbbbb), ccc)\n"),
+        ("x = [\n    f(b.data, bbbb) for b in cccccccccccc\n]\n",
+         "x = [\n    f(b.detach(), bbbb) for b in cccccccccccc\n]\n"),
+        ("x = f(\n    a, g(b.data, bbbbbbbbbbbbbbbbbbbbbb)\n)\n",
+         "x = f(\n    a, g(\n        b.detach(),\n        bbbbbbbbbbbbbbbbbbbbbb,\n    )\n)\n"),
+    ],
+    ids=["a row of its own", "a last comma", "crlf", "not all", "an end behind", "one part", "a part too long"],
+)  # fmt: skip
+def test_a_row_that_holds_all_of_a_bracket_is_broken_between_its_parts(text: str, expected: str) -> None:
+    assert longer(text) == expected
+
+
 def test_an_argument_that_is_added_and_a_name_that_grows_are_broken_around() -> None:
     edits = Edit(10, 16, "tensor"), Edit(36, 36, ", dtype=float")
     laid = broken("x = torch.Tensor([1.0, 2.0, 3.0], [4])\n"[:-2] + ")\n", *edits)

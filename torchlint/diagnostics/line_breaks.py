@@ -65,6 +65,8 @@ class _Tokens:
 
     pairs: dict[int, list[_Pair]] = field(default_factory=dict)
     left_open: dict[int, list[int]] = field(default_factory=dict)
+    whole: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """Rows that hold all of what stands in a bracket around them, with the commas between its parts."""
     kept: set[int] = field(default_factory=set)
     """Rows that hold a comment or a part of a string of several rows."""
 
@@ -141,6 +143,11 @@ def _tokens(text: str) -> _Tokens | None:
                 close = begins[row - 1] + column
                 if opened != row - 1:
                     made.left_open.setdefault(opened, []).append(at)
+                    is_whole = (
+                        row == opened + 3 and _ends_its_row(text, at) and not text[begins[row - 1] : close].strip()
+                    )
+                    if is_whole and between and at not in is_one_part:
+                        made.whole[opened + 1] = tuple(between)
                 elif not is_index and text[at + 1 : close].strip():
                     parts = () if at in is_one_part else tuple(between)
                     made.pairs.setdefault(opened, []).append(_Pair(at, close, parts))
@@ -152,6 +159,11 @@ def _tokens(text: str) -> _Tokens | None:
     except (tokenize.TokenError, SyntaxError):
         return None
     return made
+
+
+def _ends_its_row(text: str, at: int) -> bool:
+    """Whether nothing stands behind a place of a text in its row."""
+    return not text[at + 1 :].partition("\n")[0].strip()
 
 
 def _is_indexed(word: str) -> bool:
@@ -172,6 +184,8 @@ def _chosen(
     indent = len(line) - len(line.lstrip())
     moved = any(at <= each.end <= at + indent for each in touched)
     breaks = _Breaks(line, at, pairs, limit, unit)
+    if number in tokens.whole and (changes := breaks.at_commas(tokens.whole[number], line[:indent])):
+        return changes
     for pair in [*grown, *outermost[::-1]] if moved else grown:
         if any(one > pair.open for one in tokens.left_open.get(number, ())):
             continue
@@ -223,6 +237,20 @@ class _Breaks:
             return None
         within = self.at_pair(alone, inner)
         return None if within is None else [*changes, *within]
+
+    def at_commas(self, commas: tuple[int, ...], indent: str) -> list[_Placed] | None:
+        """Put each part of a row that is all of a bracket on a line of its own; None where the limit does not allow."""
+        last = self.at + len(self.line.rstrip())
+        ends_with_comma = commas[-1] == last - 1
+        between = commas[:-1] if ends_with_comma else commas
+        starts = [self.at, *(each + 1 for each in between)]
+        parts = zip(starts, [*between, last - ends_with_comma], strict=True)
+        if not between or not all(self._fits(indent, self._text(start, end) + ",") for start, end in parts):
+            return None
+        changes = [self._behind(each, each + 1 + self._blanks(each + 1), indent) for each in between]
+        if not ends_with_comma:
+            changes.append((_Change(last, last, ","), (self._text(last - 1, last), "")))
+        return changes
 
     def _inside(self, pair: _Pair) -> list[_Pair]:
         return [each for each in self.pairs if pair.open < each.open < pair.close]
