@@ -44,6 +44,32 @@ def test_an_import_goes_that_no_other_file_takes(tmp_path: Path) -> None:
     assert changed == {"nets.py": NETS.replace("from torch.autograd import Variable\n", "")}
 
 
+PROGRAM = "import os\nimport sys\nimport time\n\n" + NETS + "\n\nfor step in range(2):\n    print(make(), step)\n"
+
+
+@pytest.mark.parametrize("other", ["print('train')\n", "import trainer\n", "train = 3\nprint(train)\n"])
+def test_unused_imports_of_a_program_are_an_oversight(tmp_path: Path, other: str) -> None:
+    changed = check_runs_alike(tmp_path, {"train.py": PROGRAM, "trainer.py": "", "main.py": other}, "train.py")
+    assert changed == {"train.py": PROGRAM.replace("from torch.autograd import Variable\n", "")}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "from train import make\n\nprint(make())\n",
+        "import importlib\n\nnets = importlib.import_module('train')\nprint(nets.make())\n",
+        "exec(open('train.py').read())\n",
+    ],
+)
+def test_a_program_that_is_imported_may_be_there_for_its_names(tmp_path: Path, other: str) -> None:
+    assert "train.py" not in check_runs_alike(tmp_path, {"train.py": PROGRAM, "main.py": other}, "train.py")
+
+
+def test_without_work_of_its_own_a_module_may_be_there_for_its_names(tmp_path: Path) -> None:
+    module = PROGRAM.partition("\n\nfor ")[0]
+    assert check_runs_alike(tmp_path, {"train.py": module, "main.py": "print(1)\n"}, "train.py") == {}
+
+
 def test_a_chain_of_stars_keeps_the_import(tmp_path: Path) -> None:
     files = {
         "lib/__init__.py": "from .nets import *\n",

@@ -82,9 +82,10 @@ Unsafe, with the reason in the fix's title, where
 - the module is a public one of a package: other projects may take the name from it.
 
 Names may be there for others: silent in `__init__.py`, in modules that only import, in files that themselves import
-`*` (unsafe in those that are scripts, with an `if __name__ == "__main__":`), under `try`, and for
+`*` (reported in those that are scripts, with an `if __name__ == "__main__":`), under `try`, and for
 `import Variable as Variable`, which says "re-exported". Unsafe in a file without `__all__` in which three other imports
-are unused too.
+are unused too. Neither counts in a program: a file with that guard, or with a loop outside of functions, that no other
+file of the project imports.
 
 ## References
 
@@ -225,7 +226,9 @@ def _lists_its_names(context: FileContext) -> bool:
 
 
 def _is_habit(context: FileContext) -> str | None:
-    """Several imports that nothing uses may be there for ``from this_file import *``."""
+    """Several imports that nothing uses may be there for ``from this_file import *``: not in what is run alone."""
+    if _is_program(context):
+        return None
     if any(_imports_all(each) for each in context.tree.body):
         return "the file itself imports `*`, and may be imported so"
     bound: set[str] = set()
@@ -239,6 +242,15 @@ def _is_habit(context: FileContext) -> str | None:
     if len(bound - used) < _HABIT or _lists_its_names(context):
         return None
     return "other imports are unused too, so the file may be there for its names"
+
+
+def _is_program(context: FileContext) -> bool:
+    """Whether a file does its work when it is read, and no other file of the project imports it.
+
+    Cells of a notebook may be taken by words that no import has: ``%run``.
+    """
+    works = any(_is_script_part(each) or isinstance(each, ast.For | ast.While) for each in context.tree.body)
+    return works and not context.source.path.endswith(".ipynb") and context.other_texts.importer is None
 
 
 def _is_used(name: str, context: FileContext) -> bool:
