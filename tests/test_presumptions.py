@@ -367,7 +367,7 @@ LINES = [
     )),
     *((DEFAULT, line) for line in (
         "return torch.Tensor(by)",
-        "return torch.FloatTensor(limits)",
+        "return torch.FloatTensor(limits[0])",
         "return Variable(by)",
         "return torch.tensor(x).new_zeros(2).data + by",
         "if torch.is_tensor(by):\n        return Variable(by), by.data",

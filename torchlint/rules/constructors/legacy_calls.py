@@ -175,10 +175,10 @@ def why(call: Construction, context: FileContext) -> tuple[str, ...]:
     steps = []
     if call.given.doubt:
         steps.append(f"{_claimed(call.given)} rests on a claim: {call.given.doubt}")
+    elif call.given.because:
+        steps.append(call.given.because)
     elif call.confidence is Confidence.LIKELY and call.given.kind is ArgumentKind.SIZE:
         steps.append(f"the name or the use of {call.given.what} suggests a size; nothing proves it")
-    elif call.given.is_read:
-        steps.append(f"what is made of {call.given.what} is read before anything is written to it, as no size is")
     if call.given.kind is ArgumentKind.UNKNOWN:
         steps.append(f"nothing in the code tells what {call.given.what} is")
     if call.type.device is None:

@@ -24,6 +24,7 @@ from torchlint.rules.evidence.argument_evidence import (
     rests_on_annotation,
     shape_by_use,
 )
+from torchlint.rules.evidence.argument_forms import kind_by_form
 from torchlint.rules.evidence.array_dimensions import has_dimensions
 from torchlint.rules.evidence.array_elements import holds_no_integers
 from torchlint.rules.evidence.container_members import member_doubt, members_doubt
@@ -63,13 +64,14 @@ class Given:
     """One integer, and where it is a tensor, the legacy call or what is done with its result raises."""
     doubt: str = ""
     """Why it is not proven, as a clause, where there is more to say than that."""
-    is_read: bool = False
-    """No size, for what is made of it is computed with before anything is written to it."""
+    because: str = ""
+    """What speaks for the kind without proving it, as a clause."""
     by_name: bool = False
     """Nothing but its name speaks for a size: a list called ``length`` would become uninitialised memory."""
 
 
 EMPTY_STORAGE = "an empty storage"
+_READ = "is read before anything is written to it, as no size is"
 _EMPTY = Given(ArgumentKind.EMPTY, True, "nothing")
 _SIZE_KINDS = Kind.INTEGER | Kind.SIZE
 _ALWAYS_REFUSED = Kind.NONE | Kind.STRING
@@ -85,18 +87,8 @@ _RESIZES = frozenset({"resize_", "resize_as_"})
 # fmt: on
 _SEQUENCE_MAKERS = frozenset({"list", "tuple", "range", "sorted"})
 _FITTED = frozenset(
-    {
-        "classes_",
-        "coef_",
-        "cluster_centers_",
-        "components_",
-        "dual_coef_",
-        "explained_variance_",
-        "feature_importances_",
-        "labels_",
-        "singular_values_",
-        "support_vectors_",
-    }
+    "classes_ coef_ cluster_centers_ components_ dual_coef_ explained_variance_ feature_importances_ labels_ "
+    "singular_values_ support_vectors_".split()
 )
 """Attributes of fitted scikit-learn estimators that are arrays with dimensions."""
 _REDUCTIONS = frozenset({"sum", "prod", "max", "min", "mean", "argmax", "argmin", "count_nonzero", "std", "var"})
@@ -338,21 +330,34 @@ def _by_words(node: cst.Call, argument: cst.BaseExpression, context: FileContext
     by_guard = _by_guard(argument, context)
     if by_guard is not None:
         return by_guard
+    shown, by_form = f"`{brief(argument, context)}`", _by_form(argument, context)
+    if by_form is not None:
+        return by_form
     place = context.python(argument)  # what libraries give, such as settings, is an `OTHER` that may be a number
     plain = not isinstance(place, ast.expr) or not has_parts(place, context)
     plain = plain and context.value(argument).may(Kind.INTEGER | Kind.OTHER)
     fresh = _is_filled_at_once(node, context) or _is_parameter(node, context)
     if plain and (reads_as_size(argument) or _is_filled_at_once(node, context)):
         by_name = names_size(argument) and not fresh
-        return Given(ArgumentKind.SIZE, False, f"`{brief(argument, context)}`", by_name=by_name)
+        return Given(ArgumentKind.SIZE, False, shown, by_name=by_name)
     by_use = _by_use(argument, context)
     if by_use is not None:
         return by_use
     made = context.python(node)
     if isinstance(made, ast.expr) and (is_read_at_once(made, context) or is_read_by_name(made, context)):
-        return Given(ArgumentKind.MIXED, False, f"`{brief(argument, context)}`", is_read=True)
+        return Given(ArgumentKind.MIXED, False, shown, because=f"what is made of {shown} {_READ}")
     whole = isinstance(argument, cst.BinaryOperation) and holds_integers_only(argument)
-    return Given(ArgumentKind.UNKNOWN, False, f"`{brief(argument, context)}`", seems_size=whole)
+    return Given(ArgumentKind.UNKNOWN, False, shown, seems_size=whole)
+
+
+def _by_form(node: cst.BaseExpression, context: FileContext) -> Given | None:
+    """Read how an argument is written, and what a parameter's default is."""
+    place = context.python(node)
+    found = kind_by_form(place, context) if isinstance(place, ast.expr) else None
+    if found is None:
+        return None
+    kind = ArgumentKind.SIZE if found[0] is Kind.INTEGER else ArgumentKind.MIXED
+    return Given(kind, False, f"`{brief(node, context)}`", because=found[1])
 
 
 def _by_guard(node: cst.BaseExpression, context: FileContext) -> Given | None:
