@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from torchlint.rules.api import FileContext, Function, Kind
+from torchlint.rules.api import FileContext, Function, Kind, remembered
 from torchlint.rules.evidence.paths import header, reached_after, successors
 
 _COMPUTING_WORDS = frozenset(
@@ -117,23 +117,16 @@ def first_read(
     context: FileContext,
 ) -> ast.stmt | None:
     """Return a statement that reads a name where nothing else has been done with it since a statement bound it."""
-    named = (each for each in context.inside(scope, ast.Name) if each.id == name)
-    mentions = [each for each in named if (context.scope_that_binds(each) or scope) is scope]
-    if any((context.function_around(each) or context.tree) is not scope for each in mentions):
-        return None
-    first_in: dict[ast.AST, ast.Name] = {}
-    for each in sorted(mentions, key=lambda each: (_is_target(each, context), context.span(each))):
-        for above in context.ancestors(each):
-            first_in.setdefault(above, each)
-    reading = {each for each in mentions if reads(each)}
+    first_in = _first_mentions(scope, context).get(name, {})
 
     def is_asked(node: ast.stmt) -> bool:
+        if node not in first_in:
+            return False
         own = [each for part in header(node) for each in context.inside(part, ast.Name) if each.id == name]
-        read = any(each in reading for each in own)
-        return read and all(each in reading or _is_target(each, context) for each in own)
+        return any(map(reads, own)) and all(_is_target(each, context) or reads(each) for each in own)
 
     def ends(node: ast.stmt) -> bool:
-        return node in first_in and first_in[node] not in reading
+        return node in first_in and not reads(first_in[node])
 
     following = successors(scope, context)
     direct = [each for each in following.get(made, []) if is_asked(each)]
@@ -143,6 +136,24 @@ def first_read(
         return None
     found = reached_after(made, following, changes=lambda _: True, ends=ends, is_asked=is_asked)
     return found[1] if found is not None else None
+
+
+@remembered
+def _first_mentions(scope: Function | ast.Module, context: FileContext) -> dict[str, dict[ast.AST, ast.Name]]:
+    """Return for each name of a scope where it is spoken of first inside a node: what a statement binds comes last.
+
+    A function's own names are others; what a function inside shares with the scope, nobody knows the order of.
+    """
+    found: dict[str, dict[ast.AST, ast.Name]] = {}
+    shared = set()
+    mentions = [each for each in context.inside(scope, ast.Name) if (context.scope_that_binds(each) or scope) is scope]
+    for each in sorted(mentions, key=lambda each: (_is_target(each, context), context.span(each))):
+        if (context.function_around(each) or context.tree) is not scope:
+            shared.add(each.id)
+        first_in = found.setdefault(each.id, {})
+        for above in context.ancestors(each):
+            first_in.setdefault(above, each)
+    return {name: first_in for name, first_in in found.items() if name not in shared}
 
 
 def _is_target(node: ast.Name, context: FileContext) -> bool:
