@@ -59,6 +59,10 @@ USES = {
         "import torch\nimport lib\n\ntorch.manual_seed(0)\nprint(lib.Holder().copy().shape)\n",
     ),
     "a list of numbers": (ROWS, "import lib\n\nprint(lib.make(), len(lib.ROWS))\n"),
+    "a local list called as a built-in function": (
+        SIZES + "\n\ndef names(found):\n    vars = []\n    vars.extend(found)\n    return vars\n",
+        "import lib\n\nprint(lib.make(), lib.names('ab'))\n",
+    ),
     "a type by import": (CAST, "import torch\nimport lib\n\nprint(lib.cast(torch.ones(2)).dtype)\n"),
 }
 """In these nothing is rebound, and the fix is made."""
@@ -106,6 +110,11 @@ REBINDING = {
     "a function of the own file that is given the module": (
         SIZES + "\n\ndef change(module, value):\n    module.SIZES = value\n",
         "import lib\n\nlib.change(lib, 4)\nprint(lib.make().shape)\n",
+    ),
+    "a built-in function before the name is another": (
+        SIZES.replace("import torch", "import sys\n\nimport torch")
+        + "\n\nvars(sys.modules[__name__])['SIZES'] = 4\nvars = []\n",
+        "import lib\n\nprint(lib.make().shape)\n",
     ),
     "a loop over modules": (
         SIZES,
@@ -205,3 +214,25 @@ def test_a_list_that_another_file_replaces_by_a_live_tensor_is_detached(tmp_path
     main = f"{replaces}print(lib.make().requires_grad)\n"
     changed = check_runs_alike(tmp_path, {"lib.py": ROWS, "main.py": main})
     assert ".detach()" in changed["lib.py"]
+
+
+HANDED = "import lib\n\n\ndef shown(module):\n    return module.make()\n\n\nprint(shown(lib))\n"
+OLD = (
+    "import torchvision.models as models\n\nnames = sorted(models.__dict__)\n\n\n"
+    "def train(x, {}):\n    return x.cuda(async=True), {}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "is_repaired"),
+    [(OLD.format("SIZES", "SIZES"), True), ("import lib\n\nlib.SIZES = 4\n" + OLD.format("n", "n"), False)],
+)
+def test_a_file_of_an_older_python_says_what_it_binds(tmp_path: Path, old: str, is_repaired: bool) -> None:
+    files = {"lib.py": SIZES, "main.py": HANDED, "old.py": old}
+    assert ("lib.py" in check_runs_alike(tmp_path, files, "lib.py")) == is_repaired
+
+
+def test_a_file_that_no_python_reads_may_bind_each_of_its_words(tmp_path: Path) -> None:
+    old = OLD.format("SIZES", "SIZES")
+    files = {"lib.py": SIZES, "main.py": HANDED, "old.py": old + "print SIZES\n"}
+    assert check_runs_alike(tmp_path, files, "lib.py") == {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 from torchlint.source import files
 from torchlint.source.notebook import SUFFIX
@@ -46,10 +47,17 @@ def text_and_tree(path: str, raw: bytes, with_tree: bool = True) -> tuple[str, A
         return None
 
 
+_OLD_ARGUMENT = re.compile(rb"\basync(?=\s*=(?!=))")
+"""``x.cuda(async=True)``, which no Python since 3.7 parses: another word of that length says the same."""
+
+
 def _parsed(source: Source) -> AstIndex | None:
     try:
         return index_of(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except SyntaxError:
+        raw, count = _OLD_ARGUMENT.subn(b"ASYNC", source.raw)
+        return _parsed(decode(source.path, raw)) if count else None
+    except (ValueError, RecursionError, MemoryError):
         return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from torchlint.rules.api import FileContext, remembered
+from torchlint.rules.api import FileContext, Function, remembered
 from torchlint.rules.evidence.local_bindings import bindings_of
 
 _FUNCTIONS = frozenset({"globals", "locals", "eval", "exec", "__import__", "import_module"})
@@ -20,7 +20,7 @@ _OF_MODULES = re.compile("(?i)module|import|reload")
 def is_reached_by_text(_: ast.Module, context: FileContext) -> bool:
     """Whether a file may read or bind names of its module without writing them as names."""
     named = context.names_by_word().keys() & _FUNCTIONS or context.attributes_by_word().keys() & _ATTRIBUTES
-    if named or not all(_is_of_an_object(each, context) for each in context.names_by_word().get("vars", ())):
+    if named or not all(_is_of_an_object(each, context) for each in _uses("vars", context)):
         return True
     owners = [each.value for word in ("modules", "eval", "exec") for each in context.attributes_by_word().get(word, ())]
     return any(isinstance(each, ast.Name) and each.id in ("sys", "builtins") for each in owners)
@@ -29,13 +29,18 @@ def is_reached_by_text(_: ast.Module, context: FileContext) -> bool:
 @remembered
 def may_be_bound_by_text(_: ast.Module, context: FileContext) -> bool:
     """Whether a file may bind names of its module without writing them: ``globals()["N"] = 3``, ``exec(text)``."""
-    words = context.names_by_word()
-    if "exec" in words or not all(
-        _is_read(each, context) for each in (*words.get("globals", ()), *words.get("vars", ()))
+    if _uses("exec", context) or not all(
+        _is_read(each, context) for each in (*_uses("globals", context), *_uses("vars", context))
     ):
         return True
-    setters = (context.parent(each) for each in words.get("setattr", ()))
+    setters = (context.parent(each) for each in context.names_by_word().get("setattr", ()))
     return any(isinstance(each, ast.Call) and "modules" in ast.unparse(each) for each in setters)
+
+
+def _uses(word: str, context: FileContext) -> list[ast.Name]:
+    """Return where a file uses a built-in function: what a function binds itself is its own there, ``vars = []``."""
+    named = context.names_by_word().get(word, ())
+    return [each for each in named if not isinstance(context.scope_that_binds(each), Function)]
 
 
 def _is_read(use: ast.Name, context: FileContext) -> bool:
