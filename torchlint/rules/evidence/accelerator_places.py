@@ -17,6 +17,8 @@ from torchlint.rules.evidence.read_devices import read_device
 
 _FORWARD = re.compile(r"_?forward(_\w+)?")
 """Methods that a module's call leads to: their arguments come where the module is."""
+_STEP = re.compile(r"(training|validation|test|predict)_step")
+"""Hooks of Lightning, which moves the batch that they are given first to where the module is."""
 _DEVICE_IN_PLAY = re.compile(rb"\bcuda\b|\.device\b|\bdevice\s*[=:]|torch\.device|accelerat|\bto\(\s*device|\bgpus?\b")
 _OF_A_MODULE = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", "buffer"})
 _DEEPEST = 12
@@ -326,6 +328,16 @@ def _forward_of(argument: ast.arg, context: FileContext) -> Function | None:
     if not isinstance(function, _FUNCTIONS) or not _FORWARD.fullmatch(function.name) or argument.arg == "self":
         return None
     return function if _is_method_of_a_module(function, context) else None
+
+
+def batch_of(argument: ast.arg, context: FileContext) -> str | None:
+    """Return how an argument is the batch of a hook of Lightning; None where it is none."""
+    function = context.parent(context.parent(argument) or argument)
+    if not isinstance(function, ast.FunctionDef) or not _STEP.fullmatch(function.name):
+        return None
+    if function.args.args[1:2] != [argument] or not _is_method_of_a_module(function, context):
+        return None
+    return _said(f"is the batch of `{function.name}`: Lightning moves it to where the module is", argument)
 
 
 @remembered

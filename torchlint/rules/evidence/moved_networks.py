@@ -1,17 +1,20 @@
-"""What a network gives that its function moves and then calls with what is there: ``net.cuda()``, ``net(x.cuda())``.
+"""What was moved though nobody says what kind of thing it is: what a moved network gives, and what is in a moved batch.
 
-Nobody says what kind of thing ``net`` is; but what is moved and then called with a tensor is a network, and what comes
-of it is where the network is.
+What is moved and then called with what is there is a network, and what comes of it is where the network is:
+``net.cuda()``, ``net(x.cuda())``. What is moved and then computed with a tensor is one: ``x.to(device) + 1``; so it is
+with the members of what is moved one by one, and of the batch that Lightning moves for its hooks.
 """
 
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from torchlint.rules.api import FileContext, Function, Kind, remembered
-from torchlint.rules.evidence.accelerator_places import Place, place_of
+from torchlint.rules.evidence.accelerator_places import Place, batch_of, place_of
 from torchlint.rules.evidence.finding_reasons import in_a_line
-from torchlint.rules.evidence.local_bindings import bound_at
+from torchlint.rules.evidence.kept_networks import moved_by_class
+from torchlint.rules.evidence.local_bindings import NameBinding, bound_at
 
 _STEPS = frozenset(
     "sum mean squeeze unsqueeze view reshape flatten detach clone float exp log sigmoid softmax log_softmax tanh relu "
@@ -19,30 +22,37 @@ _STEPS = frozenset(
 )
 """Methods whose result is where the tensor is."""
 _MOVING = frozenset({"to", "cuda"})
+_COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.DictComp)
 _DEEPEST = 5
 
 
 def place_of_result(node: ast.expr, context: FileContext) -> Place | None:
-    """Return why what a moved network gives may be on an accelerator; None for anything else."""
+    """Return why what a moved network gives, or what was moved itself, may be on an accelerator; None for others."""
     return _result(node, context, _DEEPEST)
 
 
 def _result(node: ast.expr, context: FileContext, depth: int) -> Place | None:
     value = context.value(node)
-    if depth == 0 or not value.may(Kind.TENSOR) or not value.may_be_on_accelerator:
+    is_container = isinstance(node, (ast.Name, *_COMPREHENSIONS)) and not value.may(Kind.TENSOR)
+    if depth == 0 or not (is_container or (value.may(Kind.TENSOR) and value.may_be_on_accelerator)):
         return None
     match node:
         case ast.Name():
-            places = context.reaching(node)
-            bound = [each for place in places if isinstance(place, ast.Name) for each in bound_at(place, context)]
-            if len(places) != 1 or len(bound) != 1 or bound[0].depth or bound[0].is_augmented:
-                return None
-            return _result(bound[0].value, context, depth - 1)
+            return _of_batch(node, context) or _result_by_name(node, context, depth)
         case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in _STEPS:
             return _result(inner, context, depth - 1)
+        case ast.Call(func=ast.Attribute(attr=word)) if word in _MOVING:
+            return place_of(node, context)
         case ast.Compare(left=inner, ops=[ast.Gt() | ast.Lt() | ast.GtE() | ast.LtE()]):
             return _result(inner, context, depth - 1)
-        case ast.Call(func=ast.Name() as network, args=[first, *_]) if not context.names(network):
+        case ast.Subscript(value=inner):
+            return _of_batch(node, context) or _result(inner, context, depth - 1)
+        case ast.ListComp(elt=member) | ast.GeneratorExp(elt=member) | ast.DictComp(value=member):
+            return _result(member, context, depth - 1)
+        case ast.IfExp(body=one, orelse=other):
+            found = _result(one, context, depth - 1) or _result(other, context, depth - 1)
+            return replace(found, is_certain=False) if found is not None else None
+        case ast.Call(func=ast.Name() | ast.Attribute() as network, args=[first, *_]) if not context.names(network):
             moved = _moved(network, context)
             given = place_of(first, context) if moved is not None else None
             if moved is None or given is None:
@@ -52,8 +62,47 @@ def _result(node: ast.expr, context: FileContext, depth: int) -> Place | None:
     return None
 
 
-def _moved(network: ast.Name, context: FileContext) -> ast.Call | None:
-    """Return where the function around a call moves the network that it calls."""
+def _result_by_name(name: ast.Name, context: FileContext, depth: int) -> Place | None:
+    """Return why what a name is bound to may be there: at one place, by itself or as a member of a comprehension."""
+    bound = _bound_once(name, context)
+    if bound is None or bound.is_augmented:
+        return None
+    is_member = bound.depth == 1 and isinstance(bound.value, ast.ListComp | ast.GeneratorExp)
+    return _result(bound.value, context, depth - 1) if is_member or not bound.depth else None
+
+
+def _bound_once(name: ast.Name, context: FileContext) -> NameBinding | None:
+    places = context.reaching(name)
+    bound = [each for place in places if isinstance(place, ast.Name) for each in bound_at(place, context)]
+    return bound[0] if len(places) == 1 and len(bound) == 1 else None
+
+
+def _of_batch(node: ast.Name | ast.Subscript, context: FileContext) -> Place | None:
+    """Return why a member of a batch may be on an accelerator: Lightning moves batches to where the module is."""
+    is_member = isinstance(node, ast.Subscript)
+    whole: ast.expr | ast.arg = node
+    for _ in range(_DEEPEST):  # a name that a loop binds to a part of itself would lead round for ever
+        match whole:
+            case ast.arg():
+                break
+            case ast.Subscript(value=ast.Name() | ast.Subscript() as inner):
+                whole, is_member = inner, True
+            case ast.Name() if len(places := context.reaching(whole)) == 1 and isinstance(places[0], ast.arg):
+                whole = places[0]
+            case ast.Name() if (bound := _bound_once(whole, context)) is not None:
+                if not isinstance(bound.value, ast.Name | ast.Subscript):
+                    return None
+                whole, is_member = bound.value, is_member or bound.depth > 0
+            case _:
+                return None
+    said = batch_of(whole, context) if is_member and isinstance(whole, ast.arg) else None
+    return Place((said,), False) if said is not None else None
+
+
+def _moved(network: ast.Name | ast.Attribute, context: FileContext) -> ast.Call | None:
+    """Return where the function around a call moves the network that it calls, or its class does."""
+    if isinstance(network, ast.Attribute):
+        return moved_by_class(network, context)
     function = context.function_around(network)
     return _moves_in(function, context).get(network.id) if function is not None else None
 
