@@ -106,3 +106,29 @@ def test_what_another_file_hands_over_decides(tmp_path: Path, case: str) -> None
     config = Config(cwd=str(tmp_path), select=("TNS505",), min_confidence=Confidence.UNPROVEN)
     result = check_bytes(str(tmp_path / "helper.py"), HELPER.encode(), config)
     assert [str(each.confidence) for each in result.findings] == ([confidence] if confidence else [])
+
+
+NETWORK = """
+import torch
+from torch import nn
+{0}
+
+class Shifted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+
+    def forward(self, x: torch.Tensor):
+        return self.fc(x) + torch.arange(3)
+"""
+
+
+@pytest.mark.parametrize(("line", "count"), [("from settings import prepared", 0), ("from others import prepared", 1)])
+def test_a_default_device_that_an_imported_module_sets_is_followed(tmp_path: Path, line: str, count: int) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "settings.py").write_text("import torch\n\ndef prepared():\n    torch.set_default_device('cuda')\n")
+    (tmp_path / "others.py").write_text("def prepared():\n    return 1\n")
+    path = tmp_path / "network.py"
+    path.write_text(NETWORK.format(line))
+    config = Config(select=("TNS505",))
+    assert len(check_bytes(str(path), path.read_bytes(), config).findings) == count

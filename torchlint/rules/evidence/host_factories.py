@@ -61,9 +61,9 @@ def _makes_dimensions(call: ast.Call, context: FileContext) -> bool:
 
 def _is_data_with_dimensions(data: ast.expr | None, context: FileContext) -> bool:
     """Whether data is a list or an array with dimensions: of a name nobody knows it may be a number."""
-    if isinstance(data, ast.List | ast.Tuple | ast.ListComp):
-        return True
-    return data is not None and is_array_with_dimensions(data, context)
+    if data is None or isinstance(data, ast.List | ast.Tuple | ast.ListComp):
+        return data is not None
+    return context.value(data).must(Kind.SEQUENCE) or is_array_with_dimensions(data, context)
 
 
 def _word(call: ast.Call) -> str:

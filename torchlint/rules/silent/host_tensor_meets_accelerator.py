@@ -5,20 +5,22 @@
 Flags a factory without `device=` (`torch.zeros(n)`, `torch.arange(n)`, `torch.tensor([...])`), and one that takes none
 (`torch.Tensor([...])`, `torch.from_numpy(a)`), whose result meets a tensor that may be on an accelerator: in arithmetic
 and comparisons, in `torch.cat`, `torch.where`, `matmul` and their like, as the index or mask of `gather`, `scatter` and
-`masked_fill`, or indexed by it. So it is with what a module keeps in a plain attribute, `self.scale = torch.ones(3)` in
-its `__init__`: moving the module leaves that where it is, unlike a buffer.
+`masked_fill`, or indexed by it, also where a function or a method of the same file returns it. So it is with what a
+module keeps in a plain attribute, `self.scale = torch.ones(3)` in its `__init__`, or in a list or a dictionary there:
+moving the module leaves that where it is, unlike a buffer.
 
-It asks for evidence that the other tensor may be on an accelerator: the code moves it there, or it comes from a module
-that may be moved, by what its `forward` is given or by its parameters; or the function moves a network and gives it
-what it moved, too (`net.to(device)`, `net(x.to(device))`); or the function itself puts something where the other one
-is, `torch.zeros(n, device=x.device)`, as only who expects it elsewhere does (a device that is only compared, asserted
-or printed says nothing); or a call in the project hands over what was moved. Where callers alone decide, the finding
-is `unproven`, and nothing is said if all calls in the project hand over tensors of the host.
+It asks for evidence that the other tensor may be on an accelerator: the code moves it there, by itself or with all that
+is in a batch, or it comes from a module that may be moved, by what its `forward` is given or by its parameters, or by
+the batch of a `training_step` of Lightning; or the function or its class moves a network and gives it what it moved,
+too (`net.to(device)`, `net(x.to(device))`); or the function itself puts something where the other one is,
+`torch.zeros(n, device=x.device)`, as only who expects it elsewhere does (a device that is only compared, asserted or
+printed says nothing); or a call in the project hands over what was moved. Where callers alone decide, the finding is
+`unproven`, and nothing is said if all calls in the project hand over tensors of the host.
 
 Silent are host tensors that index (`x[torch.arange(n)]`), tensors without dimensions, stores (`x[0] = torch.zeros(n)`),
-`out=`, what is moved behind the factory (`.to(x)`), code under `with torch.device(...)`, branches whose test speaks of
-devices, what `__init__` and what it calls compute, attributes that something else sets, too, and functions outside of
-classes in a file that has no word of devices.
+`out=`, what is moved behind the factory (`.to(x)`), code under `with torch.device(...)`, files that import a module
+which sets a default device, branches whose test speaks of devices, what `__init__` and what it calls compute,
+attributes that something else sets, too, and functions that no class names in a file that has no word of devices.
 
 ## Why is this bad?
 
@@ -96,7 +98,8 @@ from torchlint.rules.evidence.host_factories import FACTORIES, copies, has_dimen
 from torchlint.rules.evidence.read_devices import is_read_directly
 from torchlint.rules.evidence.tensor_dimensions import has_a_dimension
 from torchlint.rules.evidence.tensor_proof import is_tensor
-from torchlint.rules.evidence.torch_defaults import default_device_unchanged, defaults
+from torchlint.rules.evidence.torch_defaults import default_device_unchanged, defaults, is_set_by_an_import
+from torchlint.rules.silent.handed_on import is_called_in_a_class
 from torchlint.rules.silent.tensor_meetings import Meeting, Trail, meetings
 
 _OF_DEVICES = re.compile(r"cuda|device|gpu|\bcpu|mps|xpu", re.IGNORECASE)
@@ -109,7 +112,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     call = context.python(node)
     if not isinstance(call, ast.Call) or not is_factory(call, context) or context.function_around(call) is None:
         return
-    if not speaks_of_devices(context) and (context.is_test or not _is_in_a_class(call, context)):
+    if not speaks_of_devices(context) and (context.is_test or not _serves_a_class(call, context)):
         return  # what only another file moves is left aside: for that, all functions would be walked
     if defaults(context).device or defaults(context).tensor_type or _is_chosen_by_device(call, context):
         return
@@ -118,10 +121,11 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     meeting = min(meetings(call, context, trail), key=lambda each: each.place.is_open, default=None)
     if meeting is None or (context.is_test and not meeting.place.is_shown):
         return
-    if meeting.kept_as is not None and _is_chosen_by_device(meeting.at, context):
+    is_far = context.function_around(meeting.at) is not context.function_around(call)
+    if is_far and _is_chosen_by_device(meeting.at, context):
         return
     value = context.value(call)
-    if not value.is_tensor or value.device != Device.HOST or value.rank == 0:
+    if not value.is_tensor or value.device != Device.HOST or value.rank == 0 or is_set_by_an_import(context):
         return
     word = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
     yield Draft(
@@ -137,6 +141,8 @@ def _message(call: ast.Call, meeting: Meeting) -> str:
     word, other = leaf(in_a_line(call.func)), in_a_line(meeting.other)
     if (kept := meeting.kept_as) is not None:
         remedy = f'keep it by `self.register_buffer("{leaf(kept)}", ...)`'
+        if meeting.is_contained:
+            remedy = "register what it holds as buffers, or move that where it is used"
         return f"crashes on an accelerator: no module moves `{kept}`, and `{other}` may be elsewhere: {remedy}"
     remedy = "give it a `device=`" if takes_device(call) else "move it there"
     return f"crashes on an accelerator: `{word}` makes a tensor on the host, and `{other}` may be elsewhere: {remedy}"
@@ -148,8 +154,11 @@ def _is_chosen_by_device(node: ast.AST, context: FileContext) -> bool:
     return any(_OF_DEVICES.search(ast.unparse(each)) for each in tests)
 
 
-def _is_in_a_class(node: ast.AST, context: FileContext) -> bool:
-    return any(isinstance(each, ast.ClassDef) for each in context.ancestors(node))
+def _serves_a_class(node: ast.AST, context: FileContext) -> bool:
+    """Whether code stands in a class, or in a function that a method of the file names."""
+    if any(isinstance(each, ast.ClassDef) for each in context.ancestors(node)):
+        return True
+    return is_called_in_a_class(context.function_around(node), context)
 
 
 # ---------------------------------------------------------------------- the repair
@@ -158,7 +167,7 @@ def _fix(node: cst.Call, call: ast.Call, meeting: Meeting, context: FileContext)
     anchor = _anchor(meeting.other, call, context)
     if (
         anchor is None
-        or meeting.kept_as is not None
+        or context.function_around(meeting.at) is not context.function_around(call)
         or not (node.args and takes_device(call))
         or "#" in context.code(node)
     ):

@@ -13,6 +13,7 @@ from torchlint.rules.evidence.moved_networks import place_of_result
 from torchlint.rules.evidence.object_attributes import attribute_values, declares_any
 from torchlint.rules.evidence.read_devices import is_read_directly
 from torchlint.rules.evidence.tensor_dimensions import has_no_dimension
+from torchlint.rules.silent.handed_on import calls_of, members_of
 
 _KEEPING = frozenset(
     "view reshape flatten unsqueeze repeat expand permute transpose t contiguous clone float long int double half bool "
@@ -65,6 +66,8 @@ class Meeting:
     """Whether the factory's result goes there and nowhere else."""
     kept_as: str | None = None
     """The attribute of a module that has kept the host tensor since the module was made."""
+    is_contained: bool = False
+    """Whether that attribute is a list or a dictionary which holds it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +84,20 @@ class Trail:
     """Whether the module that the tensor is made for is just being made: all is on the host yet."""
     kept_as: str | None = None
     """The attribute of a module that keeps the tensor."""
+    kept_in: tuple[ast.expr, ast.expr] | None = None
+    """The list or the dictionary that the attribute is bound to, and what it holds there."""
     is_computed: bool = False
     """Whether it was computed with what nothing is known of: that raised, or the result is on the host, too."""
-    followed: set[ast.Name] = field(default_factory=set)
-    """The names that it was followed through: each of them once."""
+    followed: set[ast.Name | ast.Return] = field(default_factory=set)
+    """The names and the statements that it was followed through: each of them once."""
 
 
 _ON_THE_WAY = (
     *(ast.BinOp, ast.UnaryOp, ast.Compare, ast.AugAssign, ast.Subscript, ast.Attribute, ast.List, ast.Tuple),
-    *(ast.keyword, ast.Call, ast.Assign, ast.IfExp),
+    *(ast.keyword, ast.Call, ast.Assign, ast.IfExp, ast.Return, ast.Dict, ast.ListComp),
 )
 """What a tensor may meet another in, or go on from."""
+_CONTAINERS = (ast.Dict, ast.ListComp, ast.List, ast.Tuple)
 
 
 def meetings(node: ast.expr, context: FileContext, trail: Trail, depth: int = _DEEPEST) -> Iterator[Meeting]:
@@ -102,6 +108,9 @@ def meetings(node: ast.expr, context: FileContext, trail: Trail, depth: int = _D
     if isinstance(above, ast.Assign):
         if above.value is node and len(above.targets) == 1:
             yield from _bound(above.targets[0], node, context, depth - 1, trail)
+        return
+    if trail.is_building and isinstance(above, _CONTAINERS) and isinstance(context.parent(above), ast.Assign):
+        yield from _contained(above, node, context, depth - 1, trail)
         return
     if not _leads_on(above, node, context):
         return
@@ -117,10 +126,15 @@ def meetings(node: ast.expr, context: FileContext, trail: Trail, depth: int = _D
             yield from meetings(above, context, replace(trail, is_on_a_path=True, is_direct=False), depth)
         case ast.UnaryOp():
             yield from meetings(above, context, trail, depth)
+        case ast.Return():
+            yield from _returned(above, context, depth - 1, trail)
         case ast.Compare(left=left, ops=[operator], comparators=[right]) if not isinstance(
             operator, ast.Is | ast.IsNot | ast.In | ast.NotIn
         ):
-            yield from _met(above, [right if left is node else left], context, trail)
+            other = right if left is node else left
+            yield from _met(above, [other], context, trail)
+            if context.value(other).must(Kind.INTEGER | Kind.SCALAR):
+                yield from meetings(above, context, trail, depth)
         case ast.AugAssign(target=target, value=value) if not isinstance(target, ast.Subscript):
             yield from _met(above, [target if value is node else value], context, trail)
         case ast.Subscript(value=host, slice=index, ctx=ast.Load()) if host is node:
@@ -133,6 +147,7 @@ def meetings(node: ast.expr, context: FileContext, trail: Trail, depth: int = _D
                 yield from _met(call, _given(call), context, trail)
             elif word in _KEEPING and not (word in _PERHAPS_MOVING and (trail.is_on_a_path or trail.is_computed)):
                 trail = replace(trail, has_dimensions=trail.has_dimensions or _gives_dimensions(call, word))
+                trail = trail if word in _PERHAPS_MOVING else _computed(call, context, trail)
                 yield from meetings(call, context, trail, depth)
         case ast.Attribute(attr="T" | "mT"):
             yield from meetings(above, context, trail, depth)
@@ -144,7 +159,7 @@ def meetings(node: ast.expr, context: FileContext, trail: Trail, depth: int = _D
             yield from _given_to(above, node, context, trail, depth)
 
 
-def _computed(result: ast.BinOp, context: FileContext, trail: Trail) -> Trail:
+def _computed(result: ast.expr, context: FileContext, trail: Trail) -> Trail:
     """Return what is known of what a host tensor is computed into, whatever the other operand is."""
     if not trail.has_dimensions or _is_on_host(result, context, trail):
         return trail
@@ -162,6 +177,8 @@ def _leads_on(above: ast.AST, node: ast.expr, context: FileContext) -> bool:
             return False
         case ast.AugAssign(target=target):
             return not isinstance(target, ast.Subscript)
+        case ast.Dict() | ast.ListComp():
+            return False
         case ast.Call():
             return _may_take(above, context)
         case ast.keyword() | ast.List() | ast.Tuple():
@@ -196,12 +213,39 @@ def _bound(target: ast.expr, node: ast.expr, context: FileContext, depth: int, t
         yield from _by_attribute(target, node, context, depth, trail)
 
 
+def _returned(returning: ast.Return, context: FileContext, depth: int, trail: Trail) -> Iterator[Meeting]:
+    """Yield where a tensor meets another after the calls of the function that returns it."""
+    if returning in trail.followed:
+        return
+    trail.followed.add(returning)
+    for call in calls_of(returning, context):
+        handed = replace(trail, is_direct=False, is_building=is_building(call, context))
+        yield from meetings(call, context, handed, depth)
+
+
+def _contained(
+    container: ast.Dict | ast.ListComp | ast.List | ast.Tuple,
+    node: ast.expr,
+    context: FileContext,
+    depth: int,
+    trail: Trail,
+) -> Iterator[Meeting]:
+    """Yield where a tensor meets another that a module keeps in a list or a dictionary: no move reaches that."""
+    statement = context.parent(container)
+    if isinstance(container, ast.Dict) and node not in container.values:
+        return
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target = statement.targets[0]
+        if isinstance(target, ast.Attribute) and _is_on_host(node, context, trail):
+            yield from _by_attribute(target, container, context, depth, replace(trail, kept_in=(container, node)))
+
+
 def _by_attribute(
-    target: ast.Attribute, node: ast.expr, context: FileContext, depth: int, trail: Trail
+    target: ast.Attribute, value: ast.expr, context: FileContext, depth: int, trail: Trail
 ) -> Iterator[Meeting]:
     """Yield where a tensor that a module keeps meets another: moving the module leaves a plain attribute behind."""
     own = context.value_of_self(target.value)
-    if own is None or not own.must(Kind.MODULE) or attribute_values(target, context) != [node]:
+    if own is None or not own.must(Kind.MODULE) or attribute_values(target, context) != [value]:
         return
     uses = [each for each in context.attributes_by_word()[target.attr] if isinstance(each.ctx, ast.Load)]
     if declares_any(_MOVING, context) or any(_asks_for_device(each, context) for each in uses):
@@ -210,6 +254,20 @@ def _by_attribute(
     trail = replace(trail, is_on_a_path=True, is_direct=False, is_building=False, kept_as=kept)
     for each in uses:
         if ast.unparse(each) == kept and not is_building(each, context) and _is_of_same(each, target, context):
+            yield from _read(each, context, depth, trail)
+
+
+def _read(attribute: ast.Attribute, context: FileContext, depth: int, trail: Trail) -> Iterator[Meeting]:
+    """Yield what a kept tensor meets where its attribute is read, or where it is taken out of that."""
+    if trail.kept_in is None:
+        yield from meetings(attribute, context, trail, depth)
+        return
+    for each in members_of(attribute, *trail.kept_in, context):
+        if _asks_for_device(each, context):
+            continue
+        if isinstance(each, ast.Name):
+            yield from _through(each, context, depth, trail)
+        else:
             yield from meetings(each, context, trail, depth)
 
 
@@ -321,6 +379,8 @@ def _taken(call: ast.Call, node: ast.expr, context: FileContext, trail: Trail) -
     function = context.value(call.func)
     if function.names:
         if all(each.startswith("torch.") and leaf(each) in _JOINING for each in function.names):
+            if _is_weight(node, context):
+                trail = replace(trail, has_dimensions=True)
             others = [each for each in _given(call) if each is not node]
             yield from _met(call, others, context, trail)
         return
@@ -334,6 +394,12 @@ def _taken(call: ast.Call, node: ast.expr, context: FileContext, trail: Trail) -
         return
     if call.func.attr in _JOINING and context.value(call.func.value).is_tensor:
         yield from _met(call, [call.func.value], context, trail)
+
+
+def _is_weight(node: ast.expr, context: FileContext) -> bool:
+    """Whether a tensor is the weight of a loss, one number for each class or sample: it has dimensions."""
+    above = context.parent(node)
+    return isinstance(above, ast.keyword) and above.arg in ("weight", "pos_weight")
 
 
 def _given(call: ast.Call) -> list[ast.expr]:
@@ -351,7 +417,7 @@ def _met(at: ast.expr | ast.stmt, others: list[ast.expr], context: FileContext, 
         place = _place(each, at, context)
         value = context.value(each)
         if place is not None and (value.rank != 0 or not isinstance(at, ast.Subscript)):
-            yield Meeting(at, each, place, trail.is_direct, trail.kept_as)
+            yield Meeting(at, each, place, trail.is_direct, trail.kept_as, trail.kept_in is not None)
 
 
 def _place(node: ast.expr, at: ast.expr | ast.stmt, context: FileContext) -> Place | None:

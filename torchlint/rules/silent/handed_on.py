@@ -1,0 +1,98 @@
+"""Where a tensor goes on that a function returns, or that an object keeps in a list or a dictionary."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+
+from torchlint.rules.api import GRAD_MODES, FileContext, remembered
+from torchlint.rules.evidence.local_bindings import names_of
+from torchlint.rules.evidence.own_results import called_function
+
+_KEEPING_ORDER = frozenset({"builtins.reversed", "builtins.list", "builtins.tuple", "builtins.iter"})
+_FREE = GRAD_MODES | {"builtins.staticmethod"}
+"""Decorators that leave alone what a function gives."""
+
+
+def calls_of(returning: ast.Return, context: FileContext) -> Iterator[ast.Call]:
+    """Yield the calls in the file of the function that a statement returns from, where no other can be meant."""
+    function = context.function_around(returning)
+    if not isinstance(function, ast.FunctionDef) or context.own(function, ast.Yield, ast.YieldFrom):
+        return
+    uses: list[ast.Name | ast.Attribute] = []
+    if isinstance(context.parent(function), ast.Module):
+        uses += (each for each in context.names_by_word().get(function.name, []))
+    elif _is_only_method(function, context):
+        uses += (each for each in context.attributes_by_word().get(function.name, []))
+    for each in uses:
+        call = context.parent(each)
+        if not isinstance(call, ast.Call) or call.func is not each or function in context.ancestors(call):
+            continue
+        if isinstance(each, ast.Attribute) or called_function(each, context) is function:
+            yield call
+
+
+def _is_only_method(function: ast.FunctionDef, context: FileContext) -> bool:
+    """Whether a function is a method, and the only one in the file of that name."""
+    if not isinstance(context.parent(function), ast.ClassDef):
+        return False
+    calls = (each.func if isinstance(each, ast.Call) else each for each in function.decorator_list)
+    if not all((names := names_of(each, context)) and names <= _FREE for each in calls):
+        return False
+    return _methods(context.tree, context).get(function.name) == 1
+
+
+@remembered
+def _methods(tree: ast.Module, context: FileContext) -> dict[str, int]:  # noqa: ARG001
+    """Return how many functions of a file have a name."""
+    found: Counter[str] = Counter()
+    found.update(each.name for each in context.nodes(ast.FunctionDef))
+    found.update(each.name for each in context.nodes(ast.AsyncFunctionDef))
+    return found
+
+
+def is_called_in_a_class(function: ast.AST | None, context: FileContext) -> bool:
+    """Whether a method names a function of the file."""
+    if not isinstance(function, ast.FunctionDef):
+        return False
+    uses = context.names_by_word().get(function.name, [])
+    return any(isinstance(above, ast.ClassDef) for each in uses for above in context.ancestors(each))
+
+
+def members_of(read: ast.expr, container: ast.expr, member: ast.expr, context: FileContext) -> Iterator[ast.expr]:
+    """Yield what may be one member of a list or a dictionary where that is read: an item, or the name of a loop."""
+    above = context.parent(read)
+    match above:
+        case ast.Subscript(value=value, slice=index, ctx=ast.Load()) if value is read:
+            if not isinstance(index, ast.Slice) and _may_be_at(index, container, member):
+                yield above
+        case ast.For(iter=source, target=target) | ast.comprehension(iter=source, target=target):
+            if source is read and isinstance(target, ast.Name) and not isinstance(container, ast.Dict):
+                yield target
+        case ast.Call(args=given) if read in given and not isinstance(container, ast.Dict):
+            yield from _looped_over(above, given.index(read), context)
+
+
+def _may_be_at(index: ast.expr, container: ast.expr, member: ast.expr) -> bool:
+    """Whether an index or a key may be the one at which a container that is spelled holds a member."""
+    match container, index:
+        case ast.Dict(keys=keys, values=values), ast.Constant(value=asked):
+            key = keys[values.index(member)]
+            return not isinstance(key, ast.Constant) or key.value == asked
+        case ast.List(elts=members) | ast.Tuple(elts=members), ast.Constant(value=int() as asked):
+            return any(isinstance(each, ast.Starred) for each in members) or members[asked:][:1] == [member]
+    return True
+
+
+def _looped_over(call: ast.Call, at: int, context: FileContext) -> Iterator[ast.expr]:
+    """Yield the target of a loop over ``zip(..., container)`` or ``enumerate(container)`` that stands for members."""
+    names, above = context.names(call.func), context.parent(call)
+    if not isinstance(above, ast.For | ast.comprehension) or above.iter is not call:
+        return
+    parts = above.target.elts if isinstance(above.target, ast.Tuple) else []
+    at = {"builtins.zip": at, "builtins.enumerate": 1}.get(next(iter(names), ""), -1)
+    if names <= _KEEPING_ORDER and names and isinstance(above.target, ast.Name):
+        yield above.target
+    elif 0 <= at < len(parts) and isinstance(parts[at], ast.Name):
+        yield parts[at]
