@@ -12,9 +12,11 @@ from torchlint.rules.evidence.local_bindings import bindings_of
 _LOST = frozenset("item detach numpy tolist argmax data".split())
 _LOSS_NAME = re.compile(r"(^|_)(loss|losses|cost|criterion|objective)(_?\d*$|_)|Loss\d*$")
 _DEEPEST = 4
-_REDUCING = frozenset("mean sum item".split())
+_REDUCING = frozenset("mean sum item max min norm".split())
 _GATHERING = frozenset("max min sum abs float round list".split())
 """Built-ins that make numbers of numbers, and what they are given is read from tensors."""
+_READING = frozenset("item tolist numpy".split())
+"""Methods by which numbers are read from tensors."""
 _HOLDING_DATA = frozenset({"tensor", "as_tensor", "from_numpy", "FloatTensor", "DoubleTensor", "Tensor"})
 """Functions of torch that make a leaf of numbers."""
 
@@ -38,6 +40,8 @@ def is_loss(node: ast.expr, value: Value, context: FileContext, depth: int = _DE
             return is_loss(inner, context.value(inner), context, depth)
         case ast.List() | ast.Tuple():
             return _is_of_computed(node, context, depth)
+        case ast.ListComp(elt=element) | ast.GeneratorExp(elt=element) if depth:
+            return _is_of_computed(element, context, depth - 1)
         case ast.Name() if depth:
             bound = bindings_of(node, context)
             if any(isinstance(each.value, ast.List) for each in bound):
@@ -74,7 +78,17 @@ def _is_of_computed(node: ast.expr, context: FileContext, depth: int) -> bool:
             return any(_is_of_computed(each, context, depth) for each in (left, right))
         case ast.Name() if depth and is_given_by_a_loss(node, context):
             return True
+        case ast.IfExp(body=one, orelse=other):
+            return any(_is_of_computed(each, context, depth) for each in (one, other))
+        case ast.Call(func=function, args=given) if not context.names(function):
+            if any(_is_read(each) for each in given):
+                return True
     return is_loss(node, context.value(node), context, depth)
+
+
+def _is_read(node: ast.expr) -> bool:
+    """Whether numbers are read from a tensor: what any function makes of them has no graph."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _READING
 
 
 def _appended(name: ast.Name, context: FileContext) -> list[ast.expr]:
@@ -92,7 +106,7 @@ def is_called_a_loss(node: ast.expr) -> bool:
     """Whether what is computed out of sight goes by the name of a loss: ``self.actor_loss(x)``, ``total_loss.data``."""
     match node:
         case ast.Attribute(value=inner, attr=word) | ast.Call(func=ast.Attribute(value=inner, attr=word)) if (
-            word in _LOST
+            word in _LOST or word == "values"
         ):
             return is_called_a_loss(inner)
         case ast.Name(id=word) | ast.Attribute(attr=word):
@@ -161,6 +175,10 @@ def lost_at(node: ast.expr, context: FileContext, depth: int = _DEEPEST) -> ast.
             return lost_at(inner, context, depth)
         case ast.BinOp(left=left, right=right):
             return lost_at(left, context, depth) or lost_at(right, context, depth)
+        case ast.IfExp(body=one, orelse=other):
+            return lost_at(one, context, depth) or lost_at(other, context, depth)
+        case ast.ListComp(elt=element) | ast.GeneratorExp(elt=element) if depth:
+            return lost_at(element, context, depth - 1)
         case ast.Name() if depth:
             return _first_lost((each.value for each in bindings_of(node, context)), context, depth - 1)
     return None

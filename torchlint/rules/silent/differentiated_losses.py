@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from torchlint.rules.api import FileContext, Function
+from torchlint.rules.api import FileContext, Function, Kind
 from torchlint.rules.evidence.paths import header, reached_after, successors
 from torchlint.rules.silent.computed_losses import is_called_a_loss, is_loss, lost_at
 
@@ -49,6 +49,10 @@ def _scaled(place: ast.expr, context: FileContext) -> ast.expr:
                     return node
                 node = call
             case ast.BinOp(op=ast.Mult() | ast.Div()):
+                node = above
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+                if not context.value(right if left is node else left).must(Kind.INTEGER | Kind.SCALAR):
+                    return node
                 node = above
             case _:
                 return node
@@ -124,7 +128,7 @@ def handed_out(place: ast.expr, given: ast.expr, context: FileContext, *, is_new
     if context.is_test or not isinstance(function, ast.FunctionDef):
         return None
     if not _is_returned(place, given, context, is_new=is_new):
-        return None
+        return _kept_for(place, given, context) if is_new else None
     owner = context.parent(function)
     if isinstance(owner, ast.ClassDef) and (framework := _framework_of(function, owner)) is not None:
         return f"`{function.name}` returns it, and a `{framework}` differentiates that"
@@ -140,6 +144,19 @@ def handed_out(place: ast.expr, given: ast.expr, context: FileContext, *, is_new
     if is_called_a_loss(ast.Name(name, ast.Load())):
         return said if _is_spelled_with_backward(name, context) else None
     return said if _is_differentiated_by_callers(name, context) else None
+
+
+def _kept_for(place: ast.expr, given: ast.expr, context: FileContext) -> str | None:
+    """Say which other method differentiates what a method keeps: ``self.loss = ...``, then ``self.loss.backward()``."""
+    whole = _scaled(place, context)
+    match context.parent(whole):
+        case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self")) as target], value=value) if value is whole:
+            owner = next((each for each in context.ancestors(place) if isinstance(each, ast.ClassDef)), None)
+            calls = context.inside(owner, ast.Call) if owner is not None else []
+            asked = next((each for each in calls if _differentiates(each, ast.unparse(target), context)), None)
+            if asked is not None and is_loss(given, context.value(given), context):
+                return f"line {asked.lineno} differentiates it: `{ast.unparse(asked)}`"
+    return None
 
 
 def _framework_of(function: ast.FunctionDef, owner: ast.ClassDef) -> str | None:
@@ -181,7 +198,15 @@ def _is_spelled_with_backward(name: str, context: FileContext) -> bool:
 
 
 def _is_differentiated_by_callers(name: str, context: FileContext) -> bool:
-    """Whether the file differentiates what a function returns, by itself: ``self.compute(x).backward()``."""
+    """Whether the file differentiates what a function returns, by itself or as a term: ``base + penalty(x)``."""
     uses = (*context.names_by_word().get(name, []), *context.attributes_by_word().get(name, []))
     calls = (call for each in uses if isinstance(call := context.parent(each), ast.Call) and call.func is each)
-    return any(differentiated(each, each, context, is_new=True) is not None for each in calls)
+    terms = (_whole_sum(each, context) for each in calls)
+    return any(differentiated(each, each, context, is_new=True) is not None for each in terms)
+
+
+def _whole_sum(node: ast.expr, context: FileContext) -> ast.expr:
+    """Return the sum or product that an expression is a part of."""
+    while isinstance(above := context.parent(node), ast.BinOp) and isinstance(above.op, ast.Add | ast.Sub | ast.Mult):
+        node = above
+    return node

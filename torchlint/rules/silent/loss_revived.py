@@ -7,7 +7,7 @@ Flags `torch.tensor(loss, requires_grad=True)`, `Variable(loss, requires_grad=Tr
 mean, sum or multiple, and on what is made of numbers that were read from tensors. Possible is what a `training_step` of
 Lightning or a `compute_loss` of a `Trainer` returns, which those differentiate; so is such a leaf that a function
 returns which is called a loss, where a file names the function and calls `backward`, or whose result the file
-differentiates.
+differentiates, by itself or as a term of a sum, and one that a method keeps and another one differentiates.
 
 Silent are leaves on purpose: constants, inputs that are made or copied to ask for their gradient, points between two
 inputs of a gradient penalty, and what is detached first and computed with afterwards. So is `loss.requires_grad_()`
@@ -139,7 +139,7 @@ def _revived(
         return
     value = context.value(given)
     keeps_graph = bool(value.grad & Grad.ATTACHED)
-    if used is None and value.kind and not value.may(Kind.TENSOR) and lost_at(given, context) is None:
+    if used is None and value.kind and not value.may(Kind.TENSOR | Kind.SEQUENCE) and lost_at(given, context) is None:
         return  # a number that is handed out: it may stand for a sum of no losses
     is_tested = not is_new and _is_without_graph(place, given, context)
     if not is_new and not is_tested and value.is_tensor and not value.grad & Grad.DETACHED:
