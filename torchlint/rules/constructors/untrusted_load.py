@@ -3,7 +3,8 @@
 ## What it does
 
 Flags `torch.load(file)` without `weights_only=` where the project's `target-torch` is older than 2.6 or not known, also
-by `partial(torch.load, ...)` and `map(torch.load, files)`. Off unless it is selected: `--select TNS311`.
+by `partial(torch.load, ...)` and `map(torch.load, files)`, and with `**options` that the file spells. Off unless it is
+selected: `--select TNS311`.
 
 Silent are files that the same function has just written by `torch.save`, files of tests, calls with a `pickle_module=`,
 the second try for a torch that has no `weights_only=`, and other functions named `load`, such as `torch.jit.load`.
@@ -92,7 +93,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     at = name_node(loader) if context.spells(loader, "load") else None
     if at is None or (target is not None and target >= _SAFE_SINCE):
         return
-    if not node.args or _is_decided(node) or context.is_test:
+    if not node.args or _is_decided(node, context) or context.is_test:
         return
     names, place = context.names(loader), context.python(node)
     if not names or not names <= _LOADS or not isinstance(place, ast.Call):
@@ -149,11 +150,38 @@ def _is_decided_by_callers(made: ast.Call, context: FileContext) -> bool:
     return False
 
 
-def _is_decided(node: cst.Call) -> bool:
+def _is_decided(node: cst.Call, context: FileContext) -> bool:
     """Whether the call says itself how the file is read, or may do so by what it hands on."""
-    if any(each.star or (each.keyword is not None and each.keyword.value in _DECIDING) for each in node.args):
+    if any(each.star and not _is_plain(each, context) for each in node.args):
+        return True
+    if any(each.keyword is not None and each.keyword.value in _DECIDING for each in node.args):
         return True
     return sum(each.keyword is None for each in node.args) > _PICKLE_MODULE_AT
+
+
+def _is_plain(handed: cst.Arg, context: FileContext) -> bool:
+    """Whether what is handed on as ``**options`` is spelled in the file and says nothing of how the file is read."""
+    name = context.python(handed.value)
+    if handed.star != "**" or not isinstance(name, ast.Name):
+        return False
+    bound = bindings_of(name, context)
+    if not bound or any(each.depth or each.is_augmented or not _says_nothing(each.value) for each in bound):
+        return False
+    uses = (each for each in context.names_by_word().get(name.id, []) if isinstance(each.ctx, ast.Load))
+    near = (each for each in uses if context.function_around(each) is context.function_around(name))
+    return all(isinstance(above := context.parent(each), ast.keyword) and above.arg is None for each in near)
+
+
+def _says_nothing(options: ast.expr) -> bool:
+    """Whether a dictionary is spelled with keys that leave open how a file is read."""
+    match options:
+        case ast.IfExp(body=one, orelse=other):
+            return _says_nothing(one) and _says_nothing(other)
+        case ast.Dict(keys=keys):
+            return all(isinstance(each, ast.Constant) and each.value not in _DECIDING for each in keys)
+        case ast.Call(func=ast.Name(id="dict"), args=[], keywords=keywords):
+            return all(each.arg is not None and each.arg not in _DECIDING for each in keywords)
+    return False
 
 
 def _is_own_file(load: ast.Call, context: FileContext) -> bool:
