@@ -113,11 +113,22 @@ def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         case cst.Call(func=cst.Attribute(value=cst.Name(value=module), attr=at), args=args) if module in _MODULES:
             is_meant = at.value not in _WITHOUT_FLOAT and context.names(node.func) == {f"{module}.{at.value}"}
             if is_meant and _differentiates(node, context):
-                given = [each.value for each in args if not each.star and each.keyword is None]
+                plain = [each.value for each in args if not each.star and each.keyword is None]
+                given = [one for each in plain for one in _chosen_from(each, context)]
                 yield from _converted(node, at, given, context)
         case cst.Call(args=[cst.Arg(keyword=None, star="", value=cst.List() | cst.Tuple() as elements), *_]):
             if context.spells(node.func, "tensor"):
                 yield from _gathered(node, elements, context)
+
+
+def _chosen_from(node: cst.BaseExpression, context: FileContext) -> list[cst.BaseExpression]:
+    """Return what `min` and `max` give one of, as it is: ``min(loss, 20)``; of anything else, that itself."""
+    match node:
+        case cst.Call(func=cst.Name(value="min" | "max" as word) as function, args=[_, _, *_] as args):
+            is_plain = all(each.keyword is None and not each.star for each in args)
+            if is_plain and context.names(function) == {f"builtins.{word}"}:
+                return [each.value for each in args]
+    return [node]
 
 
 def check_format(node: cst.BinaryOperation, context: FileContext) -> Iterator[Draft]:
@@ -158,7 +169,7 @@ def _converted(
     first = live[0][0]
     what = f"`{brief(node.func, context)}`" if isinstance(node, cst.Call) else "`%`"
     cuts = computes_loss(node, context) and not _differentiates(node, context)
-    remedy = "use `.item()`" if _is_real(first, context) else "detach it first"
+    remedy = "use `.item()`" if _takes_item(first, context) else "detach it first"
     if cuts:
         remedy = "and the gradient ends here: stay in torch if one is wanted"
     message = f"{what} of `{brief(first, context)}`, which requires grad: torch warns and will raise, {remedy}"
@@ -168,7 +179,7 @@ def _converted(
         edits += _number(each, only, context)
     fix = None
     if all(edits) and not any("#" in context.source.slice(edit.start, edit.end) for edit in edits):
-        title = "Use `.item()`" if _is_real(first, context) else "Insert `.detach()`"
+        title = "Use `.item()`" if _takes_item(first, context) else "Insert `.detach()`"
         doubt = "a loss is computed here: the warning may be the only sign of a lost gradient"
         wanted = NO_GRADIENT_WANTED.decided(doubt if cuts else None, brief(first, context))
         fix = Fix(title, tuple(edits), (*(is_tensor(each, context) for each, _ in live), wanted))
@@ -180,7 +191,7 @@ def _converted(
 def _number(node: cst.BaseExpression, call: cst.Call | None, context: FileContext) -> list[Edit]:
     """Take a tensor's number without a warning; ``call`` is the ``float(t)`` that a known dtype makes superfluous."""
     opening, closing = ("(", ")") if not is_primary(node) and not getattr(node, "lpar", ()) else ("", "")
-    word = ".item()" if _is_real(node, context) else ".detach()"
+    word = ".item()" if _takes_item(node, context) else ".detach()"
     start, end = context.outer_span(node)
     if call is not None and word == ".item()" and context.names(call.func) == {"builtins.float"}:
         outer = context.span(call)
@@ -364,6 +375,14 @@ def _differentiates(node: cst.CSTNode, context: FileContext) -> bool:
 def _calls_backward(around: ast.AST, context: FileContext) -> bool:
     calls = context.inside(around, ast.Call)
     return any(isinstance(each.func, ast.Attribute) and each.func.attr == "backward" for each in calls)
+
+
+def _takes_item(node: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether a tensor's number may stand in its place: `min` and `max` compare tensors in their own dtype."""
+    above = context.parent(node)
+    call = context.parent(above) if isinstance(above, cst.Arg) else None
+    is_chosen = isinstance(call, cst.Call) and _chosen_from(call, context) != [call]
+    return not is_chosen and _is_real(node, context)
 
 
 def _is_real(node: cst.BaseExpression, context: FileContext) -> bool:
