@@ -124,6 +124,13 @@ def test_a_row_that_holds_all_of_a_bracket_is_broken_between_its_parts(text: str
     assert longer(text) == expected
 
 
+def test_a_row_that_grows_at_its_end_is_broken_between_its_parts() -> None:
+    text = "x = f(\n    aaaa, g([[1, 2, 3], [4, 5, 6]])\n)\n"
+    at = text.index(")")
+    expected = "x = f(\n    aaaa,\n    g([[1, 2, 3], [4, 5, 6]], dtype=d),\n)\n"
+    assert broken(text, Edit(at, at, ", dtype=d")) == expected
+
+
 def test_an_argument_that_is_added_and_a_name_that_grows_are_broken_around() -> None:
     edits = Edit(10, 16, "tensor"), Edit(36, 36, ", dtype=float")
     laid = broken("x = torch.Tensor([1.0, 2.0, 3.0], [4])\n"[:-2] + ")\n", *edits)

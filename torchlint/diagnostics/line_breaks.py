@@ -249,7 +249,7 @@ class _Breaks:
             return None
         changes = [self._behind(each, each + 1 + self._blanks(each + 1), indent) for each in between]
         if not ends_with_comma:
-            changes.append((_Change(last, last, ","), (self._text(last - 1, last), "")))
+            changes.append((_Change(last, last, ","), ("", "")))
         return changes
 
     def _inside(self, pair: _Pair) -> list[_Pair]:
