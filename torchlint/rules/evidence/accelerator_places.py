@@ -277,6 +277,18 @@ def _handed_by_module(name: ast.Name, context: FileContext, says: _Says, depth: 
     return _first(_handed(function, context).get(places[0].arg, ()), context, says, depth)
 
 
+def is_handed_a_tensor(name: ast.Name, context: FileContext) -> bool:
+    """Whether a name is an argument for which the methods of its class, a module, hand over tensors alone."""
+    places = places_of(name, context)
+    if len(places) != 1 or not isinstance(places[0], ast.arg):
+        return False
+    function = context.parent(context.parent(places[0]) or places[0])
+    if not isinstance(function, ast.FunctionDef) or not _is_method_of_a_module(function, context):
+        return False
+    given = _handed(function, context).get(places[0].arg, [])
+    return bool(given) and all(context.value(each).is_tensor for each in given)
+
+
 @remembered
 def _handed(function: Function, context: FileContext) -> dict[str, list[ast.expr]]:
     """Return what the methods of a class give to one of them, by its arguments: ``self.sample(mean, scale)``."""

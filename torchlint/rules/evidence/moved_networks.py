@@ -50,7 +50,7 @@ def _result(node: ast.expr, context: FileContext, depth: int) -> Place | None:
         case ast.ListComp(elt=member) | ast.GeneratorExp(elt=member) | ast.DictComp(value=member):
             return _result(member, context, depth - 1)
         case ast.IfExp(body=one, orelse=other):
-            found = _result(one, context, depth - 1) or _result(other, context, depth - 1)
+            found = _result(one, context, depth - 1) if _result(other, context, depth - 1) is not None else None
             return replace(found, is_certain=False) if found is not None else None
         case ast.Call(func=ast.Name() | ast.Attribute() as network, args=[first, *_]) if not context.names(network):
             moved = _moved(network, context)

@@ -54,9 +54,12 @@ def _methods(tree: ast.Module, context: FileContext) -> dict[str, int]:  # noqa:
 
 def is_called_in_a_class(function: ast.AST | None, context: FileContext) -> bool:
     """Whether a method names a function of the file."""
-    if not isinstance(function, ast.FunctionDef):
-        return False
-    uses = context.names_by_word().get(function.name, [])
+    return isinstance(function, ast.FunctionDef) and is_named_in_a_class(function.name, context)
+
+
+def is_named_in_a_class(word: str, context: FileContext) -> bool:
+    """Whether a class of the file has a name in its body or its methods."""
+    uses = context.names_by_word().get(word, [])
     return any(isinstance(above, ast.ClassDef) for each in uses for above in context.ancestors(each))
 
 

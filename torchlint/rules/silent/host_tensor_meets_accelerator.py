@@ -5,9 +5,9 @@
 Flags a factory without `device=` (`torch.zeros(n)`, `torch.arange(n)`, `torch.tensor([...])`), and one that takes none
 (`torch.Tensor([...])`, `torch.from_numpy(a)`), whose result meets a tensor that may be on an accelerator: in arithmetic
 and comparisons, in `torch.cat`, `torch.where`, `matmul` and their like, as the index or mask of `gather`, `scatter` and
-`masked_fill`, or indexed by it, also where a function or a method of the same file returns it. So it is with what a
-module keeps in a plain attribute, `self.scale = torch.ones(3)` in its `__init__`, or in a list or a dictionary there:
-moving the module leaves that where it is, unlike a buffer.
+`masked_fill`, or indexed by it, also where a function or a method of the same file returns it, and where a method meets
+a constant of the file. So it is with what a module keeps in a plain attribute, `self.scale = torch.ones(3)` in its
+`__init__`, or in a list or a dictionary there: moving the module leaves that where it is, unlike a buffer.
 
 It asks for evidence that the other tensor may be on an accelerator: the code moves it there, by itself or with all that
 is in a batch, or it comes from a module that may be moved, by what its `forward` is given or by its parameters, or by
@@ -99,7 +99,7 @@ from torchlint.rules.evidence.read_devices import is_read_directly
 from torchlint.rules.evidence.tensor_dimensions import has_a_dimension
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.torch_defaults import default_device_unchanged, defaults, is_set_by_an_import
-from torchlint.rules.silent.handed_on import is_called_in_a_class
+from torchlint.rules.silent.handed_on import is_called_in_a_class, is_named_in_a_class
 from torchlint.rules.silent.tensor_meetings import Meeting, Trail, meetings
 
 _OF_DEVICES = re.compile(r"cuda|device|gpu|\bcpu|mps|xpu", re.IGNORECASE)
@@ -110,7 +110,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if not any(context.spells(node.func, each) for each in FACTORIES):
         return
     call = context.python(node)
-    if not isinstance(call, ast.Call) or not is_factory(call, context) or context.function_around(call) is None:
+    if not isinstance(call, ast.Call) or not is_factory(call, context):
         return
     if not speaks_of_devices(context) and (context.is_test or not _serves_a_class(call, context)):
         return  # what only another file moves is left aside: for that, all functions would be walked
@@ -155,9 +155,13 @@ def _is_chosen_by_device(node: ast.AST, context: FileContext) -> bool:
 
 
 def _serves_a_class(node: ast.AST, context: FileContext) -> bool:
-    """Whether code stands in a class, or in a function that a method of the file names."""
-    if any(isinstance(each, ast.ClassDef) for each in context.ancestors(node)):
+    """Whether code stands in a class, or in a function or a constant that a method of the file names."""
+    around = list(context.ancestors(node))
+    if any(isinstance(each, ast.ClassDef) for each in around):
         return True
+    bound = around[-2] if context.function_around(node) is None and len(around) > 1 else None
+    if isinstance(bound, ast.Assign) and isinstance(bound.targets[0], ast.Name):
+        return is_named_in_a_class(bound.targets[0].id, context)
     return is_called_in_a_class(context.function_around(node), context)
 
 

@@ -8,7 +8,13 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from torchlint.rules.api import Device, FileContext, Kind, leaf
-from torchlint.rules.evidence.accelerator_places import Place, is_building, place_by_argument, place_by_reading
+from torchlint.rules.evidence.accelerator_places import (
+    Place,
+    is_building,
+    is_handed_a_tensor,
+    place_by_argument,
+    place_by_reading,
+)
 from torchlint.rules.evidence.moved_networks import place_of_result
 from torchlint.rules.evidence.object_attributes import attribute_values, declares_any
 from torchlint.rules.evidence.read_devices import is_read_directly
@@ -288,9 +294,12 @@ def _is_of_same(one: ast.AST, other: ast.AST, context: FileContext) -> bool:
 def _through(name: ast.Name, context: FileContext, depth: int, trail: Trail) -> Iterator[Meeting]:
     """Yield where what a name is bound to meets another tensor: at uses that nothing else may have bound."""
     function = context.function_around(name)
-    if function is None or name in trail.followed:
+    if name in trail.followed:
         return
     trail.followed.add(name)
+    if function is None:
+        yield from _global(name, context, depth, trail)
+        return
     uses = [
         each
         for each in context.names_by_word().get(name.id, [])
@@ -303,6 +312,19 @@ def _through(name: ast.Name, context: FileContext, depth: int, trail: Trail) -> 
             yield from meetings(each, context, trail, depth)
         elif name in places and (_is_default(name, each, places, context) or _is_carried(name, each, places, context)):
             yield from _on_a_path(name, each, context, depth, trail)
+
+
+def _global(name: ast.Name, context: FileContext, depth: int, trail: Trail) -> Iterator[Meeting]:
+    """Yield where a tensor that a module of Python binds once meets another in a method: it is moved by nobody."""
+    if not isinstance(context.parent(context.parent(name) or name), ast.Module):
+        return
+    trail = replace(trail, is_direct=False, is_on_a_path=True)
+    for each in context.names_by_word().get(name.id, []):
+        function = context.function_around(each)
+        is_method = function is not None and isinstance(context.parent(function), ast.ClassDef)
+        if is_method and isinstance(each.ctx, ast.Load) and context.reaching(each) == [name]:
+            building = is_building(each, context)
+            yield from meetings(each, context, replace(trail, is_building=building), depth)
 
 
 def _is_used(name: ast.Name, context: FileContext) -> bool:
@@ -423,7 +445,8 @@ def _met(at: ast.expr | ast.stmt, others: list[ast.expr], context: FileContext, 
 def _place(node: ast.expr, at: ast.expr | ast.stmt, context: FileContext) -> Place | None:
     """Return why what a host tensor meets may be on an accelerator: a tensor, or a layer that is a part of a module."""
     value = context.value(node)
-    if value.is_tensor or is_read_directly(node, context):
+    is_handed = isinstance(node, ast.Name) and is_handed_a_tensor(node, context)
+    if value.is_tensor or is_handed or is_read_directly(node, context):
         return place_by_reading(node, context) or place_by_argument(node, context)
     if value.must(Kind.MODULE) and isinstance(at, ast.Call) and at.func is node:
         return place_by_reading(at, context)
