@@ -41,6 +41,15 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "classes": lambda n: each(
         n, "class A{0}(torch.nn.Module):\n    def forward(self, x):\n        return self.w.data + x\n"
     ),
+    "modules with layers": lambda n: (
+        "from torch import nn\n"
+        + each(
+            n,
+            "class A{0}(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+            "        self.fc = nn.Linear(3, 3)\n    def forward(self, x):\n"
+            "        return self.fc(x) + torch.ones(3)\n",
+        )
+    ),
     "classes of classes": lambda n: (
         "class A0:\n    def m(self):\n        return torch.ones(3)\n"
         + each(n, "class A{1}(A{0}):\n    pass\n")

@@ -29,9 +29,7 @@ def attribute_values(node: ast.Attribute, context: FileContext) -> list[ast.expr
         return []
     registered = _registered(context.tree, context).get(node.attr, ())
     found = [value for target, value in registered if not _is_of_another(target, around, context)]
-    for each in context.attributes_by_word().get(node.attr, ()):
-        if isinstance(each.ctx, ast.Load) or _is_of_another(each, around, context):
-            continue
+    for each in _stores_of(node.attr, around, context):
         match context.parent(each):
             case ast.Assign(value=value, targets=targets) if each in targets:
                 found.append(value)
@@ -40,6 +38,38 @@ def attribute_values(node: ast.Attribute, context: FileContext) -> list[ast.expr
             case _:
                 return []
     return found
+
+
+def _stores_of(word: str, own: ast.ClassDef, context: FileContext) -> list[ast.Attribute]:
+    """Return where an attribute is set that may be one of a class's objects, in the order of the text."""
+    by_class = _stores(context.tree, context).get(word, {})
+    if own.name in _bases(context.tree, context):
+        owners = [*by_class]
+    else:
+        owners = [own, *_shared(context.tree, context).get(word, ())]
+    found = [each for owner in dict.fromkeys(owners) for each in by_class.get(owner, ())]
+    return sorted(found, key=lambda each: (each.lineno, each.col_offset))
+
+
+@remembered
+def _stores(_: ast.Module, context: FileContext) -> dict[str, dict[ast.ClassDef | None, list[ast.Attribute]]]:
+    """Return where the attributes of a file are set, by their words and by the class on whose object that is."""
+    found: dict[str, dict[ast.ClassDef | None, list[ast.Attribute]]] = {}
+    for word, uses in context.attributes_by_word().items():
+        for each in uses:
+            if not isinstance(each.ctx, ast.Load):
+                found.setdefault(word, {}).setdefault(_class_around(each, context), []).append(each)
+    return found
+
+
+@remembered
+def _shared(tree: ast.Module, context: FileContext) -> dict[str, list[ast.ClassDef | None]]:
+    """Return for each attribute the classes that others derive from, or None, on whose objects it is set."""
+    bases = _bases(tree, context)
+    return {
+        word: [each for each in by_class if each is None or each.name in bases]
+        for word, by_class in _stores(tree, context).items()
+    }
 
 
 def declares_any(words: frozenset[str], context: FileContext) -> bool:
@@ -80,15 +110,25 @@ def _is_of_another(target: ast.Attribute, own: ast.ClassDef, context: FileContex
     other = _class_around(target, context)
     if other is None or other is own:
         return False
-    names = {ast.unparse(base) for each in context.nodes(ast.ClassDef) for base in each.bases}
-    return not names & {own.name, other.name}
+    return _bases(context.tree, context).isdisjoint({own.name, other.name})
+
+
+@remembered
+def _bases(_: ast.Module, context: FileContext) -> frozenset[str]:
+    """Return the code of all that the classes of a file derive from."""
+    return frozenset(ast.unparse(base) for each in context.nodes(ast.ClassDef) for base in each.bases)
+
+
+@remembered
+def _classes(_: ast.Module, context: FileContext) -> dict[str, ast.ClassDef]:
+    return {each.name: each for each in context.nodes(ast.ClassDef)}
 
 
 def _is_in_sight(own: ast.ClassDef, context: FileContext, seen: frozenset[str]) -> bool:
     """Whether all bases of a class are torch's plain ones or classes of this file whose bases are such."""
     if own.keywords or own.decorator_list:
         return False
-    classes = {each.name: each for each in context.nodes(ast.ClassDef)}
+    classes = _classes(context.tree, context)
     for base in own.bases:
         names = names_of(base, context)
         if names and names <= _OPEN_BASES:
