@@ -268,25 +268,24 @@ def _name_begins(name: ast.Name, context: FileContext, says: _Says, depth: int) 
 
 def _handed_by_module(name: ast.Name, context: FileContext, says: _Says, depth: int) -> str | None:
     """Return where an argument comes from that a method of a module is given by another method of its class alone."""
-    places = places_of(name, context)
-    if len(places) != 1 or not isinstance(places[0], ast.arg):
-        return None
-    function = context.parent(context.parent(places[0]) or places[0])
-    if not isinstance(function, ast.FunctionDef) or not _is_method_of_a_module(function, context):
-        return None
-    return _first(_handed(function, context).get(places[0].arg, ()), context, says, depth)
+    return _first(_handed_over(name, context), context, says, depth)
 
 
 def is_handed_a_tensor(name: ast.Name, context: FileContext) -> bool:
     """Whether a name is an argument for which the methods of its class, a module, hand over tensors alone."""
+    given = _handed_over(name, context)
+    return bool(given) and all(context.value(each).is_tensor for each in given)
+
+
+def _handed_over(name: ast.Name, context: FileContext) -> list[ast.expr]:
+    """Return what the methods of a module give to another one of it as the argument that a name stands for."""
     places = places_of(name, context)
     if len(places) != 1 or not isinstance(places[0], ast.arg):
-        return False
+        return []
     function = context.parent(context.parent(places[0]) or places[0])
     if not isinstance(function, ast.FunctionDef) or not _is_method_of_a_module(function, context):
-        return False
-    given = _handed(function, context).get(places[0].arg, [])
-    return bool(given) and all(context.value(each).is_tensor for each in given)
+        return []
+    return _handed(function, context).get(places[0].arg, [])
 
 
 @remembered

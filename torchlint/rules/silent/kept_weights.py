@@ -141,10 +141,7 @@ def all_kept(call: ast.Call, context: FileContext) -> Iterator[Kept]:
         return
     outer, _, _ = _wrapped(call, context)
     every = context.parent(outer)
-    elements = (
-        every.elt if isinstance(every, ast.ListComp) else every.value if isinstance(every, ast.DictComp) else None
-    )
-    if isinstance(every, _COLLECTING) and elements is outer and isinstance(model, ast.Name):
+    if isinstance(every, ast.ListComp | ast.DictComp) and _element(every) is outer and isinstance(model, ast.Name):
         several = _kept(every, each_of(model.id, every), context)
         if several is not None:
             yield several
@@ -163,7 +160,8 @@ def all_kept(call: ast.Call, context: FileContext) -> Iterator[Kept]:
             yield kept
 
 
-_COLLECTING = (ast.ListComp, ast.DictComp)
+def _element(node: ast.ListComp | ast.DictComp) -> ast.expr:
+    return node.elt if isinstance(node, ast.ListComp) else node.value
 
 
 def each_of(word: str, node: ast.For | ast.ListComp | ast.DictComp | ast.GeneratorExp) -> str:
