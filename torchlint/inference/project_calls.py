@@ -229,5 +229,5 @@ def _has(owner: ast.ClassDef, word: str, index: AstIndex) -> bool:
 def _class_of_self(node: ast.expr, index: AstIndex) -> ast.ClassDef | None:
     """Return the class whose object an expression is, by being called ``self``; None for others."""
     if isinstance(node, ast.Name) and node.id in ("self", "cls"):
-        return next((each for each in index.ancestors(node) if isinstance(each, ast.ClassDef)), None)
+        return index.nearest(node, ast.ClassDef)
     return None

@@ -109,12 +109,11 @@ class FileContext:
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]: ...
     def ancestors(self, node: cst.CSTNode | ast.AST) -> Iterator[cst.CSTNode] | Iterator[ast.AST]:
         """Yield the nodes above, innermost first."""
-        return self._index.ancestors(node) if isinstance(node, ast.AST) else self._climb(node)
+        return self._index.ancestors(node) if isinstance(node, ast.AST) else self._definition.ancestors(node)
 
-    def _climb(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        while (above := self.parent(node)) is not None:
-            yield above
-            node = above
+    def nearest(self, node: ast.AST, *kinds: type[Abstract]) -> Abstract | None:
+        """Return the innermost node of some types around one of Python's own nodes; None where there is none."""
+        return self._index.nearest(node, *kinds)
 
     def span(self, node: cst.CSTNode | ast.expr | ast.stmt) -> tuple[int, int]:
         """Return where a node begins and ends, parentheses around it not counted."""
@@ -463,7 +462,6 @@ __all__ = [
     "AstIndex",
     "Bringing",
     "Brought",
-    "Check",
     "Device",
     "Draft",
     "Dtype",

@@ -145,6 +145,10 @@ class AstIndex:
             yield above
             node = above
 
+    def nearest(self, node: ast.AST, *kinds: type[Node]) -> Node | None:
+        """Return the innermost node of some types around a node; None where there is none."""
+        return next((each for each in self.ancestors(node) if isinstance(each, kinds)), None)
+
     def owner(self, node: ast.AST) -> Function | None:
         """Return the function around a node."""
         climbed: list[ast.AST] = []

@@ -94,6 +94,12 @@ class Definition:
         """The node above each node; whitespace and punctuation left out."""
         return self._walked[0]
 
+    def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """Yield the nodes around a node, innermost first."""
+        while (above := self.parents.get(node)) is not None:
+            yield above
+            node = above
+
     @property
     def by_type(self) -> dict[type[cst.CSTNode], list[cst.CSTNode]]:
         """All nodes by their type, the one around before the one inside."""

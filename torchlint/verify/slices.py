@@ -175,7 +175,7 @@ def assignments(place: FixSite) -> list[ast.stmt]:
 
 
 def _home(reading: FileText, node: ast.AST) -> ast.AST:
-    return next((each for each in reading.index.ancestors(node) if isinstance(each, _FUNCTIONS)), reading.index.tree)
+    return reading.index.nearest(node, *_FUNCTIONS) or reading.index.tree
 
 
 def _loaded(nodes: tuple[ast.stmt, ...]) -> Iterator[str]:

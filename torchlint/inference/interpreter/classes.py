@@ -71,10 +71,8 @@ class Classes:
 
     def around(self, node: ast.AST) -> Class | None:
         """Return the class of this file in whose body a node stands; None outside of classes."""
-        for above in self._file.index.ancestors(node):
-            if isinstance(above, ast.ClassDef):
-                return self.of(above)
-        return None
+        owner = self._file.index.nearest(node, ast.ClassDef)
+        return self.of(owner) if owner is not None else None
 
     def base_mentions_accelerators(self, node: ast.AST) -> bool:
         """Whether a method stands in a class that derives from one of another file, and that file names a device."""

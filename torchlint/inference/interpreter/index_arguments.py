@@ -105,7 +105,7 @@ def _holds_embedding(index: AstIndex, callee: ast.expr) -> bool:
     """Whether a callee is ``self.word``, and all that its class binds that to is ``nn.Embedding(...)``."""
     if not isinstance(callee, ast.Attribute) or not isinstance(callee.value, ast.Name) or callee.value.id != "self":
         return False
-    owner = next((above for above in index.ancestors(callee) if isinstance(above, ast.ClassDef)), None)
+    owner = index.nearest(callee, ast.ClassDef)
     return owner is not None and callee.attr in index.told(_embeddings, owner)
 
 

@@ -120,7 +120,7 @@ def speaks_of_another(index: AstIndex, receiver: ast.expr, mixed: bool) -> bool:
 def _has_torch_beside(index: AstIndex, receiver: ast.expr) -> bool:
     """Whether the same statement does what only torch does to another part of the same object."""
     root = _root(receiver)
-    statement = next((each for each in index.ancestors(receiver) if isinstance(each, ast.stmt)), None)
+    statement = index.nearest(receiver, ast.stmt)
     if not isinstance(root, ast.Name) or not isinstance(statement, ast.Assign | ast.Return | ast.Expr):
         return False
     words = (each for each in index.inside(statement, ast.Attribute) if each.attr in _TORCH_ONLY)

@@ -170,7 +170,7 @@ def _all_listed(index: AstIndex) -> Iterator[ast.expr]:
         if each.attr not in LISTING:
             continue
         yield each
-        statement = next((above for above in index.ancestors(each) if isinstance(above, ast.stmt)), None)
+        statement = index.nearest(each, ast.stmt)
         bound = ast.walk(statement) if isinstance(statement, ast.Assign) else ()
         names.update(one.id for one in bound if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
     yield from (each for each in index.nodes(ast.Name) if each.id in names and isinstance(each.ctx, ast.Load))

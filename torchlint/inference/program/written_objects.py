@@ -15,7 +15,7 @@ def own_class(node: ast.Attribute, index: AstIndex) -> ast.ClassDef | None:
     """Return the class whose method writes to an attribute of ``self`` which that class binds itself."""
     if not _is_self(node.value):
         return None
-    owner = _class_around(node, index)
+    owner = index.nearest(node, ast.ClassDef)
     return owner if owner is not None and node.attr in index.told(_bound, owner) else None
 
 
@@ -25,7 +25,7 @@ def is_of_a_layer(node: ast.Attribute, index: AstIndex) -> bool:
         case ast.Name(id=word):
             return _is_told_by_test(node, word, index)
         case ast.Attribute(value=inner, attr=word) if _is_self(inner):
-            owner = _class_around(node, index)
+            owner = index.nearest(node, ast.ClassDef)
             made = index.told(_bound, owner).get(word) if owner is not None else None
             return bool(made) and all(isinstance(each, ast.Call) and _is_layer(each.func) for each in made or ())
     return False
@@ -74,7 +74,3 @@ def _bound(index: AstIndex, owner: ast.ClassDef) -> dict[str, list[ast.expr | No
 
 def _is_self(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id == "self"
-
-
-def _class_around(node: ast.AST, index: AstIndex) -> ast.ClassDef | None:
-    return next((each for each in index.ancestors(node) if isinstance(each, ast.ClassDef)), None)

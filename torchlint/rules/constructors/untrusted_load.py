@@ -196,7 +196,7 @@ def _is_own_file(load: ast.Call, context: FileContext) -> bool:
 
 def _is_second_try(load: ast.Call, context: FileContext) -> bool:
     """Whether a call stands in the handler of one that asks for weights alone, which an older torch does not take."""
-    handler = next((each for each in context.ancestors(load) if isinstance(each, ast.ExceptHandler)), None)
+    handler = context.nearest(load, ast.ExceptHandler)
     around = context.parent(handler) if handler is not None else None
     if not isinstance(around, ast.Try):
         return False

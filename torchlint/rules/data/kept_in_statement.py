@@ -21,7 +21,7 @@ def is_kept_by_nobody(place: ast.Name, context: FileContext) -> bool:
 
     ``place`` is where the statement writes into it.
     """
-    statement = next((each for each in context.ancestors(place) if isinstance(each, ast.stmt)), None)
+    statement = context.nearest(place, ast.stmt)
     if statement is None:
         return False
     uses = (each for each in context.inside(statement, ast.Name) if each.id == place.id and each is not place)

@@ -252,7 +252,7 @@ class _Building:
         return around is not None and self._was_just_made(module, around)
 
     def _scope_around(self, node: ast.AST) -> ast.AST | None:
-        return next((up for up in self._context.ancestors(node) if isinstance(up, (*_FUNCTIONS, ast.Module))), None)
+        return self._context.nearest(node, *_FUNCTIONS, ast.Module)
 
     def _was_just_made(self, module: ast.Name, around: ast.AST) -> bool:
         """Whether ``net = Net(...)`` stands before and nothing ran the module in between."""

@@ -71,7 +71,7 @@ def is_packed(receiver: cst.BaseExpression, known: Value, context: FileContext) 
         return True
     place = context.python(receiver)
     if isinstance(place, ast.Name):
-        around = next((each for each in context.ancestors(place) if isinstance(each, _FUNCTIONS)), None)
+        around = context.nearest(place, *_FUNCTIONS)
         rows, packed = _changes(context.tree if around is None else around, context)
         return place.id in packed[bisect_left(rows, place.lineno)]
     return isinstance(place, ast.Call) and _is_packing(place)

@@ -208,7 +208,7 @@ def _is_asked(root: ast.expr, context: FileContext, tells: Callable[[ast.AST, Fi
     code = _dotted(root)
     around: ast.AST = context.function_around(root) or context.tree
     if code.startswith("self."):
-        around = next((each for each in context.ancestors(root) if isinstance(each, ast.ClassDef)), around)
+        around = context.nearest(root, ast.ClassDef) or around
     asked = context.answer((tells, around), lambda: _asked(around, context, tells)).get(code, ())
     if not asked or not isinstance(root, ast.Name):
         return bool(asked)

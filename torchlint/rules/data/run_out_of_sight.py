@@ -67,7 +67,7 @@ def _uses_in_scopes_inside(word: str, place: ast.AST, context: FileContext) -> l
 
 
 def _is_inside(use: ast.Name, function: ast.AST | None, context: FileContext) -> bool:
-    inner = next((each for each in context.ancestors(use) if isinstance(each, _LATER)), None)
+    inner = context.nearest(use, *_LATER)
     if inner is None or inner is function or (function is not None and function not in context.ancestors(inner)):
         return False
     scope = context.scope_that_binds(use)

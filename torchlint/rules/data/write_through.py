@@ -274,9 +274,7 @@ class _Reader:
 
     def _name(self, word: str, above: ast.AST) -> bool:
         """Whether every use of the name in its scope only reads; a name seen from elsewhere is not followed."""
-        scope = next(
-            (each for each in self._context.ancestors(above) if isinstance(each, (*_NESTED, ast.Module))), None
-        )
+        scope = self._context.nearest(above, *_NESTED, ast.Module)
         if isinstance(scope, ast.Module):
             others = self._context.other_texts
             if others.exports or others.takes(word, by_star=True) or is_reached_by_text(scope, self._context):

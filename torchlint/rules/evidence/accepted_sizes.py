@@ -154,7 +154,7 @@ def _sizes(call: ast.Call, context: FileContext) -> Sequence[ast.expr]:
 
 def _bases(call: ast.Call, context: FileContext) -> frozenset[str]:
     """Return the base class of the class around a call, where it has one alone."""
-    around = next((each for each in context.ancestors(call) if isinstance(each, ast.ClassDef)), None)
+    around = context.nearest(call, ast.ClassDef)
     if around is None or len(around.bases) != 1 or around.keywords:
         return frozenset()
     return names_of(around.bases[0], context)

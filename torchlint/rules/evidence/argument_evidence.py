@@ -148,7 +148,7 @@ def _found(place: ast.expr, context: FileContext) -> set[Shape] | None:
     """Return what the function around does with an expression up to its row; None outside functions."""
     if not isinstance(place, _RECEIVERS):
         return None
-    around = next((each for each in context.ancestors(place) if isinstance(each, _FUNCTIONS)), None)
+    around = context.nearest(place, *_FUNCTIONS)
     if around is None:
         return None
     code = ast.unparse(place)

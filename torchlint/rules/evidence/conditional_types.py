@@ -95,7 +95,7 @@ def _is_visible(test: ast.expr, at: ast.AST, context: FileContext) -> bool:
         root = root.value
     if not isinstance(root, ast.Name):
         return False
-    binding = next((each for each in context.ancestors(test) if isinstance(each, _SCOPES)), None)
+    binding = context.nearest(test, *_SCOPES)
     for above in context.ancestors(at):
         if above is binding:
             return True

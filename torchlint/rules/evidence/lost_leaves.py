@@ -162,7 +162,7 @@ class _Walk:
     def _same_attribute(self, target: ast.Attribute) -> list[ast.Attribute]:
         """Return where the methods of a class have the same words for an attribute."""
         context = self.context
-        owner = next((each for each in context.ancestors(target) if isinstance(each, ast.ClassDef)), None)
+        owner = context.nearest(target, ast.ClassDef)
         named = (each for each in context.attributes_by_word()[target.attr] if owner in list(context.ancestors(each)))
         return [each for each in named if ast.unparse(each) == ast.unparse(target)] if owner is not None else []
 

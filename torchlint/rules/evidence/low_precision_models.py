@@ -159,7 +159,7 @@ def _cast(model: ast.Name | ast.Attribute, context: FileContext) -> ast.expr | N
     """Return what makes a model compute in bfloat16; None where something else may be made of it, too."""
     scope = context.function_around(model) or context.tree
     if isinstance(model, ast.Attribute):
-        owner = next((each for each in context.ancestors(model) if isinstance(each, ast.ClassDef)), None)
+        owner = context.nearest(model, ast.ClassDef)
         if owner is None or not isinstance(model.value, ast.Name) or model.value.id != "self":
             return None
         states = _states(owner, context).get(ast.unparse(model), [])

@@ -174,7 +174,7 @@ def _is_asked_for_itself(call: ast.Call, context: FileContext) -> bool:
         case ast.Name():
             pass
         case ast.Attribute(value=ast.Name(id="self")):
-            scope = next((each for each in context.ancestors(call) if isinstance(each, ast.ClassDef)), None)
+            scope = context.nearest(call, ast.ClassDef)
         case _:
             return False
     if scope is None or not words <= _LEAVING_CALLS:

@@ -55,7 +55,7 @@ def _binds_itself(target: cst.BaseExpression, value: cst.BaseExpression, context
     name = context.python(data.value)
     if not never_requires_grad_here(data.value, context) or not isinstance(name, ast.Name):
         return False
-    statement = next((each for each in context.ancestors(name) if isinstance(each, ast.stmt)), None)
+    statement = context.nearest(name, ast.stmt)
     return statement is not None and only_here(name, statement, context)
 
 
