@@ -14,7 +14,8 @@ from tests.conftest import Program
 from tests.test_cache import known
 from torchlint.inference.program import project_texts, source_files
 from torchlint.inference.program.callers import Callee, call_index
-from torchlint.inference.program.project_texts import IMPORTS, SETS_DEFAULT_DTYPE, TAKES, TRACES, ask, look_again
+from torchlint.inference.program.default_setters import DTYPE
+from torchlint.inference.program.project_texts import IMPORTS, TAKES, TRACES, ask, look_again
 from torchlint.inference.program.signals import ERROR
 from torchlint.source.text import decode
 from torchlint.syntax.ast_index import index_of
@@ -33,7 +34,7 @@ def project(tmp_path: Path) -> Path:
 
 def sets(project: Path) -> str | None:
     look_again()
-    return ask((SETS_DEFAULT_DTYPE, str(project), str(project / "uses.py")))
+    return ask((DTYPE, str(project), str(project / "uses.py")))
 
 
 def takes(project: Path, name: str = "Variable", stars: str = "yes") -> str | None:

@@ -43,7 +43,6 @@ from torchlint.inference.program.callers import call_index, who_expects
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
 from torchlint.inference.program.imports import canonical, import_bindings
 from torchlint.inference.program.none_flow import NoneFlow
-from torchlint.inference.program.project_texts import SETS_DEFAULT_DEVICE, SETS_DEFAULT_DTYPE, SETS_TENSOR_TYPE
 from torchlint.inference.program.project_view import ProjectView
 from torchlint.inference.program.run_later import puts_off, runs_later
 from torchlint.inference.program.signals import ERROR, REFUSAL, WARNING, Signal
@@ -452,9 +451,6 @@ __all__ = [
     "PAIRS",
     "PAIRS_WITH_DIM",
     "SCOPES",
-    "SETS_DEFAULT_DEVICE",
-    "SETS_DEFAULT_DTYPE",
-    "SETS_TENSOR_TYPE",
     "TENSOR_TYPE",
     "UNKNOWN",
     "UNLIKE",

@@ -17,7 +17,7 @@ from torchlint.inference.program.entered_contexts import Contexts, Elsewhere
 from torchlint.inference.program.library_defaults import sets_dtype, sets_dtype_and_device
 from torchlint.syntax.ast_index import AstIndex
 
-DTYPE, DEVICE, TENSOR_TYPE = "dtype", "device", "tensor type"
+DTYPE, DEVICE, TENSOR_TYPE = "default dtype", "default device", "default tensor type"
 EVERY_DEFAULT = frozenset({DTYPE, DEVICE, TENSOR_TYPE})
 
 _NAMED = re.compile(r"set_default_(dtype|device|tensor_type)\b|set_default_(?![a-zA-Z0-9])")

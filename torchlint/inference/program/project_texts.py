@@ -19,7 +19,7 @@ from hashlib import sha256
 from torchlint.inference.program.annotation_readers import hands_on
 from torchlint.inference.program.callers import EVERY_NAME, Callee, CallIndex, Texts, call_index, is_expected
 from torchlint.inference.program.class_families import ClassFamily, FamilyTexts
-from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE
+from torchlint.inference.program.default_setters import DEVICE
 from torchlint.inference.program.device_makers import entered
 from torchlint.inference.program.entered_contexts import ContextsElsewhere, Elsewhere
 from torchlint.inference.program.initialised_parameters import EVERYTHING, LISTING, Written, written_parameters
@@ -44,7 +44,6 @@ from torchlint.syntax.ast_index import AstIndex
 Question = tuple[str, ...]
 """What is asked, the root of the project, the path of the file that asks, and what else the question needs."""
 
-SETS_DEFAULT_DTYPE, SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE = "default dtype", "default device", "default tensor type"
 TRACES, TAKES, BINDS, CALLS, HANDLES, HANDS_NONE = "tracing", "name", "binding", "call", "handler", "none"
 SPELLS, DEFINES, BINDS_INIT, RECORDS, OVERRIDES = "word", "method", "initialisers", "recording", "attribute"
 WATCHES, MAKES_ERRORS, TELLS_ERRORS = "watcher", "warning filter", "handler of one error"
@@ -55,7 +54,6 @@ DEFINES_BELOW, IMPORTS, CALLS_JOINED = "definition", "import", "method of a clas
 HERE, ANYWHERE, INSIDE, TORCH = "here", "anywhere", "inside", "torch"
 """Where a name is rebound: in the module that asks, in any, as an attribute of what it stands for, or in torch."""
 
-_KINDS = {SETS_DEFAULT_DTYPE: DTYPE, SETS_DEFAULT_DEVICE: DEVICE, SETS_TENSOR_TYPE: TENSOR_TYPE}
 _SIGNALS = {HANDLES: ERROR, WATCHES: WARNING, TELLS_ERRORS: REFUSAL}
 _FARTHEST, _MOST_ENTRIES = 3, 60
 """What `None` may come through is followed over so many files, and so many places."""
@@ -126,8 +124,8 @@ def ask(question: Question) -> str | None:
         clause = "may make errors of warnings"
         return f"`{option}` {clause}" if option else look.first(own, lambda each: each.makes_errors, clause)
     clause = f"may set the {what}"
-    found = look.first(own, lambda each: _KINDS[what] in each.sets.defaults, clause)
-    if found is None and what == SETS_DEFAULT_DEVICE and (path := look.enters_device()) is not None:
+    found = look.first(own, lambda each: what in each.sets.defaults, clause)
+    if found is None and what == DEVICE and (path := look.enters_device()) is not None:
         return f"`{path}` {clause}"
     return found
 

@@ -88,7 +88,7 @@ class ProjectView:
         return "the module is part of a package, and other projects may take it from here"
 
     def sets(self, *kinds: str) -> str | None:
-        """Return who may set one of torch's defaults elsewhere: :data:`SETS_DEFAULT_DTYPE` and its like."""
+        """Return who may set one of torch's defaults elsewhere: some of :data:`EVERY_DEFAULT`."""
         return next((found for each in kinds if (found := self._ask(each)) is not None), None)
 
     def enters_device(self, entered: Iterable[Elsewhere]) -> bool:

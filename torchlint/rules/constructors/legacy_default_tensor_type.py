@@ -62,7 +62,7 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import DEFAULT_DEVICE, NO_LEGACY_DEVICE
 from torchlint.diagnostics.model import Confidence, Edit, Fix
-from torchlint.rules.api import SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE, Draft, FileContext, Rule, Triggers
+from torchlint.rules.api import DEVICE, TENSOR_TYPE, Draft, FileContext, Rule, Triggers
 from torchlint.rules.evidence.expected_errors import warning_not_expected
 from torchlint.rules.evidence.finding_reasons import import_step
 from torchlint.rules.evidence.kept_meaning import torchs_own_is_kept
@@ -95,7 +95,7 @@ def _fix(node: cst.Call, context: FileContext) -> Fix | None:
     span = context.outer_span(argument)
     edits = (context.replace(node.func, setter), Edit(*span, dtype), *imports, *more)
     if not _SETS_CUDA.search(context.source.utf8):
-        alone = DEFAULT_DEVICE.decided(context.other_texts.sets(SETS_TENSOR_TYPE, SETS_DEFAULT_DEVICE))
+        alone = DEFAULT_DEVICE.decided(context.other_texts.sets(TENSOR_TYPE, DEVICE))
         kept = torchs_own_is_kept(("set_default_tensor_type", "set_default_dtype"), context)
         decisions = (alone, kept, warning_not_expected(node, context))
         return Fix(f"Use `{setter}({dtype})`", tuple(dict.fromkeys(edits)), decisions)

@@ -13,9 +13,6 @@ from torchlint.diagnostics.assumptions import DEFAULT_DEVICE, DEFAULT_DTYPE, NOT
 from torchlint.rules.api import (
     DEVICE,
     DTYPE,
-    SETS_DEFAULT_DEVICE,
-    SETS_DEFAULT_DTYPE,
-    SETS_TENSOR_TYPE,
     TENSOR_TYPE,
     FileContext,
     records_traces,
@@ -50,13 +47,13 @@ def default_device_unchanged(context: FileContext) -> Decision:
     known = defaults(context)
     if known.device or known.tensor_type:
         return DEFAULT_DEVICE.open(doubt="this file may set the default device")
-    return DEFAULT_DEVICE.decided(context.other_texts.sets(SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE))
+    return DEFAULT_DEVICE.decided(context.other_texts.sets(DEVICE, TENSOR_TYPE))
 
 
 def is_set_by_an_import(context: FileContext) -> bool:
     """Whether a module that the file imports sets a default device: whoever runs the file may have run that before."""
     others = context.other_texts
-    if others.sets(SETS_DEFAULT_DEVICE, SETS_TENSOR_TYPE) is None:
+    if others.sets(DEVICE, TENSOR_TYPE) is None:
         return False
     files = [path for word in _SETTERS for path in others.spelling(word) or []]
     return not {os.path.basename(each).partition(".")[0] for each in files}.isdisjoint(_imported_words(context))
@@ -74,7 +71,7 @@ def _imported_words(context: FileContext) -> Iterator[str]:
 def _default_dtype_unchanged(context: FileContext) -> Decision:
     if defaults(context).dtype:
         return DEFAULT_DTYPE.open(doubt="this file may set the default dtype")
-    return DEFAULT_DTYPE.decided(context.other_texts.sets(SETS_DEFAULT_DTYPE, SETS_TENSOR_TYPE))
+    return DEFAULT_DTYPE.decided(context.other_texts.sets(DTYPE, TENSOR_TYPE))
 
 
 def defaults(context: FileContext) -> Defaults:
@@ -124,8 +121,8 @@ def _spoken_device(context: FileContext, plain: bool) -> tuple[bool, Decision]:
     The modern constructors follow both, so where only the tensor type is set there is nothing to write.
     """
     known, others = defaults(context), context.other_texts
-    device = _HERE if known.device else others.sets(SETS_DEFAULT_DEVICE)
-    kind = _HERE if known.tensor_type else others.sets(SETS_TENSOR_TYPE)
+    device = _HERE if known.device else others.sets(DEVICE)
+    kind = _HERE if known.tensor_type else others.sets(TENSOR_TYPE)
     if kind and plain and not device:
         return False, DEFAULT_DEVICE.proven("both calls follow the default tensor type")
     if kind and plain:
