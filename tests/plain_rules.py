@@ -42,7 +42,7 @@ def installer(monkeypatch: pytest.MonkeyPatch) -> Install:
         def load(code: str) -> Rule:
             return Rule(code, BY_CODE[code].name, visit={cst.Attribute: checks[code]})
 
-        monkeypatch.setattr("torchlint.rules.api.load", load)
+        monkeypatch.setattr("torchlint.linter.rule_modules.load", load)
         monkeypatch.setattr("torchlint.linter.engine.ABOUT_TENSORS", ())
         return Config(select=tuple(checks))
 

@@ -16,7 +16,7 @@ import pytest
 
 from torchlint.diagnostics.registry import BY_CODE, RULES
 from torchlint.diagnostics.rule_metadata import RuleMetadata
-from torchlint.rules.api import load
+from torchlint.linter.rule_modules import load
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "torchlint"

@@ -307,8 +307,9 @@ def test_a_crashing_rule_and_a_killed_process_cost_their_files_only(
     if jobs == "2":
         (tmp_path / "die.py").write_text(f"# DIE\n{HIT}{HEAVY * 4}")
     program = (
-        "import dataclasses, os, signal, sys\nfrom torchlint.rules import api\nfrom torchlint.cli import main\n"
-        "real = api.load\n"
+        "import dataclasses, os, signal, sys\n"
+        "from torchlint.linter import rule_modules\nfrom torchlint.cli import main\n"
+        "real = rule_modules.load\n"
         "def load(code):\n"
         "    loaded = real(code)\n"
         "    def visit(check):\n"
@@ -318,7 +319,7 @@ def test_a_crashing_rule_and_a_killed_process_cost_their_files_only(
         "            return check(node, context)\n"
         "        return spoilt\n"
         "    return dataclasses.replace(loaded, visit={kind: visit(check) for kind, check in loaded.visit.items()})\n"
-        "api.load = load\nsys.exit(main(sys.argv[1:]))\n"
+        "rule_modules.load = load\nsys.exit(main(sys.argv[1:]))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, *CONCISE[:-2], "--jobs", jobs, *fix],

@@ -30,9 +30,9 @@ def test_a_crashing_rule_is_told_once_and_the_others_go_on(tmp_path: Path) -> No
         textwrap.dedent("""\
         import dataclasses, sys
         from torchlint import cli
-        from torchlint.rules import api
+        from torchlint.linter import rule_modules
 
-        real = api.load
+        real = rule_modules.load
 
         def load(code):
             if code != "TNS101":
@@ -41,7 +41,7 @@ def test_a_crashing_rule_is_told_once_and_the_others_go_on(tmp_path: Path) -> No
                 raise RuntimeError("on purpose")
             return dataclasses.replace(real(code), visit={kind: crash for kind in real(code).visit})
 
-        api.load = load
+        rule_modules.load = load
         sys.exit(cli.main())
         """)
     )

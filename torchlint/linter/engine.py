@@ -25,6 +25,7 @@ from torchlint.diagnostics.model import (
 from torchlint.diagnostics.registry import RULES
 from torchlint.diagnostics.rule_metadata import RuleMetadata
 from torchlint.diagnostics.splice import splice
+from torchlint.linter import rule_modules
 from torchlint.linter.cell_fixes import fitted
 from torchlint.linter.siblings import Siblings, complete, kindred
 from torchlint.source.text import Source, SourceError, undecoded
@@ -368,7 +369,7 @@ def _visit(
     standing: Mapping[tuple[int, int], Applicability],
 ) -> tuple[list[Finding], dict[str, Trouble]]:
     """Return what the rules find, and by their codes which of them failed."""
-    from torchlint.rules.api import FileContext, load
+    from torchlint.rules.api import FileContext
     from torchlint.rules.evidence.written_words import resting_on_torch
 
     findings: list[Finding] = []
@@ -379,7 +380,7 @@ def _visit(
         context = FileContext(definition, known, answers, standing)
         for entry in entries:
             try:
-                for kind, visit in load(entry.code).visit.items():
+                for kind, visit in rule_modules.load(entry.code).visit.items():
                     for node in definition.by_type.get(kind, ()):
                         drafts = [_settled(each, context, resting_on_torch) for each in visit(node, context)]
                         found = [_finding(entry, draft, definition, layout) for draft in drafts]

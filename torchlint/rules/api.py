@@ -7,18 +7,15 @@ from __future__ import annotations
 
 import ast
 import functools
-import importlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from types import MappingProxyType
 from typing import Any, TypeVar, overload
 
 import libcst as cst
 
 from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix, Settings, Severity
-from torchlint.diagnostics.registry import BY_CODE
 from torchlint.diagnostics.rule_metadata import RuleMetadata, Triggers
 from torchlint.inference.lattice import UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
 from torchlint.inference.models.devices import last_word_of_name, names_other_accelerators, seems_device
@@ -428,14 +425,6 @@ class Rule(RuleMetadata):
     visit: Mapping[type[cst.CSTNode], Check] = field(kw_only=True)
 
 
-@cache
-def load(code: str) -> Rule:
-    """Import the rule of a code."""
-    module = importlib.import_module(f"torchlint.rules.{BY_CODE[code].module}")
-    rule: Rule = module.RULE
-    return rule
-
-
 __all__ = [
     "CASTS",
     "DEVICE",
@@ -479,7 +468,6 @@ __all__ = [
     "import_bindings",
     "last_word_of_name",
     "leaf",
-    "load",
     "names_other_accelerators",
     "operations",
     "parameters",
