@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
-from torchlint.inference.interpreter.parameters import is_static
 from torchlint.inference.lattice import Device, Grad, Kind, Mode, Value
 from torchlint.inference.models import nn
 from torchlint.inference.program.module_files import is_of_tests
@@ -19,6 +18,7 @@ from torchlint.inference.project_calls import CALLED_AS_OBJECT, Hierarchy, Knowl
 from torchlint.source import files
 from torchlint.source.notebook import SUFFIX
 from torchlint.syntax.ast_index import Function
+from torchlint.syntax.signatures import is_static, positional_parameters, unpacks
 
 _MOST_CALLS = 20
 """Of a function that is called more often nothing is told."""
@@ -176,7 +176,7 @@ class Sample:
         call, presuming = site.call, site.analysis.presuming
         node = _handed(call, site.function, argument)
         if node is None:  # its default, which is no live tensor, or what is unpacked: that is not followed
-            return Bringing.UNKNOWN if _unpacks(call) else Bringing.NOTHING
+            return Bringing.UNKNOWN if unpacks(call) else Bringing.NOTHING
         value = presuming.value(node)
         if not _may_bring(value, asked_for):
             return Bringing.NOTHING
@@ -293,7 +293,7 @@ def _handed(call: ast.Call, function: Function, argument: ast.arg) -> ast.expr |
     for keyword in call.keywords:
         if keyword.arg == argument.arg:
             return keyword.value
-    positional = [*function.args.posonlyargs, *function.args.args]
+    positional = positional_parameters(function)
     if argument not in positional:
         return None
     at = positional.index(argument)
@@ -304,10 +304,6 @@ def _handed(call: ast.Call, function: Function, argument: ast.arg) -> ast.expr |
     if not 0 <= at < len(call.args) or any(isinstance(each, ast.Starred) for each in call.args[: at + 1]):
         return None
     return call.args[at]
-
-
-def _unpacks(call: ast.Call) -> bool:
-    return any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords)
 
 
 def _object_of(call: ast.Call, function: Function) -> ast.expr:

@@ -49,8 +49,18 @@ from torchlint.inference.program.warning_filters import makes_errors
 from torchlint.inference.query import Analysis
 from torchlint.inference.sample import Asked, Bringing, Brought, SampledCall
 from torchlint.source.text import Source
-from torchlint.syntax.ast_index import AstIndex, Function, children, parameters
+from torchlint.syntax.ast_index import AstIndex, Function, children
 from torchlint.syntax.cst import Bridge, Definition, semantic_children
+from torchlint.syntax.signatures import (
+    arguments_of,
+    decorators_of,
+    first_parameter,
+    is_static,
+    parameters,
+    plain_parameters,
+    positional_parameters,
+    unpacks,
+)
 
 Node = TypeVar("Node")
 Concrete = TypeVar("Concrete", bound=cst.CSTNode)
@@ -460,17 +470,23 @@ __all__ = [
     "Rule",
     "Triggers",
     "Value",
+    "arguments_of",
     "asks_for_none",
     "binds_initialisers",
     "canonical",
     "children",
+    "decorators_of",
     "defines",
+    "first_parameter",
     "import_bindings",
+    "is_static",
     "last_word_of_name",
     "leaf",
     "names_other_accelerators",
     "operations",
     "parameters",
+    "plain_parameters",
+    "positional_parameters",
     "puts_off",
     "records_traces",
     "remembered",
@@ -478,4 +494,5 @@ __all__ = [
     "seems_device",
     "semantic_children",
     "traces_or_scripts",
+    "unpacks",
 ]

@@ -263,13 +263,6 @@ def _nothing(_: ast.AST) -> tuple[Any, ...]:
 _PARTS = _PartsByType()
 
 
-def parameters(function: Function | ast.Lambda) -> frozenset[str]:
-    """Return the names of a function's parameters, those with stars too."""
-    given = function.args
-    starred = [each for each in (given.vararg, given.kwarg) if each is not None]
-    return frozenset(each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs, *starred))
-
-
 def _parse(text: str) -> ast.Module:
     if "# type:" in text:
         try:

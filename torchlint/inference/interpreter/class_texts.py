@@ -12,6 +12,7 @@ from torchlint.inference.models.operations import leaf
 from torchlint.inference.program.bindings import set_words
 from torchlint.inference.program.frameworks import OTHERS
 from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.signatures import first_parameter
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
@@ -215,6 +216,5 @@ def _read_setters(known: Class, method: Function) -> None:
 
 def _linked_attributes(method: Function, roots: frozenset[str]) -> list[str]:
     """Return the attributes of ``self`` that a method may write into by another name: ``v = self.buffer[0]``."""
-    first = [*method.args.posonlyargs, *method.args.args][:1]
-    prefix = f"{first[0].arg}." if first else "."
+    prefix = f"{first_parameter(method) or ''}."
     return sorted(root.removeprefix(prefix) for root in roots if root.startswith(prefix))

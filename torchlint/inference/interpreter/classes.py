@@ -32,6 +32,7 @@ from torchlint.inference.program.asked_parameters import may_revive
 from torchlint.inference.program.bindings import setting_inside
 from torchlint.inference.program.fillings import filled_in
 from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.signatures import positional_parameters
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
@@ -113,7 +114,7 @@ class Classes:
         is_plain = function.name == CONSTRUCTOR and bool(self.module_lineage(owner))  # whose constructors are all seen
         is_new = is_plain and not any(map(_moves_itself, known.line()))
         value = self._object(known, Device.HOST if is_new else ANY_DEVICE)  # nobody has had it, to move it
-        arguments = [*function.args.posonlyargs, *function.args.args]
+        arguments = positional_parameters(function)
         if not known.is_module or not arguments or is_new:
             return value
         text = "{code} is a module: whoever made it may have moved it to an accelerator"

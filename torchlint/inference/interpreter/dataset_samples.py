@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from torchlint.inference.interpreter.class_texts import Class
 from torchlint.inference.lattice import UNKNOWN, Device, Grad, Value, throughout
 from torchlint.inference.models.devices import last_word_of_name
-from torchlint.syntax.ast_index import AstIndex, Function, parameters
+from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.signatures import decorators_of, parameters
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
@@ -55,7 +56,7 @@ def _samples(file: File, function: Function) -> frozenset[str]:
 
 def _is_transform(file: File, owner: ast.ClassDef) -> bool:
     """Whether a class is a transform of samples: by a base of a library, or by where it is registered."""
-    registering = (each.func if isinstance(each, ast.Call) else each for each in owner.decorator_list)
+    registering = decorators_of(owner)
     if any(_registers_transform(each) for each in registering):
         return True
     return any(_TRANSFORMS.match(base) for each in file.classes.of(owner).line() for base in each.bases)

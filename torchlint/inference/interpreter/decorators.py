@@ -11,6 +11,7 @@ from torchlint.inference.models import grad_mode
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.models.operations import leaf
 from torchlint.syntax.ast_index import Function
+from torchlint.syntax.signatures import positional_parameters
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
@@ -38,7 +39,7 @@ class Wrappers:
 
     def calls_under(self, decorator: Function, mode: Mode, depth: int) -> Mode:
         """Return the join of the grad modes in which a decorator calls the function that it is given."""
-        arguments = [*decorator.args.posonlyargs, *decorator.args.args]
+        arguments = positional_parameters(decorator)
         if not arguments or not depth:
             return mode
         word = arguments[-1].arg if arguments[0].arg in ("self", "cls") else arguments[0].arg

@@ -46,7 +46,7 @@ from torchlint.inference.models.operators import combined, of_tensors
 from torchlint.inference.program.correlated_branches import Assumed, outcome
 from torchlint.inference.program.imports import canonical, path_of
 from torchlint.inference.program.kept_graphs import is_asked, keeping_graphs
-from torchlint.syntax.ast_index import parameters
+from torchlint.syntax.signatures import parameters
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File

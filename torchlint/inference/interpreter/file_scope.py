@@ -22,7 +22,6 @@ from torchlint.inference.interpreter.parameters import (
     Callers,
     is_guarded,
     is_in_package,
-    is_static,
     runs_itself,
 )
 from torchlint.inference.interpreter.project import MARK, Effort, Project
@@ -43,6 +42,7 @@ from torchlint.inference.program.imports import BUILTINS, named, path_of
 from torchlint.inference.program.module_files import Imports, Location, is_test
 from torchlint.source.notebook import SUFFIX
 from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.signatures import first_parameter, is_static
 
 _MOST_ASSUMED = 8
 """A function is walked at most this often for how its tests may come out."""
@@ -321,10 +321,7 @@ class File:
     def self_name(self, function: Function) -> str | None:
         """Return the name of a method's first argument; None for other functions."""
         owner = self.index.parents.get(function)
-        first = [*function.args.posonlyargs, *function.args.args][:1]
-        if not isinstance(owner, ast.ClassDef) or not first or is_static(function):
-            return None
-        return first[0].arg
+        return first_parameter(function) if isinstance(owner, ast.ClassDef) and not is_static(function) else None
 
     def object_name(self, function: Function) -> str | None:
         """Return the name of the object of the method that a function is or stands in; None outside of methods."""

@@ -27,6 +27,7 @@ from torchlint.inference.program.asked_parameters import (
     picks,
 )
 from torchlint.inference.program.imports import path_of
+from torchlint.syntax.signatures import arguments_of
 
 _FREEZING_WORD = re.compile(r"freeze|froze|requires_?grad", re.IGNORECASE)
 """What stands in the names of functions that ask parameters to require grad, or not to."""
@@ -198,7 +199,7 @@ class Freezing:
                     return
                 if word in _PARTS | _ALL:
                     self.ask(holder, _weak(grad), env)
-        for each in (*call.args, *(keyword.value for keyword in call.keywords)):
+        for each in arguments_of(call):
             if names and names <= _HANDING_ON:
                 self.ask(each, grad, env)
             elif grad & Grad.DETACHED:

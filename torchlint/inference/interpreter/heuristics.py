@@ -16,7 +16,8 @@ from torchlint.inference.models.devices import SETTINGS, last_word_of_name
 from torchlint.inference.models.grad_mode import LIGHTNING_EVALUATION, TURNING_OFF, WORDS
 from torchlint.inference.models.operations import LEGACY_DTYPES, leaf
 from torchlint.inference.program.bindings import spelled
-from torchlint.syntax.ast_index import Function, parameters
+from torchlint.syntax.ast_index import Function
+from torchlint.syntax.signatures import parameters
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File

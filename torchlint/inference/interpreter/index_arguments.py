@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.models.operators import OF_INTEGERS
 from torchlint.inference.program.bindings import bound, own
-from torchlint.syntax.ast_index import AstIndex, Function, parameters
+from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.signatures import parameters, positional_parameters
 
 _INDEXED = frozenset(["__getitem__", "__setitem__", "__delitem__"])
 _ASKING_TYPE = frozenset(["isinstance", "is_tensor", "type", "hasattr", "callable"])
@@ -47,7 +48,7 @@ def indices(index: AstIndex, function: Function) -> frozenset[str]:
     integers = [*(each for call in calls for each in _integer_arguments(index, call)), *_operands(index, function)]
     words |= {word for each in integers if (word := _of_one_name(each))}
     words = (words | _sources(index, function, words - mine)) & mine
-    given = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    given = [each.arg for each in positional_parameters(function)]
     first = frozenset(given[1:2] if function.name in _INDEXED and given[:1] == ["self"] else ())
     if not words:
         return first

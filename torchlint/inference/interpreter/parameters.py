@@ -43,6 +43,7 @@ from torchlint.inference.program.bindings import bound, declared, imported, spel
 from torchlint.inference.program.forward_hooks import is_output
 from torchlint.inference.program.module_files import is_test
 from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.signatures import positional_parameters
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
@@ -190,16 +191,11 @@ def _in_signature(function: Function, argument: ast.arg) -> str | None:
         types = ast.parse(function.type_comment, mode="func_type").argtypes
     except SyntaxError:
         return None
-    positional = [*function.args.posonlyargs, *function.args.args]
+    positional = positional_parameters(function)
     missing = len(positional) - len(types)  # the comment leaves `self` out
     if argument not in positional[missing:] or missing not in (0, 1):
         return None
     return ast.unparse(types[positional.index(argument) - missing])
-
-
-def is_static(function: Function) -> bool:
-    """Whether a method is a ``staticmethod``: it has no ``self``."""
-    return any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in function.decorator_list)
 
 
 _MOST_CALLS = 20

@@ -44,7 +44,8 @@ from torchlint.inference.program.bindings import (
 )
 from torchlint.inference.program.call_places import all_given, argument, called_on
 from torchlint.inference.program.definite_attributes import definitely_set
-from torchlint.syntax.ast_index import AstIndex, Function, parameters
+from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.signatures import arguments_of, parameters, positional_parameters
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
@@ -240,7 +241,7 @@ class Summaries:
         if index.told(asks, function):
             return False
         changed = index.told(may_change, function) | index.told(linked_roots, function)
-        words = [each.arg for each in (*function.args.posonlyargs, *function.args.args)][call.receiver is not None :]
+        words = [each.arg for each in positional_parameters(function)][call.receiver is not None :]
         mine = dict(zip(words, given.positional, strict=False)) | given.keywords
         others = given.positional[len(words) :]
         if given.starred or not all(map(_is_immutable, others)):
@@ -393,7 +394,7 @@ class Summaries:
 
 def _handed(call: ast.Call) -> list[ast.Name]:
     """Return the names that a call hands to a function, which may change what they stand for."""
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    given = arguments_of(call)
     return [each for each in given if isinstance(each, ast.Name)]
 
 

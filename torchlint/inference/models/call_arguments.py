@@ -8,7 +8,7 @@ from enum import IntEnum
 
 from torchlint.inference.lattice import UNKNOWN, Device, Dtype, Grad, Kind, Reason, Value, join_all
 from torchlint.inference.program.correlated_branches import WantedReturn
-from torchlint.syntax.ast_index import parameters
+from torchlint.syntax.signatures import parameters, positional_parameters
 
 
 class SetsAttribute(IntEnum):
@@ -56,7 +56,7 @@ class Arguments:
     def bound_to(self, node: ast.Lambda) -> dict[str, Value]:
         """Return what the parameters of a lambda are; nothing is known of those that are left to their defaults."""
         found = dict.fromkeys(parameters(node), UNKNOWN)
-        for index, argument in enumerate([*node.args.posonlyargs, *node.args.args]):
+        for index, argument in enumerate(positional_parameters(node)):
             found[argument.arg] = self.find(index, argument.arg) or UNKNOWN
         for argument in node.args.kwonlyargs:
             found[argument.arg] = self.keywords.get(argument.arg, UNKNOWN)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from torchlint.inference.program.bindings import loaded, own
 from torchlint.inference.program.imports import path_of
 from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.signatures import first_parameter
 
 ASKING = "requires_grad_"
 """The method of tensors and modules that asks."""
@@ -115,11 +116,11 @@ def made_with(index: AstIndex, owner: ast.AST) -> dict[str, tuple[str, ...]]:
 
 def may_revive(index: AstIndex, method: Function) -> bool:
     """Whether a method may ask all parameters of its object, or of what that holds, to require grad."""
-    first = [*method.args.posonlyargs, *method.args.args][:1]
-    if not first or not index.told(asks, method):
+    first = first_parameter(method)
+    if first is None or not index.told(asks, method):
         return False
     takes_all = any(
-        isinstance(each.value, ast.Name) and each.value.id == first[0].arg and each.attr in _OF_ALL
+        isinstance(each.value, ast.Name) and each.value.id == first and each.attr in _OF_ALL
         for each in index.inside(method, ast.Attribute)
     )
     return takes_all and not all(_asks_for_none(index, each) for each in index.inside(method, ast.Attribute))

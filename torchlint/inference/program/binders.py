@@ -19,7 +19,8 @@ from torchlint.inference.program.bindings import (
     own,
 )
 from torchlint.inference.program.run_later import puts_off
-from torchlint.syntax.ast_index import AstIndex, Function, parameters
+from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.signatures import all_parameters, parameters
 
 
 def binder(node: ast.Name, index: AstIndex) -> Function | ast.Module | None:
@@ -160,9 +161,7 @@ def _binding(place: ast.Name, index: AstIndex) -> ast.AST:
 
 
 def _argument(function: Function, word: str) -> list[ast.arg]:
-    given = function.args
-    starred = (each for each in (given.vararg, given.kwarg) if each is not None)
-    return [each for each in (*given.posonlyargs, *given.args, *given.kwonlyargs, *starred) if each.arg == word]
+    return [each for each in all_parameters(function) if each.arg == word]
 
 
 def _bound_in_other_ways(index: AstIndex, scope: Function | ast.Module) -> frozenset[str]:

@@ -7,7 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from torchlint.inference.program.imports import BUILTINS, CHANGES, CHANGING, changed_in_place, import_bindings
-from torchlint.syntax.ast_index import AstIndex, Function, Node, parameters
+from torchlint.syntax.ast_index import AstIndex, Function, Node
+from torchlint.syntax.signatures import first_parameter, parameters
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SCOPES = (*_FUNCTIONS, ast.Lambda, ast.ClassDef)
@@ -259,10 +260,9 @@ class Set:
 
 def set_words(index: AstIndex, method: Function) -> Set:
     """Find them."""
-    first = [*method.args.posonlyargs, *method.args.args][:1]
-    if not first:
+    owner = first_parameter(method)
+    if owner is None:
         return Set()
-    owner = first[0].arg
     words: list[str] = []
     loose: list[str] = []
     own: set[str | None] = set()
@@ -294,10 +294,9 @@ def set_words(index: AstIndex, method: Function) -> Set:
 
 def setting_inside(index: AstIndex, method: Function) -> tuple[Function, ...]:
     """Return the functions inside a method that may set attributes of its ``self`` or change what these hold."""
-    first = [*method.args.posonlyargs, *method.args.args][:1]
-    if not first:
+    word = first_parameter(method)
+    if word is None:
         return ()
-    word = first[0].arg
     mine = (each for each in inner(index, method) if binder(index, each, word) is method)
     return tuple(each for each in mine if word in {name.id for name in written(index, each)})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.syntax.ast_index import Function
+from torchlint.syntax.signatures import positional_parameters
 
 
 def argument(function: Function, call: ast.AST, word: str, bound: bool) -> ast.expr | None:
@@ -14,7 +15,7 @@ def argument(function: Function, call: ast.AST, word: str, bound: bool) -> ast.e
     for keyword in call.keywords:
         if keyword.arg == word:
             return keyword.value
-    words = [each.arg for each in (*function.args.posonlyargs, *function.args.args)][bound:]
+    words = [each.arg for each in positional_parameters(function)][bound:]
     at = words.index(word) if word in words else len(call.args)
     return call.args[at] if at < len(call.args) else None
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from torchlint.inference.program.bindings import BINDING, Loop, bound, declared, naming, own
 from torchlint.inference.program.imports import CHANGES, changed_in_place, path_of
-from torchlint.syntax.ast_index import AstIndex, Function, children, parameters
+from torchlint.syntax.ast_index import AstIndex, Function, children
+from torchlint.syntax.signatures import parameters
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from torchlint.inference.program.bindings import own
 from torchlint.inference.program.imports import path_of
 from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.signatures import first_parameter
 
 _HANDING_ON = frozenset(
     {"no_grad", "inference_mode", "enable_grad", "set_grad_enabled", "autocast", "device", "record_function", "open"}
@@ -21,10 +22,10 @@ def definitely_set(index: AstIndex, method: Function) -> frozenset[str]:
 
     None of a generator, whose body runs later, and none of what is deleted somewhere.
     """
-    first = [*method.args.posonlyargs, *method.args.args][:1]
-    if not first or own(index, method, ast.Yield, ast.YieldFrom) or isinstance(method, ast.AsyncFunctionDef):
+    first = first_parameter(method)
+    if first is None or own(index, method, ast.Yield, ast.YieldFrom) or isinstance(method, ast.AsyncFunctionDef):
         return frozenset()
-    ways = _Ways(first[0].arg)
+    ways = _Ways(first)
     at_end = ways.through(method.body, frozenset())
     ends = [*ways.returned, *([at_end] if at_end is not None else [])]
     deleted = {each.attr for each in index.inside(method, ast.Attribute) if isinstance(each.ctx, ast.Del)}

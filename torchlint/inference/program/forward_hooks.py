@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from torchlint.inference.program.bindings import inner
 from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.signatures import positional_parameters
 
 _REGISTERS = "register_forward_hook"
 
@@ -38,4 +39,4 @@ def is_output(index: AstIndex, argument: ast.AST) -> bool:
     function = index.parents.get(index.parents.get(argument, argument))
     if not isinstance(function, ast.FunctionDef) or function not in index.told(forward_hooks, index.tree):
         return False
-    return [*function.args.posonlyargs, *function.args.args][-1:] == [argument]
+    return positional_parameters(function)[-1:] == [argument]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 
-from torchlint.syntax.ast_index import AstIndex, Function, parameters
+from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.signatures import parameters
 
 _KEEPING = frozenset({"append", "add", "insert", "setdefault", "update", "register", "put"})
 """Functions that put what they are given somewhere."""

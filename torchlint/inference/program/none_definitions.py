@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from torchlint.inference.program import bindings
 from torchlint.inference.program.imports import import_bindings
 from torchlint.inference.program.none_graph import ATTRIBUTE, MODULE, NoneGraph, Place
-from torchlint.inference.program.spelled_calls import fields_of, last_word, names_function, words_of_parameters
+from torchlint.inference.program.spelled_calls import fields_of, last_word, names_function
 from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.signatures import parameters, positional_parameters
 
 _IMPLICIT = ("forward", "__call__")
 """Methods that run where an object is called."""
@@ -55,7 +56,7 @@ class TextDefinitions:
         for function in functions:
             self._functions[function.name].append(function)
             positional = self._positional(function)
-            for word in words_of_parameters(function):
+            for word in parameters(function):
                 at = positional.index(word) if word in positional else -1
                 place = self._place_of_parameter(function, word)
                 self.graph.parameters[place] += [(name, str(at), word) for name in self._called_as(function)]
@@ -95,7 +96,7 @@ class TextDefinitions:
 
     def _positional(self, function: Function | ast.Lambda) -> list[str]:
         """Return the words of the parameters that a call gives by position: ``self`` is none of them."""
-        found = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+        found = [each.arg for each in positional_parameters(function)]
         is_method = isinstance(self.index.parents.get(function), ast.ClassDef)
         if is_method and not isinstance(function, ast.Lambda):
             static = any(last_word(each) == "staticmethod" for each in function.decorator_list)

@@ -45,6 +45,7 @@ from torchlint.inference.program.spelled_calls import (
     text_of,
 )
 from torchlint.syntax.ast_index import Function
+from torchlint.syntax.signatures import arguments_of
 
 SETTING = ("vars", "__dict__", "setattr", "__setattr__")
 """Words of code that sets attributes without naming them as such."""
@@ -273,7 +274,7 @@ class NoneFlow(TextDefinitions):
 
     def _give_functions_handed_on(self, call: ast.Call, given: Sources) -> None:
         """Note that functions that are handed on beside something may be called with it: ``partial(f, None)``."""
-        for each in (*call.args, *(keyword.value for keyword in call.keywords)):
+        for each in arguments_of(call):
             word = last_word(each) if names_function(each) else None
             if word is not None:
                 self.graph.given[word].append(Handed(None, given))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from torchlint.inference.program.warning_filters import OTHER_WARNINGS, is_fatal
 from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.signatures import plain_parameters
 
 # fmt: off
 _OTHER_ERRORS = frozenset({
@@ -92,7 +93,7 @@ class Signal:
         if any(self.words.search(ast.unparse(each)) for each in marks):
             return True
         return not self.is_error and (
-            any(map(is_fatal, marks)) or any(each.arg == "recwarn" for each in _given(function))
+            any(map(is_fatal, marks)) or any(each.arg == "recwarn" for each in plain_parameters(function))
         )
 
     def marks_all(self, statement: ast.stmt) -> bool:
@@ -172,10 +173,6 @@ def _keeps_filters(context: ast.expr) -> bool:
         case ast.Call(func=ast.Name(id=word) | ast.Attribute(attr=word)):
             return word == _RECORDING
     return False
-
-
-def _given(function: Function) -> Iterator[ast.arg]:
-    yield from (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
 
 
 def _swallows(method: Function) -> bool:

@@ -47,13 +47,6 @@ def asks_for_none(test: ast.expr, code: str) -> bool | None:
     return None
 
 
-def words_of_parameters(function: Function) -> set[str]:
-    """Return the words of all parameters of a function."""
-    given = function.args
-    rest = (each for each in (given.vararg, given.kwarg) if each is not None)
-    return {each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs, *rest)}
-
-
 def text_of(node: ast.expr) -> str | None:
     """Return what a string says; None for others."""
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None

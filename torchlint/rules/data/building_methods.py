@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from torchlint.rules.api import FileContext, Function, remembered
+from torchlint.rules.api import FileContext, Function, arguments_of, first_parameter, positional_parameters, remembered
 from torchlint.rules.evidence.called_definitions import Definitions, Frame
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -46,13 +46,12 @@ def building_methods(function: Function, context: FileContext) -> tuple[Function
 
 def own_name(method: Function) -> str:
     """Return what a method calls its object."""
-    given = [*method.args.posonlyargs, *method.args.args]
-    return given[0].arg if given else ""
+    return first_parameter(method) or ""
 
 
 def argument(function: Function) -> str:
     """Return the first parameter of a function, the object of a method left out."""
-    given = (each.arg for each in (*function.args.posonlyargs, *function.args.args))
+    given = (each.arg for each in positional_parameters(function))
     return next((each for each in given if each not in ("self", "cls")), "")
 
 
@@ -60,7 +59,7 @@ def applied_to_parts(
     call: ast.Call, around: Function, methods: Mapping[str, Function], context: FileContext
 ) -> Iterator[tuple[Function, str]]:
     """Yield the functions of the file that ``net.apply(start)`` runs, each with its name for a part of the module."""
-    for each in (*call.args, *(one.value for one in call.keywords)):
+    for each in arguments_of(call):
         match each:
             case ast.Lambda(args=ast.arguments(args=[first, *_])):
                 yield around, first.arg

@@ -7,7 +7,7 @@ import re
 
 import libcst as cst
 
-from torchlint.rules.api import FileContext, Grad, Kind, Mode, last_word_of_name, remembered
+from torchlint.rules.api import FileContext, Grad, Kind, Mode, last_word_of_name, positional_parameters, remembered
 from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.tensor_uses import PARAMETER
 
@@ -57,7 +57,7 @@ def is_input_of_function(node: ast.expr, context: FileContext) -> bool:
     owner = context.parent(function)
     if not isinstance(owner, ast.ClassDef) or not any(context.names(base) & _OF_AUTOGRAD for base in owner.bases):
         return False
-    return node.id in {each.arg for each in (*function.args.posonlyargs, *function.args.args)[1:]}
+    return node.id in {each.arg for each in positional_parameters(function)[1:]}
 
 
 def _is_computed(node: ast.expr, context: FileContext, asked: set[ast.expr] | None = None) -> bool:

@@ -9,7 +9,16 @@ from collections.abc import Callable
 from contextlib import closing
 from functools import cached_property
 
-from torchlint.rules.api import GRAD_MODES, FileContext, Kind, Value, remembered, runs_later
+from torchlint.rules.api import (
+    GRAD_MODES,
+    FileContext,
+    Kind,
+    Value,
+    decorators_of,
+    plain_parameters,
+    remembered,
+    runs_later,
+)
 from torchlint.rules.data.building_methods import is_of_another_class, redefined
 from torchlint.rules.data.computing_with_parts import (
     computes_when_made,
@@ -98,7 +107,7 @@ class _Building:
             assert self._owner is not None
             if self._is_new(node, None) or self._is_new(node, node):
                 return True
-        given = _parameters(self._function)[1 if self._owner is not None else 0 :]
+        given = plain_parameters(self._function)[1 if self._owner is not None else 0 :]
         if not given or not self._is_applied or computes_with_its_argument(self._function, self._context):
             return False
         frame = Frame(self._function, trusted=frozenset({given[0].arg}))
@@ -266,7 +275,7 @@ class _Building:
 
     @property
     def _self(self) -> str | None:
-        parameters = _parameters(self._function)
+        parameters = plain_parameters(self._function)
         return parameters[0].arg if parameters else None
 
     def _is_module(self, owner: ast.ClassDef) -> bool:
@@ -294,7 +303,7 @@ def _is_in_class_body(name: ast.Name, owner: ast.ClassDef, context: FileContext)
 
 def _is_bare(function: Function, context: FileContext) -> bool:
     """Whether no decorator is handed a function, and may keep it, but torch's own that turn grad mode off."""
-    calls = (each.func if isinstance(each, ast.Call) else each for each in function.decorator_list)
+    calls = decorators_of(function)
     return all((names := context.names(each)) and names <= GRAD_MODES | _PLAIN_DECORATORS for each in calls)
 
 
@@ -304,8 +313,3 @@ def _runs_when_called(function: Function, context: FileContext) -> bool:
 
 
 _PLAIN_DECORATORS = frozenset({"builtins.staticmethod", "builtins.classmethod", "staticmethod", "classmethod"})
-
-
-def _parameters(function: Function) -> list[ast.arg]:
-    arguments = function.args
-    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]

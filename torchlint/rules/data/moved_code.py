@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable
 
-from torchlint.rules.api import LEGACY_DTYPES, FileContext, Kind, defines, leaf, operations
+from torchlint.rules.api import LEGACY_DTYPES, FileContext, Kind, arguments_of, defines, leaf, operations
 from torchlint.rules.data.other_operands import answering
 from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.tensor_proof import is_proven
@@ -266,7 +266,7 @@ class _Code:
         return False
 
     def _is_known_function(self, name: str, call: ast.Call) -> bool:
-        given = [*call.args, *(each.value for each in call.keywords)]
+        given = arguments_of(call)
         package, _, word = name.partition(".")
         match package:
             case "builtins":

@@ -8,7 +8,13 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 
-from torchlint.rules.api import FileContext, binds_initialisers, operations, remembered
+from torchlint.rules.api import (
+    FileContext,
+    binds_initialisers,
+    first_parameter,
+    operations,
+    remembered,
+)
 from torchlint.rules.data.just_made import makes_its_own
 from torchlint.rules.evidence.called_definitions import PLAIN, Definitions, bind, constructor, names_layer
 from torchlint.rules.evidence.local_bindings import names_of
@@ -152,9 +158,8 @@ class _Network:
         """Whether a method only runs layers and other methods, reads numbers and buffers, and calls torch."""
         own = _own_names(method, self._context)
         calls = self._context.inside(method, ast.Call)
-        given = [*method.args.posonlyargs, *method.args.args]
         known = (each.func in own or self._is_known(each) for each in calls)
-        return bool(given) and all(known) and all(self._is_run(each, methods) for each in own)
+        return first_parameter(method) is not None and all(known) and all(self._is_run(each, methods) for each in own)
 
     def _is_known(self, call: ast.Call) -> bool:
         """Whether a call is one of torch's, of the object's, or of a method of something that was given."""
@@ -220,5 +225,5 @@ class _Network:
 
 def _own_names(method: ast.FunctionDef, context: FileContext) -> list[ast.Name]:
     """Return where a method names its object."""
-    given = [*method.args.posonlyargs, *method.args.args]
-    return [each for each in context.inside(method, ast.Name) if given and each.id == given[0].arg]
+    first = first_parameter(method)
+    return [each for each in context.inside(method, ast.Name) if each.id == first]

@@ -19,7 +19,7 @@ from torchlint.diagnostics.assumptions import (
     merged,
 )
 from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
-from torchlint.rules.api import FileContext, Kind, Mode, leaf, remembered, semantic_children
+from torchlint.rules.api import FileContext, Kind, Mode, leaf, parameters, remembered, semantic_children
 from torchlint.rules.data.data_evidence import Evidence, tensor_evidence
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, detached, detached_owner, dropped, is_detaching
 from torchlint.rules.data.initial_values import initial_write
@@ -445,9 +445,7 @@ def _is_local(name: ast.Name, context: FileContext) -> bool:
         if isinstance(above, ast.ClassDef | ast.Lambda):
             return False
         if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
-            arguments = above.args
-            every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-            return any(each is not None and each.arg == name.id for each in every) or any(
+            return name.id in parameters(above) or any(
                 isinstance(each, ast.Name) and each.id == name.id and isinstance(each.ctx, ast.Store)
                 for each in ast.walk(above)
             )

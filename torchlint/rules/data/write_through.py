@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 
-from torchlint.rules.api import FileContext, Kind, Mode, Value, children, operations, remembered
+from torchlint.rules.api import FileContext, Kind, Mode, Value, arguments_of, children, operations, remembered
 from torchlint.rules.data.data_use import FORM_ATTRIBUTES, FORM_FUNCTIONS, FORM_METHODS, VIEW_ATTRIBUTES
 from torchlint.rules.data.forgotten_graph import is_forgotten
 from torchlint.rules.data.other_operands import adds_up, is_indexed, keeps_nothing
@@ -297,7 +297,7 @@ class _Reader:
     # ------------------------------------------------------------------ what stands beside it
     def _are_quiet(self, call: ast.Call, but: ast.expr) -> bool:
         """Whether no graph is recorded by a call: none of its other arguments may require grad."""
-        others = [*call.args, *(each.value for each in call.keywords)]
+        others = arguments_of(call)
         return not any(each.arg == "out" for each in call.keywords) and all(
             each is but or self._is_quiet(each) for each in others
         )

@@ -7,7 +7,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from torchlint.rules.api import FileContext, Function, Kind, parameters, remembered
+from torchlint.rules.api import (
+    FileContext,
+    Function,
+    Kind,
+    first_parameter,
+    parameters,
+    plain_parameters,
+    positional_parameters,
+    remembered,
+    unpacks,
+)
 from torchlint.rules.evidence.layer_arguments import numbers_of_layer
 
 PLAIN = Kind.INTEGER | Kind.SCALAR | Kind.STRING | Kind.NONE | Kind.SIZE | Kind.DEVICE | Kind.DTYPE | Kind.ARRAY
@@ -113,8 +123,7 @@ def named_parameters(function: ast.AST) -> frozenset[str]:
     """Return the names of a function's parameters, those with stars left out."""
     if not isinstance(function, _FUNCTIONS):
         return frozenset()
-    arguments = function.args
-    return frozenset(each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
+    return frozenset(each.arg for each in plain_parameters(function))
 
 
 def shared_names(function: ast.AST, context: FileContext) -> frozenset[str]:
@@ -131,7 +140,7 @@ def stores(word: str, function: ast.AST, context: FileContext) -> list[ast.expr 
 
 def bind(call: ast.Call, function: Function, method: bool) -> dict[str, ast.expr]:
     """Return the arguments of a call by the names of a function's parameters, as far as they are written one by one."""
-    positional = [*function.args.posonlyargs, *function.args.args][1 if method else 0 :]
+    positional = positional_parameters(function)[1 if method else 0 :]
     found: dict[str, ast.expr] = {}
     for parameter, argument in zip(positional, call.args, strict=False):
         if isinstance(argument, ast.Starred):
@@ -139,7 +148,7 @@ def bind(call: ast.Call, function: Function, method: bool) -> dict[str, ast.expr
         found[parameter.arg] = argument
     known = {each.arg for each in (*positional, *function.args.kwonlyargs)}
     found |= {each.arg: each.value for each in call.keywords if each.arg is not None and each.arg in known}
-    if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
+    if unpacks(call):
         return found
     return {word: default for word, default in defaults(function) if isinstance(default, ast.Constant)} | found
 
@@ -222,8 +231,7 @@ def is_self(node: ast.expr, frame: Frame) -> bool:
     """Whether an expression is the name of the object that a method is called on."""
     if frame.this is None or not isinstance(node, ast.Name) or not isinstance(frame.function, _FUNCTIONS):
         return False
-    given = [*frame.function.args.posonlyargs, *frame.function.args.args]
-    return bool(given) and given[0].arg == node.id
+    return first_parameter(frame.function) == node.id
 
 
 class Definitions:

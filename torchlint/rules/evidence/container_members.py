@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
-from torchlint.rules.api import FileContext, Function, Kind, leaf, parameters, remembered
+from torchlint.rules.api import FileContext, Function, Kind, leaf, parameters, positional_parameters, remembered
 from torchlint.rules.evidence.aliasing import uses
 from torchlint.rules.evidence.local_bindings import NameBinding, bindings_of, is_instance, names_of
 from torchlint.rules.evidence.object_attributes import attribute_values
@@ -316,7 +316,7 @@ def handed_to(name: ast.Name, context: FileContext) -> Iterator[ast.expr]:
     function = context.scope_that_binds(name)
     if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) or name.id not in parameters(function):
         return
-    given = [*function.args.posonlyargs, *function.args.args]
+    given = positional_parameters(function)
     at = next((at for at, each in enumerate(given) if each.arg == name.id), None)
     for reference in (*context.names_by_word().get(function.name, ()), *_methods(function, context)):
         call = context.parent(reference)

@@ -18,6 +18,7 @@ from torchlint.rules.api import (
     FileContext,
     Kind,
     Loop,
+    arguments_of,
     leaf,
     operations,
     remembered,
@@ -156,7 +157,7 @@ class _Detached:
 
     def _are_given(self, call: ast.Call) -> bool:
         """Whether no argument of a call can bring a gradient in."""
-        return all(self._is_given(each) for each in (*call.args, *(each.value for each in call.keywords)))
+        return all(self._is_given(each) for each in arguments_of(call))
 
     def _is_given(self, node: ast.expr) -> bool:
         names = self._names(node)

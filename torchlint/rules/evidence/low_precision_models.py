@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from torchlint.diagnostics.model import Confidence
-from torchlint.rules.api import FileContext, Kind, leaf, remembered, seems_device
+from torchlint.rules.api import FileContext, Kind, arguments_of, leaf, remembered, seems_device
 from torchlint.rules.evidence.local_bindings import bindings_of
 
 _BFLOAT16 = "torch.bfloat16"
@@ -217,7 +217,7 @@ def _told(value: ast.expr, code: str, context: FileContext) -> bool | None:
         if word in ("float", "half", "double", "type"):
             return False
         if word == "to":
-            given = [*call.args, *(each.value for each in call.keywords)]
+            given = arguments_of(call)
             if any(_is_bfloat16(each, context) for each in given):
                 return True
             if any(

@@ -6,7 +6,17 @@ import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from torchlint.rules.api import LEGACY_DTYPES, MODEL_WORD, FileContext, Function, Kind, leaf, operations, parameters
+from torchlint.rules.api import (
+    LEGACY_DTYPES,
+    MODEL_WORD,
+    FileContext,
+    Function,
+    Kind,
+    arguments_of,
+    leaf,
+    operations,
+    parameters,
+)
 from torchlint.rules.evidence.called_definitions import (
     PLAIN,
     Arguments,
@@ -56,7 +66,7 @@ def kept_arguments(names: frozenset[str], node: ast.Call) -> tuple[ast.expr, ...
 
     None where nothing is known of the function: it may hand out what it keeps somewhere.
     """
-    given = (*node.args, *(each.value for each in node.keywords))
+    given = tuple(arguments_of(node))
     if names_layer(names):
         return kept_by_layer(names, node.args, node.keywords)
     if names <= _COPYING or all(map(_gives_numbers, names)):
@@ -369,7 +379,7 @@ class Made:
         made = cls(judge, owner, {word: (each, frame) for word, each in bound.items()})
         judge.classes.update(made.line)
         if start is None:  # a base class keeps what it likes of the arguments
-            given = [*node.args, *(each.value for each in node.keywords)]
+            given = arguments_of(node)
             made._open |= not all(judge.is_new(each, frame) for each in given)
         return made
 

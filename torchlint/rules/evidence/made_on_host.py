@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Iterable
 
-from torchlint.rules.api import FileContext, Kind, operations
+from torchlint.rules.api import FileContext, Kind, arguments_of, operations
 from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.tensor_proof import is_proven
 
@@ -49,7 +49,7 @@ def _holds(node: ast.expr, context: FileContext, depth: int) -> bool:
 
 
 def _is_computed_there(call: ast.Call, context: FileContext, depth: int) -> bool:
-    given = (*call.args, *(each.value for each in call.keywords))
+    given = arguments_of(call)
     if any(each.arg in (None, "device", "out") for each in call.keywords):
         return False
     names = context.value(call.func).names

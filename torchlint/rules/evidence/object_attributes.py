@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
-from torchlint.rules.api import GRAD_MODES, FileContext, Function, remembered
+from torchlint.rules.api import (
+    GRAD_MODES,
+    FileContext,
+    Function,
+    arguments_of,
+    decorators_of,
+    first_parameter,
+    remembered,
+)
 from torchlint.rules.evidence.local_bindings import names_of
 
 _REGISTERING = frozenset({"register_buffer", "register_parameter"})
@@ -93,15 +101,14 @@ def _class_around(node: ast.Attribute, context: FileContext) -> ast.ClassDef | N
     above = context.parent(function) if function is not None else None
     if function is None or not isinstance(above, ast.ClassDef) or _changes_its_arguments(function, context):
         return None
-    given = [*function.args.posonlyargs, *function.args.args]
     if node.value.id in _stored(context.tree, context):
         return None
-    return above if given and given[0].arg == node.value.id else None
+    return above if first_parameter(function) == node.value.id else None
 
 
 def _changes_its_arguments(function: Function, context: FileContext) -> bool:
     """Whether a decorator that is not torch's own may give a method another first argument."""
-    calls = (each.func if isinstance(each, ast.Call) else each for each in function.decorator_list)
+    calls = decorators_of(function)
     return not all((names := names_of(each, context)) and names <= GRAD_MODES for each in calls)
 
 
@@ -256,8 +263,8 @@ class Setting:
 @remembered
 def settings(function: Function, context: FileContext) -> tuple[Setting, ...]:
     """Return what a method puts into its object, in the order of the text."""
-    given = [*function.args.posonlyargs, *function.args.args]
-    return tuple(_found(context, function, given[0].arg)) if given else ()
+    first = first_parameter(function)
+    return tuple(_found(context, function, first)) if first is not None else ()
 
 
 def _found(context: FileContext, function: Function, self: str) -> Iterator[Setting]:
@@ -309,7 +316,7 @@ def _part(held: str | None, value: ast.expr | None, at: ast.AST) -> Iterator[Set
 
 
 def _called(node: ast.Call, self: str) -> Iterator[Setting]:
-    arguments = [*node.args, *(each.value for each in node.keywords)]
+    arguments = arguments_of(node)
     match node.func:
         case ast.Attribute(value=inner, attr=word) if word in _NAMED and _is_object(inner, self):
             yield from _named(node, node.args)
@@ -358,7 +365,7 @@ def _hands_over(node: ast.Call, self: str) -> bool:
             return False
         case ast.Attribute(attr="__init__"):
             return False
-    arguments = [*node.args, *(each.value for each in node.keywords)]
+    arguments = arguments_of(node)
     return any(isinstance(each, ast.Name) and each.id == self for each in arguments)
 
 

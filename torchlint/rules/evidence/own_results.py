@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 
-from torchlint.rules.api import GRAD_MODES, FileContext, Function, remembered
+from torchlint.rules.api import GRAD_MODES, FileContext, Function, decorators_of, remembered
 from torchlint.rules.evidence.local_bindings import names_of
 
 _MODULES = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module"})
@@ -49,7 +49,7 @@ def forwarded(owner: ast.expr, context: FileContext) -> list[ast.expr] | None:
 
 def _results(function: Function, context: FileContext) -> list[ast.expr] | None:
     """Return what a function returns; None for a generator, and behind a decorator that may change it."""
-    calls = (each.func if isinstance(each, ast.Call) else each for each in function.decorator_list)
+    calls = decorators_of(function)
     if not all((names := names_of(each, context)) and names <= GRAD_MODES for each in calls):
         return None
     if isinstance(function, ast.AsyncFunctionDef) or context.own(function, ast.Yield, ast.YieldFrom):

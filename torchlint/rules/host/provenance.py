@@ -19,6 +19,7 @@ from torchlint.rules.api import (
     Kind,
     Mode,
     Reason,
+    arguments_of,
     last_word_of_name,
 )
 from torchlint.rules.evidence.finding_reasons import in_a_line
@@ -198,7 +199,7 @@ def _is_given_up(reason: Reason, is_grad: bool, doubts: Doubts, context: FileCon
 
 def _is_given_accelerator(call: ast.Call, context: FileContext) -> bool:
     """Whether a call is given an accelerator, or something on one: what it gives may be there, too."""
-    given = [*call.args, *(each.value for each in call.keywords)]
+    given = arguments_of(call)
     return any(context.value(each).device & Device.ACCELERATOR for each in given)
 
 
