@@ -167,8 +167,7 @@ def _calls_of_method(other: Knowledge, word: str, hierarchy: Hierarchy) -> Itera
     for node in index.nodes(ast.Attribute):
         if node.attr != word or not isinstance(node.ctx, ast.Load) or hierarchy.excludes(other, node):
             continue
-        above = index.parents.get(node)
-        yield above if isinstance(above, ast.Call) and above.func is node else None
+        yield index.call_of(node)
 
 
 @dataclass(frozen=True)

@@ -149,6 +149,11 @@ class AstIndex:
         """Return the innermost node of some types around a node; None where there is none."""
         return next((each for each in self.ancestors(node) if isinstance(each, kinds)), None)
 
+    def call_of(self, node: ast.AST) -> ast.Call | None:
+        """Return the call whose function a node is; None where it is not called."""
+        above = self.parents.get(node)
+        return above if isinstance(above, ast.Call) and above.func is node else None
+
     def owner(self, node: ast.AST) -> Function | None:
         """Return the function around a node."""
         climbed: list[ast.AST] = []

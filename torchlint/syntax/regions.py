@@ -46,7 +46,7 @@ def candidate_regions(
     bearing = [
         node for node in _bearing(made, words | aliases) if _word(node) not in builtins or _takes_no_literal(made, node)
     ]
-    marked = {_home(made, node) for node in bearing if _word(node) not in only_called or _is_called(made, node)}
+    marked = {_home(made, node) for node in bearing if _word(node) not in only_called or made.call_of(node) is not None}
     return [_region(made, run) for run in _runs(made, made.tree.body, marked)] if marked else []
 
 
@@ -69,11 +69,6 @@ def _word(node: ast.AST) -> str | None:
     if isinstance(node, ast.keyword):
         return node.arg
     return node.name.rpartition(".")[2] if isinstance(node, ast.alias) else None
-
-
-def _is_called(made: AstIndex, node: ast.AST) -> bool:
-    above = made.parents.get(node)
-    return isinstance(above, ast.Call) and above.func is node
 
 
 def _takes_no_literal(made: AstIndex, node: ast.AST) -> bool:

@@ -161,8 +161,8 @@ def _calls(known: Class, word: str) -> Iterator[ast.Call]:
     """Yield the calls ``self.word(...)`` in a class's own body."""
     index = known.home.index
     for each in _asked_for(known.home, word):
-        call = index.parents.get(each)
-        if isinstance(call, ast.Call) and call.func is each and isinstance(each.value, ast.Name):
+        call = index.call_of(each)
+        if call is not None and isinstance(each.value, ast.Name):
             around = (above for above in index.ancestors(each) if isinstance(above, ast.ClassDef))
             if each.value.id == "self" and known.node in around:
                 yield call

@@ -320,7 +320,7 @@ class _Around:
         """What stands around all that is in a function, in the arguments of a call, and so on."""
 
     def use(self, node: ast.AST, is_attribute: bool = False, of_module: bool = False) -> CallSite:
-        found, is_called = self._of(node), _is_called(node, self._index)
+        found, is_called = self._of(node), self._index.call_of(node) is not None
         key = is_called, is_attribute, of_module
         if key not in found.uses:
             runners = found.of_others if is_called else found.of_value
@@ -404,11 +404,6 @@ def callee_of(function: Function, index: AstIndex) -> Callee:
             decorators |= frozenset(filter(None, map(_last_word, above.bases))) & _KEEPING
         return Callee(function.name, True, decorators, is_async)
     return Callee(function.name, False, decorators, is_async)
-
-
-def _is_called(node: ast.AST, index: AstIndex) -> bool:
-    above = index.parents.get(node)
-    return isinstance(above, ast.Call) and above.func is node
 
 
 def _runner(node: ast.expr, signal: Signal) -> str:

@@ -149,8 +149,8 @@ class _File:
 
     def _is_called_for_its_effect(self, node: ast.AST) -> bool:
         """Whether a statement calls what an expression gives, and nobody takes the result: setters have none."""
-        call = self._index.parents.get(node)
-        return isinstance(call, ast.Call) and call.func is node and isinstance(self._index.parents.get(call), ast.Expr)
+        call = self._index.call_of(node)
+        return call is not None and isinstance(self._index.parents.get(call), ast.Expr)
 
     def _is_asked_by_name(self, node: ast.AST) -> bool:
         """Whether a dictionary is asked for a name that is written out: that is found by its words."""

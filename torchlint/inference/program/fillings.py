@@ -45,5 +45,4 @@ def _is_filled(index: AstIndex, place: ast.Attribute | ast.Name) -> bool:
         return True
     if isinstance(above, ast.AugAssign):
         return above.target is part
-    call = index.parents.get(above) if isinstance(above, ast.Attribute) and above.attr in CHANGING else None
-    return isinstance(call, ast.Call) and call.func is above
+    return isinstance(above, ast.Attribute) and above.attr in CHANGING and index.call_of(above) is not None

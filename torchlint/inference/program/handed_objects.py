@@ -18,10 +18,9 @@ _RUNNING = (
 
 def made_by(node: ast.Name | ast.Attribute, index: AstIndex) -> ast.Call | None:
     """Return the call that makes an object of the class that an expression names, by how classes are spelled."""
-    above = index.parents.get(node)
     word = node.id if isinstance(node, ast.Name) else node.attr
     is_class = word.lstrip("_")[:1].isupper()
-    return above if is_class and isinstance(above, ast.Call) and above.func is node else None
+    return index.call_of(node) if is_class else None
 
 
 def names_of_objects(index: AstIndex) -> dict[str, set[str]]:

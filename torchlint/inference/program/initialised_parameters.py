@@ -93,15 +93,14 @@ def _is_written_to(node: ast.expr, index: AstIndex, is_named: bool = False) -> b
         above = index.parents.get(node)
         match above:
             case ast.Attribute(attr=word):
-                call = index.parents.get(above)
-                is_called = isinstance(call, ast.Call) and call.func is above
+                call = index.call_of(above)
                 if word == "data" and not isinstance(above.ctx, ast.Load):
                     return True
                 if word.endswith("_") and not word.startswith("_") and word not in _HARMLESS:
                     return True
                 if word not in _VIEWS and word != "data":
                     return False
-                node = call if is_called and isinstance(call, ast.Call) else above
+                node = call if call is not None else above
             case ast.Subscript(value=value, ctx=ctx) if value is node:
                 if not isinstance(ctx, ast.Load):
                     return True
@@ -212,7 +211,7 @@ def _is_written_here(node: ast.Name, index: AstIndex) -> bool:
     if not isinstance(node.ctx, ast.Load):
         return False
     above = index.parents.get(node)
-    if isinstance(above, ast.Call) and above.func is node:
+    if index.call_of(node) is not None:
         return False
     if isinstance(
         above, ast.Tuple | ast.List | ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp | ast.Dict

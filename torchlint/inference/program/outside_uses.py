@@ -100,7 +100,7 @@ class Uses:
                 self._read_attribute(node, index)
             case ast.Name(id=word, ctx=ast.Load()):
                 self._loaded.add(word)
-                if word == "setattr" and not _is_called(node, index):  # `partial(setattr, nets)`
+                if word == "setattr" and index.call_of(node) is None:  # `partial(setattr, nets)`
                     self._setters.add((None, ANY_MODULE))
                 if word in self._bound and _is_handed_on(node, index):
                     self._handed.add(_last(self._bound[word]))
@@ -314,11 +314,6 @@ def uses_of(found: tuple[str, AstIndex | None] | None) -> Uses | frozenset[str] 
         return None
     text, index = found
     return Uses(index) if index is not None else frozenset(_WORD.findall(text))
-
-
-def _is_called(node: ast.AST, index: AstIndex) -> bool:
-    above = index.parents.get(node)
-    return isinstance(above, ast.Call) and above.func is node
 
 
 def _is_setter(function: ast.expr) -> bool:

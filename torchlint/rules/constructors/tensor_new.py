@@ -83,6 +83,7 @@ from torchlint.rules.evidence.constructor_argument import FILLS, ArgumentKind, G
 from torchlint.rules.evidence.filled_at_once import Filling, filling
 from torchlint.rules.evidence.finding_reasons import tensor_step
 from torchlint.rules.evidence.kept_meaning import means_the_same
+from torchlint.rules.evidence.method_calls import method_call
 from torchlint.rules.evidence.primaries import is_primary
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.torch_defaults import size_not_traced
@@ -152,11 +153,10 @@ def _takes_size(node: cst.BaseExpression) -> bool:
 
 def _resized(node: cst.Call, found: Given, context: FileContext) -> cst.Call | None:
     """Return the call that gives an empty tensor its size right behind: ``x.new().resize_(2, 3)``."""
-    method = context.parent(node)
-    used = context.parent(method) if isinstance(method, cst.Attribute) and method.value is node else None
-    if found.kind is not ArgumentKind.EMPTY or not isinstance(used, cst.Call) or used.func is not method:
+    called = method_call(node, context)
+    if found.kind is not ArgumentKind.EMPTY or called is None:
         return None
-    word = cst.ensure_type(method, cst.Attribute).attr.value
+    used, word = called
     if not used.args or any(each.keyword or each.star for each in used.args):
         return None
     takes = word == "resize_" or (word == "resize_as_" and is_primary(used.args[0].value))

@@ -9,6 +9,7 @@ import libcst as cst
 from torchlint.rules.api import FileContext
 from torchlint.rules.data.other_operands import keeps_nothing
 from torchlint.rules.data.write_repair import grad_is_off, is_unused, moves_into_block
+from torchlint.rules.evidence.method_calls import call_of
 from torchlint.rules.evidence.tensor_uses import ALIKE
 
 _COMPARING = frozenset("eq ne lt le gt ge".split())
@@ -43,8 +44,8 @@ def _is_converted(place: ast.Attribute, context: FileContext) -> bool:
         return False
     inner: ast.expr = place
     while isinstance(method := context.parent(inner), ast.Attribute):
-        call = context.parent(method)
-        if not isinstance(call, ast.Call) or call.func is not method or method.attr not in _KEPT | _LEAVING:
+        call = call_of(method, context)
+        if call is None or method.attr not in _KEPT | _LEAVING:
             return False
         if method.attr in _LEAVING:
             return True

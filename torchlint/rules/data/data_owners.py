@@ -12,7 +12,8 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Confidence
 from torchlint.rules.api import FileContext, Kind, last_word_of_name, operations, remembered
-from torchlint.rules.data.data_use import FORM_ATTRIBUTES, FORM_METHODS, VIEW_ATTRIBUTES, last_word, method_call
+from torchlint.rules.data.data_use import FORM_ATTRIBUTES, FORM_METHODS, VIEW_ATTRIBUTES, last_word
+from torchlint.rules.evidence.method_calls import method_call
 from torchlint.rules.evidence.tensor_uses import PARAMETER, is_used
 
 _OUTPUT = Kind.TENSOR | Kind.SEQUENCE | Kind.OTHER

@@ -13,6 +13,7 @@ from torchlint.diagnostics.model import Edit
 from torchlint.rules.api import FileContext, Kind, operations, remembered
 from torchlint.rules.data.own_data import has_own_data
 from torchlint.rules.evidence.aliasing import SAME_OR_NEW_METHODS
+from torchlint.rules.evidence.method_calls import call_of, method_call
 
 VIEWS = frozenset(
     "view view_as t transpose narrow select squeeze unsqueeze permute diagonal expand expand_as swapaxes swapdims "
@@ -87,7 +88,7 @@ def data_use(node: cst.Attribute, context: FileContext) -> DataUse | None:
     if node.attr.value != "data" or _is_package(node):
         return None
     above = context.parent(node)
-    if isinstance(above, cst.Del) or (isinstance(above, cst.Call) and above.func is node):
+    if isinstance(above, cst.Del) or call_of(node, context) is not None:
         return None
     if _is_target(node, context):
         return DataUse(Use.REBINDING, node)
@@ -113,16 +114,6 @@ def last_word(node: cst.BaseExpression) -> str:
 def is_loss_name(word: str) -> bool:
     """Whether a word names a loss, and so most likely a tensor of one element."""
     return bool(_LOSS.search(word))
-
-
-def method_call(node: cst.CSTNode, context: FileContext) -> tuple[cst.Call, str] | None:
-    """Return the call and the name of the method that is called on an expression."""
-    above = context.parent(node)
-    if isinstance(above, cst.Attribute) and above.value is node:
-        call = context.parent(above)
-        if isinstance(call, cst.Call) and call.func is above:
-            return call, above.attr.value
-    return None
 
 
 def _is_package(node: cst.Attribute) -> bool:

@@ -9,6 +9,7 @@ import libcst as cst
 from torchlint.diagnostics.model import Edit
 from torchlint.rules.api import FileContext, binds_initialisers
 from torchlint.rules.data.module_building import is_being_built
+from torchlint.rules.evidence.method_calls import method_call
 from torchlint.rules.evidence.spelling import torch_name
 
 _FUNCTIONS = {"normal_": "normal_", "uniform_": "uniform_", "zero_": "zeros_", "fill_": "constant_"}
@@ -23,13 +24,12 @@ def initial_write(node: cst.Attribute, context: FileContext) -> tuple[str, tuple
     None where the write is no statement of its own, where the module is none that is being built, and where a file of
     the project rebinds functions of ``nn.init``, as code does that loads weights and so needs no first ones.
     """
-    method = context.parent(node)
-    call = context.parent(method) if isinstance(method, cst.Attribute) and method.value is node else None
-    if not isinstance(call, cst.Call) or call.func is not method or not isinstance(context.parent(call), cst.Expr):
+    called = method_call(node, context)
+    if called is None or not isinstance(context.parent(called[0]), cst.Expr):
         return None
     if not isinstance(node.value, cst.Name | cst.Attribute):  # of a part, the view would be made with grad mode on
         return None
-    word, place = cst.ensure_type(method, cst.Attribute).attr.value, context.python(node.value)
+    (call, word), place = called, context.python(node.value)
     if word not in _FUNCTIONS or not _takes(word, call) or not isinstance(place, ast.expr):
         return None
     if not is_being_built(place, context) or binds_initialisers(context.source.utf8) or context.other_texts.binds_init:

@@ -18,6 +18,7 @@ from torchlint.rules.api import (
 from torchlint.rules.data.just_made import makes_its_own
 from torchlint.rules.evidence.called_definitions import PLAIN, Definitions, bind, constructor, names_layer
 from torchlint.rules.evidence.local_bindings import names_of
+from torchlint.rules.evidence.method_calls import call_of
 from torchlint.rules.evidence.own_results import forwarded
 
 _REGISTERING = frozenset({"register_buffer", "register_parameter"})
@@ -175,8 +176,8 @@ class _Network:
             return above.func is use
         if not isinstance(above, ast.Attribute) or not isinstance(above.ctx, ast.Load):
             return False
-        call = self._context.parent(above)
-        if isinstance(call, ast.Call) and call.func is above:
+        call = call_of(above, self._context)
+        if call is not None:
             return above.attr in methods or self._is_layer(above.attr)
         return above.attr == "training" or above.attr in self.constants
 

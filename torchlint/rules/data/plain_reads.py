@@ -10,6 +10,7 @@ import ast
 import libcst as cst
 
 from torchlint.rules.api import FileContext, Kind, defines, semantic_children
+from torchlint.rules.evidence.method_calls import call_of
 
 _ITEMS = Kind.TENSOR | Kind.ARRAY | Kind.SEQUENCE | Kind.SIZE | Kind.STRING
 """What gives its items by code of torch, NumPy or Python."""
@@ -28,8 +29,7 @@ def reads_plainly(node: cst.CSTNode, context: FileContext) -> bool:
 def _is_plain_attribute(node: cst.Attribute, context: FileContext) -> bool:
     """Whether an attribute is torch's, or no class of the project has a property of its name."""
     word = node.attr.value
-    called = context.parent(node)
-    if word == "data" or (isinstance(called, cst.Call) and called.func is node) or context.names(node):
+    if word == "data" or call_of(node, context) is not None or context.names(node):
         return True
     owner = context.value(node.value)
     if owner.is_tensor or _is_of_torch(owner.instance):

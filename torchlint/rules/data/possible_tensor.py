@@ -16,6 +16,7 @@ from torchlint.rules.api import FileContext, Kind, Value, last_word_of_name, rem
 from torchlint.rules.data.data_owners import OTHER_MEANING, bound_to, is_tensor_word, root_of
 from torchlint.rules.data.data_use import DataUse, Use
 from torchlint.rules.data.own_data import RECORDS, has_own_data, is_annotated_otherwise
+from torchlint.rules.evidence.method_calls import call_of, method_call
 from torchlint.rules.evidence.tensor_uses import MAKERS, TENSOR_ONLY, asks_for_a_tensor, uses_around
 
 _SETTINGS = re.compile(
@@ -302,8 +303,7 @@ def _measures(question: ast.AST, context: FileContext) -> bool:
     """Whether a method is called on the object itself that tensors have: ``x.size()``, ``x.to(device)``."""
     if not isinstance(question, ast.Attribute) or question.attr not in _MEASURING:
         return False
-    called = context.parent(question)
-    return isinstance(called, ast.Call) and called.func is question
+    return call_of(question, context) is not None
 
 
 def _is_reckoned_with(root: ast.Name, context: FileContext) -> bool:
@@ -363,10 +363,9 @@ def _outward(place: ast.expr, context: FileContext) -> Iterator[tuple[ast.expr, 
     yield place, ""
     while True:
         above = context.parent(place)
-        call = context.parent(above) if isinstance(above, ast.Attribute) and above.value is place else None
-        if isinstance(call, ast.Call) and isinstance(above, ast.Attribute) and call.func is above:
-            yield call, above.attr
-            place = call
+        if (called := method_call(place, context)) is not None:
+            yield called
+            place = called[0]
         elif isinstance(above, ast.Subscript) and above.value is place:
             yield above, ""
             place = above

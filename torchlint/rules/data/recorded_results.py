@@ -6,6 +6,7 @@ import ast
 
 from torchlint.rules.api import FileContext, Kind, Mode, operations
 from torchlint.rules.evidence.aliasing import COMPUTING_ANEW
+from torchlint.rules.evidence.method_calls import call_of
 
 MEASURING = frozenset("size dim numel nelement item tolist numpy index count".split())
 """Methods of a part, or of a tuple of its sizes, that give numbers, and arrays that autograd knows nothing of."""
@@ -33,8 +34,8 @@ def leaves_no_graph(node: ast.expr, context: FileContext) -> bool | ast.expr:
             case ast.Attribute(attr="data"):
                 return True
             case ast.Attribute(attr=word):
-                call = context.parent(above)
-                if not isinstance(call, ast.Call) or call.func is not above or word not in operations().methods:
+                call = call_of(above, context)
+                if call is None or word not in operations().methods:
                     return False
                 if word in MEASURING:
                     return True

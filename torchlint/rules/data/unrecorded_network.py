@@ -14,6 +14,7 @@ from torchlint.rules.api import GIVING_ITSELF, FileContext, Mode, remembered
 from torchlint.rules.data.plain_network import PlainNetwork, plain_network
 from torchlint.rules.data.write_through import only_read
 from torchlint.rules.evidence.local_bindings import bindings_of, bound_at, names_of
+from torchlint.rules.evidence.method_calls import call_of
 from torchlint.rules.evidence.reached_by_text import is_reached_by_text
 from torchlint.rules.evidence.tensor_uses import ALIKE
 
@@ -87,8 +88,8 @@ def _leaves_alone(use: ast.Name, network: PlainNetwork, context: FileContext) ->
         case ast.Call(func=function) if function is use:
             return _runs_without_grad(above, context)
         case ast.Attribute(attr=word, ctx=ast.Load()):
-            call = context.parent(above)
-            if isinstance(call, ast.Call) and call.func is above:
+            call = call_of(above, context)
+            if call is not None:
                 return _is_method(word, call, network, context)
             return word in network.constants
     return False
@@ -151,8 +152,8 @@ def _is_touch(use: ast.Name, context: FileContext) -> bool:
         return False
     if above.attr in ("data", "requires_grad"):
         return True
-    call = context.parent(above)
-    if not isinstance(call, ast.Call) or call.func is not above:
+    call = call_of(above, context)
+    if call is None:
         return False
     if above.attr == "detach":  # a graph that saves it would see the write
         return only_read(call, context)

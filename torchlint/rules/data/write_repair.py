@@ -31,6 +31,7 @@ from torchlint.rules.data.plain_reads import reads_plainly
 from torchlint.rules.data.unrecorded_network import is_of_unrecorded_network
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.kept_meaning import torchs_own_is_kept
+from torchlint.rules.evidence.method_calls import call_of
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.tensor_uses import ALIKE, CALLING_BACK, PARAMETER, REFORMING, RESIZING
 
@@ -371,8 +372,8 @@ def is_unused(top: cst.CSTNode, context: FileContext) -> bool:
             return True
         if not isinstance(above, cst.Attribute) or above.attr.value not in ALIKE:
             return False
-        call = context.parent(above)
-        if not (isinstance(call, cst.Call) and call.func is above):
+        call = call_of(above, context)
+        if call is None:
             return False
         current = call
 

@@ -17,6 +17,7 @@ from torchlint.rules.data.read_by_numpy import is_read_by_numpy
 from torchlint.rules.evidence.called_definitions import bind
 from torchlint.rules.evidence.detached_proof import is_never_live
 from torchlint.rules.evidence.kept_meaning import rebinding
+from torchlint.rules.evidence.method_calls import call_of
 from torchlint.rules.evidence.own_results import called_function
 from torchlint.rules.evidence.reached_by_text import is_reached_by_text
 from torchlint.rules.evidence.tensor_proof import is_proven
@@ -139,8 +140,8 @@ class _Reader:
 
     # ------------------------------------------------------------------ what is done with it
     def _attribute(self, above: ast.Attribute) -> bool:
-        call = self._context.parent(above)
-        if not (isinstance(call, ast.Call) and call.func is above):
+        call = call_of(above, self._context)
+        if call is None:
             if not isinstance(above.ctx, ast.Load):
                 return False
             return above.attr in FORM_ATTRIBUTES | _OF_AUTOGRAD or (above.attr in VIEW_ATTRIBUTES and self.reads(above))

@@ -17,6 +17,7 @@ from torchlint.rules.api import FileContext, Kind
 from torchlint.rules.evidence.container_members import doubt_of_taken
 from torchlint.rules.evidence.legacy_types import tensor_type
 from torchlint.rules.evidence.local_bindings import names_of
+from torchlint.rules.evidence.method_calls import call_of
 
 _FACTORIES = frozenset(f"torch.{word}" for word in ("empty", "zeros", "ones", "rand", "randn"))
 """Functions that take a size as several numbers."""
@@ -61,8 +62,7 @@ def refuses_integer_tensors(node: cst.Call, dtype: str | None, context: FileCont
         return True
     match context.parent(node):
         case cst.Attribute(attr=cst.Name(value=word)) as method:
-            called = context.parent(method)
-            return word in _DRAWS_FLOATS and isinstance(called, cst.Call) and called.func is method
+            return word in _DRAWS_FLOATS and call_of(method, context) is not None
         case cst.Arg(keyword=None, star="") as argument:
             made = context.parent(argument)
             if not isinstance(made, cst.Call) or len(made.args) != 1:

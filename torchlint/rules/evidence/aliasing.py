@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.rules.api import FileContext, Kind, Loop, Value, parameters
+from torchlint.rules.evidence.method_calls import call_of
 
 COMPUTING_ANEW = frozenset(
     "sum mean prod std var norm exp log sqrt rsqrt square reciprocal abs sign neg sin cos round floor ceil trunc clamp "
@@ -181,10 +182,10 @@ def is_read(node: ast.expr, context: FileContext, seen: Seen = frozenset()) -> b
 
 
 def _attribute_reads(above: ast.Attribute, word: str, context: FileContext, seen: Seen) -> bool:
-    call = context.parent(above)
+    call = call_of(above, context)
     if word in _TOUCHY or word.endswith("_"):
         return False
-    if not (isinstance(call, ast.Call) and call.func is above):
+    if call is None:
         return True  # x.shape, x.dtype, x.device, x.requires_grad
     if word in _NEW_METHODS or word in _CONVERTED:
         return True

@@ -14,6 +14,7 @@ import libcst as cst
 from torchlint.rules.api import FileContext, Function, Kind, leaf, parameters, positional_parameters, remembered
 from torchlint.rules.evidence.aliasing import uses
 from torchlint.rules.evidence.local_bindings import NameBinding, bindings_of, is_instance, names_of
+from torchlint.rules.evidence.method_calls import call_of
 from torchlint.rules.evidence.object_attributes import attribute_values
 from torchlint.rules.evidence.reached_by_text import is_reached_by_text
 
@@ -216,8 +217,8 @@ class _Members:
         return True
 
     def _is_plain_method(self, method: ast.Attribute, word: str, depth: int, scope: ast.AST) -> bool:
-        call = self._context.parent(method)
-        if not isinstance(call, ast.Call) or call.func is not method:
+        call = call_of(method, self._context)
+        if call is None:
             return False
         if word in _GROWING:
             is_told = isinstance(method.value, ast.Name) and self._is_done_in(scope, method)
@@ -319,8 +320,8 @@ def handed_to(name: ast.Name, context: FileContext) -> Iterator[ast.expr]:
     given = positional_parameters(function)
     at = next((at for at, each in enumerate(given) if each.arg == name.id), None)
     for reference in (*context.names_by_word().get(function.name, ()), *_methods(function, context)):
-        call = context.parent(reference)
-        if not isinstance(call, ast.Call) or call.func is not reference:
+        call = call_of(reference, context)
+        if call is None:
             continue
         yield from (each.value for each in call.keywords if each.arg == name.id)
         place = None if at is None else at - isinstance(reference, ast.Attribute)

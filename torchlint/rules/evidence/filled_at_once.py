@@ -8,6 +8,7 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Edit
 from torchlint.rules.api import FileContext
+from torchlint.rules.evidence.method_calls import method_call
 
 _WORDS: dict[float | None, str] = {0: "zeros", 1: "ones"}
 
@@ -24,17 +25,17 @@ class Filling:
 
 def filling(node: cst.Call, context: FileContext) -> Filling | None:
     """Return the ``.zero_()``, ``.fill_(0)`` or ``.fill_(1)`` right behind a call; None where there is no such one."""
-    method = context.parent(node)
-    used = context.parent(method) if isinstance(method, cst.Attribute) and method.value is node else None
-    if not isinstance(used, cst.Call) or used.func is not method:
+    called = method_call(node, context)
+    if called is None:
         return None
+    used, word = called
     edit = Edit(context.outer_span(node)[1], context.span(used)[1], "")
     if "#" in context.source.slice(edit.start, edit.end):
         return None
-    match used:
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value="zero_")), args=[]):
+    match word, used.args:
+        case "zero_", []:
             return Filling("zeros", edit)
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value="fill_")), args=[cst.Arg(keyword=None, star="") as given]):
+        case "fill_", [cst.Arg(keyword=None, star="") as given]:
             number = given.value.evaluated_value if isinstance(given.value, cst.Integer | cst.Float) else None
             return Filling(_WORDS[number], edit) if number in _WORDS else None
     return None

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from torchlint.rules.api import FileContext, Function, Kind, Mode
 from torchlint.rules.evidence.called_definitions import bind
 from torchlint.rules.evidence.leaf_changes import CASTS, MOVES, does_nothing, is_sure
+from torchlint.rules.evidence.method_calls import call_of
 from torchlint.rules.evidence.own_results import called_function
 
 _REMAKING = frozenset(
@@ -99,10 +100,7 @@ class _Walk:
         if isinstance(owner, ast.ClassDef):
             named = context.attributes_by_word().get(function.name, [])
             uses = [each for each in named if ast.unparse(each.value) == "self" and owner in context.ancestors(each)]
-        for each in uses:
-            call = context.parent(each)
-            if isinstance(call, ast.Call) and call.func is each:
-                yield call
+        yield from (call for each in uses if (call := call_of(each, context)) is not None)
 
     def _argument(self, node: ast.expr, call: ast.Call) -> tuple[Function, str] | None:
         """Return the function of the file that a leaf is handed to, and the name that it has there."""

@@ -7,6 +7,7 @@ import re
 
 from torchlint.rules.api import FileContext, Function, remembered
 from torchlint.rules.evidence.local_bindings import bindings_of
+from torchlint.rules.evidence.method_calls import call_of
 
 _FUNCTIONS = frozenset({"globals", "locals", "eval", "exec", "__import__", "import_module"})
 _ATTRIBUTES = frozenset({"__dict__", "import_module", "__globals__"})
@@ -45,8 +46,8 @@ def _uses(word: str, context: FileContext) -> list[ast.Name]:
 
 def _is_read(use: ast.Name, context: FileContext) -> bool:
     """Whether what `globals` or `vars` gives is only read on the spot, or is an object's."""
-    call = context.parent(use)
-    if not isinstance(call, ast.Call) or call.func is not use:
+    call = call_of(use, context)
+    if call is None:
         return False
     if call.args:
         return _is_of_an_object(use, context)

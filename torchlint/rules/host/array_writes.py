@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from torchlint.rules.api import FileContext, parameters
 from torchlint.rules.evidence.aliasing import held_alone, uses
 from torchlint.rules.evidence.called_definitions import bind
+from torchlint.rules.evidence.method_calls import call_of
 from torchlint.rules.evidence.own_results import called_function
 
 _WRITING_METHODS = frozenset("fill sort put partition resize itemset setfield".split())
@@ -111,13 +112,11 @@ def _target_of(members: ast.Tuple, at: int, context: FileContext) -> ast.Name | 
 def _by_attribute(
     above: ast.Attribute, word: str, context: FileContext, followed: frozenset[tuple[ast.AST, str]]
 ) -> Iterator[ast.expr]:
-    call = context.parent(above)
-    is_call = isinstance(call, ast.Call) and call.func is above
-    if word in _WRITING_METHODS and is_call:
+    call = call_of(above, context)
+    if word in _WRITING_METHODS and call is not None:
         yield above
     elif word in _VIEWS:
-        view = call if isinstance(call, ast.Call) and is_call else above
-        yield from _writes(view, context, followed)
+        yield from _writes(call or above, context, followed)
 
 
 def _by_call(

@@ -82,6 +82,7 @@ from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, Dtype, FileContext, Grad, Kind, Rule, Triggers, Value
 from torchlint.rules.evidence.expected_errors import error_not_expected, warning_not_expected
 from torchlint.rules.evidence.finding_reasons import tensor_step
+from torchlint.rules.evidence.method_calls import call_of
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.torch_defaults import number_not_traced
 from torchlint.rules.host.host_conversions import is_host_copy, torch_tensor
@@ -97,9 +98,9 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     above = context.parent(node)
     match above:
         case cst.Attribute(attr=cst.Name(value="item" | "tolist" as word)):
-            used = context.parent(above)
-            if isinstance(used, cst.Call) and used.func is above and not used.args:
-                yield from _reported(node, used, word, "", context)
+            read = call_of(above, context)
+            if read is not None and not read.args:
+                yield from _reported(node, read, word, "", context)
         case cst.Arg(keyword=None, star=""):
             used = context.parent(above)
             if isinstance(used, cst.Call) and len(used.args) == 1:

@@ -96,6 +96,7 @@ from torchlint.diagnostics.assumptions import ANNOTATION_NOT_READ, AUTHOR_MEANT_
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import GRAD_MODE_DECORATORS, Draft, FileContext, Function, Rule, Triggers, import_bindings
 from torchlint.rules.evidence.finding_reasons import import_step
+from torchlint.rules.evidence.method_calls import call_of
 from torchlint.rules.evidence.spelling import torch_name
 from torchlint.rules.evidence.variable_calls import brief, last_name, names_variable
 
@@ -115,8 +116,7 @@ class _Role(Enum):
 
 def check_name(node: cst.Name | cst.Attribute, context: FileContext) -> Iterator[Draft]:
     """Report ``Variable`` where it stands for a type: in ``isinstance`` or an annotation."""
-    above = context.parent(node)
-    if isinstance(above, cst.Attribute) or (isinstance(above, cst.Call) and above.func is node):
+    if isinstance(context.parent(node), cst.Attribute) or call_of(node, context) is not None:
         return
     role, outermost = _role(node, context)
     if role is None or not names_variable(node, context):
