@@ -190,8 +190,13 @@ def test_a_row_that_means_nothing_stops_the_program(tmp_path: Path) -> None:
 
 
 def test_the_names_and_words_of_switches_come_from_the_table() -> None:
-    assert {"torch.no_grad", "torch.inference_mode", "torch.enable_grad", "torch.set_grad_enabled"} < grad_mode.NAMES
-    assert "torch.autocast" not in grad_mode.NAMES
+    assert {
+        "torch.no_grad",
+        "torch.inference_mode",
+        "torch.enable_grad",
+        "torch.set_grad_enabled",
+    } < grad_mode.GRAD_MODES
+    assert "torch.autocast" not in grad_mode.GRAD_MODES
     assert {"set_grad_enabled"} == grad_mode.AT_ONCE
     assert {"no_grad", "inference_mode"} < grad_mode.TURNING_OFF
     assert not grad_mode.TURNING_OFF & {"enable_grad", "set_grad_enabled"}

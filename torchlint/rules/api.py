@@ -19,8 +19,7 @@ from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix, Se
 from torchlint.diagnostics.rule_metadata import RuleMetadata, Triggers
 from torchlint.inference.lattice import UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
 from torchlint.inference.models.devices import last_word_of_name, names_other_accelerators, seems_device
-from torchlint.inference.models.grad_mode import DECORATING as GRAD_MODE_DECORATORS
-from torchlint.inference.models.grad_mode import NAMES as GRAD_MODES
+from torchlint.inference.models.grad_mode import GRAD_MODE_DECORATORS, GRAD_MODES
 from torchlint.inference.models.nn import GIVING_ITSELF, MODEL_WORD
 from torchlint.inference.models.operations import (
     CASTS,
@@ -49,8 +48,9 @@ from torchlint.inference.program.warning_filters import makes_errors
 from torchlint.inference.query import Analysis
 from torchlint.inference.sample import Asked, Bringing, Brought, SampledCall
 from torchlint.source.text import Source
-from torchlint.syntax.ast_index import AstIndex, Function, children
+from torchlint.syntax.ast_index import AstIndex, Function, Node, children
 from torchlint.syntax.cst import Bridge, Definition, semantic_children
+from torchlint.syntax.places import root_of_name, root_of_place
 from torchlint.syntax.signatures import (
     arguments_of,
     decorators_of,
@@ -62,9 +62,8 @@ from torchlint.syntax.signatures import (
     unpacks,
 )
 
-Node = TypeVar("Node")
+Subject = TypeVar("Subject")
 Concrete = TypeVar("Concrete", bound=cst.CSTNode)
-Abstract = TypeVar("Abstract", bound=ast.AST)
 Answer = TypeVar("Answer")
 Answers = dict[tuple[object, object], Any]
 """What was answered to the questions marked as :func:`remembered`, by question and node."""
@@ -117,7 +116,7 @@ class FileContext:
         """Yield the nodes above, innermost first."""
         return self._index.ancestors(node) if isinstance(node, ast.AST) else self._definition.ancestors(node)
 
-    def nearest(self, node: ast.AST, *kinds: type[Abstract]) -> Abstract | None:
+    def nearest(self, node: ast.AST, *kinds: type[Node]) -> Node | None:
         """Return the innermost node of some types around one of Python's own nodes; None where there is none."""
         return self._index.nearest(node, *kinds)
 
@@ -182,7 +181,7 @@ class FileContext:
         """The statements of the region."""
         return self._definition.region.statements
 
-    def nodes(self, kind: type[Abstract]) -> list[Abstract]:
+    def nodes(self, kind: type[Node]) -> list[Node]:
         """Return the file's nodes of a type."""
         return self._index.nodes(kind)
 
@@ -194,11 +193,11 @@ class FileContext:
         """Return a node and all nodes inside it, each followed by those inside it."""
         return self._index.within(node)
 
-    def inside(self, node: ast.AST, *kinds: type[Abstract]) -> list[Abstract]:
+    def inside(self, node: ast.AST, *kinds: type[Node]) -> list[Node]:
         """Return the nodes of some types inside a node, in the order of the text."""
         return self._index.inside(node, *kinds)
 
-    def own(self, scope: ast.AST, *kinds: type[Abstract]) -> list[Abstract]:
+    def own(self, scope: ast.AST, *kinds: type[Node]) -> list[Node]:
         """Return the nodes of some types in a function or module, those of functions and classes inside it left out."""
         return bindings.own(self._index, scope, *kinds)
 
@@ -400,11 +399,11 @@ class FileContext:
         return Edit(self.outer_span(start)[1], self.outer_span(end)[1], "")
 
 
-def remembered(question: Callable[[Node, FileContext], Answer]) -> Callable[[Node, FileContext], Answer]:
+def remembered(question: Callable[[Subject, FileContext], Answer]) -> Callable[[Subject, FileContext], Answer]:
     """Ask a pure question about a node only once for each file: neighbouring findings ask the same."""
 
     @functools.wraps(question)
-    def ask(node: Node, context: FileContext) -> Answer:
+    def ask(node: Subject, context: FileContext) -> Answer:
         return context.answer((question, node), lambda: question(node, context))
 
     return ask
@@ -490,6 +489,8 @@ __all__ = [
     "puts_off",
     "records_traces",
     "remembered",
+    "root_of_name",
+    "root_of_place",
     "runs_later",
     "seems_device",
     "semantic_children",

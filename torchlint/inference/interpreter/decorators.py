@@ -121,7 +121,7 @@ class Wrappers:
             known = home.classes.of(node)
             found = known.method(_ENTER)
             left = found[0].wrappers.left_behind(found[1]) if found is not None else None
-            bases = frozenset(base for each in known.line() for base in each.bases) & grad_mode.NAMES
+            bases = frozenset(base for each in known.line() for base in each.bases) & grad_mode.GRAD_MODES
             inherited = grad_mode.entered(of_kind(Kind.OTHER, instance=bases), mode) if found is None else mode
             inside[name] = inherited if left is None else left
         return inside

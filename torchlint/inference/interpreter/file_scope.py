@@ -42,6 +42,7 @@ from torchlint.inference.program.imports import BUILTINS, named, path_of
 from torchlint.inference.program.module_files import Imports, Location, is_test
 from torchlint.source.notebook import SUFFIX
 from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.places import root_of_name
 from torchlint.syntax.signatures import first_parameter, is_static
 
 _MOST_ASSUMED = 8
@@ -253,9 +254,7 @@ class File:
 
     def imported(self, node: ast.expr) -> Value | None:
         """Return what a dotted name means whose first word an import binds and nothing else, without a walk."""
-        root = node
-        while isinstance(root, ast.Attribute):
-            root = root.value
+        root = root_of_name(node)
         if isinstance(root, ast.Name) and root.id in self.index.told(imported_only, self.index.tree):
             return self.toplevel.evaluate(node)
         return None

@@ -43,6 +43,7 @@ from torchlint.inference.program.bindings import bound, declared, imported, spel
 from torchlint.inference.program.forward_hooks import is_output
 from torchlint.inference.program.module_files import is_test
 from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.places import root_of_name
 from torchlint.syntax.signatures import positional_parameters
 
 if TYPE_CHECKING:
@@ -375,9 +376,7 @@ class Callers:
     def _may_be_module(self, node: ast.expr) -> bool:
         """Whether an object may be this file's own module: ``plt`` and what code makes itself are not."""
         index = self._file.index
-        root = node
-        while isinstance(root, ast.Attribute):
-            root = root.value
+        root = root_of_name(node)
         if not isinstance(root, ast.Name) or root.id not in index.told(imported, index.tree):
             return index.told(_reaches_modules, index.tree)
         known = self._file.imported(node)
@@ -451,12 +450,11 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 def _root(node: ast.expr) -> str:
     """Return the name that an attribute of an attribute begins with, as ``net`` in ``net.encoder.run``."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
+    root = root_of_name(node)
+    return root.id if isinstance(root, ast.Name) else ""
 
 
-_PLAIN_DECORATORS = frozenset({"lru_cache", "cache", "staticmethod"}) | frozenset(map(leaf, grad_mode.DECORATING))
+_PLAIN_DECORATORS = frozenset({"lru_cache", "cache", "staticmethod", *map(leaf, grad_mode.GRAD_MODE_DECORATORS)})
 
 
 def _is_plain(decorator: ast.expr) -> bool:

@@ -94,13 +94,13 @@ def _switch(word: str) -> Switch | None:
 _TABLE = Table(_SWITCHES, _switch).by_name()
 _CHANGING = {name: switch for name, switch in _TABLE.items() if switch.inside is not _unchanged}
 
-NAMES = frozenset(_CHANGING)
+GRAD_MODES = frozenset(_CHANGING)
 """The context managers that make another mode than there is around them."""
 
-DECORATING = frozenset(name for name, switch in _CHANGING.items() if not switch.at_once)
+GRAD_MODE_DECORATORS = frozenset(name for name, switch in _CHANGING.items() if not switch.at_once)
 """Those that change nothing before the function that they decorate is called."""
 
-WORDS = frozenset(map(leaf, NAMES))
+WORDS = frozenset(map(leaf, GRAD_MODES))
 """Their names as code spells them, without what they are taken from."""
 
 TURNING_OFF = frozenset(leaf(name) for name, switch in _CHANGING.items() if switch.turns_off)
@@ -141,11 +141,11 @@ def decorated(decorator: Value, mode: Mode) -> Mode:
     if decorator.instance:
         return entered(decorator, mode)
     inside = Mode(0)
-    for name in decorator.names & NAMES:
+    for name in decorator.names & GRAD_MODES:
         inside |= _TABLE[name].inside((), mode)
     return inside or mode
 
 
 def switches(value: Value) -> bool:
     """Whether a value is one of the context managers that change the mode, or makes one."""
-    return not NAMES.isdisjoint(value.instance | value.names)
+    return not GRAD_MODES.isdisjoint(value.instance | value.names)

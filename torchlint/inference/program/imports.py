@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from torchlint.inference.lattice import Kind, Value, of_kind
 from torchlint.syntax.ast_index import AstIndex
+from torchlint.syntax.places import root_of_place
 
 BUILTINS = frozenset(dir(builtins))
 
@@ -140,6 +141,5 @@ def changed_in_place(node: ast.AST) -> ast.Name | None:
         inner = node.value
     else:
         return None
-    while isinstance(inner, ast.Attribute | ast.Subscript):
-        inner = inner.value
-    return inner if isinstance(inner, ast.Name) else None
+    root = root_of_place(inner)
+    return root if isinstance(root, ast.Name) else None

@@ -12,6 +12,7 @@ from torchlint.inference.program.imports import import_bindings
 from torchlint.inference.program.none_graph import ATTRIBUTE, MODULE, NoneGraph, Place
 from torchlint.inference.program.spelled_calls import fields_of, last_word, names_function
 from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.places import root_of_name
 from torchlint.syntax.signatures import parameters, positional_parameters
 
 _IMPLICIT = ("forward", "__call__")
@@ -131,9 +132,8 @@ class TextDefinitions:
         return found
 
     def _is_of_a_library(self, node: ast.expr) -> bool:
-        while isinstance(node, ast.Attribute):
-            node = node.value
-        return isinstance(node, ast.Name) and node.id in self._of_libraries
+        root = root_of_name(node)
+        return isinstance(root, ast.Name) and root.id in self._of_libraries
 
 
 def _owner(function: Function | None) -> str:

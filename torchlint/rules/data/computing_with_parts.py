@@ -8,7 +8,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from torchlint.rules.api import GIVING_ITSELF, FileContext, Function, Kind, operations, remembered
+from torchlint.rules.api import (
+    GIVING_ITSELF,
+    FileContext,
+    Function,
+    Kind,
+    is_static,
+    operations,
+    positional_parameters,
+    remembered,
+    root_of_place,
+)
 from torchlint.rules.data.building_methods import applied_to_parts, argument, building_methods, lineage, own_name
 from torchlint.rules.data.handed_definitions import classes_called, function_given
 from torchlint.rules.data.kept_outside import is_outside, may_reach_outside
@@ -206,10 +216,7 @@ class _Code:
                 is_list = self._context.value(target).must(Kind.SEQUENCE)
                 return self._is_number(target) or (is_list and not self._is_another_name(use, function))
             case ast.Assign(value=value):
-                root: ast.expr = target
-                while isinstance(root, ast.Attribute | ast.Subscript):
-                    root = root.value
-                is_named = isinstance(root, ast.Name)  # and not found: `getattr(self, "fc").weight = w`
+                is_named = isinstance(root_of_place(target), ast.Name)  # not found: `getattr(self, "fc").weight = w`
                 return (is_named and not self._is_another_name(use, function)) or self._is_fresh(value)
         return not self._is_another_name(use, function)
 
@@ -332,8 +339,7 @@ class _Code:
 
     def _is_run_with(self, function: Function, place: int) -> bool:
         """Follow a parameter of a function that is called with a part."""
-        is_static = any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in function.decorator_list)
-        given = [*function.args.posonlyargs, *function.args.args][0 if is_static else place :]
+        given = positional_parameters(function)[0 if is_static(function) else place :]
         return bool(given) and self._follow(function, given[0].arg)
 
     def _is_itself(self, node: ast.expr, function: Function) -> bool:
@@ -369,16 +375,13 @@ class _Code:
 
     def _is_kept_by(self, owner: ast.ClassDef, node: ast.expr, call: ast.Call) -> bool:
         """Whether a constructor of the file computes nothing with an argument."""
-        start = next(
-            (first for each in lineage(owner, self._context) if (first := constructor(each)) is not None), None
-        )
+        starts = (constructor(each) for each in lineage(owner, self._context))
+        start = next((each for each in starts if each is not None), None)
         return start is None or self._handed(node, call, start, True) is not False
 
     def _may_take(self, node: ast.expr, call: ast.Call, function: Function) -> bool:
         """Whether a part is given nothing that may be in use; what the object is given by its name is judged there."""
-        root = node
-        while isinstance(root, ast.Attribute | ast.Subscript):
-            root = root.value
+        root = root_of_place(node)
         given = call.args[-1:] if node in call.args else call.args  # `setattr(m, name, value)`
         if not self._is_another_name(root, function) or all(map(self._is_fresh, given)):
             return True
@@ -395,8 +398,7 @@ class _Code:
 
     def _handed(self, node: ast.expr, call: ast.Call, function: Function, is_method: bool) -> bool | None:
         """Follow an argument into a function of the file."""
-        method = is_method and not any(isinstance(each, ast.Name) and each.id == "staticmethod"
-                                       for each in function.decorator_list)  # fmt: skip
+        method = is_method and not is_static(function)
         words = [word for word, each in bind(call, function, method).items() if each is node]
         if len(words) != 1 or self._is_declared_plain(words[0], function):
             return False
@@ -430,9 +432,7 @@ class _Code:
 
     def _bind(self, target: ast.expr, function: Function) -> bool:
         """Follow the names that a target binds, and what a part is put into; attributes go with the object."""
-        root = target
-        while isinstance(root, ast.Attribute | ast.Subscript):
-            root = root.value
+        root = root_of_place(target)
         self._is_kept_outside |= is_outside(root, self._context)
         for each in ast.walk(target if isinstance(target, ast.Tuple | ast.List | ast.Starred) else root):
             if isinstance(each, ast.Name) and (root is not target or isinstance(each.ctx, ast.Store)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.rules.api import FileContext, remembered, runs_later
+from torchlint.rules.api import FileContext, remembered, root_of_name, runs_later
 from torchlint.rules.data.kept_in_statement import is_kept_by_nobody
 from torchlint.rules.data.run_out_of_sight import QUIET_METHODS, may_be_run
 from torchlint.rules.evidence.made_here import kept_arguments
@@ -13,9 +13,7 @@ from torchlint.rules.evidence.torch_layers import is_layer
 
 def is_of_new_layer(node: ast.expr, context: FileContext) -> bool:
     """Whether an expression is a part of one of torch's layers that was made right before: ``m.weight``."""
-    root = node
-    while isinstance(root, ast.Attribute):
-        root = root.value
+    root = root_of_name(node)
     if not isinstance(root, ast.Name) or root is node:
         return False
     made = made_before(root, context)

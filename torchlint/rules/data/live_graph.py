@@ -7,7 +7,16 @@ import re
 
 import libcst as cst
 
-from torchlint.rules.api import FileContext, Grad, Kind, Mode, last_word_of_name, positional_parameters, remembered
+from torchlint.rules.api import (
+    FileContext,
+    Grad,
+    Kind,
+    Mode,
+    last_word_of_name,
+    positional_parameters,
+    remembered,
+    root_of_place,
+)
 from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.tensor_uses import PARAMETER
 
@@ -49,15 +58,14 @@ def is_input_of_function(node: ast.expr, context: FileContext) -> bool:
 
     Who hides a write there means to: one that is seen has to be told by ``ctx.mark_dirty``.
     """
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    function = context.function_around(node)
-    if not isinstance(node, ast.Name) or not isinstance(function, ast.FunctionDef) or function.name != "forward":
+    root = root_of_place(node)
+    function = context.function_around(root)
+    if not isinstance(root, ast.Name) or not isinstance(function, ast.FunctionDef) or function.name != "forward":
         return False
     owner = context.parent(function)
     if not isinstance(owner, ast.ClassDef) or not any(context.names(base) & _OF_AUTOGRAD for base in owner.bases):
         return False
-    return node.id in {each.arg for each in positional_parameters(function)[1:]}
+    return root.id in {each.arg for each in positional_parameters(function)[1:]}
 
 
 def _is_computed(node: ast.expr, context: FileContext, asked: set[ast.expr] | None = None) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.rules.api import FileContext, Kind, Loop, Value, parameters
+from torchlint.rules.api import FileContext, Kind, Loop, Value, parameters, root_of_place
 from torchlint.rules.evidence.method_calls import call_of
 
 COMPUTING_ANEW = frozenset(
@@ -299,9 +299,7 @@ def _augmented(name: str, scope: ast.AST, context: FileContext) -> bool:
     statements: list[ast.Assign | ast.AugAssign] = context.inside(scope, ast.Assign, ast.AugAssign)
     for node in statements:
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-            root = target
-            while isinstance(root, ast.Subscript | ast.Attribute):
-                root = root.value
+            root = root_of_place(target)
             if (
                 isinstance(root, ast.Name)
                 and root.id == name

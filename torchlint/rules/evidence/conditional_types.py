@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from torchlint.rules.api import FileContext, Kind, remembered
+from torchlint.rules.api import FileContext, Kind, remembered, root_of_name
 from torchlint.rules.evidence.legacy_types import tensor_type
 from torchlint.rules.evidence.local_bindings import NameBinding, bindings_of
 
@@ -90,9 +90,7 @@ def _is_flag(value: ast.expr, context: FileContext) -> bool:
 
 def _is_visible(test: ast.expr, at: ast.AST, context: FileContext) -> bool:
     """Whether the first word of a test means the same where a name is used as where it is bound."""
-    root = test.func if isinstance(test, ast.Call) else test
-    while isinstance(root, ast.Attribute):
-        root = root.value
+    root = root_of_name(test.func if isinstance(test, ast.Call) else test)
     if not isinstance(root, ast.Name):
         return False
     binding = context.nearest(test, *_SCOPES)

@@ -6,15 +6,12 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from torchlint.rules.api import SCOPES, FileContext, Loop, puts_off, remembered
+from torchlint.rules.api import SCOPES, FileContext, Loop, puts_off, remembered, root_of_name
 
 
 def names_of(node: ast.expr, context: FileContext) -> frozenset[str]:
     """Return what a dotted name of a library or a built-in means; nothing where the file binds its first word."""
-    known = context.qualified_names(node)
-    root = node
-    while isinstance(root, ast.Attribute):
-        root = root.value
+    known, root = context.qualified_names(node), root_of_name(node)
     if known or not isinstance(root, ast.Name) or root.id in context.bound_otherwise:
         return known
     return context.value(node).names

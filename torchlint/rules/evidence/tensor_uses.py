@@ -11,7 +11,16 @@ from functools import cache
 
 import libcst as cst
 
-from torchlint.rules.api import DISTINCTIVE, FileContext, children, leaf, operations, parameters, remembered
+from torchlint.rules.api import (
+    DISTINCTIVE,
+    FileContext,
+    children,
+    leaf,
+    operations,
+    parameters,
+    remembered,
+    root_of_place,
+)
 
 ALIKE = frozenset(
     "abs_ absolute_ acos_ acosh_ add_ addcdiv_ addcmul_ addmm_ addr_ arccos_ arccosh_ arcsin_ arcsinh_ arctan2_ "
@@ -184,9 +193,8 @@ def _all_evidence(around: ast.AST, context: FileContext) -> Iterator[tuple[str, 
 
 def _root(node: ast.expr) -> str:
     """Return the name with which an expression begins."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
+    root = root_of_place(node)
+    return root.id if isinstance(root, ast.Name) else ""
 
 
 def _evidence(node: ast.AST, context: FileContext) -> Iterator[tuple[str, ast.expr]]:

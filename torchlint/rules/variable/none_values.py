@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import IS_NOT_NONE, Decision
-from torchlint.rules.api import FileContext, Kind, asks_for_none
+from torchlint.rules.api import FileContext, Kind, asks_for_none, root_of_place
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.kept_meaning import rebinding
 from torchlint.rules.evidence.local_bindings import is_guarded, places_of
@@ -94,9 +94,7 @@ def _bound(place: ast.Name, context: FileContext) -> ast.expr | None:
 
 def _is_tested(node: ast.expr, context: FileContext) -> bool:
     """Whether a test for `None` is in force around a name, or around an attribute or an element of one."""
-    code, root = ast.unparse(node), node
-    while isinstance(root, ast.Attribute | ast.Subscript):
-        root = root.value
+    code, root = ast.unparse(node), root_of_place(node)
 
     def tells(test: ast.expr, holds: bool) -> bool:
         asked = asks_for_none(test, code)
