@@ -28,6 +28,7 @@ from torchlint.inference.models.tables import words
 from torchlint.inference.models.tensors import dtype_bits
 from torchlint.inference.program.frameworks import OTHERS
 from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.places import word_of
 
 _FORMS = tuple(
     re.compile(form, re.MULTILINE)
@@ -142,7 +143,7 @@ def _union(parts: list[ast.expr], resolve: Resolve, depth: int) -> Value | None:
 
 def _generic(base: ast.expr, inner: ast.expr, resolve: Resolve, depth: int) -> Value | None:
     names = resolve(base)
-    word = leaf(next(iter(names), "")) or _word(base)
+    word = leaf(next(iter(names), "")) or word_of(base)
     parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
     if any(name.startswith("jaxtyping.") for name in names) and word in _JAXTYPING:
         made = value_of(parts[0], resolve, depth - 1)
@@ -163,12 +164,8 @@ def _is_ellipsis(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is Ellipsis
 
 
-def _word(node: ast.expr) -> str:
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-
-
 def _plain(names: frozenset[str], node: ast.expr) -> Value | None:
-    for name in names or frozenset({_word(node)}):
+    for name in names or frozenset({word_of(node)}):
         word = leaf(name)
         if name in ("torch.Tensor", "torch.cuda.Tensor") or name == "torch.autograd.Variable":
             return tensor(ANY_GRAD, ANY_DEVICE)

@@ -12,6 +12,7 @@ from torchlint.inference.lattice import Mode, Value
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.program.project_view import ProjectView
 from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.places import word_of
 
 CALLED_AS_OBJECT = frozenset({"forward", "__call__"})
 """Methods that run where the object itself is called."""
@@ -114,7 +115,7 @@ def _read_by_word(index: AstIndex, module: ast.Module) -> dict[str, list[ast.Nam
     names: list[ast.Name | ast.Attribute] = [*index.inside(module, ast.Name), *index.inside(module, ast.Attribute)]
     for each in names:
         if isinstance(each.ctx, ast.Load):
-            found.setdefault(each.id if isinstance(each, ast.Name) else each.attr, []).append(each)
+            found.setdefault(word_of(each), []).append(each)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Where a dotted name and a place begin: what stands to the left of all attributes and members."""
+"""Where a dotted name and a place begin, to the left of all attributes and members, and how a name ends."""
 
 from __future__ import annotations
 
@@ -17,3 +17,8 @@ def root_of_place(place: ast.expr) -> ast.expr:
     while isinstance(place, ast.Attribute | ast.Subscript):
         place = place.value
     return place
+
+
+def word_of(node: ast.AST) -> str:
+    """Return the last word of a dotted name: ``Linear`` of ``nn.Linear``; nothing for another expression."""
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.syntax.ast_index import Function
+from torchlint.syntax.places import word_of
 
 
 def positional_parameters(function: Function | ast.Lambda) -> list[ast.arg]:
@@ -41,6 +42,11 @@ def is_static(function: Function) -> bool:
 def decorators_of(definition: Function | ast.ClassDef) -> list[ast.expr]:
     """Return what decorates a function or a class, without its own arguments: ``lru_cache`` of ``@lru_cache(4)``."""
     return [each.func if isinstance(each, ast.Call) else each for each in definition.decorator_list]
+
+
+def decorator_words(definition: Function | ast.ClassDef) -> set[str]:
+    """Return the last words of what decorates a function or a class; ``""`` for what is no name."""
+    return set(map(word_of, decorators_of(definition)))
 
 
 def arguments_of(call: ast.Call) -> list[ast.expr]:

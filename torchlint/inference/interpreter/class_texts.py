@@ -12,7 +12,7 @@ from torchlint.inference.models.operations import leaf
 from torchlint.inference.program.bindings import set_words
 from torchlint.inference.program.frameworks import OTHERS
 from torchlint.syntax.ast_index import AstIndex, Function
-from torchlint.syntax.signatures import first_parameter
+from torchlint.syntax.signatures import decorator_words, first_parameter
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
@@ -124,8 +124,7 @@ class Class:
     @property
     def holds_fields(self) -> bool:
         """Whether calling the class fills its annotated fields: a dataclass or a named tuple."""
-        decorators = {decorator_word(each) for each in self.node.decorator_list}
-        return bool(decorators & {"dataclass", "define", "frozen"}) or self.is_named_tuple
+        return bool(decorator_words(self.node) & {"dataclass", "define", "frozen"}) or self.is_named_tuple
 
     @property
     def is_named_tuple(self) -> bool:
@@ -169,18 +168,12 @@ def _names_lightning(name: str) -> bool:
     return is_callback or leaf(name) == "LightningModule"
 
 
-def decorator_word(node: ast.expr) -> str:
-    """Return the last word of a decorator."""
-    inner = node.func if isinstance(node, ast.Call) else node
-    return inner.attr if isinstance(inner, ast.Attribute) else inner.id if isinstance(inner, ast.Name) else ""
-
-
 def read_body(known: Class) -> None:
     """Find the methods and fields of a class, and what its methods set."""
     for statement in known.node.body:
         match statement:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                if not any(decorator_word(each) in ("setter", "deleter") for each in statement.decorator_list):
+                if not decorator_words(statement) & {"setter", "deleter"}:
                     known.methods[statement.name] = statement
                 _read_setters(known, statement)
             case ast.AnnAssign(target=ast.Name(id=word)):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.inference.interpreter.class_texts import CONSTRUCTOR, Class, decorator_word, read_body
+from torchlint.inference.interpreter.class_texts import CONSTRUCTOR, Class, read_body
 from torchlint.inference.interpreter.filled_attributes import filling_keys, set_in
 from torchlint.inference.interpreter.freezing import asked_of
 from torchlint.inference.lattice import (
@@ -32,7 +32,7 @@ from torchlint.inference.program.asked_parameters import may_revive
 from torchlint.inference.program.bindings import setting_inside
 from torchlint.inference.program.fillings import filled_in
 from torchlint.syntax.ast_index import AstIndex, Function
-from torchlint.syntax.signatures import positional_parameters
+from torchlint.syntax.signatures import decorator_words, positional_parameters
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
@@ -381,7 +381,7 @@ def _bound(home: File, method: Function, receiver: Value | None) -> Value:
 
 def _taken(home: File, method: Function, receiver: Value) -> Value:
     """Return a method taken from an object, or what a property gives."""
-    if any("property" in decorator_word(each).lower() for each in method.decorator_list):
+    if any("property" in each.lower() for each in decorator_words(method)):
         return home.summaries.of(method, Arguments(method), receiver, Mode.ON, (0, None))
     return _bound(home, method, receiver)
 

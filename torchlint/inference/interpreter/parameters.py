@@ -44,7 +44,7 @@ from torchlint.inference.program.forward_hooks import is_output
 from torchlint.inference.program.module_files import is_test
 from torchlint.syntax.ast_index import AstIndex, Function
 from torchlint.syntax.places import root_of_name
-from torchlint.syntax.signatures import positional_parameters
+from torchlint.syntax.signatures import decorator_words, positional_parameters
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
@@ -284,7 +284,7 @@ class Callers:
             return None
         index = self._file.index
         method = isinstance(index.parents.get(function), ast.ClassDef)
-        if not all(_is_plain(each) for each in function.decorator_list):
+        if not decorator_words(function) <= _PLAIN_DECORATORS:
             return None
         found: list[ast.Call] = []
         for each in self._references(function.name, method):
@@ -455,13 +455,7 @@ def _root(node: ast.expr) -> str:
 
 
 _PLAIN_DECORATORS = frozenset({"lru_cache", "cache", "staticmethod", *map(leaf, grad_mode.GRAD_MODE_DECORATORS)})
-
-
-def _is_plain(decorator: ast.expr) -> bool:
-    """Whether a decorator leaves the calls as they are."""
-    inner = decorator.func if isinstance(decorator, ast.Call) else decorator
-    word = inner.attr if isinstance(inner, ast.Attribute) else inner.id if isinstance(inner, ast.Name) else ""
-    return word in _PLAIN_DECORATORS
+"""Those that leave the calls of a function as they are."""
 
 
 def _call_of(function: ast.expr, above: ast.AST | None) -> ast.Call | None:

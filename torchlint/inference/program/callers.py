@@ -13,6 +13,7 @@ from torchlint.inference.program.handed_objects import is_run, kept_by, made_by,
 from torchlint.inference.program.name_sources import bound, set_elsewhere, sources_of, stem
 from torchlint.inference.program.signals import Signal, failing, leaves
 from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.places import word_of
 
 _KEEPING = frozenset(
     "submit run_in_executor apply_async map_async starmap_async Thread Timer Process start_new_thread finalize "
@@ -148,7 +149,7 @@ def _note_aliases(found: CallIndex, index: AstIndex, objects: dict[str, set[str]
     """Note the names that a text gives to functions, to classes and to what it makes of them."""
     nodes: list[ast.Name | ast.Attribute] = [*index.nodes(ast.Name), *index.nodes(ast.Attribute)]
     for each in nodes:
-        word = each.id if isinstance(each, ast.Name) else each.attr
+        word = word_of(each)
         if isinstance(each.ctx, ast.Load) and word in asked:
             _note_names(found, word, each, index)
     for kind, names in objects.items():
@@ -164,7 +165,7 @@ def _note_objects(found: CallIndex, index: AstIndex, around: _Around, named: set
     """Note where objects are made and handed on, or are called by a name that the text gives them."""
     nodes: list[ast.Name | ast.Attribute] = [*index.nodes(ast.Name), *index.nodes(ast.Attribute)]
     for each in nodes:
-        word = each.id if isinstance(each, ast.Name) else each.attr
+        word = word_of(each)
         if word in asked and (made := made_by(each, index)) is not None:
             found.uses[f"{word}()"][around.use(made)] = None
         elif word in named and isinstance(each.ctx, ast.Load) and is_run(each, index):
@@ -450,7 +451,7 @@ def _names_given(node: ast.expr, index: AstIndex) -> Iterator[tuple[str, bool]]:
 
 def _entered(context: ast.expr, index: AstIndex) -> Iterator[ast.expr]:
     """Yield what a ``with`` enters: what a name is bound to in the text, and what is put on a stack."""
-    found = [context, *index.told(_values, index.tree).get(_word_of(context), ())]
+    found = [context, *index.told(_values, index.tree).get(word_of(context), ())]
     yield from found
     if any(_last_word(each) in _STACKS for each in found):
         for call in index.nodes(ast.Call):
@@ -465,15 +466,11 @@ def _is_push(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and _last_word(node.func) in _PUSHING
 
 
-def _word_of(node: ast.expr) -> str:
-    return _last_word(node) or "" if isinstance(node, ast.Name | ast.Attribute) else ""
-
-
 def _values(index: AstIndex, _: ast.Module) -> dict[str, list[ast.expr]]:
     """Return what names and attributes are bound to by assignments of a text."""
     found: dict[str, list[ast.expr]] = defaultdict(list)
     for each in index.nodes(ast.Assign):
-        for word in filter(None, map(_word_of, each.targets)):
+        for word in filter(None, map(word_of, each.targets)):
             found[word].append(each.value)
     return found
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from torchlint.inference.program.device_makers import imported
+from torchlint.inference.program.spelled_calls import text_of
 from torchlint.syntax.ast_index import AstIndex
 
 _OWN = frozenset({"self", "cls"})
@@ -81,11 +82,11 @@ def _made(call: ast.Call, meanings: dict[str, str]) -> ClassWords | None:
         case ast.Call(func=ast.Name(id="type"), args=[name, bases, body]):
             above = bases.elts if isinstance(bases, ast.Tuple) else [bases]
             keys = body.keys if isinstance(body, ast.Dict) else [None]
-            found = {_written(each) if each is not None else None for each in keys}
+            found = {text_of(each) if each is not None else None for each in keys}
             words = frozenset(each for each in found if each is not None)
             defined = words | (ANY if None in found else frozenset())
             known = frozenset(_last_word(each, meanings) for each in above)
-            return ClassWords(_written(name) or "*", known, words, defined, None in found)
+            return ClassWords(text_of(name) or "*", known, words, defined, None in found)
     return None
 
 
@@ -134,15 +135,11 @@ def _of_object(node: ast.AST) -> Iterator[str | None]:
         case ast.Attribute(value=ast.Name(id=owner), attr="__dict__") if owner in _OWN:
             yield None
         case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id=owner), key, *_]) if owner in _OWN:
-            yield _written(key)
+            yield text_of(key)
         case ast.Call(func=ast.Name(id="vars"), args=[ast.Name(id=owner)]) if owner in _OWN:
             yield None
         case ast.Call(func=ast.Attribute(attr=word), args=[key, *_]) if word in _REGISTERING:
-            yield _written(key)
-
-
-def _written(key: ast.expr) -> str | None:
-    return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None
+            yield text_of(key)
 
 
 def _last_word(base: ast.expr, meanings: dict[str, str]) -> str:

@@ -18,6 +18,7 @@ from functools import cached_property
 from torchlint.inference.program.device_makers import dotted, imported, makes_device, speaks_of_devices
 from torchlint.inference.program.word_index import WordIndex
 from torchlint.syntax.ast_index import AstIndex
+from torchlint.syntax.places import word_of
 
 CLASS, CALL, NAME = "class", "call", "name"
 """A word is that of a class; no function of this name makes a device; nothing of this name is bound to one."""
@@ -107,7 +108,7 @@ class Contexts:
 
     # ------------------------------------------------------------------ names
     def _of_name(self, node: ast.Name | ast.Attribute, seen: frozenset[str]) -> Entered:
-        word = _word(node)
+        word = word_of(node)
         if word in seen or self._is_used_otherwise(node):
             return _NO_DEVICE
         if found := self._bindings_of(node):
@@ -147,7 +148,7 @@ class Contexts:
 
     def _bindings_of(self, node: ast.Name | ast.Attribute) -> list[_Binding]:
         """Return what binds an attribute; what binds a name in its function, or else anywhere in the file."""
-        found = self._bindings(_word(node))
+        found = self._bindings(word_of(node))
         if isinstance(node, ast.Attribute):
             return [each for each in found if each.is_attribute or self._is_in_class(each)]
         found = [each for each in found if not each.is_attribute]
@@ -261,7 +262,7 @@ class Contexts:
 
     def _of_elements(self, holder: ast.Name | ast.Attribute, seen: frozenset[str]) -> Entered:
         """Return what the elements of a container are, by all that is put into it."""
-        word = _word(holder)
+        word = word_of(holder)
         found = self._bindings_of(holder)
         if word in seen or not found:
             return _NO_DEVICE if word in seen else None
@@ -283,9 +284,9 @@ class Contexts:
 
     def _put_into(self, holder: ast.Name | ast.Attribute, seen: frozenset[str]) -> Iterator[Entered]:
         """Yield what is put into a container where it is used; None where it is handed on."""
-        kind, word = type(holder), _word(holder)
+        kind, word = type(holder), word_of(holder)
         for node in self._index.nodes(kind):
-            if _word(node) != word or not isinstance(node.ctx, ast.Load):
+            if word_of(node) != word or not isinstance(node.ctx, ast.Load):
                 continue
             above = self._index.parents.get(node)
             match above, above and self._index.parents.get(above):
@@ -392,10 +393,6 @@ def _called(node: ast.expr | None) -> str:
     """Return the last word of what is called; nothing for another expression."""
     words = dotted(node.func) if isinstance(node, ast.Call) else []
     return words[-1] if words else ""
-
-
-def _word(node: ast.AST) -> str:
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def _every(found: Iterable[Entered]) -> Entered:

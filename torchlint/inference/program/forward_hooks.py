@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from torchlint.inference.program.bindings import inner
 from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.places import word_of
 from torchlint.syntax.signatures import positional_parameters
 
 _REGISTERS = "register_forward_hook"
@@ -14,7 +15,7 @@ _REGISTERS = "register_forward_hook"
 
 def forward_hooks(index: AstIndex, _: ast.Module) -> frozenset[Function]:
     """Return the functions that are registered as hooks, by their names; those inside of one that makes them, too."""
-    given = [each.args[0] for each in index.nodes(ast.Call) if each.args and _word(each.func) == _REGISTERS]
+    given = [each.args[0] for each in index.nodes(ast.Call) if each.args and word_of(each.func) == _REGISTERS]
     if not given:
         return frozenset()
     named: dict[str, list[Function]] = {}
@@ -25,13 +26,9 @@ def forward_hooks(index: AstIndex, _: ast.Module) -> frozenset[Function]:
 
 
 def _meant(index: AstIndex, given: ast.expr, named: dict[str, list[Function]]) -> Iterator[Function]:
-    makers = named.get(_word(given.func), []) if isinstance(given, ast.Call) else []
+    makers = named.get(word_of(given.func), []) if isinstance(given, ast.Call) else []
     yield from (each for maker in makers for each in inner(index, maker))
-    yield from named.get(_word(given), [])
-
-
-def _word(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    yield from named.get(word_of(given), [])
 
 
 def is_output(index: AstIndex, argument: ast.AST) -> bool:

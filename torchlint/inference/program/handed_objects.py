@@ -6,6 +6,7 @@ import ast
 from collections import defaultdict
 
 from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.places import word_of
 from torchlint.syntax.signatures import parameters
 
 _KEEPING = frozenset({"append", "add", "insert", "setdefault", "update", "register", "put"})
@@ -18,8 +19,7 @@ _RUNNING = (
 
 def made_by(node: ast.Name | ast.Attribute, index: AstIndex) -> ast.Call | None:
     """Return the call that makes an object of the class that an expression names, by how classes are spelled."""
-    word = node.id if isinstance(node, ast.Name) else node.attr
-    is_class = word.lstrip("_")[:1].isupper()
+    is_class = word_of(node).lstrip("_")[:1].isupper()
     return index.call_of(node) if is_class else None
 
 
@@ -55,15 +55,8 @@ def kept_by(index: AstIndex) -> dict[str, set[str]]:
 def _places(node: ast.AST, given: set[str]) -> set[str]:
     match node:
         case ast.Assign(value=ast.Name(id=word), targets=targets) if word in given:
-            return {_word(each.value) for each in targets if isinstance(each, ast.Subscript)} - {""}
+            return {word_of(each.value) for each in targets if isinstance(each, ast.Subscript)} - {""}
         case ast.Call(func=ast.Attribute(value=owner, attr=method), args=args) if method in _KEEPING:
             is_kept = any(isinstance(each, ast.Name) and each.id in given for each in args)
-            return {_word(owner)} - {""} if is_kept else set()
+            return {word_of(owner)} - {""} if is_kept else set()
     return set()
-
-
-def _word(node: ast.expr) -> str:
-    match node:
-        case ast.Name(id=word) | ast.Attribute(attr=word):
-            return word
-    return ""

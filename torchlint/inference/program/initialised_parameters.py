@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from torchlint.inference.program.written_objects import is_of_a_layer, own_class
 from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.places import word_of
 
 LISTING = ("parameters", "named_parameters", "state_dict", "_parameters", "__dict__")
 """What gives all parameters of a module."""
@@ -187,7 +188,7 @@ def _may_write_to_all(node: ast.expr, index: AstIndex) -> bool:
                 parts = [each for each in ast.iter_child_nodes(made) if each is not above] if made is not None else []
                 return _may_write_to_one(target, [*parts, *tests], index)
             case ast.Call(func=function) if function is not inner:
-                word = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+                word = word_of(function)
                 if word == "setattr" or any(each in word.lower() for each in _ALL_GIVEN):
                     return True
             case ast.Subscript(value=value) if value is inner:
