@@ -134,8 +134,7 @@ def _imported_as(other: Knowledge, home: Knowledge, word: str) -> set[str]:
 def _modules(other: Knowledge, home: Knowledge) -> set[str]:
     """Return the names that a file gives to the module of another."""
     stems, found = module_words(home), set()
-    statements: list[ast.Import | ast.ImportFrom] = [*other.index.nodes(ast.Import), *other.index.nodes(ast.ImportFrom)]
-    for statement in statements:
+    for statement in other.index.imports:
         for alias in statement.names:
             last = alias.name.rpartition(".")[2]
             if last in stems:

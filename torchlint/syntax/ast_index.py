@@ -49,6 +49,16 @@ class AstIndex:
         found: list[Any] = self.by_type[kind]
         return found
 
+    @cached_property
+    def imports(self) -> list[ast.Import | ast.ImportFrom]:
+        """All import statements, ``import x`` before ``from x import y``."""
+        return [*self.nodes(ast.Import), *self.nodes(ast.ImportFrom)]
+
+    @cached_property
+    def functions(self) -> list[Function]:
+        """All definitions of functions, the asynchronous ones last."""
+        return [*self.nodes(ast.FunctionDef), *self.nodes(ast.AsyncFunctionDef)]
+
     def within(self, node: ast.AST) -> list[ast.AST]:
         """Return a node and all nodes inside it, as ``ast.walk`` does in another order: they need not be looked for."""
         at = self._index[node]

@@ -152,8 +152,7 @@ def lines_of(statement: ast.stmt) -> int:
 # ---------------------------------------------------------------------- of a whole file
 def holders(index: AstIndex, _: ast.Module) -> frozenset[Function]:
     """Return the functions that have functions inside them."""
-    nodes = (*index.nodes(ast.FunctionDef), *index.nodes(ast.AsyncFunctionDef))
-    return frozenset(owner for each in nodes if (owner := index.owner(each)) is not None)
+    return frozenset(owner for each in index.functions if (owner := index.owner(each)) is not None)
 
 
 def shared(index: AstIndex, _: ast.Module) -> dict[Function, frozenset[str]]:
@@ -224,8 +223,7 @@ def bound_otherwise(index: AstIndex, tree: ast.Module) -> frozenset[str]:
 
 def imported(index: AstIndex, _: ast.Module) -> frozenset[str]:
     """Return the names that imports bind, anywhere in the file."""
-    imports: list[ast.Import | ast.ImportFrom] = [*index.nodes(ast.Import), *index.nodes(ast.ImportFrom)]
-    return frozenset(word for node in imports for word, _ in import_bindings(node))
+    return frozenset(word for node in index.imports for word, _ in import_bindings(node))
 
 
 def never_bound(index: AstIndex, tree: ast.Module) -> frozenset[str]:
@@ -237,13 +235,12 @@ def never_bound(index: AstIndex, tree: ast.Module) -> frozenset[str]:
 
 def imported_only(index: AstIndex, tree: ast.Module) -> frozenset[str]:
     """Return the names that imports of the module bind to one thing and nothing else binds, anywhere in the file."""
-    imports: list[ast.Import | ast.ImportFrom] = [*index.nodes(ast.Import), *index.nodes(ast.ImportFrom)]
     meanings: dict[str, set[frozenset[str]]] = {}
-    for word, value in (each for node in imports for each in import_bindings(node)):
+    for word, value in (each for node in index.imports for each in import_bindings(node)):
         meanings.setdefault(word, set()).add(value.names)
     other = set(index.told(bound_otherwise, tree))
     other |= {name.id for each in index.told(_parts_written, tree) if (name := changed_in_place(each)) is not None}
-    placed = {word for node in imports if index.parents[node] is tree for word, _ in import_bindings(node)}
+    placed = {word for node in index.imports if index.parents[node] is tree for word, _ in import_bindings(node)}
     return frozenset(word for word in placed - other if len(meanings[word]) == 1)
 
 

@@ -114,7 +114,7 @@ def call_index(index: AstIndex, signal: Signal, asked: Container[str] = EVERY_NA
     names = sources_of(index), set_elsewhere(index)
     found = CallIndex(keeps_tasks=_keeps_tasks(index), sources=names[0], sets=names[1], expects_all=expects_all)
     around = _Around(index, signal)
-    modules = {name for each in (*index.nodes(ast.Import), *index.nodes(ast.ImportFrom)) for name in bound(each)}
+    modules = {name for each in index.imports for name in bound(each)}
     objects = names_of_objects(index)
     _note_aliases(found, index, objects, asked)
     others = {name for names in found.aliases.values() for name in names}
@@ -134,8 +134,7 @@ def call_index(index: AstIndex, signal: Signal, asked: Container[str] = EVERY_NA
         elif isinstance(text.value, str) and ">>>" in text.value:
             found.failing.update(failing(text.value))
     _note_objects(found, index, around, named, asked)
-    functions: list[Function] = [*index.nodes(ast.FunctionDef), *index.nodes(ast.AsyncFunctionDef)]
-    for function in functions:
+    for function in index.functions:
         if any(signal.is_taken_in(each) for each in index.inside(function, ast.Try, ast.With, ast.AsyncWith)):
             found.taking.add(function.name)
     for kind in index.nodes(ast.ClassDef):

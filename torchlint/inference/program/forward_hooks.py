@@ -19,8 +19,7 @@ def forward_hooks(index: AstIndex, _: ast.Module) -> frozenset[Function]:
     if not given:
         return frozenset()
     named: dict[str, list[Function]] = {}
-    functions: list[Function] = [*index.nodes(ast.FunctionDef), *index.nodes(ast.AsyncFunctionDef)]
-    for function in functions:
+    for function in index.functions:
         named.setdefault(function.name, []).append(function)
     return frozenset(hook for each in given for hook in _meant(index, each, named))
 

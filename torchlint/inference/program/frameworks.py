@@ -80,8 +80,7 @@ def _leaves_torch_unbound(index: AstIndex, tree: ast.Module) -> bool:
     asked = (each.value for each in index.nodes(ast.Attribute) if isinstance(each.value, ast.Name))
     if not any(each.id == "torch" for each in asked):
         return False
-    imports: list[ast.Import | ast.ImportFrom] = [*index.nodes(ast.Import), *index.nodes(ast.ImportFrom)]
-    renamed = any(alias.asname == "torch" for node in imports for alias in node.names)
+    renamed = any(alias.asname == "torch" for node in index.imports for alias in node.names)
     return not renamed and "torch" not in index.told(bound_otherwise, tree)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 
-from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.ast_index import AstIndex
 from torchlint.syntax.places import word_of
 from torchlint.syntax.signatures import parameters
 
@@ -42,8 +42,7 @@ def is_run(node: ast.expr, index: AstIndex) -> bool:
 def kept_by(index: AstIndex) -> dict[str, set[str]]:
     """Return the words of what functions put an argument into, by the function's: ``COMMANDS[f.__name__] = f``."""
     found: dict[str, set[str]] = defaultdict(set)
-    functions: list[Function] = [*index.nodes(ast.FunctionDef), *index.nodes(ast.AsyncFunctionDef)]
-    for function in functions:
+    for function in index.functions:
         given = set(parameters(function))
         for inner in index.inside(function, ast.FunctionDef):
             given |= set(parameters(inner))

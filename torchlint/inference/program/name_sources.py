@@ -23,8 +23,7 @@ def sources_of(index: AstIndex) -> dict[str, str]:
     stars, found = 0, dict[str, str]()
     doubted = {name for each in index.nodes(ast.Import) for name in bound(each)}
     doubted |= {each.id for each in index.nodes(ast.Name) if not isinstance(each.ctx, ast.Load)}
-    functions: list[Function] = [*index.nodes(ast.FunctionDef), *index.nodes(ast.AsyncFunctionDef)]
-    defined: list[Function | ast.ClassDef] = [*functions, *index.nodes(ast.ClassDef)]
+    defined: list[Function | ast.ClassDef] = [*index.functions, *index.nodes(ast.ClassDef)]
     doubted |= {each.name for each in defined if not isinstance(index.parents[each], ast.Module | ast.ClassDef)}
     for statement in index.nodes(ast.ImportFrom):
         module = (statement.module or "").rpartition(".")[2]

@@ -41,10 +41,9 @@ class TextDefinitions:
     def __post_init__(self) -> None:
         """Read imports, functions, classes and assignments."""
         index = self.index
-        imports: list[ast.Import | ast.ImportFrom] = [*index.nodes(ast.Import), *index.nodes(ast.ImportFrom)]
         self._of_libraries = frozenset(
             word
-            for each in imports
+            for each in index.imports
             for word, value in import_bindings(each)
             if value.names and all(name.partition(".")[0] in _LIBRARIES for name in value.names)
         )
@@ -53,8 +52,7 @@ class TextDefinitions:
 
     def _functions_and_classes(self) -> None:
         index = self.index
-        functions: list[Function] = [*index.nodes(ast.FunctionDef), *index.nodes(ast.AsyncFunctionDef)]
-        for function in functions:
+        for function in index.functions:
             self._functions[function.name].append(function)
             positional = self._positional(function)
             for word in parameters(function):
