@@ -22,15 +22,14 @@ class OptionError(ValueError):
 class ValueKind:
     """How values are written: in a configuration file, where it may hold them, and behind a flag that is no switch.
 
-    Where ``many`` is true, a flag may be given several times, and each adds to those before. A shell offers ``words``,
-    or files; where they are ``all_words``, the help lists them.
+    Where ``many`` is true, a flag may be given several times, and each adds to those before. A shell offers ``words``
+    or files.
     """
 
     from_toml: Callable[[object], object] | None = None
     from_text: Callable[[str], object] | None = None
     many: bool = False
     words: tuple[str, ...] = ()
-    all_words: bool = False
     is_file: bool = False
     optional: bool = False
     """Whether the flag may stand alone, which says the empty text."""
@@ -209,7 +208,7 @@ def text_of(value: object) -> str:
 # ---------------------------------------------------------------------- the kinds
 def choice(*words: str) -> ValueKind:
     """Return the kind of an option that takes one of a few words."""
-    return ValueKind(one_of(words), one_of(words), words=words, all_words=True)
+    return ValueKind(one_of(words), one_of(words), words=words)
 
 
 SWITCH = ValueKind(boolean)

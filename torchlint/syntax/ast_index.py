@@ -296,7 +296,7 @@ _MOST_CHECKS = 100
 
 
 class _BoundedCache:
-    """AstCache of so many bytes of text by the absolute paths of their files, those put in last kept longest."""
+    """Trees of so many bytes of text by the absolute paths of their files, those put in last kept longest."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -326,7 +326,7 @@ class _BoundedCache:
 
 
 class AstCache:
-    """AstCache by the absolute paths of their files."""
+    """Trees by the absolute paths of their files."""
 
     def __init__(self, most: int = _MOST_BYTES, most_checked: int = _MOST_CHECKED) -> None:
         """Begin; ``most`` and ``most_checked`` are bytes of text."""
@@ -350,7 +350,7 @@ class AstCache:
     def of(self, path: str, source: Source) -> AstIndex:
         """Return the tree of a text that is checked, which may have been read for another file's sake.
 
-        :raises SyntaxError: as :func:`index` does, and what else that raises.
+        :raises SyntaxError: as :func:`index_of` does, and what else that raises.
         """
         self._check += 1
         for part in (self._asked_for, self._checked):
@@ -364,4 +364,4 @@ class AstCache:
 
 
 AST_CACHE = AstCache()
-"""Those of this process."""
+"""The trees that this process keeps."""

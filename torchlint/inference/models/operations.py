@@ -99,15 +99,11 @@ class Operations:
     float_but_never: frozenset[str]
     keeps_grad: frozenset[str]
     """Those whose result is the argument itself or a view of it, and so requires grad even under ``no_grad``."""
-    keeps_grad_inplace: frozenset[str]
-    """Those among them that do so with ``inplace=True`` only."""
     no_tensor: dict[str, Kind]
     """Those that give no tensor, and what they give."""
     partial: dict[str, tuple[int, ...]]
     """The indices of the results that never require grad."""
     factories: frozenset[str]
-    takes_requires_grad: frozenset[str]
-    """Those whose result requires grad where ``requires_grad=True`` says so, factories or not."""
     takes_device: frozenset[str]
     """Functions that put their result where ``device=`` says."""
     scalars: dict[str, str]
@@ -156,11 +152,9 @@ def operations() -> Operations:
         never=frozenset(table["never_methods"] + table["never_functions"]),
         float_but_never=frozenset(table["float_but_never"]),
         keeps_grad=frozenset(table["keeps_grad_methods"] + table["keeps_grad_functions"]) - _INPLACE_UNREAD,
-        keeps_grad_inplace=frozenset(table["keeps_grad_inplace"]),
         no_tensor={name: _kind(words) for name, words in no_tensor.items() if name not in _ASKED_ELSEWHERE},
         partial={**_tuples(table["partial_methods"]), **_tuples(table["partial_functions"])},
         factories=frozenset(table["factories"] + table["factory_methods"]) | _WITH_VALUES,
-        takes_requires_grad=frozenset(table["takes_requires_grad"]),
         takes_device=frozenset(table["takes_device"]),
         scalars=table["scalars"],
     )

@@ -25,7 +25,6 @@ _READING = frozenset(
 _HARMLESS = frozenset({"requires_grad_", "share_memory_", "retain_grad", "register_hook", "requires_grad", "grad"})
 _FUNCTIONAL = frozenset({"torch", "F", "functional", "np", "numpy", "math"})
 _ALL_GIVEN = ("init", "reset", "xavier", "kaiming", "weights", "map", "vector_to_parameters", "fill", "normal")
-_COLLECTING = (ast.Tuple, ast.List, ast.Dict, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 _PLAIN = (
     *(ast.BinOp, ast.UnaryOp, ast.Compare, ast.Expr, ast.If, ast.While, ast.Assert, ast.FormattedValue),
     *(ast.AugAssign, ast.Delete),
