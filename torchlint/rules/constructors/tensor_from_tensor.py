@@ -82,7 +82,7 @@ from torchlint.rules.evidence.expected_errors import warning_not_expected
 from torchlint.rules.evidence.finding_reasons import value_step
 from torchlint.rules.evidence.kept_meaning import callable_is_kept
 from torchlint.rules.evidence.legacy_types import name_node
-from torchlint.rules.evidence.local_bindings import bindings_of
+from torchlint.rules.evidence.local_bindings import values_of
 from torchlint.rules.evidence.primaries import is_primary
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.tensor_subclasses import of_no_subclass
@@ -130,10 +130,8 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
 def _is_made_otherwise(node: cst.BaseExpression, context: FileContext) -> bool:
     """Whether a name stands for nothing but what is spelled as something else than a tensor: asked before its value."""
     name = context.python(node)
-    bound = bindings_of(name, context) if isinstance(name, ast.Name) else []
-    return bool(bound) and all(
-        not each.depth and not each.is_augmented and isinstance(each.value, _OTHERWISE) for each in bound
-    )
+    values = values_of(name, context) if isinstance(name, ast.Name) else []
+    return bool(values) and all(isinstance(each, _OTHERWISE) for each in values)
 
 
 def _source(node: cst.Call) -> cst.Arg | None:

@@ -28,6 +28,7 @@ from torchlint.rules.data.computing_with_parts import (
 from torchlint.rules.data.constructor_calls import may_begin_again
 from torchlint.rules.data.just_made import is_of_new_layer, made_before
 from torchlint.rules.evidence.called_definitions import Frame
+from torchlint.rules.evidence.local_bindings import are_of_torch
 from torchlint.rules.evidence.made_here import Judge, Made
 from torchlint.rules.evidence.methods_by_text import may_be_taken_by_text
 from torchlint.rules.evidence.object_attributes import path_word
@@ -220,8 +221,7 @@ class _Building:
         """Whether an attribute is another class's method, or one of torch's modules or functions: ``nn.init``."""
         if self._owner is not None and is_of_another_class(node, self._owner, self._context):
             return True
-        names = self._context.qualified_names(node)
-        return bool(names) and all(each.startswith("torch.") for each in names)
+        return are_of_torch(self._context.qualified_names(node))
 
     @property
     def _may_be_reached_by_text(self) -> bool:

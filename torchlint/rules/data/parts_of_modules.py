@@ -7,18 +7,15 @@ import ast
 import libcst as cst
 
 from torchlint.rules.api import FileContext, Kind, remembered
-from torchlint.rules.evidence.local_bindings import bindings_of
+from torchlint.rules.evidence.local_bindings import values_of
 
 
 def is_part_of_module(node: cst.BaseExpression, context: FileContext) -> bool:
     """Whether an object is an attribute of a module: ``module.word``, ``getattr(module, word)``, ``get_parameter``."""
     place = context.python(node)
-    taken: list[ast.expr] = [place] if isinstance(place, ast.expr) else []
-    if isinstance(place, ast.Name):
-        bound = bindings_of(place, context)
-        taken = [each.value for each in bound if not each.depth and not each.is_augmented]
-        if len(taken) < len(bound):
-            return False
+    if not isinstance(place, ast.expr):
+        return False
+    taken = values_of(place, context) if isinstance(place, ast.Name) else [place]
     return bool(taken) and all(_is_taken_from_module(each, context) for each in taken)
 
 

@@ -10,6 +10,7 @@ import ast
 import libcst as cst
 
 from torchlint.rules.api import FileContext, Kind, defines, semantic_children
+from torchlint.rules.evidence.local_bindings import are_of_torch
 from torchlint.rules.evidence.method_calls import call_of
 
 _ITEMS = Kind.TENSOR | Kind.ARRAY | Kind.SEQUENCE | Kind.SIZE | Kind.STRING
@@ -32,7 +33,7 @@ def _is_plain_attribute(node: cst.Attribute, context: FileContext) -> bool:
     if word == "data" or call_of(node, context) is not None or context.names(node):
         return True
     owner = context.value(node.value)
-    if owner.is_tensor or _is_of_torch(owner.instance):
+    if owner.is_tensor or are_of_torch(owner.instance):
         return True
     return not defines(context.source.utf8, word, is_read=True) and context.other_texts.computes(word) is None
 
@@ -40,16 +41,12 @@ def _is_plain_attribute(node: cst.Attribute, context: FileContext) -> bool:
 def _gives_items(owner: cst.BaseExpression, context: FileContext) -> bool:
     """Whether what is indexed is torch's, NumPy's or Python's own, or no class of the project can be indexed."""
     known = context.value(owner)
-    if known.must(_ITEMS) or _is_of_torch(known.instance) or _is_data(context.python(owner)):
+    if known.must(_ITEMS) or are_of_torch(known.instance) or _is_data(context.python(owner)):
         return True
     if not (known.unknown or known.vague) or known.instance:
         return False
     word = "__getitem__"
     return not defines(context.source.utf8, word) and context.other_texts.defines(word) is None
-
-
-def _is_of_torch(classes: frozenset[str]) -> bool:
-    return bool(classes) and all(each.startswith("torch.") for each in classes)
 
 
 def _is_data(node: ast.AST | None) -> bool:

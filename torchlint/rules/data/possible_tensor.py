@@ -16,6 +16,7 @@ from torchlint.rules.api import FileContext, Kind, Value, last_word_of_name, rem
 from torchlint.rules.data.data_owners import OTHER_MEANING, bound_to, is_tensor_word, root_of
 from torchlint.rules.data.data_use import DataUse, Use
 from torchlint.rules.data.own_data import RECORDS, has_own_data, is_annotated_otherwise
+from torchlint.rules.evidence.local_bindings import are_of_torch
 from torchlint.rules.evidence.method_calls import call_of, method_call
 from torchlint.rules.evidence.tensor_uses import MAKERS, TENSOR_ONLY, asks_for_a_tensor, uses_around
 
@@ -346,7 +347,7 @@ def _is_of_tensors(node: ast.expr, context: FileContext) -> bool:
     if _is_tensor_step(node) or not isinstance(node, ast.Call):
         return _is_tensor_step(node)
     called = context.value(node.func)
-    if called.names and all(name.startswith("torch.") for name in called.names):
+    if are_of_torch(called.names):
         return context.value(node).may(Kind.TENSOR)
     function = node.func
     if isinstance(function, ast.Attribute) and function.attr in _RUNNING:

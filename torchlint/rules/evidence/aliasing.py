@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.rules.api import FileContext, Kind, Loop, Value, parameters, root_of_place
+from torchlint.rules.evidence.local_bindings import are_of_torch
 from torchlint.rules.evidence.method_calls import call_of
 
 COMPUTING_ANEW = frozenset(
@@ -85,7 +86,7 @@ def view_held_alone(node: ast.expr, context: FileContext) -> bool:
 
 def _call_makes_new(call: ast.Call, function: ast.expr, context: FileContext) -> bool:
     names = _value(function, context).names
-    if names and all(name.startswith("torch.") for name in names):
+    if are_of_torch(names):
         return all(_is_maker(name, call, context) for name in names)
     if not isinstance(function, ast.Attribute) or not _value(function.value, context).is_tensor:
         return False

@@ -6,7 +6,7 @@ import ast
 
 from torchlint.rules.api import FileContext
 from torchlint.rules.evidence.array_dimensions import is_numbers
-from torchlint.rules.evidence.local_bindings import bindings_of, names_of
+from torchlint.rules.evidence.local_bindings import names_of, values_of
 
 _DRAWING = frozenset(
     f"numpy.random.{word}"
@@ -64,9 +64,7 @@ def _held(node: ast.expr, context: FileContext, depth: int) -> str | None:
         return None
     match node:
         case ast.Name():
-            bound = bindings_of(node, context)
-            plain = not any(each.depth or each.is_augmented for each in bound)
-            return _agreed([each.value for each in bound], context, depth) if plain else None
+            return _agreed(values_of(node, context), context, depth)
         case ast.Call():
             return _of_call(node, context, depth)
         case ast.Attribute(value=inner, attr="T") | ast.Subscript(value=inner):

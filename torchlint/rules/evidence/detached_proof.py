@@ -25,7 +25,15 @@ from torchlint.rules.api import (
 )
 from torchlint.rules.evidence.aliasing import INTEGRAL, SAME_OR_NEW_METHODS, is_read, uses
 from torchlint.rules.evidence.kept_meaning import rebinding
-from torchlint.rules.evidence.local_bindings import NameBinding, bindings_of, functions_of, names_of, places_of
+from torchlint.rules.evidence.local_bindings import (
+    NameBinding,
+    are_of_torch,
+    bindings_of,
+    functions_of,
+    names_of,
+    places_of,
+    values_of,
+)
 from torchlint.rules.evidence.tensor_proof import is_proven, is_torch_maker
 from torchlint.rules.evidence.variable_calls import NAMES
 
@@ -134,11 +142,9 @@ class _Detached:
     def _is_copied(self, data: ast.expr) -> bool:
         """Whether a legacy constructor copies what it is given element by element: it is spelled as a list."""
         if isinstance(data, ast.Name):
-            bound = bindings_of(data, self._context)
-            are_lists = all(
-                isinstance(each.value, _LISTS) and not each.depth and not each.is_augmented for each in bound
-            )
-            return bool(bound) and are_lists and rebinding((data,), self._context) is None
+            values = values_of(data, self._context)
+            are_lists = bool(values) and all(isinstance(each, _LISTS) for each in values)
+            return are_lists and rebinding((data,), self._context) is None
         return isinstance(data, _LISTS)
 
     def _method(self, receiver: ast.expr, word: str, call: ast.Call) -> bool:
@@ -161,7 +167,7 @@ class _Detached:
 
     def _is_given(self, node: ast.expr) -> bool:
         names = self._names(node)
-        return (bool(names) and all(name.startswith("torch.") for name in names)) or self.holds(node)
+        return are_of_torch(names) or self.holds(node)
 
     # ------------------------------------------------------------------ names
     def _name(self, name: ast.Name) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from torchlint.rules.api import SCOPES, FileContext, Loop, puts_off, remembered, root_of_name
@@ -15,6 +15,11 @@ def names_of(node: ast.expr, context: FileContext) -> frozenset[str]:
     if known or not isinstance(root, ast.Name) or root.id in context.bound_otherwise:
         return known
     return context.value(node).names
+
+
+def are_of_torch(names: Collection[str]) -> bool:
+    """Whether some full names are all torch's; False where there are none."""
+    return bool(names) and all(each.startswith("torch.") for each in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,12 @@ def bindings_of(name: ast.Name, context: FileContext) -> list[NameBinding]:
     return found
 
 
+def values_of(name: ast.Name, context: FileContext) -> list[ast.expr]:
+    """Return all that a name may stand for as a whole; nothing where it may be an element, a sum or something else."""
+    bound = bindings_of(name, context)
+    return [] if any(each.depth or each.is_augmented for each in bound) else [each.value for each in bound]
+
+
 def functions_of(function: ast.expr, context: FileContext) -> frozenset[str]:
     """Return the names of what is called: known by an import, or by a name that is bound to nothing but what is.
 
@@ -61,10 +72,7 @@ def functions_of(function: ast.expr, context: FileContext) -> frozenset[str]:
     names = names_of(function, context)
     if names or not isinstance(function, ast.Name):
         return names
-    bound = bindings_of(function, context)
-    if any(each.depth or each.is_augmented for each in bound):
-        return frozenset()
-    found = [names_of(one, context) for each in bound for one in _choices(each.value)]
+    found = [names_of(one, context) for each in values_of(function, context) for one in _choices(each)]
     return frozenset[str]().union(*found) if all(found) else frozenset()
 
 

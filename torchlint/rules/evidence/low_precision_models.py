@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from torchlint.diagnostics.model import Confidence
 from torchlint.rules.api import FileContext, Kind, arguments_of, leaf, remembered, seems_device
-from torchlint.rules.evidence.local_bindings import bindings_of
+from torchlint.rules.evidence.local_bindings import bindings_of, values_of
 
 _BFLOAT16 = "torch.bfloat16"
 _KEEPING = frozenset(
@@ -57,10 +57,10 @@ def given_in_bfloat16(node: ast.expr, context: FileContext) -> LowPrecision | No
         match node:
             case ast.Name(id=word):
                 scope = context.scope_that_binds(node)
-                bound = bindings_of(node, context) if scope and word in _bound_once(scope, context) else []
-                if len(bound) != 1 or bound[0].depth or bound[0].is_augmented:
+                values = values_of(node, context) if scope and word in _bound_once(scope, context) else []
+                if len(values) != 1:
                     return None
-                node = bound[0].value
+                node = values[0]
             case ast.Attribute(value=inner, attr=word) if word in _OUTPUTS | _CAST_BY_SOME:
                 confidence = Confidence.POSSIBLE if word in _CAST_BY_SOME else confidence
                 node = inner

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 
 from torchlint.rules.api import FileContext, Kind, arguments_of, operations
-from torchlint.rules.evidence.local_bindings import bindings_of
+from torchlint.rules.evidence.local_bindings import values_of
 from torchlint.rules.evidence.tensor_proof import is_proven
 
 _MOVING = frozenset("to cuda cpu xpu npu hpu ipu mtia type type_as pin_memory set_ resize_as_".split())
@@ -42,9 +42,8 @@ def _holds(node: ast.expr, context: FileContext, depth: int) -> bool:
         case ast.UnaryOp(operand=inner) | ast.Subscript(value=inner):
             return _holds(inner, context, depth - 1)
         case ast.Name():
-            bound = bindings_of(node, context) if not context.matches(_EXCHANGED) else []
-            plain = all(not each.depth and not each.is_augmented for each in bound)
-            return bool(bound) and plain and all(_holds(each.value, context, depth - 1) for each in bound)
+            values = values_of(node, context) if not context.matches(_EXCHANGED) else []
+            return bool(values) and all(_holds(each, context, depth - 1) for each in values)
     return False
 
 

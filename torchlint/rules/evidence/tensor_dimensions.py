@@ -6,7 +6,7 @@ import ast
 
 from torchlint.rules.api import FULL_REDUCTIONS, LOSSES, FileContext, leaf
 from torchlint.rules.evidence.aliasing import SAME_OR_NEW_METHODS
-from torchlint.rules.evidence.local_bindings import bindings_of
+from torchlint.rules.evidence.local_bindings import are_of_torch, bindings_of, values_of
 from torchlint.rules.evidence.object_attributes import attribute_values
 from torchlint.rules.evidence.tensor_proof import is_proven
 from torchlint.rules.evidence.tensor_uses import PARAMETER
@@ -28,9 +28,8 @@ def has_a_dimension(node: ast.expr, context: FileContext, depth: int = _DEEPEST)
         return False
     match node:
         case ast.Name():
-            bound = bindings_of(node, context)
-            values = [each.value for each in bound if not each.depth and not each.is_augmented]
-            return bool(values) and len(values) == len(bound) and _all(values, context, depth)
+            values = values_of(node, context)
+            return bool(values) and _all(values, context, depth)
         case ast.BinOp(left=left, right=right):
             return has_a_dimension(left, context, depth - 1) or has_a_dimension(right, context, depth - 1)
         case ast.UnaryOp(operand=inner) | ast.Attribute(value=inner, attr="data" | "grad" | "T"):
@@ -49,7 +48,7 @@ def _all(values: list[ast.expr], context: FileContext, depth: int) -> bool:
 def _call(call: ast.Call, context: FileContext, depth: int) -> bool:
     names = context.qualified_names(call.func)
     words = {leaf(name) for name in names}
-    if names and all(name.startswith("torch.") for name in names):
+    if are_of_torch(names):
         if words <= _DIMENSIONAL:
             return True
         if words <= _SIZED | {"tensor", "Parameter", "full"} and call.args:
@@ -85,9 +84,8 @@ def has_one_dimension(node: ast.expr, context: FileContext, depth: int = _DEEPES
         return False
     match node:
         case ast.Name():
-            bound = bindings_of(node, context)
-            plain = not any(each.depth or each.is_augmented for each in bound)
-            return bool(bound) and plain and all(has_one_dimension(each.value, context, depth - 1) for each in bound)
+            values = values_of(node, context)
+            return bool(values) and all(has_one_dimension(each, context, depth - 1) for each in values)
         case ast.UnaryOp(operand=inner) | ast.Attribute(value=inner, attr="data"):
             return has_one_dimension(inner, context, depth - 1)
         case ast.Call(func=ast.Attribute(value=inner, attr=word), args=given, keywords=[]):

@@ -11,7 +11,7 @@ from torchlint.rules.api import GIVING_ITSELF, UNLIKE, FileContext, Kind, Value,
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.given_to_torch import was_given_to_torch
 from torchlint.rules.evidence.kept_meaning import rebinding
-from torchlint.rules.evidence.local_bindings import bindings_of, functions_of, is_instance, names_of
+from torchlint.rules.evidence.local_bindings import bindings_of, functions_of, is_instance, names_of, values_of
 from torchlint.rules.evidence.object_attributes import attribute_values, is_own_groups
 from torchlint.rules.evidence.own_results import forwarded, returned
 from torchlint.rules.evidence.tensor_uses import PARAMETER
@@ -249,13 +249,12 @@ class _Proof:
         """Whether what is called was made as a module of the file, or as layers in a row, that give tensors."""
         match function:
             case ast.Name():
-                bound = bindings_of(function, self._context)
-                made = [each.value for each in bound if not each.depth and not each.is_augmented]
-                return bool(made) and len(made) == len(bound) and all(self._gives(each, depth) for each in made)
+                made = values_of(function, self._context)
             case ast.Attribute():
-                values = attribute_values(function, self._context)
-                return bool(values) and all(self._gives(each, depth) for each in values)
-        return False
+                made = attribute_values(function, self._context)
+            case _:
+                return False
+        return bool(made) and all(self._gives(each, depth) for each in made)
 
     def _gives(self, made: ast.expr, depth: int) -> bool:
         """Whether the module that an expression makes gives tensors when it is called.

@@ -9,7 +9,7 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import IS_TENSOR, Decision
 from torchlint.rules.api import FileContext, operations
 from torchlint.rules.evidence.constructor_argument import brief
-from torchlint.rules.evidence.local_bindings import bindings_of, functions_of
+from torchlint.rules.evidence.local_bindings import functions_of, values_of
 
 _OF_TORCH = "torch makes it here, and of its own class"
 _NONE_ABOUT = "the old call takes nothing else, and no file of the project has a subclass of `Tensor`"
@@ -31,10 +31,8 @@ def of_no_subclass(node: cst.BaseExpression, context: FileContext) -> Decision:
 def _is_plain(node: ast.expr, context: FileContext) -> bool:
     """Whether an expression, or all that a name is bound to, is what torch makes of no tensor."""
     if isinstance(node, ast.Name):
-        bound = bindings_of(node, context)
-        return bool(bound) and all(
-            not each.depth and not each.is_augmented and _is_made_anew(each.value, context) for each in bound
-        )
+        values = values_of(node, context)
+        return bool(values) and all(_is_made_anew(each, context) for each in values)
     return _is_made_anew(node, context)
 
 

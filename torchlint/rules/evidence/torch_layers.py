@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.rules.api import GIVING_ITSELF, FileContext, remembered
-from torchlint.rules.evidence.local_bindings import bindings_of, is_instance, names_of
+from torchlint.rules.evidence.local_bindings import is_instance, names_of, values_of
 from torchlint.rules.evidence.object_attributes import attribute_values
 
 COMPUTING = frozenset(
@@ -53,9 +53,7 @@ def _made_as(node: ast.expr, context: FileContext) -> frozenset[str]:
         case ast.Name() if is_instance(node, lambda names: names <= _LAYERS, context):
             return context.value(node).instance & _LAYERS or _LAYERS
         case ast.Name():
-            bound = bindings_of(node, context)
-            values = [each.value for each in bound if not each.depth and not each.is_augmented]
-            return _joined(values, context) if len(values) == len(bound) else frozenset()
+            return _joined(values_of(node, context), context)
         case ast.Attribute():
             return _joined(attribute_values(node, context), context)
     return frozenset()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from enum import Enum
 
 from torchlint.rules.api import Device, FileContext, Kind, leaf, remembered
-from torchlint.rules.evidence.local_bindings import bindings_of
+from torchlint.rules.evidence.local_bindings import values_of
 
 
 class Storage(Enum):
@@ -122,10 +122,8 @@ def _is_number(node: ast.expr, context: FileContext) -> bool:
 
 def _of_name(name: ast.Name, context: FileContext, ask: Callable[[ast.expr], Storage | None]) -> Storage | None:
     """Return what is true of all that a name may stand for."""
-    bound = bindings_of(name, context) if len(_places(name, context)) <= _MOST else []
-    if not bound or any(each.depth or each.is_augmented for each in bound):
-        return None
-    found = {ask(each.value) for each in bound}
+    values = values_of(name, context) if len(_places(name, context)) <= _MOST else []
+    found = {ask(each) for each in values}
     return found.pop() if len(found) == 1 else None
 
 
@@ -206,11 +204,8 @@ def _is_complex(node: ast.expr, context: FileContext, depth: int) -> bool:
         return True
     match node:
         case ast.Name():
-            bound = bindings_of(node, context) if len(_places(node, context)) <= _MOST else []
-            return bool(bound) and all(
-                not each.depth and not each.is_augmented and _is_complex(each.value, context, depth + 1)
-                for each in bound
-            )
+            values = values_of(node, context) if len(_places(node, context)) <= _MOST else []
+            return bool(values) and all(_is_complex(each, context, depth + 1) for each in values)
         case ast.Call(func=function):
             names = context.names(function)
             return bool(names) and names <= _COMPLEX

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from torchlint.rules.api import Device, FileContext, Kind, names_other_accelerators, remembered
+from torchlint.rules.evidence.local_bindings import are_of_torch
 
 _Test = ast.If | ast.IfExp
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -171,7 +172,7 @@ def _copied_before(value: ast.expr, seen: set[ast.AST], farthest: int, context: 
         match value:
             case ast.Call(func=ast.Name(id=word) | ast.Attribute(value=ast.Name(), attr=word)) if word in functions:
                 return functions[word]
-            case ast.Call(args=[first, *_]) if _is_of_torch(value.func, context):
+            case ast.Call(args=[first, *_]) if are_of_torch(context.names(value.func)):
                 value = first
             case ast.Call(func=ast.Attribute(value=inner)) | ast.Attribute(value=inner) | ast.Subscript(value=inner):
                 value = inner
@@ -189,11 +190,6 @@ def _copied_before(value: ast.expr, seen: set[ast.AST], farthest: int, context: 
         if farthest and (test := _copied_before(statement.value, seen, farthest - 1, context)) is not None:
             return test
     return None
-
-
-def _is_of_torch(function: ast.expr, context: FileContext) -> bool:
-    names = context.names(function)
-    return bool(names) and all(each.startswith("torch.") for each in names)
 
 
 def _is_host_side(test: ast.expr, is_met: bool, context: FileContext) -> bool:
