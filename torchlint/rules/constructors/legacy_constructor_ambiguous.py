@@ -65,21 +65,11 @@ The fix is only shown, never applied: the two readings exclude each other. An an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import libcst as cst
 
-from torchlint.rules.api import Draft, FileContext, Rule
-from torchlint.rules.constructors.legacy_calls import AMBIGUOUS, TRIGGERS, construction, message, why
-from torchlint.rules.constructors.modern_constructors import modern
-
-
-def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
-    """Report `torch.Tensor` given a value of unknown kind."""
-    call = construction(node, context, AMBIGUOUS)
-    if call is not None:
-        yield Draft(call.at, message(call), call.confidence, why(call, context), modern(call, context), call.severity)
-
+from torchlint.rules.api import Rule
+from torchlint.rules.constructors.legacy_calls import AMBIGUOUS, TRIGGERS
+from torchlint.rules.constructors.modern_constructors import drafts
 
 RULE = Rule(
     AMBIGUOUS,
@@ -93,5 +83,5 @@ RULE = Rule(
         "not-traced",
         "name-keeps-its-meaning",
     ),
-    visit={cst.Call: check},
+    visit={cst.Call: drafts(AMBIGUOUS)},
 )

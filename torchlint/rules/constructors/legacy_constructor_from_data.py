@@ -83,21 +83,11 @@ a constant. It kept that of `torch.Tensor` without a word.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import libcst as cst
 
-from torchlint.rules.api import Draft, FileContext, Rule
-from torchlint.rules.constructors.legacy_calls import FROM_DATA, TRIGGERS, construction, message, why
-from torchlint.rules.constructors.modern_constructors import modern
-
-
-def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
-    """Report `torch.Tensor` given data."""
-    call = construction(node, context, FROM_DATA)
-    if call is not None:
-        yield Draft(call.at, message(call), call.confidence, why(call, context), modern(call, context), call.severity)
-
+from torchlint.rules.api import Rule
+from torchlint.rules.constructors.legacy_calls import FROM_DATA, TRIGGERS
+from torchlint.rules.constructors.modern_constructors import drafts
 
 RULE = Rule(
     FROM_DATA,
@@ -112,5 +102,5 @@ RULE = Rule(
         "author-meant-this",
         "name-keeps-its-meaning",
     ),
-    visit={cst.Call: check},
+    visit={cst.Call: drafts(FROM_DATA)},
 )

@@ -68,21 +68,11 @@ of `torch.empty`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import libcst as cst
 
-from torchlint.rules.api import Draft, FileContext, Rule
-from torchlint.rules.constructors.legacy_calls import FROM_SIZE, TRIGGERS, construction, message, why
-from torchlint.rules.constructors.modern_constructors import modern
-
-
-def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
-    """Report `torch.Tensor` given a size."""
-    call = construction(node, context, FROM_SIZE)
-    if call is not None:
-        yield Draft(call.at, message(call), call.confidence, why(call, context), modern(call, context), call.severity)
-
+from torchlint.rules.api import Rule
+from torchlint.rules.constructors.legacy_calls import FROM_SIZE, TRIGGERS
+from torchlint.rules.constructors.modern_constructors import drafts
 
 RULE = Rule(
     FROM_SIZE,
@@ -97,5 +87,5 @@ RULE = Rule(
         "error-not-expected",
         "name-keeps-its-meaning",
     ),
-    visit={cst.Call: check},
+    visit={cst.Call: drafts(FROM_SIZE)},
 )

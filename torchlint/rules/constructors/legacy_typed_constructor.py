@@ -72,17 +72,15 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.rules.api import Draft, FileContext, Rule
-from torchlint.rules.constructors.legacy_calls import TRIGGERS, TYPED, construction, message, why
-from torchlint.rules.constructors.modern_constructors import modern, sparse_construction
+from torchlint.rules.constructors.legacy_calls import TRIGGERS, TYPED
+from torchlint.rules.constructors.modern_constructors import drafts, sparse_construction
+
+_dense = drafts(TYPED)
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a call of a typed legacy constructor."""
-    call = construction(node, context, TYPED)
-    if call is not None:
-        yield Draft(call.at, message(call), call.confidence, why(call, context), modern(call, context), call.severity)
-    else:
-        yield from sparse_construction(node, context)
+    yield from list(_dense(node, context)) or sparse_construction(node, context)
 
 
 RULE = Rule(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import libcst as cst
@@ -21,7 +21,7 @@ from torchlint.diagnostics.assumptions import (
 )
 from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import Draft, FileContext, Kind, leaf
-from torchlint.rules.constructors.legacy_calls import KEYWORD, MODERN_KEYWORDS, Construction
+from torchlint.rules.constructors.legacy_calls import KEYWORD, MODERN_KEYWORDS, Construction, construction, message, why
 from torchlint.rules.evidence.conditional_types import conditional_device
 from torchlint.rules.evidence.constructor_argument import EMPTY_STORAGE, ArgumentKind
 from torchlint.rules.evidence.expected_errors import error_not_expected
@@ -57,6 +57,18 @@ _TO_WHOLE = frozenset({"long", "int"})
 _WHOLE = frozenset(f"torch.{name}" for name in ("long", "int64", "int", "int32", "LongTensor", "IntTensor"))
 _EXACT_IN_ANY, _EXACT_IN_FLOAT32 = 2**8, 2**24
 """Up to here each whole number is one of bfloat16 too, and one of float32."""
+
+
+def drafts(code: str) -> Callable[[cst.Call, FileContext], Iterator[Draft]]:
+    """Make the check of a rule about legacy constructors: it speaks of the calls that are its own."""
+
+    def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
+        call = construction(node, context, code)
+        if call is not None:
+            said, reasons = message(call), why(call, context)
+            yield Draft(call.at, said, call.confidence, reasons, modern(call, context), call.severity)
+
+    return check
 
 
 def modern(call: Construction, context: FileContext) -> Fix | None:
