@@ -414,7 +414,7 @@ def annotated(value: Value) -> Value:
     return value.with_parts(annotated, claimed="callers may break the annotation")
 
 
-def resting_on(base: Value, result: Value) -> Value:
+def claimed_like(base: Value, result: Value) -> Value:
     """Return what was taken from a value: claimed where the value is."""
     if not base.claimed or result.claimed or result.vague:
         return result
@@ -429,13 +429,13 @@ def join_all(values: Iterable[Value]) -> Value:
     return joined
 
 
-def throughout(value: Value, **facts: object) -> Value:
+def with_facts_throughout(value: Value, **facts: object) -> Value:
     """Return a value of which some facts hold, as they do of all that it holds: it has no graph, it is on the host."""
     member, items = value.member, value.items
     return value.having(
         **facts,
-        member=member if member is None else throughout(member, **facts),
-        items=items if items is None else tuple(throughout(each, **facts) for each in items),
+        member=member if member is None else with_facts_throughout(member, **facts),
+        items=items if items is None else tuple(with_facts_throughout(each, **facts) for each in items),
     )
 
 
@@ -447,5 +447,5 @@ def made_under(mode: Mode, value: Value, presuming: bool = False) -> Value:
     if mode & Mode.ON:
         return value
     if presuming:
-        value = throughout(value, grad=Grad.DETACHED)
+        value = with_facts_throughout(value, grad=Grad.DETACHED)
     return value.having(grad=Grad.DETACHED) if value.may(Kind.TENSOR) else value

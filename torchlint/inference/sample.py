@@ -45,8 +45,8 @@ class Asked(Enum):
     NETWORK = "a module whose output requires grad"
 
 
-class Bringing(IntEnum):
-    """What the calls of a function in the project bring of a fault, the strongest last."""
+class EvidenceLevel(IntEnum):
+    """How much the calls of a function in the project speak for a fault, the strongest last."""
 
     NOTHING = 0
     """There are calls, and none of them brings it."""
@@ -69,10 +69,10 @@ class SampledCall:
 
 
 @dataclass(frozen=True)
-class Brought:
-    """What the calls of a function bring by an argument."""
+class CallerEvidence:
+    """What the calls of a function show of an argument."""
 
-    given: Bringing
+    given: EvidenceLevel
     calls: int = 0
     """How many there are."""
     source: SampledCall | None = None
@@ -108,30 +108,30 @@ class Sample:
         self._without_grad: dict[tuple[ast.AST, int], bool] = {}
         self._left = _MOST_LOOKS
 
-    def brought(self, argument: ast.arg, asked_for: Asked) -> Brought:
+    def brought(self, argument: ast.arg, asked_for: Asked) -> CallerEvidence:
         """Return what the calls bring of a fault by an argument."""
-        given, source = Bringing.NOTHING, None
+        given, source = EvidenceLevel.NOTHING, None
         waiting, seen = [(self._own, argument, 0)], {argument}
         while waiting:
             analysis, asked, depth = waiting.pop(0)
             calls = self._calls_with(analysis, asked)
             if not calls.sites or depth > _DEEPEST:
-                given = max(given, Bringing.UNKNOWN)
+                given = max(given, EvidenceLevel.UNKNOWN)
                 continue
             for site in calls.sites:
                 found = self._brought_by(site, asked, asked_for, depth)
-                if found is Bringing.SOURCE:
+                if found is EvidenceLevel.SOURCE:
                     given, source = found, source or site
                 elif site not in calls.deciding:
                     continue
-                elif isinstance(found, Bringing):
+                elif isinstance(found, EvidenceLevel):
                     given = max(given, found)
                 elif found not in seen:
                     seen.add(found)
                     waiting.append((site.analysis, found, depth + 1))
         calls = self._calls_with(self._own, argument)
         is_all = self._own.presuming.is_program and not calls.handed_on
-        return Brought(given, len(calls.deciding), source, is_all, calls.handed_on)
+        return CallerEvidence(given, len(calls.deciding), source, is_all, calls.handed_on)
 
     def is_without_grad(self, node: ast.expr) -> bool:
         """Whether a place is reached in grad mode from no call in the project."""
@@ -171,23 +171,25 @@ class Sample:
             return _Calls()
         return self._calls_of(analysis, function)
 
-    def _brought_by(self, site: SampledCall, argument: ast.arg, asked_for: Asked, depth: int) -> Bringing | ast.arg:
+    def _brought_by(
+        self, site: SampledCall, argument: ast.arg, asked_for: Asked, depth: int
+    ) -> EvidenceLevel | ast.arg:
         """Return what one call brings of a fault by an argument, or by which argument of its own it came there."""
         call, presuming = site.call, site.analysis.presuming
         node = _handed(call, site.function, argument)
         if node is None:  # its default, which is no live tensor, or what is unpacked: that is not followed
-            return Bringing.UNKNOWN if unpacks(call) else Bringing.NOTHING
+            return EvidenceLevel.UNKNOWN if unpacks(call) else EvidenceLevel.NOTHING
         value = presuming.value(node)
         if not _may_bring(value, asked_for):
-            return Bringing.NOTHING
+            return EvidenceLevel.NOTHING
         if asked_for is not Asked.ACCELERATOR and self._is_without_grad(site.analysis, call, depth):
-            return Bringing.NOTHING
+            return EvidenceLevel.NOTHING
         why = value.why_device if asked_for is Asked.ACCELERATOR else value.why_grad
         if _brings(value, asked_for):
-            return Bringing.SOURCE
+            return EvidenceLevel.SOURCE
         start = why.start if why is not None else None
         is_own = isinstance(start, ast.arg) and start in presuming.index.parents
-        return start if is_own and isinstance(start, ast.arg) else Bringing.UNKNOWN
+        return start if is_own and isinstance(start, ast.arg) else EvidenceLevel.UNKNOWN
 
     def _is_without_grad(self, analysis: Knowledge, node: ast.expr, depth: int) -> bool:
         if not analysis.presuming.mode(node) & Mode.ON:

@@ -40,13 +40,13 @@ from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TY
 from torchlint.inference.program.imports import canonical, import_bindings
 from torchlint.inference.program.none_flow import NoneFlow
 from torchlint.inference.program.project_view import ProjectView
-from torchlint.inference.program.run_later import puts_off, runs_later
+from torchlint.inference.program.run_later import deferred_around, runs_later
 from torchlint.inference.program.signals import ERROR, REFUSAL, WARNING, Signal
 from torchlint.inference.program.spelled_calls import asks_for_none
 from torchlint.inference.program.text_patterns import binds_initialisers, defines, records_traces, traces_or_scripts
 from torchlint.inference.program.warning_filters import makes_errors
 from torchlint.inference.query import Analysis
-from torchlint.inference.sample import Asked, Bringing, Brought, SampledCall
+from torchlint.inference.sample import Asked, CallerEvidence, EvidenceLevel, SampledCall
 from torchlint.source.text import Source
 from torchlint.syntax.ast_index import AstIndex, Function, Node, children
 from torchlint.syntax.cst import Bridge, Definition, semantic_children
@@ -283,7 +283,7 @@ class FileContext:
         found = self._expression(node)
         return self._analysis.presuming.mode(found) if found is not None else Mode.ON | Mode.OFF
 
-    def brought_by_calls(self, argument: ast.arg, asked_for: Asked) -> Brought:
+    def brought_by_calls(self, argument: ast.arg, asked_for: Asked) -> CallerEvidence:
         """Return what the project's calls bring by an argument."""
         return self._analysis.sample.brought(argument, asked_for)
 
@@ -454,11 +454,11 @@ __all__ = [
     "UNLIKE",
     "Asked",
     "AstIndex",
-    "Bringing",
-    "Brought",
+    "CallerEvidence",
     "Device",
     "Draft",
     "Dtype",
+    "EvidenceLevel",
     "FileContext",
     "Function",
     "Grad",
@@ -475,6 +475,7 @@ __all__ = [
     "canonical",
     "children",
     "decorators_of",
+    "deferred_around",
     "defines",
     "first_parameter",
     "import_bindings",
@@ -486,7 +487,6 @@ __all__ = [
     "parameters",
     "plain_parameters",
     "positional_parameters",
-    "puts_off",
     "records_traces",
     "remembered",
     "root_of_name",

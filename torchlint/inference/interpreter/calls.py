@@ -44,8 +44,8 @@ from torchlint.inference.models.devices import last_word_of_name, seems_device
 from torchlint.inference.models.distributions import distribution
 from torchlint.inference.models.operations import DISTINCTIVE
 from torchlint.inference.models.tables import Call, words
-from torchlint.inference.program.asked_parameters import frozen_attributes
 from torchlint.inference.program.correlated_branches import wanted_return
+from torchlint.inference.program.grad_requests import frozen_attributes
 from torchlint.inference.program.imports import path_of
 
 if TYPE_CHECKING:

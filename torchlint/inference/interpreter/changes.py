@@ -12,8 +12,8 @@ from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.lattice import NOTHING, Grad, Kind, Value, join
 from torchlint.inference.models import containers, nn, tensors
 from torchlint.inference.models.call_arguments import Arguments, SetsAttribute
-from torchlint.inference.program.asked_parameters import ASKING
 from torchlint.inference.program.definite_attributes import used_bare
+from torchlint.inference.program.grad_requests import ASKING
 from torchlint.inference.program.imports import path_of
 
 if TYPE_CHECKING:

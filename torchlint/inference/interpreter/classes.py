@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.inference.interpreter.class_texts import CONSTRUCTOR, Class, read_body
 from torchlint.inference.interpreter.filled_attributes import filling_keys, set_in
-from torchlint.inference.interpreter.freezing import asked_of
+from torchlint.inference.interpreter.freezing import after_grad_request
 from torchlint.inference.lattice import (
     ANY_DEVICE,
     NOTHING,
@@ -28,9 +28,9 @@ from torchlint.inference.models import nn
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.containers import is_moved_along, moved_with
 from torchlint.inference.models.operations import leaf
-from torchlint.inference.program.asked_parameters import may_revive
 from torchlint.inference.program.bindings import setting_inside
 from torchlint.inference.program.fillings import filled_in
+from torchlint.inference.program.grad_requests import may_unfreeze
 from torchlint.syntax.ast_index import AstIndex, Function
 from torchlint.syntax.signatures import decorator_words, positional_parameters
 
@@ -313,7 +313,7 @@ class Classes:
             return UNKNOWN if setting else None
         found = self._as_filled(known, word, found)
         if found.grad == Grad.DETACHED and is_moved_along(found) and _may_revive(known):
-            return asked_of(found, nn.MAYBE_FROZEN) or found
+            return after_grad_request(found, nn.MAYBE_FROZEN) or found
         return found
 
     def _is_filled_elsewhere(self, known: Class, word: str, value: Value) -> bool:
@@ -438,7 +438,7 @@ def _moves_itself(known: Class) -> bool:
 def _may_revive(known: Class) -> bool:
     """Whether a method of a class may ask all that its objects hold to require grad again, whenever it is called."""
     return any(
-        method.name != CONSTRUCTOR and each.home.index.told(may_revive, method)
+        method.name != CONSTRUCTOR and each.home.index.told(may_unfreeze, method)
         for each in known.line()
         for method in each.methods.values()
     )

@@ -119,7 +119,7 @@ class Closures:
         return join(found, self._ever[flow, word])
 
 
-def loosened(value: Value) -> Value:
+def widened(value: Value) -> Value:
     """Return a value into which something unknown may have been written."""
     if value.must(Kind.SEQUENCE):
         return of_kind(Kind.SEQUENCE, member=UNKNOWN, claimed=value.claimed)

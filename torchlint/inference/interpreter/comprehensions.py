@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from torchlint.inference.interpreter.deferred_scopes import scope_of
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.left_blocks import block_left
-from torchlint.inference.interpreter.put_off import scope_of
 from torchlint.inference.lattice import Kind, Mode, Value, of_kind
 from torchlint.inference.models.containers import part
 from torchlint.inference.program.bindings import bound_otherwise

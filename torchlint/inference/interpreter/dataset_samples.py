@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.inference.interpreter.class_texts import Class
-from torchlint.inference.lattice import UNKNOWN, Device, Grad, Value, throughout
+from torchlint.inference.lattice import UNKNOWN, Device, Grad, Value, with_facts_throughout
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.syntax.ast_index import AstIndex, Function
 from torchlint.syntax.signatures import decorators_of, parameters
@@ -35,11 +35,11 @@ _GIVING = frozenset(["__getitem__", "__getitems__", "__iter__"])
 def as_sample(file: File, function: Function, word: str, value: Value) -> Value:
     """Return an argument's value with what is known of it if it is a sample of a data set, or some samples."""
     if word in _samples(file, function):
-        return throughout(value, grad=Grad.DETACHED, device=Device.HOST)
+        return with_facts_throughout(value, grad=Grad.DETACHED, device=Device.HOST)
     keys = _keys_of_samples(file, function)
     if not keys:
         return value
-    held = throughout(value.member or UNKNOWN, grad=Grad.DETACHED, device=Device.HOST)
+    held = with_facts_throughout(value.member or UNKNOWN, grad=Grad.DETACHED, device=Device.HOST)
     return value.having(keys=tuple((key, held) for key in sorted(keys)))
 
 

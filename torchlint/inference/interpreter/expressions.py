@@ -12,12 +12,12 @@ from torchlint.inference.interpreter.calls import Calls
 from torchlint.inference.interpreter.classes import moved_along
 from torchlint.inference.interpreter.comprehensions import Comprehensions
 from torchlint.inference.interpreter.decorators import is_resumed_alike
+from torchlint.inference.interpreter.deferred_scopes import scope_of
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.filled_attributes import Filled
 from torchlint.inference.interpreter.freezing import Freezing
 from torchlint.inference.interpreter.heuristics import NO_TENSOR, is_settings
 from torchlint.inference.interpreter.narrowing import Guard
-from torchlint.inference.interpreter.put_off import scope_of
 from torchlint.inference.interpreter.truth import Truth
 from torchlint.inference.lattice import (
     ANY,
@@ -31,10 +31,10 @@ from torchlint.inference.lattice import (
     Mode,
     Reason,
     Value,
+    claimed_like,
     join,
     join_all,
     of_kind,
-    resting_on,
     tensor,
 )
 from torchlint.inference.models import functions, libraries, nn, tensors
@@ -151,7 +151,7 @@ class Expressions:
         found = self._attribute_of(base, word, node)
         if not base.claimed or (base.is_tensor and not found.may(Kind.SIZE)):
             return found
-        return resting_on(base, found)
+        return claimed_like(base, found)
 
     def _attribute_of(self, base: Value, word: str, node: ast.expr) -> Value:
         if base.names and base.must(Kind.OTHER):

@@ -11,7 +11,7 @@ from functools import cached_property
 from torchlint.inference.hints import Resolve, foreign_object
 from torchlint.inference.hints import value_of as annotated_value
 from torchlint.inference.interpreter.classes import Classes, object_of
-from torchlint.inference.interpreter.closures import Closures, loosened
+from torchlint.inference.interpreter.closures import Closures, widened
 from torchlint.inference.interpreter.decorators import Wrappers
 from torchlint.inference.interpreter.default_device import may_be_changed
 from torchlint.inference.interpreter.environment import Env
@@ -94,7 +94,7 @@ class File:
         """Return a name of the module after functions may have written into it: anything, and what they are seen to."""
         if word not in self.closures.changed_by_functions:
             return found
-        loose = loosened(found)
+        loose = widened(found)
         return loose if loose.member is None else self.closures.filled(word, loose)
 
     # ------------------------------------------------------------------ the project

@@ -31,13 +31,13 @@ _DEEPEST: Final = 4
 """Containers in containers are told apart this deep: a function that wraps its own result would never settle."""
 
 
-def clipped(value: Value, depth: int = _DEEPEST) -> Value:
+def with_limited_depth(value: Value, depth: int = _DEEPEST) -> Value:
     """Return a value of which nothing is known that is nested too deeply."""
     if not value.has_parts:
         return value
     if not depth:
         return value.having(items=None, member=UNKNOWN, keys=())
-    return value.with_parts(lambda each: clipped(each, depth - 1))
+    return value.with_parts(lambda each: with_limited_depth(each, depth - 1))
 
 
 @dataclass
@@ -86,7 +86,7 @@ class Rounds:
             return
         if last:
             self._rounds[-1].asked.discard(thing)
-        before, value = self._guesses[thing], clipped(value)
+        before, value = self._guesses[thing], with_limited_depth(value)
         if before is UNKNOWN or value.same(before) or (self._number and join(before, value).same(before)):
             return
         self._rounds[-1].wrong = True

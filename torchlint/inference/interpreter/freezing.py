@@ -17,14 +17,14 @@ from torchlint.inference.models.containers import is_moved_along
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.models.nn import MAYBE_FROZEN, SOME_LIVE
 from torchlint.inference.models.tables import words
-from torchlint.inference.program.asked_parameters import (
-    Each,
-    asks,
-    binds_anew,
-    gone_through,
-    made_from,
-    made_with,
-    picks,
+from torchlint.inference.program.grad_requests import (
+    LoopName,
+    assigned_values,
+    changes_requires_grad,
+    derived_names,
+    loop_names,
+    rebinds,
+    skips_some,
 )
 from torchlint.inference.program.imports import path_of
 from torchlint.syntax.signatures import arguments_of
@@ -105,10 +105,10 @@ class Freezing:
     def _ask_others(self, word: str, grad: Grad, env: Env) -> None:
         """Ask what a name was made from, and what was made from it: they may hold one another."""
         index = self._of.file.index
-        sources = index.told(made_from, self.scope) if self.scope is not None else {}
+        sources = index.told(assigned_values, self.scope) if self.scope is not None else {}
         for each in sources.get(word, ()):
             self.ask(each, grad, env)
-        for other in index.told(made_with, self.scope).get(word, ()) if self.scope is not None else ():
+        for other in index.told(derived_names, self.scope).get(word, ()) if self.scope is not None else ():
             value = env.find(other)
             if value is not None and value.must(Kind.MODULE):
                 self.ask(ast.Name(other, ast.Load()), grad, env)
@@ -117,7 +117,7 @@ class Freezing:
         """Take in what becomes of the attributes of a module that are known here."""
         for part, value in env.about(frozenset((path,))).items():
             if part != path and not part.endswith(MARK) and is_moved_along(value):
-                after = asked_of(value, grad) or value
+                after = after_grad_request(value, grad) or value
                 env.refine(part, after)
                 self._of.note_attribute(part, after)
                 self._mark(part, grad, env)
@@ -169,7 +169,7 @@ class Freezing:
                 self.ask(node.value, _weak(grad), env)
             return
         value = self._of.evaluate(node, env)
-        after = asked_of(value, grad, is_module and self._of.file.works_with_torch)
+        after = after_grad_request(value, grad, is_module and self._of.file.works_with_torch)
         if after is not None:
             self._of.calls.set(node, after, env)
             self._of.calls.thaw(node, after, env)
@@ -210,7 +210,7 @@ class Freezing:
         """Note what each thing that a loop goes through was asked when the loop's body has been walked."""
         if not self._asked or not isinstance(loop, ast.For | ast.AsyncFor):
             return
-        for each in gone_through(loop.target, loop.iter):
+        for each in loop_names(loop.target, loop.iter):
             if each.name in self._asked:
                 marks = {_asked_at(each.name, end) for end in ends}
                 value = NOTHING
@@ -221,29 +221,29 @@ class Freezing:
     def behind(self, loop: ast.For | ast.AsyncFor, env: Env, since: int) -> None:
         """Carry out what a loop has asked of all that it went through; ``since`` counts the events before it."""
         live = {word for word, at in self._live.items() if at > since}
-        for each in gone_through(loop.target, loop.iter) if self._asked else ():
+        for each in loop_names(loop.target, loop.iter) if self._asked else ():
             if (known := self._each.pop((loop, each.name), None)) is not None:
                 grad = self._of_all(loop, each, *known)
                 self.ask(each.source, _weak(grad) if live - {each.name} and grad == Grad.DETACHED else grad, env)
 
-    def _of_all(self, loop: ast.For | ast.AsyncFor, each: Each, asked: Grad, value: Value) -> Grad:
+    def _of_all(self, loop: ast.For | ast.AsyncFor, each: LoopName, asked: Grad, value: Value) -> Grad:
         """Return what a loop has asked of all that it went through."""
         index = self._of.file.index
         if asked not in _EXACT and value.grad == Grad.DETACHED and not value.must(Kind.MODULE):
             asked = Grad.DETACHED  # those that did not require grad were left alone
-        if picks(index, loop, each) and (asked not in _EXACT or index.inside(loop, ast.Break)):
+        if skips_some(index, loop, each) and (asked not in _EXACT or index.inside(loop, ast.Break)):
             return SOME_LIVE
         if asked not in _EXACT:
             return asked if asked == SOME_LIVE else MAYBE_FROZEN
-        return asked if each.is_all and not binds_anew(index, loop, each.name) else _weak(asked)
+        return asked if each.is_all and not rebinds(index, loop, each.name) else _weak(asked)
 
     def comprehended(self, node: ast.expr, generators: list[ast.comprehension], inner: Env, env: Env) -> None:
         """Carry out what a comprehension has asked of what it went through."""
-        if not self._asked or not self._of.file.index.told(asks, node):
+        if not self._asked or not self._of.file.index.told(changes_requires_grad, node):
             return
         is_all = isinstance(node, ast.ListComp) and len(generators) == 1 and not generators[0].ifs
         for generator in generators:
-            for each in gone_through(generator.target, generator.iter):
+            for each in loop_names(generator.target, generator.iter):
                 asked = _asked_at(each.name, inner)
                 is_exact = is_all and each.is_all and asked in _EXACT
                 if each.name in self._asked:
@@ -267,7 +267,7 @@ class Freezing:
         found = [(home.index, node) for home, node in filter(None, texts)]
         if function.node in self._of.file.index.parents:
             found.append((self._of.file.index, function.node))
-        if any(index.told(asks, node) for index, node in found if not isinstance(node, ast.ClassDef)):
+        if any(index.told(changes_requires_grad, node) for index, node in found if not isinstance(node, ast.ClassDef)):
             for each in targets:
                 self.ask(each, MAYBE_FROZEN, env)
 
@@ -322,12 +322,12 @@ def _asked_at(path: str, env: Env) -> Grad:
     return found.grad if found is not None else Grad(0)
 
 
-def asked_of(value: Value, grad: Grad, is_module: bool = False) -> Value | None:
+def after_grad_request(value: Value, grad: Grad, is_module: bool = False) -> Value | None:
     """Return what has become of modules and parameters that were asked; None for other values."""
     if value.must(Kind.MODULE) or (is_module and value.may(Kind.MODULE)):
         return nn.asked_for_grad(value, grad).having(kind=Kind.MODULE)
     if nn.is_part(value) and value.is_tensor:
         return value.having(grad=nn.after_asking(value, grad))
     if value.must(Kind.SEQUENCE) and value.has_parts:
-        return value.with_parts(lambda each: asked_of(each, grad) or each)
+        return value.with_parts(lambda each: after_grad_request(each, grad) or each)
     return None

@@ -1,4 +1,4 @@
-"""Where what is gone through later is gone through: behind the block in which a generator or ``map`` was written."""
+"""The ``with`` block around a generator or ``map`` that is left before anything goes through what they give."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from torchlint.inference.lattice import (
     annotated,
     join_all,
     of_kind,
-    throughout,
+    with_facts_throughout,
 )
 from torchlint.inference.models import grad_mode
 from torchlint.inference.models.call_arguments import Arguments
@@ -118,7 +118,7 @@ class Binding:
         if known is not None:
             value = _with_grad_of(value, known)
         if self.file.project.presuming and argument.arg in without_graph(self.file, self.function):
-            value = throughout(value, grad=Grad.DETACHED)
+            value = with_facts_throughout(value, grad=Grad.DETACHED)
         if self.file.project.presuming:
             value = as_sample(self.file, self.function, argument.arg, value)
         if self.file.project.presuming and argument.arg in self.file.index.told(indices, self.function):

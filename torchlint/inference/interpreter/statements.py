@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from torchlint.inference.interpreter.aliases import LINKS, Aliases
 from torchlint.inference.interpreter.environment import Env, joined_modes, lifted
 from torchlint.inference.interpreter.expressions import Expressions
-from torchlint.inference.interpreter.freezing import MARK, asked_of
-from torchlint.inference.interpreter.interrupted import between, may_take_errors
+from torchlint.inference.interpreter.freezing import MARK, after_grad_request
+from torchlint.inference.interpreter.interrupted_blocks import at_early_end, may_take_errors
 from torchlint.inference.interpreter.rewritten_members import write_back
 from torchlint.inference.interpreter.truth import may_give
 from torchlint.inference.lattice import NOTHING, UNKNOWN, Device, Grad, Kind, Mode, Value, join, of_kind
@@ -90,7 +90,7 @@ class Flow(Expressions):
         for path, grad in self.freezing.left().items():
             root, _, word = path.partition(".")
             if root == self.self_name and word in self.attributes and not grad & Grad.UNKNOWN:
-                self.attributes[word] = asked_of(self.attributes[word], grad) or self.attributes[word]
+                self.attributes[word] = after_grad_request(self.attributes[word], grad) or self.attributes[word]
 
     def close(self) -> None:
         """Let go of what evaluates: it and the walk hold each other, and all that was found, until they are parted."""
@@ -276,7 +276,7 @@ class Flow(Expressions):
         halfway.dead = False
         ends = []
         for handler in node.handlers:
-            started = between(node.body, self.values, env, self.file)  # the body may have failed at any point
+            started = at_early_end(node.body, self.values, env, self.file)  # the body may have failed at any point
             started.merge([halfway.over(started), started.layer()])
             if handler.name:
                 started.assign(handler.name, of_kind(Kind.OTHER))
@@ -287,7 +287,7 @@ class Flow(Expressions):
         dead, env.dead = env.dead, False
         self.block(node.finalbody, env)
         if node.finalbody:  # it is run as well where the body fails
-            self.block(node.finalbody, between(node.body, self.values, env, self.file))
+            self.block(node.finalbody, at_early_end(node.body, self.values, env, self.file))
         env.dead = env.dead or dead
 
     def match(self, node: ast.Match, env: Env) -> None:
@@ -415,7 +415,7 @@ class Flow(Expressions):
         body = env.layer() if takes_errors else env
         self.block(node.body, body)
         if takes_errors:
-            env.merge([body, between(node.body, self.values, env, self.file)])
+            env.merge([body, at_early_end(node.body, self.values, env, self.file)])
         env.mode = before
 
     def give(self, node: ast.Return, env: Env) -> None:

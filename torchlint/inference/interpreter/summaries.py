@@ -30,7 +30,6 @@ from torchlint.inference.models.call_arguments import Arguments, SetsAttribute
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.models.grad_mode import TURNING_OFF
 from torchlint.inference.models.tables import words
-from torchlint.inference.program.asked_parameters import asks
 from torchlint.inference.program.bindings import (
     binder,
     bound,
@@ -42,8 +41,9 @@ from torchlint.inference.program.bindings import (
     shared,
     written,
 )
-from torchlint.inference.program.call_places import all_given, argument, called_on
 from torchlint.inference.program.definite_attributes import definitely_set
+from torchlint.inference.program.grad_requests import changes_requires_grad
+from torchlint.inference.program.written_arguments import written_argument, written_arguments, written_receiver
 from torchlint.syntax.ast_index import AstIndex, Function
 from torchlint.syntax.signatures import arguments_of, parameters, positional_parameters
 
@@ -140,7 +140,7 @@ class Summaries:
                 given.attributes.append((target, word, _through(value, given, "sets it"), setting))
         for path, value in found.changes:
             word, _, attribute = path.partition(".")
-            target = argument(function, given.node, word, receiver is not None)
+            target = written_argument(function, given.node, word, receiver is not None)
             if target is not None and attribute:
                 target = ast.copy_location(ast.Attribute(target, attribute, ast.Load()), given.node)
             if target is not None:
@@ -158,7 +158,7 @@ class Summaries:
         word, _, attribute = path.partition(".")
         file = self._file
         if word in parameters(function):
-            found = all_given(function, given.node, word, bound, bound and word == file.self_name(function))
+            found = written_arguments(function, given.node, word, bound, bound and word == file.self_name(function))
         elif given.node in file.index.parents and file.shares(given.node, function, word):
             found = [ast.copy_location(ast.Name(word, ast.Load()), given.node)]
         else:
@@ -181,7 +181,7 @@ class Summaries:
         """Return the expression for the object whose attributes a call sets; None where it is not written out."""
         file = self._file
         if file.self_name(function) is not None:
-            return called_on(node, bound)
+            return written_receiver(node, bound)
         word = file.object_name(function)
         if word is None or node not in file.index.parents or not file.shares(node, function, word):
             return None
@@ -229,7 +229,7 @@ class Summaries:
         said = self._said(call.function)
         why = Reason("{code} is not followed further", call.given.node, weak=True)
         said = said.having(why_grad=said.why_grad or why, why_device=said.why_device or why)
-        asking = self._file.index.told(asks, call.function)
+        asking = self._file.index.told(changes_requires_grad, call.function)
         asked = tuple((word, nn.MAYBE_FROZEN) for word in sorted(parameters(call.function))) if asking else ()
         return _Summary(made_under(call.mode, said, self._file.project.presuming), attributes=attributes, asked=asked)
 
@@ -238,7 +238,7 @@ class Summaries:
         function, given, index = call.function, call.given, self._file.index
         if given.node in index.parents or function.name == CONSTRUCTOR or index.told(definitely_set, function):
             return False
-        if index.told(asks, function):
+        if index.told(changes_requires_grad, function):
             return False
         changed = index.told(may_change, function) | index.told(linked_roots, function)
         words = [each.arg for each in positional_parameters(function)][call.receiver is not None :]

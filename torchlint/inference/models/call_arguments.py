@@ -121,13 +121,13 @@ def joined_operands(values: list[Value]) -> Value:
     if len(others) == len(values) or not all(value.vague for value in others):
         return joined
     if joined.may_require_grad and not any(value.is_tensor and value.may_require_grad for value in values):
-        joined = joined.having(why_grad=beside("carries no gradient", joined.why_grad))
+        joined = joined.having(why_grad=as_plain_operand("carries no gradient", joined.why_grad))
     if joined.may_be_on_accelerator and not any(value.is_tensor and value.may_be_on_accelerator for value in values):
-        joined = joined.having(why_device=beside("is on the host", joined.why_device))
+        joined = joined.having(why_device=as_plain_operand("is on the host", joined.why_device))
     return joined
 
 
-def beside(known: str, reason: Reason | None) -> Reason:
+def as_plain_operand(known: str, reason: Reason | None) -> Reason:
     """Say that what nothing is known of, perhaps a number, is only computed with."""
     return Reason(f"it is computed with beside a tensor that {known}", None, reason, weak=True, aside=True)
 
@@ -149,7 +149,7 @@ def asked_for_grad(value: Value, given: Arguments, wanted: Value | None) -> Valu
     return value.having(grad=value.grad | Grad.UNKNOWN, why_grad=why)
 
 
-def said_reduction(given: Arguments) -> Value | None:
+def stated_reduction(given: Arguments) -> Value | None:
     """Return how a loss is told to reduce; None where it is told nothing and so takes the mean."""
     if given.starred or given.spread or given.keywords.keys() & {"reduce", "size_average"}:
         return UNKNOWN

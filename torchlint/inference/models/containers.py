@@ -12,10 +12,10 @@ from torchlint.inference.lattice import (
     Kind,
     Mode,
     Value,
+    claimed_like,
     join,
     join_all,
     of_kind,
-    resting_on,
 )
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.tables import Call, functions
@@ -49,7 +49,7 @@ def part(value: Value) -> Value:
     """Return what iterating over a value, or taking one of its parts, may give."""
     if value.items or value.member is not None:
         return _part(value)  # which is said or shown of the members themselves
-    return resting_on(value, _part(value))
+    return claimed_like(value, _part(value))
 
 
 def _part(value: Value) -> Value:

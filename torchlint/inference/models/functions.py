@@ -19,7 +19,7 @@ from torchlint.inference.lattice import (
     tensor,
 )
 from torchlint.inference.models import builtins, factories, grad_mode, libraries, nn
-from torchlint.inference.models.call_arguments import Arguments, reduces, said_reduction
+from torchlint.inference.models.call_arguments import Arguments, reduces, stated_reduction
 from torchlint.inference.models.devices import DTYPES, device_value, place_of
 from torchlint.inference.models.distributions import distribution
 from torchlint.inference.models.dtypes import never_dtype, result_dtype, with_indices
@@ -312,7 +312,7 @@ def _reduced(call: Call, result: Value) -> Value:
 def _loss(call: Call, result: Value) -> Value:
     if ".functional." not in call.name:
         return result
-    return result.having(rank=0 if reduces(said_reduction(call.given)) else None)
+    return result.having(rank=0 if reduces(stated_reduction(call.given)) else None)
 
 
 _FORMS = {

@@ -23,7 +23,7 @@ from torchlint.inference.lattice import (
     tensor,
 )
 from torchlint.inference.models import libraries
-from torchlint.inference.models.call_arguments import Arguments, reduces, said_reduction
+from torchlint.inference.models.call_arguments import Arguments, reduces, stated_reduction
 from torchlint.inference.models.data_parallel import WRAPPING, wrapped, wrapper
 from torchlint.inference.models.devices import place_of
 from torchlint.inference.models.operations import leaf
@@ -144,7 +144,7 @@ def _module(call: Call) -> Value:
 
 def _loss(call: Call) -> Value:
     """Return a loss, with how it reduces where that is said."""
-    said = said_reduction(call.given)
+    said = stated_reduction(call.given)
     return _module(call) if said is None else _module(call).having(keys=(("reduction", said),))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.inference.lattice import ANY, ANY_DTYPE, Dtype, Kind, Mode, Value, join, of_kind, resting_on
+from torchlint.inference.lattice import ANY, ANY_DTYPE, Dtype, Kind, Mode, Value, claimed_like, join, of_kind
 from torchlint.inference.models import tensors
 from torchlint.inference.models.call_arguments import joined_operands
 
@@ -17,7 +17,7 @@ def combined(left: Value, right: Value, operator: ast.operator, mode: Mode) -> V
     result = _operated(left, right, operator, mode)
     if any(each.is_tensor and not each.claimed for each in (left, right)):
         return result.having(claimed="") if result.claimed else result
-    return resting_on(left if left.claimed else right, result)
+    return claimed_like(left if left.claimed else right, result)
 
 
 def _operated(left: Value, right: Value, operator: ast.operator, mode: Mode) -> Value:

@@ -19,7 +19,7 @@ from torchlint.inference.lattice import (
     of_kind,
     tensor,
 )
-from torchlint.inference.models.call_arguments import Arguments, asked_for_grad, beside, joined_operands
+from torchlint.inference.models.call_arguments import Arguments, as_plain_operand, asked_for_grad, joined_operands
 from torchlint.inference.models.devices import DTYPES, is_dtype, place_of, seems_device, seems_dtype
 from torchlint.inference.models.dtypes import never_dtype, result_dtype, with_indices
 from torchlint.inference.models.operations import (
@@ -262,7 +262,7 @@ def in_place(value: Value, given: Arguments, mode: Mode) -> Value:
     if not written.kind or not written.may_require_grad or not mode & Mode.ON or not value.dtype & Dtype.FLOATING:
         return value.having(rank=value.rank)
     if written.vague:  # perhaps a number
-        why = value.why_grad if value.may_require_grad else beside("carries no gradient", written.why_grad)
+        why = value.why_grad if value.may_require_grad else as_plain_operand("carries no gradient", written.why_grad)
         written = written.having(why_grad=why)
     if written.is_tensor and written.grad == Grad.ATTACHED and mode == Mode.ON:
         return value.having(grad=Grad.ATTACHED, why_grad=written.why_grad or value.why_grad)

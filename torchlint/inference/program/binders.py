@@ -18,7 +18,7 @@ from torchlint.inference.program.bindings import (
     naming,
     own,
 )
-from torchlint.inference.program.run_later import puts_off
+from torchlint.inference.program.run_later import deferred_around
 from torchlint.syntax.ast_index import AstIndex, Function
 from torchlint.syntax.signatures import all_parameters, parameters
 
@@ -49,7 +49,7 @@ def reaching(node: ast.Name, scope: Function | ast.Module, index: AstIndex) -> l
     if known is None:
         return [*given]
     around = [node, *takewhile(lambda above: above is not scope, index.ancestors(node)), scope]
-    later = puts_off(node, index.parents.get, index.told(bound_otherwise, index.tree))
+    later = deferred_around(node, index.parents.get, index.told(bound_otherwise, index.tree))
     seen = [index.within(clause.target) for clause in _clauses(around)]
     if seen and (
         inner := [each for each in index.told(bound, scope)[node.id] if any(each in clause for clause in seen)]

@@ -11,7 +11,7 @@ from typing import Final
 
 from torchlint.inference.program.handed_objects import is_run, kept_by, made_by, names_of_objects
 from torchlint.inference.program.name_sources import bound, set_elsewhere, sources_of, stem
-from torchlint.inference.program.signals import Signal, failing, leaves
+from torchlint.inference.program.signals import Signal, doctest_words, may_leave_early
 from torchlint.syntax.ast_index import AstIndex, Function
 from torchlint.syntax.places import word_of
 
@@ -132,7 +132,7 @@ def call_index(index: AstIndex, signal: Signal, asked: Container[str] = EVERY_NA
             if text.value in asked or text.value in others:
                 found.uses[text.value][around.use(text, True, True)] = None
         elif isinstance(text.value, str) and ">>>" in text.value:
-            found.failing.update(failing(text.value))
+            found.failing.update(doctest_words(text.value))
     _note_objects(found, index, around, named, asked)
     for function in index.functions:
         if any(signal.is_taken_in(each) for each in index.inside(function, ast.Try, ast.With, ast.AsyncWith)):
@@ -378,7 +378,9 @@ class _Around:
                 is_marked = self._index.told(signal.is_marked, above)
                 return _Surroundings(is_marked, around=tuple(self._functions_from(above)))
             case ast.Try(body=body, handlers=handlers, finalbody=last) if signal.is_error:
-                if (below in body and any(map(signal.is_handled, handlers))) or (below not in last and leaves(last)):
+                if (below in body and any(map(signal.is_handled, handlers))) or (
+                    below not in last and may_leave_early(last)
+                ):
                     return outer.caught()
         if isinstance(above, _HOLDING) or outer.of_value is outer.of_others:
             return outer

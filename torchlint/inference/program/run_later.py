@@ -35,20 +35,20 @@ def runs_later(node: ast.AST, above: Above, bound: Container[str]) -> bool:
     return False
 
 
-def puts_off(node: ast.AST, above: Above, bound: Container[str]) -> ast.AST | None:
+def deferred_around(node: ast.AST, above: Above, bound: Container[str]) -> ast.AST | None:
     """Return the closest lambda or generator around a node that may be run later; None for none in its function."""
     below, around = node, above(node)
     while around is not None and not isinstance(around, _FUNCTIONS):
         if isinstance(around, ast.comprehension) and _is_first_source(below, around, above):
             around = above(around)
-        elif is_put_off(around, above, bound):
+        elif is_deferred(around, above, bound):
             return around
         assert around is not None
         below, around = around, above(around)
     return None
 
 
-def is_put_off(node: ast.AST, above: Above, bound: Container[str]) -> bool:
+def is_deferred(node: ast.AST, above: Above, bound: Container[str]) -> bool:
     """Whether a lambda or a generator may be run when the code around it has gone on."""
     match node:
         case ast.GeneratorExp():

@@ -67,14 +67,18 @@ class Signal:
         """Whether a statement takes what is sent inside it."""
         match node:
             case ast.Try(handlers=handlers, finalbody=last) if self.is_error:
-                return any(map(self.is_handled, handlers)) or leaves(last)
+                return any(map(self.is_handled, handlers)) or may_leave_early(last)
             case ast.With() | ast.AsyncWith():
                 return self.is_taken_around(node)
         return False
 
     def is_handled(self, handler: ast.ExceptHandler) -> bool:
         """Whether a handler may take the error and go on: one that ends with ``raise`` hands it on."""
-        if isinstance(handler.body[-1], ast.Raise) and handler.body[-1].exc is None and not leaves(handler.body):
+        if (
+            isinstance(handler.body[-1], ast.Raise)
+            and handler.body[-1].exc is None
+            and not may_leave_early(handler.body)
+        ):
             return False
         if self.is_answered_alike and _takes_all(handler.type) and not _looks_at_error(handler):
             return False
@@ -140,14 +144,14 @@ def _looks_at_error(handler: ast.ExceptHandler) -> bool:
     return handler.name is not None or any("exc" in word or "traceback" in word for word in words)
 
 
-def failing(text: str) -> Iterator[str]:
+def doctest_words(text: str) -> Iterator[str]:
     """Yield the words of a string's examples where one of them is to end with an error that conversions may raise."""
     ends = [name for each in _TRACEBACK.findall(text) for name in _ERROR_NAME.findall(each)]
     if any(each not in _OTHER_ERRORS for each in ends):
         yield from re.findall(r"\w+", "\n".join(_EXAMPLE.findall(text)))
 
 
-def leaves(body: list[ast.stmt]) -> bool:
+def may_leave_early(body: list[ast.stmt]) -> bool:
     """Whether statements may end by ``return``, ``break`` or ``continue``: in ``finally`` these drop an error."""
     waiting: list[ast.AST] = list(body)
     while waiting:

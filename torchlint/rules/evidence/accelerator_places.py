@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from torchlint.diagnostics.model import Confidence
-from torchlint.rules.api import Asked, Bringing, Device, FileContext, Function, Kind, Reason, Value, remembered
+from torchlint.rules.api import Asked, Device, EvidenceLevel, FileContext, Function, Kind, Reason, Value, remembered
 from torchlint.rules.evidence.called_definitions import has_plain_default, is_settings
 from torchlint.rules.evidence.finding_reasons import in_a_line
 from torchlint.rules.evidence.kept_networks import moved_by_class
@@ -87,7 +87,7 @@ def place_by_argument(node: ast.expr, context: FileContext) -> Place | None:
         return Place((*context.why(value.why_device), told), is_shown=not context.is_test)
     for argument in dict.fromkeys(_arguments_behind(node, context, _FEW)):
         brought = context.brought_by_calls(argument, Asked.ACCELERATOR)
-        if not brought.calls or brought.given is not Bringing.NOTHING:
+        if not brought.calls or brought.given is not EvidenceLevel.NOTHING:
             said = _said("is an argument: callers decide where it is", argument)
             return Place((said,), False, is_open=True)
     return None

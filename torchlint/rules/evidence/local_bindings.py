@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from torchlint.rules.api import SCOPES, FileContext, Loop, puts_off, remembered, root_of_name
+from torchlint.rules.api import SCOPES, FileContext, Loop, deferred_around, remembered, root_of_name
 
 
 def names_of(node: ast.expr, context: FileContext) -> frozenset[str]:
@@ -153,7 +153,7 @@ def is_guarded(name: ast.Name, tells: Tells, context: FileContext) -> bool:
     if context.scope_that_binds(name) is None:
         return False
     below: ast.AST = name
-    later = puts_off(name, context.parent, context.bound_otherwise)
+    later = deferred_around(name, context.parent, context.bound_otherwise)
     for above in context.ancestors(name):
         for test, holds, region in _tests(below, above, context):
             if _says(test, holds, tells) and not _is_rebound(name, region, context):

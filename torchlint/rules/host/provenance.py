@@ -11,9 +11,9 @@ import libcst as cst
 from torchlint.diagnostics.model import Confidence
 from torchlint.rules.api import (
     Asked,
-    Bringing,
-    Brought,
+    CallerEvidence,
     Device,
+    EvidenceLevel,
     FileContext,
     Grad,
     Kind,
@@ -92,7 +92,7 @@ def grade(doubts: Doubts, call: cst.Call, context: FileContext) -> Grade:
     if len(known) < len(brought) or not known:
         return Grade(Confidence.POSSIBLE)
     calls = f"the project's {known[0].calls} calls bring" if known[0].calls > 1 else "the project's only call brings"
-    is_harmless, is_all = all(each.given is Bringing.NOTHING for each in known), all(each.is_all for each in known)
+    is_harmless, is_all = all(each.given is EvidenceLevel.NOTHING for each in known), all(each.is_all for each in known)
     if is_harmless and not is_all:
         told = f"{calls} nothing of the kind: only other callers would meet the error"
         return Grade(Confidence.POSSIBLE, (told,), is_met_by_none=True)
@@ -103,19 +103,19 @@ def grade(doubts: Doubts, call: cst.Call, context: FileContext) -> Grade:
     return Grade(Confidence.POSSIBLE)
 
 
-def _brought(reason: Reason, is_grad: bool, context: FileContext) -> Brought | None:
+def _brought(reason: Reason, is_grad: bool, context: FileContext) -> CallerEvidence | None:
     start = reason.start
     if not isinstance(start, ast.arg) or not context.holds(start):
         return None
     return context.brought_by_calls(start, Asked.GRADIENT if is_grad else Asked.ACCELERATOR)
 
 
-def _likely(brought: Brought, context: FileContext) -> Grade:
+def _likely(brought: CallerEvidence, context: FileContext) -> Grade:
     told = f"{context.spelled_place(brought.source)} hands it over" if brought.source is not None else ""
     return Grade(Confidence.LIKELY, (told,))
 
 
-def _brought_around(doubts: Doubts, place: ast.expr, context: FileContext) -> Iterator[Brought]:
+def _brought_around(doubts: Doubts, place: ast.expr, context: FileContext) -> Iterator[CallerEvidence]:
     """Yield what calls hand over that comes to the place by a way around: kept by the object, or as a network."""
     for reason, is_grad in doubts.reasons():
         if reason is None or any(step.aside for step in reason.chain()):
@@ -148,7 +148,7 @@ def _steps(reason: Reason | None) -> Iterator[Reason]:
     return reason.chain() if reason is not None else iter(())
 
 
-def _brought_network(call: ast.Call, context: FileContext) -> Brought | None:
+def _brought_network(call: ast.Call, context: FileContext) -> CallerEvidence | None:
     """Return what the project's calls bring as the function that is called: an argument, or what an object kept."""
     if not context.holds(call) or not context.mode(call) & Mode.ON or not _is_asked_for_itself(call, context):
         return None

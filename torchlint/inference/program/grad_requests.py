@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from torchlint.inference.program.bindings import loaded, own
 from torchlint.inference.program.imports import path_of
 from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.places import word_of
 from torchlint.syntax.signatures import first_parameter
 
 ASKING = "requires_grad_"
@@ -19,8 +20,8 @@ _NAMED = frozenset({"named_parameters", "named_modules", "named_children", "item
 
 
 @dataclass(frozen=True)
-class Each:
-    """A name that stands for each thing that a loop goes through."""
+class LoopName:
+    """A name of a loop's or a comprehension's target, which stands for one thing after the other."""
 
     name: str
     source: ast.expr
@@ -31,7 +32,7 @@ class Each:
     """The names that stand beside it, for a key or a number: a test of them picks some."""
 
 
-def asks(index: AstIndex, node: ast.AST) -> bool:
+def changes_requires_grad(index: AstIndex, node: ast.AST) -> bool:
     """Whether a text asks something to require grad, or not to: ``p.requires_grad = False``."""
     return any(
         each.attr == ASKING or (each.attr == _FLAG and isinstance(each.ctx, ast.Store))
@@ -39,21 +40,21 @@ def asks(index: AstIndex, node: ast.AST) -> bool:
     )
 
 
-def gone_through(target: ast.expr, source: ast.expr, is_all: bool = True) -> Iterator[Each]:
+def loop_names(target: ast.expr, source: ast.expr, is_all: bool = True) -> Iterator[LoopName]:
     """Yield the names of a loop's or a comprehension's target, each with what it goes through."""
     match target, source:
         case ast.Name(id=word), _:
-            yield Each(word, source, is_all)
+            yield LoopName(word, source, is_all)
         case ast.Tuple(elts=[ast.Name(id=at), each]), ast.Call(func=ast.Name(id="enumerate"), args=[inner, *_]):
-            for one in gone_through(each, inner, is_all):
-                yield Each(one.name, one.source, one.is_all, one.others | {at})
+            for one in loop_names(each, inner, is_all):
+                yield LoopName(one.name, one.source, one.is_all, one.others | {at})
         case ast.Tuple(elts=parts), ast.Call(func=ast.Name(id="zip"), args=args) if len(parts) == len(args):
             for part, inner in zip(parts, args, strict=True):
-                yield from gone_through(part, inner, is_all=False)
+                yield from loop_names(part, inner, is_all=False)
         case ast.Tuple(elts=[ast.Name(id=key), ast.Name(id=word)]), _ if _gives_names(source):
-            yield Each(word, source, is_all, frozenset({key}))
+            yield LoopName(word, source, is_all, frozenset({key}))
         case ast.Tuple(elts=parts), _:
-            yield from (Each(each.id, source, False) for each in parts if isinstance(each, ast.Name))
+            yield from (LoopName(each.id, source, False) for each in parts if isinstance(each, ast.Name))
 
 
 def _gives_names(source: ast.expr) -> bool:
@@ -65,14 +66,14 @@ def _gives_names(source: ast.expr) -> bool:
     return False
 
 
-def picks(index: AstIndex, loop: ast.For | ast.AsyncFor, each: Each) -> bool:
+def skips_some(index: AstIndex, loop: ast.For | ast.AsyncFor, each: LoopName) -> bool:
     """Whether a loop takes some of what it goes through: it ends before the last, or looks at their names."""
     if index.inside(loop, ast.Break):
         return True
     return any(not each.others.isdisjoint(index.told(loaded, statement)) for statement in loop.body)
 
 
-def binds_anew(index: AstIndex, loop: ast.For | ast.AsyncFor, word: str) -> bool:
+def rebinds(index: AstIndex, loop: ast.For | ast.AsyncFor, word: str) -> bool:
     """Whether a loop's own name is bound to something else in its body."""
     return any(
         isinstance(each.ctx, ast.Store) and each.id == word
@@ -81,7 +82,7 @@ def binds_anew(index: AstIndex, loop: ast.For | ast.AsyncFor, word: str) -> bool
     )
 
 
-def made_from(index: AstIndex, owner: ast.AST) -> dict[str, list[ast.expr]]:
+def assigned_values(index: AstIndex, owner: ast.AST) -> dict[str, list[ast.expr]]:
     """Return the expressions that a function or a module assigns to each of its names."""
     found: dict[str, list[ast.expr]] = {}
     for each in own(index, owner, ast.Assign):
@@ -102,22 +103,22 @@ _APART = frozenset({"deepcopy", "copy", "state_dict"})
 """The last words of functions that give nothing that shares a module with what they are given."""
 
 
-def made_with(index: AstIndex, owner: ast.AST) -> dict[str, tuple[str, ...]]:
+def derived_names(index: AstIndex, owner: ast.AST) -> dict[str, tuple[str, ...]]:
     """Return the names to which a function or a module assigns something that may hold what a name stands for."""
     found: dict[str, dict[str, None]] = {}
-    for word, values in index.told(made_from, owner).items():
+    for word, values in index.told(assigned_values, owner).items():
         for value in values:
-            if isinstance(value, ast.Call) and getattr(value.func, "attr", getattr(value.func, "id", "")) in _APART:
+            if isinstance(value, ast.Call) and word_of(value.func) in _APART:
                 continue
             for used in index.told(loaded, value) | ({value.id} if isinstance(value, ast.Name) else set()):
                 found.setdefault(used, {})[word] = None
     return {word: tuple(others) for word, others in found.items()}
 
 
-def may_revive(index: AstIndex, method: Function) -> bool:
+def may_unfreeze(index: AstIndex, method: Function) -> bool:
     """Whether a method may ask all parameters of its object, or of what that holds, to require grad."""
     first = first_parameter(method)
-    if first is None or not index.told(asks, method):
+    if first is None or not index.told(changes_requires_grad, method):
         return False
     takes_all = any(
         isinstance(each.value, ast.Name) and each.value.id == first and each.attr in _OF_ALL
@@ -166,7 +167,7 @@ def _source_of(index: AstIndex, asked: ast.expr) -> ast.expr:
     above = index.parents.get(asked)
     while isinstance(asked, ast.Name) and above is not None:
         if isinstance(above, ast.For):
-            words = gone_through(above.target, above.iter)
+            words = loop_names(above.target, above.iter)
             asked = next((each.source for each in words if each.name == asked.id), asked)
         above = index.parents.get(above)
     match asked:

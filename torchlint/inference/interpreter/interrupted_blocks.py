@@ -18,7 +18,7 @@ _TAKING_ERRORS = frozenset({"suppress", "raises", "assertRaises", "assertRaisesR
 _EXIT = "__exit__"
 
 
-def between(body: list[ast.stmt], values: dict[ast.expr, Value], before: Env, file: File) -> Env:
+def at_early_end(body: list[ast.stmt], values: dict[ast.expr, Value], before: Env, file: File) -> Env:
     """Return what names are where a block ends early: what they were before, or what it binds them to at any point."""
     halfway = before.layer()
     bound: dict[str, list[Value]] = {}

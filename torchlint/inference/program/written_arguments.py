@@ -8,7 +8,7 @@ from torchlint.syntax.ast_index import Function
 from torchlint.syntax.signatures import positional_parameters
 
 
-def argument(function: Function, call: ast.AST, word: str, bound: bool) -> ast.expr | None:
+def written_argument(function: Function, call: ast.AST, word: str, bound: bool) -> ast.expr | None:
     """Return the expression that a call gives for an argument, where it is written out."""
     if not isinstance(call, ast.Call) or any(isinstance(each, ast.Starred) for each in call.args):
         return None
@@ -20,7 +20,7 @@ def argument(function: Function, call: ast.AST, word: str, bound: bool) -> ast.e
     return call.args[at] if at < len(call.args) else None
 
 
-def called_on(call: ast.AST, bound: bool) -> ast.expr | None:
+def written_receiver(call: ast.AST, bound: bool) -> ast.expr | None:
     """Return the expression for the object whose method is called; None where it is not written out."""
     match call:
         case ast.Call(func=ast.Attribute(value=owner)) if bound:
@@ -30,12 +30,12 @@ def called_on(call: ast.AST, bound: bool) -> ast.expr | None:
     return None
 
 
-def all_given(function: Function, call: ast.AST, word: str, bound: bool, is_object: bool) -> list[ast.expr]:
+def written_arguments(function: Function, call: ast.AST, word: str, bound: bool, is_object: bool) -> list[ast.expr]:
     """Return the expressions that a call gives for an argument: several for ``*args``, one or none for others.
 
     ``is_object`` says that the argument is the object whose method is called.
     """
-    one = called_on(call, bound) if is_object else argument(function, call, word, bound)
+    one = written_receiver(call, bound) if is_object else written_argument(function, call, word, bound)
     rest = function.args.vararg
     if one is not None or not isinstance(call, ast.Call) or rest is None or rest.arg != word:
         return [one] if one is not None else []

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.inference.interpreter.closures import loosened
+from torchlint.inference.interpreter.closures import widened
 from torchlint.inference.lattice import UNKNOWN, Mode
 from torchlint.inference.program.bindings import (
     BINDING,
@@ -22,7 +22,7 @@ from torchlint.inference.program.bindings import (
     own,
     written,
 )
-from torchlint.inference.program.run_later import is_put_off
+from torchlint.inference.program.run_later import is_deferred
 from torchlint.syntax.ast_index import AstIndex, Function
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def scope_of(node: ast.expr, env: Env, mode: Mode, file: File) -> Env:
     inner, index = env.inner_scope(mode), file.index
     if not isinstance(node, PutOff) or file.project.presuming:
         return inner
-    if not is_put_off(node, index.parents.get, index.told(bound_otherwise, index.tree)):
+    if not is_deferred(node, index.parents.get, index.told(bound_otherwise, index.tree)):
         return inner
     rebound, changed = index.told(_changing, node)
     for word in index.told(loaded, node):
@@ -45,7 +45,7 @@ def scope_of(node: ast.expr, env: Env, mode: Mode, file: File) -> Env:
         if word in rebound:
             inner.assign(word, UNKNOWN)
         elif value is not None:  # of its parts nothing is kept, which anybody may set
-            inner.assign(word, loosened(value) if word in changed else value)
+            inner.assign(word, widened(value) if word in changed else value)
     return inner
 
 
