@@ -170,7 +170,7 @@ def _made(call: Construction) -> str:
     return f"makes {call.type.dtype or 'the dtype of its name'} of"
 
 
-def why(call: Construction, context: FileContext) -> tuple[str, ...]:
+def reasons(call: Construction, context: FileContext) -> tuple[str, ...]:
     """Return the steps behind a finding."""
     steps = []
     if call.given.doubt:

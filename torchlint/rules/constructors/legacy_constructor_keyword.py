@@ -67,7 +67,7 @@ from torchlint.rules.constructors.legacy_calls import (
     TRIGGERS,
     Construction,
     construction,
-    why,
+    reasons,
 )
 from torchlint.rules.constructors.modern_constructors import function_for, modern
 
@@ -77,7 +77,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     call = construction(node, context, KEYWORD)
     if call is not None:
         message, confidence = _judged(call)
-        yield Draft(call.at, message, confidence, why(call, context), modern(call, context))
+        yield Draft(call.at, message, confidence, reasons(call, context), modern(call, context))
 
 
 def _judged(call: Construction) -> tuple[str, Confidence]:

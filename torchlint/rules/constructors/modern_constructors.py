@@ -21,7 +21,14 @@ from torchlint.diagnostics.assumptions import (
 )
 from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import Draft, FileContext, Kind, leaf
-from torchlint.rules.constructors.legacy_calls import KEYWORD, MODERN_KEYWORDS, Construction, construction, message, why
+from torchlint.rules.constructors.legacy_calls import (
+    KEYWORD,
+    MODERN_KEYWORDS,
+    Construction,
+    construction,
+    message,
+    reasons,
+)
 from torchlint.rules.evidence.conditional_types import conditional_device
 from torchlint.rules.evidence.constructor_argument import EMPTY_STORAGE, ArgumentKind
 from torchlint.rules.evidence.expected_errors import error_not_expected
@@ -65,8 +72,8 @@ def drafts(code: str) -> Callable[[cst.Call, FileContext], Iterator[Draft]]:
     def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         call = construction(node, context, code)
         if call is not None:
-            said, reasons = message(call), why(call, context)
-            yield Draft(call.at, said, call.confidence, reasons, modern(call, context), call.severity)
+            said, steps = message(call), reasons(call, context)
+            yield Draft(call.at, said, call.confidence, steps, modern(call, context), call.severity)
 
     return check
 

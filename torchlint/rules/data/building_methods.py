@@ -49,7 +49,7 @@ def own_name(method: Function) -> str:
     return first_parameter(method) or ""
 
 
-def argument(function: Function) -> str:
+def given_module(function: Function) -> str:
     """Return the first parameter of a function, the object of a method left out."""
     given = (each.arg for each in positional_parameters(function))
     return next((each for each in given if each not in ("self", "cls")), "")
@@ -64,9 +64,9 @@ def applied_to_parts(
             case ast.Lambda(args=ast.arguments(args=[first, *_])):
                 yield around, first.arg
             case ast.Attribute(value=ast.Name(id=this), attr=word) if this == own_name(around) and word in methods:
-                yield methods[word], argument(methods[word])
+                yield methods[word], given_module(methods[word])
             case _ if (here := Definitions(context).function(each, Frame(around))) is not None:
-                yield here[0], argument(here[0])
+                yield here[0], given_module(here[0])
 
 
 def is_of_another_class(node: ast.Attribute, owner: ast.ClassDef, context: FileContext) -> bool:

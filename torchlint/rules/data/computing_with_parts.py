@@ -19,20 +19,20 @@ from torchlint.rules.api import (
     remembered,
     root_of_place,
 )
-from torchlint.rules.data.building_methods import applied_to_parts, argument, building_methods, lineage, own_name
+from torchlint.rules.data.building_methods import applied_to_parts, building_methods, given_module, lineage, own_name
 from torchlint.rules.data.handed_definitions import classes_called, function_given
 from torchlint.rules.data.kept_outside import is_outside, may_reach_outside
 from torchlint.rules.data.known_calls import (
     ASKING,
     asks_operators,
-    holds,
     iterates,
-    looks,
-    method_of_a_class,
+    keeps_unchanged,
+    only_inspects,
     passes_on,
+    unbound_method,
 )
 from torchlint.rules.data.local_parts import is_list_of_its_own, is_made_locally, tensors_made_parts
-from torchlint.rules.data.own_methods import answers, methods
+from torchlint.rules.data.method_overrides import methods_named, overrides_of
 from torchlint.rules.data.recorded_results import MEASURING, is_quiet, leaves_no_graph
 from torchlint.rules.evidence.called_definitions import (
     PLAIN,
@@ -75,7 +75,7 @@ _GOING_BACK = frozenset({"torch.autograd.grad", "torch.autograd.backward"})
 @remembered
 def computes_with_its_argument(function: Function, context: FileContext) -> bool:
     """Whether a function runs the module that it is given first, computes with its tensors, or hands them on."""
-    given = argument(function)
+    given = given_module(function)
     return not given or _Code(context).computes([(function, given)])
 
 
@@ -269,13 +269,13 @@ class _Code:
         names = self._context.names(call.func)
         if names == {"builtins.setattr"}:
             return self._may_take(call.args[0], call, function) and self._bind(call.args[0], function)
-        if names and (names <= ASKING or looks(names)):
+        if names and (names <= ASKING or only_inspects(names)):
             return True
         if asks_operators(names) or (iterates(names) and self._is_tensor(node)):
             return self._result(call, function)
-        if passes_on(names) or holds(names):
+        if passes_on(names) or keeps_unchanged(names):
             return None if self._asks_members_plainly(call, names, function) else False
-        if (word := method_of_a_class(names)) is not None:
+        if (word := unbound_method(names)) is not None:
             return None if word in _LISTING | _STORING | _GIVING_ITSELF else self._quietly(call, function)
         match call.func:
             case ast.Attribute(attr="apply") if isinstance(node, ast.Attribute) and self._is_own(node.value, function):
@@ -304,7 +304,7 @@ class _Code:
         Where it may be that of an own class, it is followed.
         """
         if word in _OF_CONTAINERS and not self._is_container(receiver):
-            here = methods(frozenset({word}), self._context)
+            here = methods_named(frozenset({word}), self._context)
             if self._context.other_texts.defines(word) is not None:
                 return False
             if any(self._handed(node, call, each, True) is False for each in here):
@@ -358,7 +358,7 @@ class _Code:
             if word not in self._methods:
                 return None if self._is_followed(call.args[0] if call.args else None, function) else False
         if word in _GIVING_ITSELF or word in _RESETTING:
-            for each in answers(word, self._context):
+            for each in overrides_of(word, self._context):
                 self._follow(each, own_name(each))
         if self._is_own(node.value, function) and (word in self._methods or not self._is_run(node)):
             return None if word not in self._methods or word in GIVING_ITSELF else self._has_result(call)

@@ -13,7 +13,7 @@ _TELLING = frozenset({"__annotations__", "__code__", "__doc__", "__globals__", "
 
 
 @remembered
-def may_begin_again(_: ast.Module, context: FileContext) -> bool:
+def may_reinitialise(_: ast.Module, context: FileContext) -> bool:
     """Whether the file may call a constructor on an object that is there already: ``net.__init__()``, ``restart(net)``.
 
     Constructors call those of their bases, on the object that is being built; who else gets hold of one may call it.

@@ -82,7 +82,7 @@ from torchlint.diagnostics.assumptions import HAS_NO_DIMENSIONS, IS_REAL, Decisi
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, Dtype, FileContext, Rule, Triggers
 from torchlint.rules.data.data_evidence import is_tensor_by, tensor_evidence
-from torchlint.rules.data.data_use import DataUse, Use, data_use, dropped
+from torchlint.rules.data.data_use import DataUse, Use, data_use, drop_edit
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.tensor_dimensions import has_no_dimension
@@ -147,7 +147,7 @@ def _assumed(node: cst.Attribute, use: DataUse, number: bool, context: FileConte
 def _fix(node: cst.Attribute, use: DataUse, context: FileContext) -> Fix | None:
     edits = [context.replace(node.attr, "item()")]
     if use.word == "item":
-        edits = [dropped(node, context)]
+        edits = [drop_edit(node, context)]
     elif use.word == "[0]":
         start, end = context.outer_span(node)[1], context.span(use.top)[1]
         if "#" in context.source.slice(start, end):

@@ -66,7 +66,7 @@ import libcst as cst
 from torchlint.diagnostics.model import Fix
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data.data_evidence import is_tensor_by, tensor_evidence
-from torchlint.rules.data.data_use import Use, data_use, dropped
+from torchlint.rules.data.data_use import Use, data_use, drop_edit
 from torchlint.rules.evidence.torch_defaults import not_traced
 
 
@@ -81,7 +81,7 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     if evidence is None:
         return
     assumed = (is_tensor_by(evidence, node.value, context), not_traced(context))
-    fix = Fix("Drop `.data`", (dropped(node, context),), assumed)
+    fix = Fix("Drop `.data`", (drop_edit(node, context),), assumed)
     message = f"`{use.word}` is the same without `.data`: ask the tensor itself"
     yield Draft(node.attr, message, evidence.confidence, (evidence.why,), fix)
 

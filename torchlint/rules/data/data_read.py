@@ -102,11 +102,11 @@ from torchlint.rules.data.bare_operands import needs_no_detach, records_nothing
 from torchlint.rules.data.data_evidence import Evidence, is_tensor_by, tensor_evidence
 from torchlint.rules.data.data_use import (
     Use,
-    copied,
+    copy_source,
     data_use,
-    detached,
+    detach_edit,
     detached_owner,
-    dropped,
+    drop_edit,
     is_detached_behind,
     is_detaching,
 )
@@ -183,22 +183,22 @@ def _fix(node: cst.Attribute, evidence: Evidence, context: FileContext) -> Fix |
 def _detaching(node: cst.Attribute, context: FileContext) -> tuple[str, tuple[Edit, ...]]:
     """Return what is done about a ``.data``, and the edits: ``x.clone().data`` is detached before it is copied."""
     if is_detached_behind(node, context):
-        return "Drop `.data` before `.detach()`", (dropped(node, context),)
+        return "Drop `.data` before `.detach()`", (drop_edit(node, context),)
     if is_detaching(node.value, context):
-        return "Drop `.data` behind `.detach()`", (dropped(node, context),)
+        return "Drop `.data` behind `.detach()`", (drop_edit(node, context),)
     if needs_no_detach(node, context):
-        return "Drop `.data` where grad mode is off", (dropped(node, context),)
+        return "Drop `.data` where grad mode is off", (drop_edit(node, context),)
     if records_nothing(node, context):
-        return "Drop `.data` where no graph is recorded", (dropped(node, context),)
-    source = copied(node)
+        return "Drop `.data` where no graph is recorded", (drop_edit(node, context),)
+    source = copy_source(node)
     if source is not None and is_tensor(source, context).is_proven:
-        return "Detach before the copy", (context.insert_after(source, ".detach()"), dropped(node, context))
-    return "Replace `.data` with `.detach()`", (detached(node, context),)
+        return "Detach before the copy", (context.insert_after(source, ".detach()"), drop_edit(node, context))
+    return "Replace `.data` with `.detach()`", (detach_edit(node, context),)
 
 
 def _not_written_later(node: cst.Attribute, context: FileContext) -> Decision:
     """Decide whether nothing that somebody else may see is written through the value later."""
-    source, place = copied(node), context.python(node)
+    source, place = copy_source(node), context.python(node)
     if source is not None and is_tensor(source, context).is_proven:
         return NOT_WRITTEN_LATER.proven("it is a copy that nobody else holds")
     read = isinstance(place, ast.expr) and only_read(place, context)

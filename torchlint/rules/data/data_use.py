@@ -242,12 +242,12 @@ def _is_derived_from(node: cst.BaseExpression, context: FileContext) -> bool:
     )
 
 
-def detached(node: cst.Attribute, context: FileContext) -> Edit:
+def detach_edit(node: cst.Attribute, context: FileContext) -> Edit:
     """Write ``x.detach()`` for ``x.data``."""
     return context.replace(node.attr, "detach()")
 
 
-def copied(node: cst.Attribute) -> cst.BaseExpression | None:
+def copy_source(node: cst.Attribute) -> cst.BaseExpression | None:
     """Return what is copied right before a ``.data``, into memory of its own: ``x`` of ``x.clone().data``."""
     match node.value:
         case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value="clone")), lpar=[]):
@@ -255,7 +255,7 @@ def copied(node: cst.Attribute) -> cst.BaseExpression | None:
     return None
 
 
-def dropped(node: cst.Attribute, context: FileContext, instead: str = "") -> Edit:
+def drop_edit(node: cst.Attribute, context: FileContext, instead: str = "") -> Edit:
     """Write ``x`` for ``x.data``, with something behind it if asked for; a comment before the dot stays."""
     start = context.outer_span(node.value)[1]
     end = context.span(node.attr)[1]

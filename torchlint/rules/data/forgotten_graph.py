@@ -13,7 +13,7 @@ from torchlint.rules.evidence.tensor_proof import is_proven
 from torchlint.rules.evidence.tensor_uses import ALIKE
 
 
-def is_forgotten(node: ast.BinOp, context: FileContext) -> bool:
+def graph_ends_in_statement(node: ast.BinOp, context: FileContext) -> bool:
     """Whether the result of an operator goes through operators only into the values behind a tensor's `.data`."""
     value: ast.expr = node
     above = context.parent(value)

@@ -37,12 +37,12 @@ def asks_operators(names: frozenset[str]) -> bool:
     return bool(names) and names <= _COMPUTING_BUILTINS
 
 
-def looks(names: frozenset[str]) -> bool:
+def only_inspects(names: frozenset[str]) -> bool:
     """Whether a function makes numbers, arrays or a text of what it is given, and keeps nothing of a graph."""
     return bool(names) and all(each.startswith(_LOOKING) and each not in _NOT_LOOKING for each in names)
 
 
-def holds(names: frozenset[str]) -> bool:
+def keeps_unchanged(names: frozenset[str]) -> bool:
     """Whether a function keeps what it is given, or gives it back, and computes nothing with it."""
     return bool(names) and all(map(_holds, names))
 
@@ -54,7 +54,7 @@ def _holds(name: str) -> bool:
     return name.startswith(_HOLDING_FUNCTIONS) or (name.startswith(_HOLDING) and word[:1].isupper())
 
 
-def method_of_a_class(names: frozenset[str]) -> str | None:
+def unbound_method(names: frozenset[str]) -> str | None:
     """Return ``forward`` of ``torch.nn.Linear.forward``, a method that is called by its class; None for others."""
     if len(names) != 1:
         return None

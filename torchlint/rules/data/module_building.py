@@ -25,7 +25,7 @@ from torchlint.rules.data.computing_with_parts import (
     computes_while_building,
     computes_with_its_argument,
 )
-from torchlint.rules.data.constructor_calls import may_begin_again
+from torchlint.rules.data.constructor_calls import may_reinitialise
 from torchlint.rules.data.just_made import is_of_new_layer, made_before
 from torchlint.rules.evidence.called_definitions import Frame
 from torchlint.rules.evidence.local_bindings import are_of_torch
@@ -203,7 +203,7 @@ class _Building:
 
     @property
     def _is_begun_again(self) -> bool:
-        return may_begin_again(self._context.tree, self._context)
+        return may_reinitialise(self._context.tree, self._context)
 
     # ------------------------------------------------------------------ functions given to apply
     @cached_property

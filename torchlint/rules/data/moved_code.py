@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from torchlint.rules.api import LEGACY_DTYPES, FileContext, Kind, arguments_of, defines, leaf, operations
-from torchlint.rules.data.other_operands import answering
+from torchlint.rules.data.other_operands import operator_methods
 from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.tensor_proof import is_proven
 from torchlint.rules.evidence.tensor_uses import CALLING_BACK
@@ -131,9 +131,9 @@ class _Code:
     def _is_known_operator(self, node: ast.AST) -> bool:
         match node:
             case ast.BinOp(left=left, op=op, right=right) | ast.AugAssign(target=left, op=op, value=right):
-                return self._none_answers((left, right), answering(op))
+                return self._none_answers((left, right), operator_methods(op))
             case ast.Compare(left=left, ops=ops, comparators=others):
-                words = (word for each in ops for word in answering(each))
+                words = (word for each in ops for word in operator_methods(each))
                 return self._none_answers((left, *others), tuple(words))
             case ast.UnaryOp(op=op, operand=inner):
                 return self._none_answers((inner,), _UNARY[type(op)])

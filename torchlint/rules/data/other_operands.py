@@ -60,7 +60,7 @@ def keeps_nothing(other: ast.expr, operator: ast.operator | ast.cmpop, context: 
     return not _is_answered(operator, context) or (known.must(_OF_PYTHON) and is_proven(other, context))
 
 
-def adds_up(target: ast.expr, context: FileContext) -> bool:
+def adds_numbers(target: ast.expr, context: FileContext) -> bool:
     """Whether an augmented assignment reckons with its target: `rows += value` keeps in a list what it is given.
 
     What a name or an attribute holds after the first `+=` of a tensor says nothing of what it began with.
@@ -91,7 +91,7 @@ def is_indexed(base: ast.expr, context: FileContext) -> bool:
     return context.value(base).must(_INDEXED)
 
 
-def answering(operator: ast.operator | ast.cmpop) -> tuple[str, ...]:
+def operator_methods(operator: ast.operator | ast.cmpop) -> tuple[str, ...]:
     """Return the methods that may answer an operator, on either side of it."""
     words = _WORDS.get(type(operator), ())  # nothing answers `is`
     reflected = (f"__r{word}__" for word in words if isinstance(operator, ast.operator))
@@ -100,5 +100,5 @@ def answering(operator: ast.operator | ast.cmpop) -> tuple[str, ...]:
 
 def _is_answered(operator: ast.operator | ast.cmpop, context: FileContext) -> bool:
     """Whether a class of the project may answer an operator."""
-    methods = (*answering(operator), _PROTOCOL)
+    methods = (*operator_methods(operator), _PROTOCOL)
     return any(defines(context.source.utf8, each) or context.other_texts.defines(each) is not None for each in methods)

@@ -21,7 +21,16 @@ from torchlint.diagnostics.assumptions import (
 from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
 from torchlint.rules.api import FileContext, Kind, Mode, leaf, parameters, remembered, semantic_children
 from torchlint.rules.data.data_evidence import Evidence, tensor_evidence
-from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, detached, detached_owner, dropped, is_detaching
+from torchlint.rules.data.data_use import (
+    DataUse,
+    Use,
+    Way,
+    data_use,
+    detach_edit,
+    detached_owner,
+    drop_edit,
+    is_detaching,
+)
 from torchlint.rules.data.initial_values import initial_write
 from torchlint.rules.data.just_made import is_new_tensor
 from torchlint.rules.data.module_building import is_being_built, made_elsewhere
@@ -190,7 +199,7 @@ def repair(node: cst.Attribute, use: DataUse, evidence: Evidence, context: FileC
         return None
     if use.way is Way.INIT:
         assumed = (*_assumed(node, use, evidence, context), _result_not_used(use, context))
-        return Fix("Drop `.data`", (dropped(node, context),), assumed)
+        return Fix("Drop `.data`", (drop_edit(node, context),), assumed)
     if use.word in RESIZING and context.value(node.value).may_require_grad:
         return None
     if use.word in CALLING_BACK and context.value(node.value).may_require_grad:
@@ -241,8 +250,8 @@ def _replaced(node: cst.Attribute, evidence: Evidence, context: FileContext) -> 
     assumed = tuple(_of_a_new_tensor(node, evidence, context))
     owner = detached_owner(node.value, context)
     if owner is None:
-        return Fix("Replace `.data` with `.detach()`", (detached(node, context),), assumed)
-    return Fix("Drop `.data` behind `.detach()`", (dropped(node, context),), (*assumed, is_tensor(owner, context)))
+        return Fix("Replace `.data` with `.detach()`", (detach_edit(node, context),), assumed)
+    return Fix("Drop `.data` behind `.detach()`", (drop_edit(node, context),), (*assumed, is_tensor(owner, context)))
 
 
 def _in_block(statement: cst.SimpleStatementLine, context: FileContext) -> Fix | None:
@@ -428,7 +437,7 @@ _METHODS: dict[type[cst.BaseAugOp], str] = {
 
 def _drop(node: cst.Attribute, use: DataUse, context: FileContext) -> tuple[Edit, ...] | None:
     if use.way is not Way.AUGMENTED or _may_be_rebound(node.value, context):
-        return (dropped(node, context),)
+        return (drop_edit(node, context),)
     return _as_method(node, use, context)
 
 

@@ -11,8 +11,8 @@ from collections import defaultdict
 
 from torchlint.rules.api import FileContext, Kind, Mode, Value, arguments_of, children, operations, remembered
 from torchlint.rules.data.data_use import FORM_ATTRIBUTES, FORM_FUNCTIONS, FORM_METHODS, VIEW_ATTRIBUTES
-from torchlint.rules.data.forgotten_graph import is_forgotten
-from torchlint.rules.data.other_operands import adds_up, is_indexed, keeps_nothing
+from torchlint.rules.data.forgotten_graph import graph_ends_in_statement
+from torchlint.rules.data.other_operands import adds_numbers, is_indexed, keeps_nothing
 from torchlint.rules.data.read_by_numpy import is_read_by_numpy
 from torchlint.rules.evidence.called_definitions import bind
 from torchlint.rules.evidence.detached_proof import is_never_live
@@ -133,7 +133,7 @@ class _Reader:
                 return self._bound(above)
             case ast.AugAssign(op=op, target=target):
                 saves_nothing = isinstance(op, ast.Add | ast.Sub) or self._is_quiet(target)
-                return saves_nothing and adds_up(target, self._context)
+                return saves_nothing and adds_numbers(target, self._context)
             case ast.For(iter=iterable, target=ast.Name(id=word)):
                 return iterable is node and self._name(word, above)
         return False
@@ -162,7 +162,7 @@ class _Reader:
         if isinstance(above.op, ast.Mod) and isinstance(above.left, ast.Constant):  # "%f" % x
             return True
         is_saved = not (isinstance(above.op, ast.Add | ast.Sub) or self._is_quiet(other))
-        if is_saved and not is_forgotten(above, self._context):
+        if is_saved and not graph_ends_in_statement(above, self._context):
             return False
         return keeps_nothing(other, above.op, self._context)
 

@@ -110,7 +110,7 @@ def _is_maker(name: str, call: ast.Call, context: FileContext) -> bool:
     return owner in ("torch", "torch.autograd") and word in _NEW_FUNCTIONS
 
 
-def only_here(name: ast.Name, wrapping: ast.stmt, context: FileContext) -> bool:
+def has_no_other_reference(name: ast.Name, wrapping: ast.stmt, context: FileContext) -> bool:
     """Whether a local name holds a new object that no other name or container reaches when a statement rebinds it.
 
     Every other binding of it must be a new object or a ``DataLoader``'s batch, and what stands between must not store
@@ -119,7 +119,7 @@ def only_here(name: ast.Name, wrapping: ast.stmt, context: FileContext) -> bool:
     scope = _scope(name, context)
     if scope is None or isinstance(scope, ast.Module) or name.id in parameters(scope):
         return False
-    others = [use for use in uses(name.id, scope, context) if not _within(use, wrapping, context)]
+    others = [use for use in names_within(name.id, scope, context) if not _within(use, wrapping, context)]
     bindings = [use for use in others if isinstance(use.ctx, ast.Store)]
     if not all(_bound_to_new(use, context) for use in bindings) or not _anew(bindings, wrapping, context):
         return False
@@ -145,7 +145,9 @@ def never_changed(made: ast.expr, source: ast.expr, context: FileContext) -> boo
     if _augmented(source.id, scope, context):
         return False
     inside = set(ast.walk(made))
-    others = (use for use in uses(source.id, scope, context) if isinstance(use.ctx, ast.Load) and use not in inside)
+    others = (
+        use for use in names_within(source.id, scope, context) if isinstance(use.ctx, ast.Load) and use not in inside
+    )
     return not _shared_scope(source.id, scope, context) and all(is_read(use, context) for use in others)
 
 
@@ -209,7 +211,7 @@ def _name_is_read(target: ast.Name, context: FileContext, seen: Seen) -> bool:
     scope = _scope(target, context)
     if scope is None or isinstance(scope, ast.Module) or _shared_scope(target.id, scope, context):
         return False
-    loads = [use for use in uses(target.id, scope, context) if isinstance(use.ctx, ast.Load)]
+    loads = [use for use in names_within(target.id, scope, context) if isinstance(use.ctx, ast.Load)]
     return not _augmented(target.id, scope, context) and all(is_read(use, context, seen | {target.id}) for use in loads)
 
 
@@ -290,7 +292,7 @@ def _scope(node: ast.AST, context: FileContext) -> ast.FunctionDef | ast.AsyncFu
     return None
 
 
-def uses(name: str, scope: ast.AST, context: FileContext) -> list[ast.Name]:
+def names_within(name: str, scope: ast.AST, context: FileContext) -> list[ast.Name]:
     """Return where a name stands in a function or module, those of functions inside it counted."""
     return [each for each in context.inside(scope, ast.Name) if each.id == name]
 

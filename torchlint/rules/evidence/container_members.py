@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 import libcst as cst
 
 from torchlint.rules.api import FileContext, Function, Kind, leaf, parameters, positional_parameters, remembered
-from torchlint.rules.evidence.aliasing import uses
+from torchlint.rules.evidence.aliasing import names_within
 from torchlint.rules.evidence.local_bindings import NameBinding, bindings_of, is_instance, names_of
 from torchlint.rules.evidence.method_calls import call_of
 from torchlint.rules.evidence.object_attributes import attribute_values
@@ -176,7 +176,7 @@ class _Members:
         scope = self._context.scope_that_binds(name)
         if scope is None:
             return False
-        found = (each for each in uses(name.id, scope, self._context) if not isinstance(each.ctx, ast.Store))
+        found = (each for each in names_within(name.id, scope, self._context) if not isinstance(each.ctx, ast.Store))
         return all(self._is_plain(each, depth, scope) for each in found)
 
     # ------------------------------------------------------------------ uses

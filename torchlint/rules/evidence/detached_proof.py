@@ -23,7 +23,7 @@ from torchlint.rules.api import (
     operations,
     remembered,
 )
-from torchlint.rules.evidence.aliasing import INTEGRAL, SAME_OR_NEW_METHODS, is_read, uses
+from torchlint.rules.evidence.aliasing import INTEGRAL, SAME_OR_NEW_METHODS, is_read, names_within
 from torchlint.rules.evidence.kept_meaning import rebinding
 from torchlint.rules.evidence.local_bindings import (
     NameBinding,
@@ -208,7 +208,7 @@ class _Detached:
         here = set(places_of(name, self._context))
         return all(
             self._reads(use)
-            for use in uses(name.id, scope, self._context)
+            for use in names_within(name.id, scope, self._context)
             if isinstance(use.ctx, ast.Load)
             and use is not name
             and self._may_run_before(use, name)

@@ -34,9 +34,9 @@ from torchlint.rules.evidence.called_definitions import (
     shared_names,
     stores,
 )
+from torchlint.rules.evidence.class_members import copies_are_new, defines_for_all, may_be_computed
 from torchlint.rules.evidence.layer_arguments import kept_by_layer
 from torchlint.rules.evidence.object_attributes import Setting, in_force, put_into, settings
-from torchlint.rules.evidence.own_answers import answers, copies_are_new, may_answer
 
 _COPYING = frozenset({"torch.tensor", "torch.from_numpy"})
 """Functions whose result is new, whatever they are given."""
@@ -204,9 +204,9 @@ class Judge:
 
     def _is_answered(self, word: str) -> bool:
         """Whether the class of an object that was met may give something of its own by a name, such as a property."""
-        if self._has_any_class and may_answer(word, self.context):
+        if self._has_any_class and may_be_computed(word, self.context):
             return True
-        return any(answers(each, word) for each in self.classes)
+        return any(defines_for_all(each, word) for each in self.classes)
 
     def _is_new_object(self, node: ast.expr, frame: Frame) -> bool:
         """Whether an object is new and one whose parts are its own: a record of settings may hold what others made."""
@@ -452,7 +452,7 @@ class Made:
     def _settle(self, word: str | None) -> bool:
         found = list(self._settings(word))
         if word is not None:
-            if any(answers(each, word) for each in self.line):
+            if any(defines_for_all(each, word) for each in self.line):
                 return False
             if not any(each.whole and each.word == word for each, _ in found):
                 return self._is_of_layer(word)

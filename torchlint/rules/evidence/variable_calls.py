@@ -47,7 +47,7 @@ def last_name(node: cst.BaseExpression) -> cst.Name:
     return node.attr if isinstance(node, cst.Attribute) else cst.ensure_type(node, cst.Name)
 
 
-def read(call: cst.Call, context: FileContext) -> VariableCall | None:
+def variable_call(call: cst.Call, context: FileContext) -> VariableCall | None:
     """Read a call of ``Variable``; None where it is a call of something else."""
     if not names_variable(call.func, context):
         return None

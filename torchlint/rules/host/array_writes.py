@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from torchlint.rules.api import FileContext, parameters
-from torchlint.rules.evidence.aliasing import held_alone, uses
+from torchlint.rules.evidence.aliasing import held_alone, names_within
 from torchlint.rules.evidence.called_definitions import bind
 from torchlint.rules.evidence.method_calls import call_of
 from torchlint.rules.evidence.own_results import called_function
@@ -57,7 +57,7 @@ def _is_kept(name: ast.Name, call: ast.Call, context: FileContext) -> bool:
     scope = context.function_around(call)
     if scope is None or name.id in parameters(scope):
         return True
-    for use in uses(name.id, scope, context):
+    for use in names_within(name.id, scope, context):
         if isinstance(use.ctx, ast.Load):
             if use is not name and context.span(use)[0] > context.span(call)[1]:
                 return True
@@ -139,6 +139,6 @@ def _by_name(
 ) -> Iterator[ast.expr]:
     if (scope, word) in followed:
         return
-    for use in uses(word, scope, context):
+    for use in names_within(word, scope, context):
         if isinstance(use.ctx, ast.Load) or isinstance(context.parent(use), ast.AugAssign):
             yield from _writes(use, context, followed | {(scope, word)})

@@ -12,7 +12,7 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import IS_TENSOR, NO_GRADIENT_WANTED, NO_WRITE_WANTED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import UNKNOWN, Device, Draft, FileContext, Grad, Kind, Mode, Reason, Value, defines
-from torchlint.rules.data.data_use import detached, detaching_end
+from torchlint.rules.data.data_use import detach_edit, detaching_end
 from torchlint.rules.data.own_data import is_packed
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.expected_errors import error_not_expected
@@ -369,7 +369,7 @@ def _told_apart(found: Conversion, context: FileContext) -> Grade | None:
     return Grade(judged.confidence, (*judged.steps, told), judged.is_met_by_none)
 
 
-def half(found: Conversion) -> str:
+def missing_calls(found: Conversion) -> str:
     """Name what is missing, for a message."""
     return {
         (True, True): "`.detach()` and `.cpu()` are",
@@ -430,7 +430,7 @@ def _data_behind(receiver: cst.BaseExpression, context: FileContext) -> cst.Attr
 
 
 def _in_place_of_data(data: cst.Attribute, found: Conversion, context: FileContext) -> Fix:
-    edits = [detached(data, context)]
+    edits = [detach_edit(data, context)]
     if found.cpu:
         edits.append(context.insert_after(found.attribute.value, ".cpu()"))
     return Fix("Replace `.data` with `.detach()`", tuple(edits), (is_tensor(data.value, context),))

@@ -78,7 +78,7 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Severity
 from torchlint.rules.api import FileContext, Rule, Triggers
-from torchlint.rules.host.host_conversions import Conversion, drafts, half
+from torchlint.rules.host.host_conversions import Conversion, drafts, missing_calls
 
 _EXCLUDED = {
     (True, True): "may require grad or be on an accelerator",
@@ -88,7 +88,7 @@ _EXCLUDED = {
 
 
 def _message(found: Conversion, context: FileContext) -> str:
-    return f"`.numpy()` on a tensor that {_EXCLUDED[found.detach, found.cpu]}: {half(found)}"
+    return f"`.numpy()` on a tensor that {_EXCLUDED[found.detach, found.cpu]}: {missing_calls(found)}"
 
 
 RULE = Rule(

@@ -8,10 +8,10 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Edit
 from torchlint.rules.api import FileContext
-from torchlint.rules.evidence.aliasing import only_here
+from torchlint.rules.evidence.aliasing import has_no_other_reference
 from torchlint.rules.evidence.detached_proof import never_requires_grad_here
 from torchlint.rules.evidence.removal import without_statement
-from torchlint.rules.evidence.variable_calls import is_literal, read
+from torchlint.rules.evidence.variable_calls import is_literal, variable_call
 
 
 def removal(call: cst.Call, context: FileContext) -> tuple[Edit, ...] | None:
@@ -45,7 +45,7 @@ def _pairs(assignment: cst.Assign) -> list[tuple[cst.BaseExpression, cst.BaseExp
 def _binds_itself(target: cst.BaseExpression, value: cst.BaseExpression, context: FileContext) -> bool:
     match target, value:
         case cst.Name(value=word), cst.Call(args=[cst.Arg(value=cst.Name(value=same)) as data, *_]) if word == same:
-            wrapper = read(value, context)
+            wrapper = variable_call(value, context)
         case _:
             return False
     if wrapper is None or wrapper.data is not data or wrapper.volatile or not wrapper.plain:
@@ -56,7 +56,7 @@ def _binds_itself(target: cst.BaseExpression, value: cst.BaseExpression, context
     if not never_requires_grad_here(data.value, context) or not isinstance(name, ast.Name):
         return False
     statement = context.nearest(name, ast.stmt)
-    return statement is not None and only_here(name, statement, context)
+    return statement is not None and has_no_other_reference(name, statement, context)
 
 
 _ATOMS = (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.List, cst.ListComp)

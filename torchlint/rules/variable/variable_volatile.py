@@ -94,7 +94,7 @@ from torchlint.rules.evidence.finding_reasons import import_step, tensor_step
 from torchlint.rules.evidence.kept_meaning import callable_is_kept
 from torchlint.rules.evidence.removal import does_nothing, without
 from torchlint.rules.evidence.spelling import torch_name
-from torchlint.rules.evidence.variable_calls import VariableCall, brief, is_literal, read
+from torchlint.rules.evidence.variable_calls import VariableCall, brief, is_literal, variable_call
 
 _TRAINS = frozenset({"backward", "step", "zero_grad"})
 _EVALUATES = re.compile(
@@ -104,7 +104,7 @@ _EVALUATES = re.compile(
 
 def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a call of ``Variable`` that is given ``volatile``."""
-    wrapper = read(node, context)
+    wrapper = variable_call(node, context)
     if wrapper is None or wrapper.volatile is None:
         return
     code = brief(wrapper.volatile, context, "volatile")

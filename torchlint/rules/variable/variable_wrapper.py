@@ -126,7 +126,14 @@ from torchlint.rules.evidence.removal import does_nothing
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.tensor_subclasses import of_no_subclass
 from torchlint.rules.evidence.torch_defaults import detach_not_traced
-from torchlint.rules.evidence.variable_calls import VariableCall, brief, is_literal, last_name, names_variable, read
+from torchlint.rules.evidence.variable_calls import (
+    VariableCall,
+    brief,
+    is_literal,
+    last_name,
+    names_variable,
+    variable_call,
+)
 from torchlint.rules.variable.none_values import is_not_none
 from torchlint.rules.variable.unwrapping import removal, unwrap
 
@@ -147,7 +154,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if isinstance(node.func, cst.Name) and node.func.value == "map" and len(node.args) == 2:
         yield from _mapped(node.args[0].value, context)
         return
-    wrapper = read(node, context)
+    wrapper = variable_call(node, context)
     if wrapper is None or wrapper.volatile is not None:
         return
     message, fix = _judged(wrapper, context)

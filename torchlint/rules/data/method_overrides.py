@@ -1,4 +1,4 @@
-"""Which methods of a file's own classes may answer a call that looks like one of torch's or Python's."""
+"""Which methods of a file's own classes may run in the place of torch's or Python's."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _ANSWERED_BY = {"eval": frozenset({"eval", "train"})} | {word: frozenset({word, 
 """The methods by which torch answers others, for a module and for all that it holds."""
 
 
-def answers(word: str, context: FileContext) -> list[Function]:
+def overrides_of(word: str, context: FileContext) -> list[Function]:
     """Return what the file's own modules may have in the place of a method of ``nn.Module``."""
     words = _ANSWERED_BY.get(word, frozenset({word}))
-    return [each for each in methods(words, context) if _may_be_of_module(each, context)]
+    return [each for each in methods_named(words, context) if _may_be_of_module(each, context)]
 
 
-def methods(words: frozenset[str], context: FileContext) -> list[Function]:
+def methods_named(words: frozenset[str], context: FileContext) -> list[Function]:
     """Return the methods of some names that the file's classes define."""
 
     def find() -> list[Function]:
         return [each for owner in context.nodes(ast.ClassDef) for each in _defined(owner) if each.name in words]
 
-    return context.answer((methods, words), find)
+    return context.answer((methods_named, words), find)
 
 
 def _defined(owner: ast.ClassDef) -> Iterator[Function]:

@@ -1,4 +1,4 @@
-"""What the classes of a project answer in their own way: a copy that is none, a part that a property gives."""
+"""What the classes of a project define for all their objects: a copy of its own, a property in the place of a part."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def copies_are_new(_: ast.Module, context: FileContext) -> bool:
     return here.isdisjoint(_COPYING) and all(context.other_texts.defines(each) is None for each in _COPYING)
 
 
-def answers(owner: ast.ClassDef, word: str) -> bool:
+def defines_for_all(owner: ast.ClassDef, word: str) -> bool:
     """Whether a class gives something by a name to all its objects: a property, a method, a layer that they share."""
     defined = any(isinstance(each, _FUNCTIONS) and each.name == word for each in owner.body)
     return defined or is_kept_by_class(owner, word)
 
 
-def may_answer(word: str, context: FileContext) -> bool:
-    """Whether a class of the project may do so."""
-    here = any(answers(each, word) for each in context.nodes(ast.ClassDef))
+def may_be_computed(word: str, context: FileContext) -> bool:
+    """Whether a class of the project may give something by a name in its own way, by a property say."""
+    here = any(defines_for_all(each, word) for each in context.nodes(ast.ClassDef))
     return here or context.other_texts.computes(word) is not None
