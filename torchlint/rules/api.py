@@ -49,6 +49,7 @@ from torchlint.inference.query import Analysis
 from torchlint.inference.sample import Asked, CallerEvidence, EvidenceLevel, SampledCall
 from torchlint.source.text import Source
 from torchlint.syntax.ast_index import AstIndex, Function, Node, children
+from torchlint.syntax.blocks import block_with, blocks_of, earlier_in_block
 from torchlint.syntax.cst import Bridge, Definition, semantic_children
 from torchlint.syntax.places import root_of_name, root_of_place
 from torchlint.syntax.signatures import (
@@ -439,9 +440,9 @@ __all__ = [
     "GRAD_MODE_DECORATORS", "LEGACY_DTYPES", "LOSSES", "MODEL_WORD", "PAIRS", "PAIRS_WITH_DIM", "SCOPES",
     "TENSOR_TYPE", "UNKNOWN", "UNLIKE", "Asked", "AstIndex", "CallerEvidence", "Device", "Draft", "Dtype",
     "EvidenceLevel", "FileContext", "Function", "Grad", "Kind", "Loop", "Mode", "Reason", "Rule", "Triggers",
-    "Value", "arguments_of", "asks_for_none", "binds_initialisers", "canonical", "children", "decorators_of",
-    "deferred_around", "defines", "first_parameter", "import_bindings", "is_static", "last_word_of_name",
-    "leaf", "names_other_accelerators", "operations", "parameters", "plain_parameters",
-    "positional_parameters", "records_traces", "remembered", "root_of_name", "root_of_place", "runs_later",
-    "seems_device", "semantic_children", "traces_or_scripts", "unpacks",
+    "Value", "arguments_of", "asks_for_none", "binds_initialisers", "block_with", "blocks_of", "canonical",
+    "children", "decorators_of", "deferred_around", "defines", "earlier_in_block", "first_parameter",
+    "import_bindings", "is_static", "last_word_of_name", "leaf", "names_other_accelerators", "operations",
+    "parameters", "plain_parameters", "positional_parameters", "records_traces", "remembered", "root_of_name",
+    "root_of_place", "runs_later", "seems_device", "semantic_children", "traces_or_scripts", "unpacks",
 ]  # fmt: skip

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from torchlint.diagnostics.model import Edit
+from torchlint.syntax.blocks import block_with
 from torchlint.verify import allowed
 from torchlint.verify.reading import FileText, Step, children, follow
 
@@ -216,8 +217,9 @@ def _always_before(reading: FileText, one: ast.stmt, other: ast.stmt) -> bool:
     if above not in around:
         return False
     holder = around[around.index(above) - 1]
-    block = next((b for b in (getattr(above, name, []) for name in ("body", "orelse", "finalbody")) if one in b), [])
-    return holder in block and not any(isinstance(each, _LOOPS) for each in around[: around.index(above)])
+    return holder in block_with(one, above) and not any(
+        isinstance(each, _LOOPS) for each in around[: around.index(above)]
+    )
 
 
 def _untouched(home: ast.AST, made: ast.Assign, users: list[ast.stmt]) -> bool:

@@ -24,6 +24,7 @@ from torchlint.inference.program.imports import (
     star_modules,
 )
 from torchlint.syntax.ast_index import AstIndex, children
+from torchlint.syntax.blocks import blocks_of
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
@@ -208,8 +209,8 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     for statement in body:
         yield statement
         if not isinstance(statement, _DEFINITIONS):
-            for part in ("body", "orelse", "finalbody"):
-                yield from _statements(getattr(statement, part, []))
+            for block in blocks_of(statement):
+                yield from _statements(block)
             for inner in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
                 yield from _statements(inner.body)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from torchlint.inference.program.device_makers import imported
 from torchlint.inference.program.spelled_calls import text_of
 from torchlint.syntax.ast_index import AstIndex
+from torchlint.syntax.blocks import blocks_of
 
 _OWN = frozenset({"self", "cls"})
 _REGISTERING = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})
@@ -122,8 +123,7 @@ def _of_block(block: ast.If | ast.Try | ast.With | ast.For | ast.While) -> Itera
     targets += [block.target] if isinstance(block, ast.For) else []
     yield from (each.id for one in targets for each in ast.walk(one) if isinstance(each, ast.Name))
     handlers = block.handlers if isinstance(block, ast.Try) else []
-    parts = (getattr(block, part, []) for part in ("body", "orelse", "finalbody"))
-    for body in (*parts, *(each.body for each in handlers)):
+    for body in (*blocks_of(block), *(each.body for each in handlers)):
         yield from _of_body(body)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.rules.api import FileContext, remembered, root_of_name, runs_later
+from torchlint.rules.api import FileContext, earlier_in_block, remembered, root_of_name, runs_later
 from torchlint.rules.data.kept_in_statement import is_kept_by_nobody
 from torchlint.rules.data.run_out_of_sight import QUIET_METHODS, may_be_run
 from torchlint.rules.evidence.made_here import kept_arguments
@@ -84,7 +84,7 @@ def _made_above(word: str, statement: ast.stmt, context: FileContext) -> ast.Cal
     held = _held(word, context)
     while here is not None:
         above = context.parent(here)
-        earlier = _earlier(here, above)
+        earlier = earlier_in_block(here, above)
         for before in reversed(earlier):
             if before not in held:
                 continue
@@ -114,14 +114,6 @@ def _held(word: str, context: FileContext) -> dict[ast.stmt, list[ast.Name]]:
         return found
 
     return context.answer((_held, word), find)
-
-
-def _earlier(statement: ast.stmt, above: ast.AST | None) -> list[ast.stmt]:
-    for field in ("body", "orelse", "finalbody"):
-        block = getattr(above, field, None)
-        if isinstance(block, list) and statement in block:
-            return block[: block.index(statement)]
-    return []
 
 
 def _uses(word: str, node: ast.AST, context: FileContext) -> list[ast.Name]:

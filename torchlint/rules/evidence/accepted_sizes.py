@@ -13,7 +13,7 @@ from itertools import islice
 
 import libcst as cst
 
-from torchlint.rules.api import FileContext, Kind
+from torchlint.rules.api import FileContext, Kind, earlier_in_block
 from torchlint.rules.evidence.container_members import doubt_of_taken
 from torchlint.rules.evidence.legacy_types import tensor_type
 from torchlint.rules.evidence.local_bindings import names_of
@@ -98,11 +98,8 @@ def _before(node: ast.AST, context: FileContext) -> Iterator[ast.expr]:
     for above in context.ancestors(node):
         if isinstance(below, ast.stmt):
             yield from _headed(above, below)
-            for word in ("body", "orelse", "finalbody"):
-                block: Sequence[ast.AST] = getattr(above, word, None) or ()
-                if isinstance(block, list) and below in block:
-                    for earlier in block[: block.index(below)]:
-                        yield from _headed(earlier)
+            for earlier in earlier_in_block(below, above):
+                yield from _headed(earlier)
         if isinstance(above, (*_FUNCTIONS, *_CLOSED, ast.ClassDef)):
             return
         below = above

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
-from torchlint.rules.api import GRAD_MODES, FileContext, Function, Loop, defines, remembered
+from torchlint.rules.api import GRAD_MODES, FileContext, Function, Loop, blocks_of, defines, remembered
 from torchlint.rules.evidence.local_bindings import names_of, places_of
 from torchlint.rules.evidence.torch_layers import COMPUTING, constructed_layers
 
@@ -126,7 +126,7 @@ def _comes_before(use: ast.Name, name: ast.Name, context: FileContext) -> bool:
     if statement is None or any(isinstance(each, _LATER) for each in _below(around, scope)):
         return False
     for first in (statement, *_grad_blocks(statement, context)):
-        for block in _blocks(context.parent(first)):
+        for block in blocks_of(context.parent(first)):
             begin = next((at for at, each in enumerate(block) if each is first), None)
             end = next((at for at, each in enumerate(block) if each in around), None)
             if begin is not None and end is not None and begin < end:
@@ -163,13 +163,6 @@ def _grad_blocks(statement: ast.stmt, context: FileContext) -> Iterator[ast.With
             if not names or not names <= GRAD_MODES:
                 return
         yield above
-
-
-def _blocks(node: ast.AST | None) -> Iterator[list[ast.stmt]]:
-    for field in ("body", "orelse", "finalbody"):
-        block = getattr(node, field, None)
-        if isinstance(block, list):
-            yield block
 
 
 def _is_bound_between(

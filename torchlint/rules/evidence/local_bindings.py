@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from torchlint.rules.api import SCOPES, FileContext, Loop, deferred_around, remembered, root_of_name
+from torchlint.rules.api import SCOPES, FileContext, Loop, blocks_of, deferred_around, remembered, root_of_name
 
 
 def names_of(node: ast.expr, context: FileContext) -> frozenset[str]:
@@ -224,9 +224,7 @@ _Guards = list[tuple[int, ast.expr, bool]]
 def _guards(node: ast.AST, context: FileContext) -> list[tuple[list[ast.stmt], _Guards]]:  # noqa: ARG001
     """Return the blocks of a statement, each with its statements behind which a test has one outcome."""
     found: list[tuple[list[ast.stmt], _Guards]] = []
-    for block in (getattr(node, word, None) for word in ("body", "orelse", "finalbody")):
-        if not isinstance(block, list) or not block:
-            continue
+    for block in blocks_of(node):
         guards: _Guards = []
         for at, each in enumerate(block):
             match each:

@@ -12,6 +12,7 @@ from torchlint.rules.api import (
     FileContext,
     Function,
     arguments_of,
+    block_with,
     decorators_of,
     first_parameter,
     remembered,
@@ -419,8 +420,7 @@ def _is_sure(at: ast.AST, until: ast.AST, blocks: set[ast.AST | None], context: 
         return False
     path = [until, *context.ancestors(until)]
     below = path[path.index(block) - 1] if block in path else None
-    names = ("body", "orelse", "finalbody")
-    return any(at in lines and below in lines for lines in (getattr(block, each, None) or () for each in names))
+    return below in block_with(at, block)
 
 
 def _rows(at: ast.AST, until: ast.AST, context: FileContext) -> list[float]:

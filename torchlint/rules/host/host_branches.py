@@ -6,13 +6,20 @@ import ast
 import re
 from collections.abc import Iterator
 
-from torchlint.rules.api import Device, FileContext, Kind, names_other_accelerators, remembered
+from torchlint.rules.api import (
+    Device,
+    FileContext,
+    Kind,
+    block_with,
+    earlier_in_block,
+    names_other_accelerators,
+    remembered,
+)
 from torchlint.rules.evidence.local_bindings import are_of_torch
 
 _Test = ast.If | ast.IfExp
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
-_BLOCKS = ("body", "orelse", "finalbody")
 
 
 def host_test(call: ast.Call, context: FileContext) -> ast.expr | None:
@@ -40,12 +47,9 @@ def _branches(call: ast.Call, context: FileContext) -> Iterator[tuple[ast.expr, 
             body, orelse = _listed(above.body), _listed(above.orelse)
             is_met = below in body
             yield above.test, is_met, orelse if is_met else body
-        for field in _BLOCKS:
-            block = getattr(above, field, None)
-            if isinstance(block, list) and below in block:
-                for before in _leaving(block, context):
-                    if before.lineno < below.lineno:  # type: ignore[attr-defined]  # a statement, as all of a block are
-                        yield before.test, False, _listed(before.body)
+        earlier = earlier_in_block(below, above)
+        leaving = _leaving(block_with(below, above), context) if earlier else []
+        yield from ((each.test, False, _listed(each.body)) for each in leaving if each in earlier)
         if isinstance(above, _SCOPES):
             return
         below = above

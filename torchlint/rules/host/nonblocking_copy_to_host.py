@@ -73,7 +73,7 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import MAY_WAIT, NO_OWN_METHOD, Decision
 from torchlint.diagnostics.model import Confidence, Fix, Severity
-from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers, Value
+from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers, Value, block_with
 from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.finding_reasons import tensor_step
 from torchlint.rules.evidence.removal import without
@@ -196,14 +196,9 @@ def _is_waited_for(node: cst.Call, context: FileContext) -> bool:
 
 def _behind(statement: ast.stmt, context: FileContext) -> list[ast.stmt]:
     """Return the statements that follow one in its block; what they define runs at another time."""
-    block = context.parent(statement)
-    for body in (getattr(block, each, []) for each in ("body", "orelse", "finalbody")):
-        if statement in body:
-            later = body[body.index(statement) + 1 :]
-            return [
-                each for each in later if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-            ]
-    return []
+    block = block_with(statement, context.parent(statement))
+    later = block[block.index(statement) + 1 :] if block else []
+    return [each for each in later if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)]
 
 
 def _waits(call: ast.Call, context: FileContext) -> bool:
