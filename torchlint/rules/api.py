@@ -51,10 +51,11 @@ from torchlint.source.text import Source
 from torchlint.syntax.ast_index import AstIndex, Function, Node, children
 from torchlint.syntax.blocks import block_with, blocks_of, earlier_in_block
 from torchlint.syntax.cst import Bridge, Definition, semantic_children
-from torchlint.syntax.places import root_of_name, root_of_place
+from torchlint.syntax.places import root_of_name, root_of_place, word_of
 from torchlint.syntax.signatures import (
     arguments_of,
     decorators_of,
+    defaults_of,
     first_parameter,
     is_static,
     parameters,
@@ -185,6 +186,11 @@ class FileContext:
     def nodes(self, kind: type[Node]) -> list[Node]:
         """Return the file's nodes of a type."""
         return self._index.nodes(kind)
+
+    @property
+    def imports(self) -> list[ast.Import | ast.ImportFrom]:
+        """The file's import statements, ``import x`` before ``from x import y``."""
+        return self._index.imports
 
     def holds(self, node: ast.AST) -> bool:
         """Whether a node is one of this file's."""
@@ -441,8 +447,9 @@ __all__ = [
     "TENSOR_TYPE", "UNKNOWN", "UNLIKE", "Asked", "AstIndex", "CallerEvidence", "Device", "Draft", "Dtype",
     "EvidenceLevel", "FileContext", "Function", "Grad", "Kind", "Loop", "Mode", "Reason", "Rule", "Triggers",
     "Value", "arguments_of", "asks_for_none", "binds_initialisers", "block_with", "blocks_of", "canonical",
-    "children", "decorators_of", "deferred_around", "defines", "earlier_in_block", "first_parameter",
-    "import_bindings", "is_static", "last_word_of_name", "leaf", "names_other_accelerators", "operations",
-    "parameters", "plain_parameters", "positional_parameters", "records_traces", "remembered", "root_of_name",
-    "root_of_place", "runs_later", "seems_device", "semantic_children", "traces_or_scripts", "unpacks",
+    "children", "decorators_of", "defaults_of", "deferred_around", "defines", "earlier_in_block",
+    "first_parameter", "import_bindings", "is_static", "last_word_of_name", "leaf",
+    "names_other_accelerators", "operations", "parameters", "plain_parameters", "positional_parameters",
+    "records_traces", "remembered", "root_of_name", "root_of_place", "runs_later", "seems_device",
+    "semantic_children", "traces_or_scripts", "unpacks", "word_of",
 ]  # fmt: skip

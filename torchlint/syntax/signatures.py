@@ -57,3 +57,11 @@ def arguments_of(call: ast.Call) -> list[ast.expr]:
 def unpacks(call: ast.Call) -> bool:
     """Whether a call hands over what stands in a sequence or a dictionary: ``f(*given)``, ``f(**given)``."""
     return any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords)
+
+
+def defaults_of(function: Function | ast.Lambda) -> dict[ast.arg, ast.expr]:
+    """Return the defaults of the parameters that have one, in their order."""
+    positional, given = positional_parameters(function), function.args
+    found = dict(zip(positional[len(positional) - len(given.defaults) :], given.defaults, strict=True))
+    by_keyword = zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    return found | {each: default for each, default in by_keyword if default is not None}

@@ -44,7 +44,7 @@ from torchlint.inference.program.forward_hooks import is_output
 from torchlint.inference.program.module_files import is_test
 from torchlint.syntax.ast_index import AstIndex, Function
 from torchlint.syntax.places import root_of_name
-from torchlint.syntax.signatures import decorator_words, positional_parameters
+from torchlint.syntax.signatures import decorator_words, defaults_of, positional_parameters
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
@@ -63,17 +63,16 @@ class Binding:
 
     def bind(self, receiver: Value | None, first: str | None) -> None:
         """Bind all arguments; ``first`` is the name of ``self``, which is ``receiver`` where that is known."""
-        args = self.function.args
-        positional = [*args.posonlyargs, *args.args]
+        args, defaults = self.function.args, defaults_of(self.function)
+        positional = positional_parameters(self.function)
         bound = 0
         if first is not None:
             self.env.assign(first, receiver or self.file.classes.self_value(self.function))
             bound = 1
-        defaults = [None] * (len(positional) - len(args.defaults)) + list(args.defaults)
         for index, argument in enumerate(positional[bound:]):
-            self.env.assign(argument.arg, self._argument(argument, defaults[bound + index], index))
-        for argument, default in zip(args.kwonlyargs, args.kw_defaults, strict=True):
-            self.env.assign(argument.arg, self._argument(argument, default, -1))
+            self.env.assign(argument.arg, self._argument(argument, defaults.get(argument), index))
+        for argument in args.kwonlyargs:
+            self.env.assign(argument.arg, self._argument(argument, defaults.get(argument), -1))
         if args.vararg:
             given = self.given
             rest = given.positional[len(positional) - bound :] if given and not given.starred else None

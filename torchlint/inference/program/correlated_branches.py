@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from torchlint.inference.program.bindings import BINDING, Loop, bound, declared, naming, own
 from torchlint.inference.program.imports import CHANGES, changed_in_place, path_of
 from torchlint.syntax.ast_index import AstIndex, Function, children
-from torchlint.syntax.signatures import parameters
+from torchlint.syntax.signatures import defaults_of, parameters, plain_parameters
 
 
 @dataclass(frozen=True)
@@ -361,14 +361,12 @@ def _flag_of(index: AstIndex, name: ast.Name) -> bool | None:
 
 def _truth_values_given(function: Function) -> set[str]:
     """Return the parameters that are truth values, by their annotation or their default."""
-    args = function.args
-    positional = [*args.posonlyargs, *args.args]
-    defaults = [*([None] * (len(positional) - len(args.defaults))), *args.defaults, *args.kw_defaults]
+    defaults = defaults_of(function)
     return {
         each.arg
-        for each, default in zip([*positional, *args.kwonlyargs], defaults, strict=True)
+        for each in plain_parameters(function)
         if (isinstance(each.annotation, ast.Name) and each.annotation.id == "bool")
-        or (isinstance(default, ast.Constant) and isinstance(default.value, bool))
+        or (isinstance(default := defaults.get(each), ast.Constant) and isinstance(default.value, bool))
     }
 
 

@@ -45,7 +45,7 @@ from torchlint.inference.program.spelled_calls import (
     text_of,
 )
 from torchlint.syntax.ast_index import Function
-from torchlint.syntax.signatures import arguments_of
+from torchlint.syntax.signatures import arguments_of, defaults_of
 
 SETTING = ("vars", "__dict__", "setattr", "__setattr__")
 """Words of code that sets attributes without naming them as such."""
@@ -197,14 +197,8 @@ class NoneFlow(TextDefinitions):
             self._give((RESULT, word), flow)
 
     def _defaults(self, function: Function | ast.Lambda) -> None:
-        given = function.args
-        positional = [*given.posonlyargs, *given.args]
-        for each, default in (
-            *zip(positional[::-1], given.defaults[::-1], strict=False),
-            *zip(given.kwonlyargs, given.kw_defaults, strict=True),
-        ):
-            if default is not None:
-                self._give(self._place_of_parameter(function, each.arg), self.sources(default))
+        for each, default in defaults_of(function).items():
+            self._give(self._place_of_parameter(function, each.arg), self.sources(default))
         if isinstance(function, Function) and ends_without_value(function, self.index):
             self._give((RESULT, function.name), Sources(frozenset({NONE})))
 

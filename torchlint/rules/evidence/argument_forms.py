@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchlint.rules.api import FileContext, Kind
-from torchlint.rules.evidence.called_definitions import defaults
+from torchlint.rules.api import FileContext, Kind, defaults_of
 from torchlint.rules.evidence.object_attributes import attribute_values
 
 _RESHAPING = frozenset("flatten ravel reshape squeeze swapaxes transpose".split())
@@ -59,4 +58,4 @@ def _defaults(place: ast.expr, context: FileContext) -> Iterator[ast.expr | None
 
 def _default_of(parameter: ast.arg, context: FileContext) -> ast.expr | None:
     function = context.function_around(parameter)
-    return next((default for word, default in defaults(function) if word == parameter.arg), None) if function else None
+    return defaults_of(function).get(parameter) if function is not None else None

@@ -11,6 +11,7 @@ from torchlint.rules.api import (
     FileContext,
     Function,
     Kind,
+    defaults_of,
     first_parameter,
     parameters,
     plain_parameters,
@@ -36,18 +37,7 @@ def is_settings(word: str) -> bool:
 
 def has_plain_default(function: Function, word: str) -> bool:
     """Whether a parameter's default is a number, a text, or a literal of these: not ``None``."""
-    return any(name == word and _is_plain(default) for name, default in defaults(function))
-
-
-def defaults(function: Function) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the parameters of a function that have a default, each with it."""
-    arguments = function.args
-    positional = [*arguments.posonlyargs, *arguments.args]
-    first = len(positional) - len(arguments.defaults)
-    yield from ((each.arg, default) for each, default in zip(positional[first:], arguments.defaults, strict=True))
-    for each, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-        if default is not None:
-            yield each.arg, default
+    return any(each.arg == word and _is_plain(default) for each, default in defaults_of(function).items())
 
 
 def _is_plain(node: ast.expr) -> bool:
@@ -150,7 +140,8 @@ def bind(call: ast.Call, function: Function, method: bool) -> dict[str, ast.expr
     found |= {each.arg: each.value for each in call.keywords if each.arg is not None and each.arg in known}
     if unpacks(call):
         return found
-    return {word: default for word, default in defaults(function) if isinstance(default, ast.Constant)} | found
+    told = {each.arg: default for each, default in defaults_of(function).items() if isinstance(default, ast.Constant)}
+    return told | found
 
 
 def bound_to(name: ast.Name, context: FileContext) -> ast.expr | None:

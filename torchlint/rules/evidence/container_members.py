@@ -11,7 +11,16 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
-from torchlint.rules.api import FileContext, Function, Kind, leaf, parameters, positional_parameters, remembered
+from torchlint.rules.api import (
+    FileContext,
+    Function,
+    Kind,
+    leaf,
+    parameters,
+    positional_parameters,
+    remembered,
+    word_of,
+)
 from torchlint.rules.evidence.aliasing import names_within
 from torchlint.rules.evidence.local_bindings import NameBinding, bindings_of, is_instance, names_of
 from torchlint.rules.evidence.method_calls import call_of
@@ -353,7 +362,7 @@ def _methods(function: Function, context: FileContext) -> list[ast.Attribute]:
 
 def _returned(function: ast.expr, context: FileContext) -> Iterator[ast.expr]:
     """Yield what the plain functions of a file return that a call by a name may be one of."""
-    word = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    word = word_of(function)
     for each in context.nodes(ast.FunctionDef):
         if each.name == word and not each.decorator_list:
             own = (node for node in context.within(each) if context.function_around(node) is each)

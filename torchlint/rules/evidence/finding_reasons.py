@@ -44,10 +44,9 @@ def import_step(node: cst.BaseExpression, context: FileContext) -> str:
         place = place.value
     if not isinstance(place, ast.Name):
         return said
-    imports: list[ast.ImportFrom | ast.Import] = [*context.nodes(ast.ImportFrom), *context.nodes(ast.Import)]
     binding = {
         each.lineno
-        for each in imports
+        for each in context.imports
         for alias in each.names
         if (alias.asname or alias.name.partition(".")[0]) == place.id
     }

@@ -66,8 +66,7 @@ def _defined(name: ast.Name, context: FileContext) -> ast.stmt | None:
 def _definitions(tree: ast.Module, context: FileContext) -> dict[str, ast.stmt]:
     """Return the functions and classes at a module's level whose name nothing else in the file binds."""
     defined = [each for each in tree.body if isinstance(each, _DEFINITIONS)]
-    imports: list[ast.Import | ast.ImportFrom] = [*context.nodes(ast.Import), *context.nodes(ast.ImportFrom)]
-    aliases = [alias.asname or alias.name for each in imports for alias in each.names]
+    aliases = [alias.asname or alias.name for each in context.imports for alias in each.names]
     if "*" in aliases:
         return {}
     others = {alias.partition(".")[0] for alias in aliases}

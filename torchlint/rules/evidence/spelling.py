@@ -169,9 +169,7 @@ def _inside(
 
 def _imports(context: FileContext, around: set[ast.AST]) -> list[_Import]:
     """Return the imports that have run where the text is written, those of the module itself first."""
-    found: list[_Import] = [*context.nodes(ast.Import), *context.nodes(ast.ImportFrom)]
-    found.sort(key=context.span)
-    return [each for each in found if _counts(context, each, around)]
+    return [each for each in sorted(context.imports, key=context.span) if _counts(context, each, around)]
 
 
 def _imported(imports: list[_Import], name: str) -> list[tuple[str, str]]:

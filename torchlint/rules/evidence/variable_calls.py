@@ -86,9 +86,8 @@ def _imported(node: cst.BaseExpression, context: FileContext) -> bool:
 def _imports_alone(_: ast.Module, context: FileContext) -> dict[str, frozenset[str]]:
     """Return what each name means that imports bind and nothing else."""
     other = context.bound_otherwise
-    imports: list[ast.Import | ast.ImportFrom] = [*context.nodes(ast.Import), *context.nodes(ast.ImportFrom)]
     meant: dict[str, frozenset[str]] = {}
-    for bound, value in (each for node in imports for each in import_bindings(node) if each[0] not in other):
+    for bound, value in (each for node in context.imports for each in import_bindings(node) if each[0] not in other):
         meant[bound] = meant.get(bound, frozenset()) | value.names
     return meant
 

@@ -193,9 +193,8 @@ def _asked_by(function: cst.BaseExpression, context: FileContext) -> _Role | Non
 
 def _is_bound(word: str, context: FileContext) -> bool:
     """Whether the file gives a name of Python's a meaning of its own."""
-    imports: list[ast.Import | ast.ImportFrom] = [*context.nodes(ast.Import), *context.nodes(ast.ImportFrom)]
     return word in context.bound_otherwise or any(
-        word == bound for node in imports for bound, _ in import_bindings(node)
+        word == bound for node in context.imports for bound, _ in import_bindings(node)
     )
 
 
