@@ -380,17 +380,22 @@ def _visit(
         context = FileContext(definition, known, answers, standing)
         for entry in entries:
             try:
-                for kind, visit in rule_modules.load(entry.code).visit.items():
-                    for node in definition.by_type.get(kind, ()):
-                        drafts = [_settled(each, context, resting_on_torch) for each in visit(node, context)]
-                        found = [_finding(entry, draft, definition, layout) for draft in drafts]
-                        findings += [each for each in found if known.is_run(each.start)]
+                for drafts in _drafts(entry, definition, context):
+                    settled = [_settled(each, context, resting_on_torch) for each in drafts]
+                    found = [_finding(entry, draft, definition, layout) for draft in settled]
+                    findings += [each for each in found if known.is_run(each.start)]
             except RecursionError:
                 raise
             except Exception as error:  # noqa: BLE001 - one crashing rule never takes the run down
                 troubles.setdefault(entry.code, _crash(definition.source, entry, error))
     answers.clear()  # some of them hold what asked for them
     return findings, troubles
+
+
+def _drafts(entry: RuleMetadata, definition: Definition, context: FileContext) -> Iterator[list[Draft]]:
+    """Yield what a rule says of each node of a region."""
+    for kind, visit in rule_modules.load(entry.code).visit.items():
+        yield from (list(visit(node, context)) for node in definition.by_type.get(kind, ()))
 
 
 def _settled(draft: Draft, context: FileContext, settle: Callable[[Fix, FileContext], Fix]) -> Draft:

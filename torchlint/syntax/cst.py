@@ -282,12 +282,10 @@ class Bridge:
     @cached_property
     def _by_text(self) -> dict[str, ast.expr]:
         found: dict[str, ast.expr] = {}
-        for statement in self._definition.region.statements:
-            for string in ast.walk(statement):
-                if isinstance(string, ast.JoinedStr):
-                    for node in ast.walk(string):
-                        if isinstance(node, ast.expr):
-                            found.setdefault(ast.unparse(node), node)
+        nodes = (each for statement in self._definition.region.statements for each in ast.walk(statement))
+        for node in (inner for each in nodes if isinstance(each, ast.JoinedStr) for inner in ast.walk(each)):
+            if isinstance(node, ast.expr):
+                found.setdefault(ast.unparse(node), node)
         return found
 
     def python(self, node: cst.CSTNode) -> ast.expr | None:

@@ -118,13 +118,12 @@ def _named_once(index: AstIndex) -> dict[str, ast.expr]:
     found: dict[str, ast.expr] = {}
     for node in index.nodes(ast.Assign):
         match node.targets:
-            case [ast.Name(id=word)] if times[word] == 1:
+            case [ast.Name(id=word)]:
                 found[word] = node.value
             case [ast.Tuple(elts=parts) | ast.List(elts=parts)]:
-                for place, part in enumerate(parts):
-                    if isinstance(part, ast.Name) and times[part.id] == 1:
-                        found[part.id] = ast.Subscript(node.value, ast.Constant(place), ast.Load())
-    return found
+                names = ((place, part.id) for place, part in enumerate(parts) if isinstance(part, ast.Name))
+                found |= {word: ast.Subscript(node.value, ast.Constant(at), ast.Load()) for at, word in names}
+    return {word: value for word, value in found.items() if times[word] == 1}
 
 
 def _decided(test: ast.expr, names: dict[str, ast.expr]) -> bool | None:

@@ -62,13 +62,12 @@ def is_given_tensor(node: cst.Attribute, context: FileContext) -> bool:
 def _iterated(name: ast.Name, context: FileContext) -> str | None:
     """Return the name over which a comprehension that binds a name goes."""
     for above in context.ancestors(name):
-        if isinstance(above, _COMPREHENSIONS):
-            for each in above.generators:
-                match each:
-                    case ast.comprehension(target=ast.Name(id=bound), iter=ast.Name(id=word)) if bound == name.id:
-                        return word
-        elif isinstance(above, ast.stmt):
+        if isinstance(above, ast.stmt):
             return None
+        for each in above.generators if isinstance(above, _COMPREHENSIONS) else ():
+            match each:
+                case ast.comprehension(target=ast.Name(id=bound), iter=ast.Name(id=word)) if bound == name.id:
+                    return word
     return None
 
 

@@ -39,6 +39,8 @@ _MULTIPLYING_LAYERS = frozenset("torch.nn.Linear torch.nn.Conv1d torch.nn.Conv2d
 """What computes in the dtype of autocast."""
 _AUTOCAST = frozenset(f"torch.{place}autocast" for place in ("", "amp.", "cuda.amp.", "cpu.amp."))
 _DEEPEST = 12
+_MODELS = (ast.Name, ast.Attribute)
+"""How code spells a model that it asks for something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,23 +184,18 @@ def _states(scope: ast.AST, context: FileContext) -> dict[str, list[tuple[bool, 
     found: dict[str, list[tuple[bool, ast.expr]]] = {}
     whole = context.inside(scope, ast.Assign) if isinstance(scope, ast.ClassDef) else context.own(scope, ast.Assign)
     asked = context.inside(scope, ast.Expr) if isinstance(scope, ast.ClassDef) else context.own(scope, ast.Expr)
-    for made in whole:
-        for target in made.targets:
-            if isinstance(target, ast.Name | ast.Attribute):
-                told = _told(made.value, ast.unparse(target), context)
-                if told is not None:
-                    found.setdefault(ast.unparse(target), []).append(
-                        (told and not _may_not_run(made, context), made.value)
-                    )
+    targets = ((made, ast.unparse(each)) for made in whole for each in made.targets if isinstance(each, _MODELS))
+    for made, model in targets:
+        if (told := _told(made.value, model, context)) is not None:
+            found.setdefault(model, []).append((told and not _may_not_run(made, context), made.value))
     for each in asked:
         match each.value:
-            case ast.Call(func=ast.Attribute(value=ast.Name() | ast.Attribute() as model)) as call:
-                if (told := _told(call, ast.unparse(model), context)) is not None:
-                    states = found.setdefault(ast.unparse(model), [])
-                    if told and not _may_not_run(each, context):
-                        states[:] = [(True, call)]  # whatever it was before
-                    else:
-                        states.append((False, call))
+            case ast.Call(func=ast.Attribute(value=ast.Name() | ast.Attribute() as owner)) as call:
+                model = ast.unparse(owner)
+                if (told := _told(call, model, context)) is None:
+                    continue
+                is_sure = told and not _may_not_run(each, context)  # whatever it was before
+                found[model] = [(True, call)] if is_sure else [*found.get(model, []), (False, call)]
     return found
 
 

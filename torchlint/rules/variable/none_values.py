@@ -105,10 +105,10 @@ def _is_tested(node: ast.expr, context: FileContext) -> bool:
 
 def _is_replaced(name: ast.Name, context: FileContext) -> bool:
     """Whether an earlier ``if x is None: x = ...`` puts something in the place of `None`."""
-    for above in context.ancestors(name):
-        for each in getattr(above, "body", []) if isinstance(above, ast.stmt) else []:
-            match each:
-                case ast.If(test=test, body=[*_, ast.Assign(targets=[ast.Name(id=word)])]) if word == name.id:
-                    if asks_for_none(test, word) and context.span(each)[1] <= context.span(name)[0]:
-                        return True
+    around = (above for above in context.ancestors(name) if isinstance(above, ast.stmt))
+    for each in (one for above in around for one in getattr(above, "body", ())):
+        match each:
+            case ast.If(test=test, body=[*_, ast.Assign(targets=[ast.Name(id=word)])]) if word == name.id:
+                if asks_for_none(test, word) and context.span(each)[1] <= context.span(name)[0]:
+                    return True
     return False
