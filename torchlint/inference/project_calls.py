@@ -11,13 +11,11 @@ from typing import Protocol
 from torchlint.inference.lattice import Mode, Value
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.program.project_view import ProjectView
-from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function
 from torchlint.syntax.places import word_of
 
 CALLED_AS_OBJECT = frozenset({"forward", "__call__"})
 """Methods that run where the object itself is called."""
-
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Knowledge(Protocol):
@@ -219,7 +217,7 @@ class Hierarchy:
 
 def _has(owner: ast.ClassDef, word: str, index: AstIndex) -> bool:
     """Whether a class has a method of a name, or sets an attribute of it."""
-    if any(isinstance(each, _FUNCTIONS) and each.name == word for each in owner.body):
+    if any(isinstance(each, FUNCTIONS) and each.name == word for each in owner.body):
         return True
     stored = (each for each in index.inside(owner, ast.Attribute) if isinstance(each.ctx, ast.Store))
     return any(each.attr == word and _class_of_self(each.value, index) is owner for each in stored)

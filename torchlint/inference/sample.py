@@ -17,7 +17,7 @@ from torchlint.inference.program.module_files import is_of_tests
 from torchlint.inference.project_calls import CALLED_AS_OBJECT, Hierarchy, Knowledge, calls_in, module_words
 from torchlint.source import files
 from torchlint.source.notebook import SUFFIX
-from torchlint.syntax.ast_index import Function
+from torchlint.syntax.ast_index import FUNCTIONS, Function
 from torchlint.syntax.signatures import is_static, positional_parameters, unpacks
 
 _MOST_CALLS = 20
@@ -26,7 +26,6 @@ _MOST_LOOKS = 60
 """So many calls are looked at for the sake of one file."""
 _DEEPEST = 6
 """Callers of callers are asked this far up."""
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _BY_ATTRIBUTE = rb"\.(?:[\s\\]|#[^\r\n]*[\r\n])*%(word)b\b"
 """A word behind a dot, and what may stand between."""
 _BY_IMPORT = (
@@ -167,7 +166,7 @@ class Sample:
     def _calls_with(self, analysis: Knowledge, argument: ast.arg) -> _Calls:
         """Return the calls that may hand something over for an argument; none where that cannot be told."""
         function = analysis.index.parents.get(analysis.index.parents[argument])
-        if not isinstance(function, _FUNCTIONS) or argument in (function.args.vararg, function.args.kwarg):
+        if not isinstance(function, FUNCTIONS) or argument in (function.args.vararg, function.args.kwarg):
             return _Calls()
         return self._calls_of(analysis, function)
 
@@ -195,7 +194,7 @@ class Sample:
         if not analysis.presuming.mode(node) & Mode.ON:
             return True
         function = analysis.index.owner(node)
-        if depth >= _DEEPEST or not isinstance(function, _FUNCTIONS):
+        if depth >= _DEEPEST or not isinstance(function, FUNCTIONS):
             return False
         if (function, depth) not in self._without_grad:
             calls = self._calls_of(analysis, function)

@@ -48,7 +48,7 @@ from torchlint.inference.program.warning_filters import makes_errors
 from torchlint.inference.query import Analysis
 from torchlint.inference.sample import Asked, CallerEvidence, EvidenceLevel, SampledCall
 from torchlint.source.text import Source
-from torchlint.syntax.ast_index import AstIndex, Function, Node, children
+from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, Node, children
 from torchlint.syntax.blocks import block_with, blocks_of, earlier_in_block
 from torchlint.syntax.cst import Bridge, Definition, semantic_children
 from torchlint.syntax.places import root_of_name, root_of_place, word_of
@@ -442,7 +442,7 @@ class Rule(RuleMetadata):
 
 
 __all__ = [
-    "CASTS", "DEVICE", "DISTINCTIVE", "DTYPE", "FULL_REDUCTIONS", "GIVING_ITSELF", "GRAD_MODES",
+    "CASTS", "DEVICE", "DISTINCTIVE", "DTYPE", "FULL_REDUCTIONS", "FUNCTIONS", "GIVING_ITSELF", "GRAD_MODES",
     "GRAD_MODE_DECORATORS", "LEGACY_DTYPES", "LOSSES", "MODEL_WORD", "PAIRS", "PAIRS_WITH_DIM", "SCOPES",
     "TENSOR_TYPE", "UNKNOWN", "UNLIKE", "Asked", "AstIndex", "CallerEvidence", "Device", "Draft", "Dtype",
     "EvidenceLevel", "FileContext", "Function", "Grad", "Kind", "Loop", "Mode", "Reason", "Rule", "Triggers",

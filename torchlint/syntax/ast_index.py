@@ -23,7 +23,8 @@ Told = TypeVar("Told")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+"""The types of a :data:`Function`, for what takes types one by one."""
 
 
 @dataclass
@@ -175,7 +176,7 @@ class AstIndex:
                 break
             climbed.append(at)
             at = self.parents.get(at)
-            if isinstance(at, _FUNCTIONS):
+            if isinstance(at, FUNCTIONS):
                 owner = at
                 break
         self._owners.update(dict.fromkeys(climbed, owner))

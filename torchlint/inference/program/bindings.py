@@ -7,13 +7,12 @@ from collections import Counter
 from dataclasses import dataclass
 
 from torchlint.inference.program.imports import BUILTINS, CHANGES, CHANGING, changed_in_place, import_bindings
-from torchlint.syntax.ast_index import AstIndex, Function, Node
+from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, Node
 from torchlint.syntax.signatures import first_parameter, parameters
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-SCOPES = (*_FUNCTIONS, ast.Lambda, ast.ClassDef)
+SCOPES = (*FUNCTIONS, ast.Lambda, ast.ClassDef)
 Loop = ast.For | ast.AsyncFor | ast.While
-_NAMING = (*_FUNCTIONS, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping)
+_NAMING = (*FUNCTIONS, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping)
 BINDING = (ast.Import, ast.ImportFrom, *_NAMING)
 
 
@@ -110,7 +109,7 @@ def bound_later(index: AstIndex, function: Function) -> frozenset[str]:
     """Return the names that a function loads and the one around it binds or changes after it was defined."""
     start, owner = function.lineno, function
     for above in index.ancestors(function):
-        if isinstance(above, _FUNCTIONS):
+        if isinstance(above, FUNCTIONS):
             owner = above
             break
         if isinstance(above, Loop):
@@ -129,7 +128,7 @@ def _written_by_word(index: AstIndex, owner: Function) -> dict[str, list[ast.Nam
 
 def inner(index: AstIndex, owner: Function) -> tuple[Function, ...]:
     """Return the functions inside a function."""
-    return tuple(index.inside(owner, *_FUNCTIONS))
+    return tuple(index.inside(owner, *FUNCTIONS))
 
 
 def loaded(index: AstIndex, node: ast.AST) -> frozenset[str]:

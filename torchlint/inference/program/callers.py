@@ -12,7 +12,7 @@ from typing import Final
 from torchlint.inference.program.handed_objects import is_run, kept_by, made_by, names_of_objects
 from torchlint.inference.program.name_sources import bound, set_elsewhere, sources_of, stem
 from torchlint.inference.program.signals import Signal, doctest_words, may_leave_early
-from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function
 from torchlint.syntax.places import word_of
 
 _KEEPING = frozenset(
@@ -28,7 +28,6 @@ _ENTERING = frozenset({"enter_context", "enter_async_context"})
 _IMPLICIT = re.compile(r"__\w+__|forward")
 """Methods that are called without being named: then what names the class is asked."""
 _MAKING = ("__init__", "__new__")
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _MOST = 60
 """So many functions on the way to a caller are followed."""
 
@@ -305,7 +304,7 @@ class _Surroundings:
 
 _HOLDING = (ast.Call, ast.Lambda, ast.keyword, ast.Starred, ast.List, ast.Tuple, ast.Dict)
 """What hands on a value that stands in it."""
-_PARTING = {*_HOLDING, *_FUNCTIONS, ast.With, ast.AsyncWith, ast.Try}
+_PARTING = {*_HOLDING, *FUNCTIONS, ast.With, ast.AsyncWith, ast.Try}
 """Nodes around of which something depends."""
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Container
 
+from torchlint.syntax.ast_index import FUNCTIONS
+
 Above = Callable[[ast.AST], ast.AST | None]
 """Tells what stands right around a node."""
 
@@ -14,7 +16,6 @@ _EAGER = frozenset("all any bool dict frozenset list max min next print set sort
 """Built-in functions that go through what they are given at once, or drop it."""
 _CONTAINERS = frozenset({"deque", "ModuleList", "OrderedDict", "ParameterList"})
 """Classes, of Python or of torch, that do so."""
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def runs_later(node: ast.AST, above: Above, bound: Container[str]) -> bool:
@@ -23,7 +24,7 @@ def runs_later(node: ast.AST, above: Above, bound: Container[str]) -> bool:
     :param bound: the names that the file binds itself, to which no built-in function answers
     """
     below, around = node, above(node)
-    while around is not None and not isinstance(around, _FUNCTIONS):
+    while around is not None and not isinstance(around, FUNCTIONS):
         if isinstance(around, ast.Lambda):
             return True
         if isinstance(around, ast.comprehension) and _is_first_source(below, around, above):
@@ -38,7 +39,7 @@ def runs_later(node: ast.AST, above: Above, bound: Container[str]) -> bool:
 def deferred_around(node: ast.AST, above: Above, bound: Container[str]) -> ast.AST | None:
     """Return the closest lambda or generator around a node that may be run later; None for none in its function."""
     below, around = node, above(node)
-    while around is not None and not isinstance(around, _FUNCTIONS):
+    while around is not None and not isinstance(around, FUNCTIONS):
         if isinstance(around, ast.comprehension) and _is_first_source(below, around, above):
             around = above(around)
         elif is_deferred(around, above, bound):
@@ -61,7 +62,7 @@ def is_deferred(node: ast.AST, above: Above, bound: Container[str]) -> bool:
 def _is_left_with(node: ast.AST, above: Above) -> bool:
     """Whether a function gives a node back: nothing of it is run afterwards, unless a ``finally`` may be."""
     is_returned, around = False, above(node)
-    while around is not None and not isinstance(around, (*_FUNCTIONS, ast.Lambda, ast.Try)):
+    while around is not None and not isinstance(around, (*FUNCTIONS, ast.Lambda, ast.Try)):
         is_returned = is_returned or isinstance(around, ast.Return)
         around = above(around)
     return is_returned and not isinstance(around, ast.Try)

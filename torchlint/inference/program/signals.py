@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from torchlint.inference.program.warning_filters import OTHER_WARNINGS, is_fatal
-from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function
 from torchlint.syntax.signatures import plain_parameters
 
 # fmt: off
@@ -23,7 +23,6 @@ _OTHER_ERRORS = frozenset({
 # fmt: on
 """Built-in classes of errors that no conversion of a tensor raises: their handlers expect something else."""
 _RECORDING = "catch_warnings"
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _TRACEBACK = re.compile(r"Traceback \((?:most recent call last|innermost last)\):(.*?)(?=>>>|\Z)", re.DOTALL)
 _EXAMPLE = re.compile(r"^[ \t]*(?:>>>|\.\.\.) (.*)$", re.MULTILINE)
 _ERROR_NAME = re.compile(r"^[ \t]*(?:\w+\.)*([A-Z]\w*)(?::|[ \t]*$)", re.MULTILINE)
@@ -87,7 +86,7 @@ class Signal:
     def is_taken_by(self, kind: ast.ClassDef) -> bool:
         """Whether a class is a context that takes what is sent inside it."""
         if self.is_error:
-            return any(isinstance(each, _FUNCTIONS) and _swallows(each) for each in kind.body)
+            return any(isinstance(each, FUNCTIONS) and _swallows(each) for each in kind.body)
         return any(isinstance(each, ast.Call) and self.expects(each) for each in ast.walk(kind))
 
     def is_marked(self, index: AstIndex, function: Function) -> bool:
@@ -158,7 +157,7 @@ def may_leave_early(body: list[ast.stmt]) -> bool:
         node = waiting.pop()
         if isinstance(node, ast.Return | ast.Break | ast.Continue):
             return True
-        if not isinstance(node, (*_FUNCTIONS, ast.ClassDef, ast.Lambda)):
+        if not isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
             inner = ast.iter_child_nodes(node)
             is_loop = isinstance(node, ast.For | ast.AsyncFor | ast.While)
             waiting += (each for each in ast.walk(node) if isinstance(each, ast.Return)) if is_loop else inner

@@ -5,10 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from torchlint.rules.api import FileContext, Function, arguments_of, first_parameter, positional_parameters, remembered
+from torchlint.rules.api import (
+    FUNCTIONS,
+    FileContext,
+    Function,
+    arguments_of,
+    first_parameter,
+    positional_parameters,
+    remembered,
+)
 from torchlint.rules.evidence.called_definitions import Definitions, Frame
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LISTING = frozenset(
     "modules children parameters buffers named_modules named_children named_parameters named_buffers apply".split()
 )
@@ -36,7 +43,7 @@ def building_methods(function: Function, context: FileContext) -> tuple[Function
     """Return the methods that run while an object is built: the given one, and all that constructors mention."""
     owner = context.parent(function)
     line = lineage(owner, context) if isinstance(owner, ast.ClassDef) else ()
-    own = [each for one in line for each in one.body if isinstance(each, _FUNCTIONS)]
+    own = [each for one in line for each in one.body if isinstance(each, FUNCTIONS)]
     found = [function, *(each for each in own if each.name == "__init__" and each is not function)]
     for method in found:  # which grows meanwhile
         words = {each.attr for each in context.inside(method, ast.Attribute)}
@@ -76,10 +83,10 @@ def is_of_another_class(node: ast.Attribute, owner: ast.ClassDef, context: FileC
     """
     method = context.function_around(node)
     other = context.parent(method) if method is not None else None
-    if not isinstance(method, _FUNCTIONS) or method.name != "__init__" or not isinstance(other, ast.ClassDef):
+    if not isinstance(method, FUNCTIONS) or method.name != "__init__" or not isinstance(other, ast.ClassDef):
         return False
     is_own = isinstance(node.value, ast.Name) and node.value.id == own_name(method)
-    defined = any(isinstance(each, _FUNCTIONS) and each.name == node.attr for each in other.body)
+    defined = any(isinstance(each, FUNCTIONS) and each.name == node.attr for each in other.body)
     return is_own and defined and other is not owner
 
 

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from torchlint.rules.api import (
+    FUNCTIONS,
     GIVING_ITSELF,
     FileContext,
     Function,
@@ -68,7 +69,6 @@ _OF_CONTAINERS = frozenset("append extend insert update setdefault pop remove".s
 """Those of them that are lists' and dicts', and also words for what an object of any class does."""
 _GIVING_ITSELF = GIVING_ITSELF - {"apply"}
 _ENDS = (ast.Compare, ast.Expr, ast.If, ast.While, ast.Assert, ast.FormattedValue, ast.Return)
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _GOING_BACK = frozenset({"torch.autograd.grad", "torch.autograd.backward"})
 
 
@@ -102,7 +102,7 @@ class _Code:
         self._definitions = Definitions(context)
         self._line = lineage(owner, context) if owner is not None else ()
         self._methods = {
-            each.name: each for one in reversed(self._line) for each in one.body if isinstance(each, _FUNCTIONS)
+            each.name: each for one in reversed(self._line) for each in one.body if isinstance(each, FUNCTIONS)
         }
         self._is_of_layer = any(names_layer(context.names(base)) for one in self._line for base in one.bases)
         self._followed: list[tuple[Function, str]] = []
@@ -467,7 +467,7 @@ class _Code:
     def _settings(self) -> Iterator[Setting]:
         for one in self._line:
             for each in one.body:
-                if isinstance(each, _FUNCTIONS):
+                if isinstance(each, FUNCTIONS):
                     yield from settings(each, self._context)
 
     def _holds(self, value: ast.expr | None) -> bool:

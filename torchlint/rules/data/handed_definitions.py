@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchlint.rules.api import GRAD_MODES, FileContext, Function
+from torchlint.rules.api import FUNCTIONS, GRAD_MODES, FileContext, Function
 from torchlint.rules.evidence.called_definitions import Definitions, bind, names_layer, stores
 
 _DEEPEST = 6
 """Parameters are followed to who hands them on this far."""
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def classes_called(
@@ -75,7 +74,7 @@ def function_given(node: ast.expr, function: Function, context: FileContext) -> 
 def _named(word: str, function: Function, context: FileContext) -> Function | None:
     """Return the one function of a name, inside another or at the top of the file, that nothing else binds."""
     inside: list[Function] = [each for each in context.inside(function, ast.FunctionDef) if each.name == word]
-    found = inside or [each for each in context.tree.body if isinstance(each, _FUNCTIONS) and each.name == word]
+    found = inside or [each for each in context.tree.body if isinstance(each, FUNCTIONS) and each.name == word]
     if len(found) != 1 or any(isinstance(each.ctx, ast.Store) for each in context.names_by_word().get(word, ())):
         return None
     decorators = (each.func if isinstance(each, ast.Call) else each for each in found[0].decorator_list)

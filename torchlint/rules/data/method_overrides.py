@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchlint.rules.api import FileContext, Function
+from torchlint.rules.api import FUNCTIONS, FileContext, Function
 from torchlint.rules.data.building_methods import lineage
 from torchlint.rules.evidence.called_definitions import Definitions
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _PLAIN_BASES = frozenset({"object", "ABC", "Protocol", "Generic", "Enum", "NamedTuple", "TypedDict"})
 _MOVES = frozenset("to cuda xpu cpu float half double bfloat16".split())
 _ANSWERED_BY = {"eval": frozenset({"eval", "train"})} | {word: frozenset({word, "_apply"}) for word in _MOVES}
@@ -32,7 +31,7 @@ def methods_named(words: frozenset[str], context: FileContext) -> list[Function]
 
 
 def _defined(owner: ast.ClassDef) -> Iterator[Function]:
-    yield from (each for each in owner.body if isinstance(each, _FUNCTIONS))
+    yield from (each for each in owner.body if isinstance(each, FUNCTIONS))
 
 
 def _may_be_of_module(method: Function, context: FileContext) -> bool:

@@ -10,6 +10,7 @@ from contextlib import closing
 from functools import cached_property
 
 from torchlint.rules.api import (
+    FUNCTIONS,
     GRAD_MODES,
     FileContext,
     Kind,
@@ -34,7 +35,6 @@ from torchlint.rules.evidence.methods_by_text import may_be_taken_by_text
 from torchlint.rules.evidence.object_attributes import path_word
 from torchlint.rules.evidence.reached_by_text import is_reached_by_text
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _INITIALISER = re.compile(r"^_*(re)?(init|initiali[sz]e|reset)_*\w*$")
@@ -249,7 +249,7 @@ class _Building:
         if _runs_later(call, self._context):
             return False
         around = self._scope_around(call)
-        if isinstance(around, _FUNCTIONS) and around.name == "__init__" and module.id == "self":
+        if isinstance(around, FUNCTIONS) and around.name == "__init__" and module.id == "self":
             owner = self._context.parent(around)
             if not isinstance(owner, ast.ClassDef) or not self._is_module(owner):
                 return False
@@ -261,7 +261,7 @@ class _Building:
         return around is not None and self._was_just_made(module, around)
 
     def _scope_around(self, node: ast.AST) -> ast.AST | None:
-        return self._context.nearest(node, *_FUNCTIONS, ast.Module)
+        return self._context.nearest(node, *FUNCTIONS, ast.Module)
 
     def _was_just_made(self, module: ast.Name, around: ast.AST) -> bool:
         """Whether ``net = Net(...)`` stands before and nothing ran the module in between."""
@@ -293,7 +293,7 @@ def _is_in_class_body(name: ast.Name, owner: ast.ClassDef, context: FileContext)
     for above in context.ancestors(name):
         if above is owner:
             return True
-        if isinstance(above, _FUNCTIONS) and below in above.body:
+        if isinstance(above, FUNCTIONS) and below in above.body:
             return False
         if isinstance(above, ast.Lambda) and below is above.body:
             return False

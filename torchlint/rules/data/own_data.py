@@ -8,7 +8,7 @@ from bisect import bisect_left
 
 import libcst as cst
 
-from torchlint.rules.api import FileContext, Value, remembered
+from torchlint.rules.api import FUNCTIONS, FileContext, Value, remembered
 
 RECORDS = re.compile(rb"^\s*(?:import|from)\s+(torch_geometric|dgl|mmcv|torchio|torchtext|ultralytics)\b", re.MULTILINE)
 """Libraries whose batches and fields are records with tensors as ``data``."""
@@ -62,16 +62,13 @@ def _names_data(fields: ast.expr) -> bool:
     return any(isinstance(each, ast.Constant) and _WORD.search(str(each.value)) for each in ast.walk(fields))
 
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-
-
 def is_packed(receiver: cst.BaseExpression, known: Value, context: FileContext) -> bool:
     """Whether an object is a packed sequence: made as one here, or what a layer gives for one."""
     if any("PackedSequence" in name for name in known.instance):
         return True
     place = context.python(receiver)
     if isinstance(place, ast.Name):
-        around = context.nearest(place, *_FUNCTIONS)
+        around = context.nearest(place, *FUNCTIONS)
         rows, packed = _changes(context.tree if around is None else around, context)
         return place.id in packed[bisect_left(rows, place.lineno)]
     return isinstance(place, ast.Call) and _is_packing(place)
@@ -125,14 +122,14 @@ def is_annotated_otherwise(receiver: cst.BaseExpression, context: FileContext) -
     if place is None:
         return False
     around = list(context.ancestors(place))
-    if not any(isinstance(above, _FUNCTIONS) for above in around):
+    if not any(isinstance(above, FUNCTIONS) for above in around):
         return False
     words = set(_names(place, context))
     for above in around:
         for loop in [above] if isinstance(above, ast.For) else getattr(above, "generators", ()):
             if words & _names(loop.target, context):
                 words |= _names(loop.iter, context)
-        if isinstance(above, _FUNCTIONS):
+        if isinstance(above, FUNCTIONS):
             given = (each for each in ast.walk(above.args) if isinstance(each, ast.arg) and each.arg in words)
             notes = [ast.unparse(each.annotation) for each in given if each.annotation is not None]
             return any(not _TENSOR_NOTE.search(each) for each in notes)

@@ -7,12 +7,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from torchlint.rules.api import GIVING_ITSELF, FileContext, Kind, operations, remembered
+from torchlint.rules.api import FUNCTIONS, GIVING_ITSELF, FileContext, Kind, operations, remembered
 from torchlint.rules.evidence.called_definitions import Definitions, Frame
 from torchlint.rules.evidence.reached_by_text import is_reached_by_text
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
+_DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
 _LATER = (*_DEFINITIONS, ast.Lambda, ast.GeneratorExp)
 """What is run later than where it stands, and sees the names around it."""
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
@@ -76,7 +75,7 @@ def _is_inside(use: ast.Name, function: ast.AST | None, context: FileContext) ->
 
 def _is_quiet(node: ast.AST, word: str, runners: frozenset[str], context: FileContext) -> bool:
     """Whether code calls nothing that may run what the name holds."""
-    if isinstance(node, _FUNCTIONS):
+    if isinstance(node, FUNCTIONS):
         return not node.decorator_list
     if context.inside(node, *_SUSPENDING):
         return False

@@ -9,7 +9,17 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 
-from torchlint.rules.api import FileContext, Kind, Mode, Value, arguments_of, children, operations, remembered
+from torchlint.rules.api import (
+    FUNCTIONS,
+    FileContext,
+    Kind,
+    Mode,
+    Value,
+    arguments_of,
+    children,
+    operations,
+    remembered,
+)
 from torchlint.rules.data.data_use import FORM_ATTRIBUTES, FORM_FUNCTIONS, FORM_METHODS, VIEW_ATTRIBUTES
 from torchlint.rules.data.forgotten_graph import graph_ends_in_statement
 from torchlint.rules.data.other_operands import adds_numbers, is_indexed, keeps_nothing
@@ -83,7 +93,6 @@ _WRITING_FUNCTIONS = frozenset(
 """Functions that may write into an argument: running means and variances, rows that ``max_norm`` shortens."""
 
 _NUMBER = Kind.INTEGER | Kind.SCALAR
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef)
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -280,7 +289,7 @@ class _Reader:
             others = self._context.other_texts
             if others.exports or others.takes(word, by_star=True) or is_reached_by_text(scope, self._context):
                 return False
-        elif not isinstance(scope, _SCOPES):
+        elif not isinstance(scope, FUNCTIONS):
             return False
         if (scope, word) in self._asked:
             return True

@@ -13,7 +13,7 @@ from itertools import islice
 
 import libcst as cst
 
-from torchlint.rules.api import FileContext, Kind, earlier_in_block
+from torchlint.rules.api import FUNCTIONS, FileContext, Kind, earlier_in_block
 from torchlint.rules.evidence.container_members import doubt_of_taken
 from torchlint.rules.evidence.legacy_types import tensor_type
 from torchlint.rules.evidence.local_bindings import names_of
@@ -32,7 +32,6 @@ _LAYERS = frozenset(
 _NUMBERS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv)
 """Arithmetic that gives an integer of integers, and of others none that is taken for a size."""
 _CLOSED = (ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 FLOATING_TYPES = frozenset({"float16", "float32", "float64", "bfloat16"})
 _DRAWS_FLOATS = frozenset({"normal_", "uniform_", "exponential_", "cauchy_", "log_normal_"})
 """Methods that integer tensors refuse."""
@@ -100,7 +99,7 @@ def _before(node: ast.AST, context: FileContext) -> Iterator[ast.expr]:
             yield from _headed(above, below)
             for earlier in earlier_in_block(below, above):
                 yield from _headed(earlier)
-        if isinstance(above, (*_FUNCTIONS, *_CLOSED, ast.ClassDef)):
+        if isinstance(above, (*FUNCTIONS, *_CLOSED, ast.ClassDef)):
             return
         below = above
 

@@ -9,7 +9,7 @@ from enum import Enum
 
 import libcst as cst
 
-from torchlint.rules.api import FileContext, Kind, parameters, remembered
+from torchlint.rules.api import FUNCTIONS, FileContext, Kind, parameters, remembered
 from torchlint.rules.evidence.tensor_uses import uses_around
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
@@ -101,7 +101,6 @@ def _values(name: ast.Name, context: FileContext) -> list[ast.expr]:
     return [each.value for each in bound if isinstance(each, ast.Assign)]
 
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _RECEIVERS = (ast.Name, ast.Attribute, ast.Subscript)
 _TAKE_APART = frozenset({"all", "any", "enumerate", "list", "max", "min", "reversed", "set", "sorted", "sum", "tuple"})
 _GIVING_ARRAYS = frozenset({"astype", "to_numpy"})
@@ -148,7 +147,7 @@ def _found(place: ast.expr, context: FileContext) -> set[Shape] | None:
     """Return what the function around does with an expression up to its row; None outside functions."""
     if not isinstance(place, _RECEIVERS):
         return None
-    around = context.nearest(place, *_FUNCTIONS)
+    around = context.nearest(place, *FUNCTIONS)
     if around is None:
         return None
     code = ast.unparse(place)

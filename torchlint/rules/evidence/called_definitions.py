@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from torchlint.rules.api import (
+    FUNCTIONS,
     FileContext,
     Function,
     Kind,
@@ -101,17 +102,14 @@ def names_layer(names: frozenset[str]) -> bool:
     )
 
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-
-
 def constructor(owner: ast.ClassDef) -> Function | None:
     """Return the ``__init__`` that a class body defines."""
-    return next((each for each in owner.body if isinstance(each, _FUNCTIONS) and each.name == "__init__"), None)
+    return next((each for each in owner.body if isinstance(each, FUNCTIONS) and each.name == "__init__"), None)
 
 
 def named_parameters(function: ast.AST) -> frozenset[str]:
     """Return the names of a function's parameters, those with stars left out."""
-    if not isinstance(function, _FUNCTIONS):
+    if not isinstance(function, FUNCTIONS):
         return frozenset()
     return frozenset(each.arg for each in plain_parameters(function))
 
@@ -167,7 +165,7 @@ def bound_to(name: ast.Name, context: FileContext) -> ast.expr | None:
 def is_kept_by_class(owner: ast.ClassDef, word: str) -> bool:
     """Whether a class body gives an attribute to all objects alike."""
     for each in owner.body:
-        if isinstance(each, (*_FUNCTIONS, ast.ClassDef)):
+        if isinstance(each, (*FUNCTIONS, ast.ClassDef)):
             continue
         if isinstance(each, ast.Assign | ast.AnnAssign) and isinstance(each.value, ast.Constant | None):
             continue
@@ -220,7 +218,7 @@ Arguments = Mapping[str, tuple[ast.expr, Frame]]
 
 def is_self(node: ast.expr, frame: Frame) -> bool:
     """Whether an expression is the name of the object that a method is called on."""
-    if frame.this is None or not isinstance(node, ast.Name) or not isinstance(frame.function, _FUNCTIONS):
+    if frame.this is None or not isinstance(node, ast.Name) or not isinstance(frame.function, FUNCTIONS):
         return False
     return first_parameter(frame.function) == node.id
 
@@ -252,7 +250,7 @@ class Definitions:
                     return [here] if self.context.other_texts.binds(word) is None else None
                 if word in frame.given:
                     return self.classes(*frame.given[word])
-                bound = stores(word, frame.function, self.context) if isinstance(frame.function, _FUNCTIONS) else []
+                bound = stores(word, frame.function, self.context) if isinstance(frame.function, FUNCTIONS) else []
                 if bound:
                     return self._joined([(each, frame) for each in bound])
                 return self._joined([(each, Frame(self.context.tree)) for each in self._given(word, frame)])
@@ -278,7 +276,7 @@ class Definitions:
 
     def _given(self, word: str, frame: Frame) -> Iterator[ast.expr | None]:
         """Yield what the file's calls of a class hand to a parameter of its constructor."""
-        if frame.this is None or not isinstance(frame.function, _FUNCTIONS) or frame.function.name != "__init__":
+        if frame.this is None or not isinstance(frame.function, FUNCTIONS) or frame.function.name != "__init__":
             return
         for call in self.context.nodes(ast.Call):
             if isinstance(call.func, ast.Name) and call.func.id == frame.this.owner.name:
@@ -307,17 +305,17 @@ def definition(name: ast.Name, context: FileContext) -> Function | ast.ClassDef 
     for scope in context.ancestors(name):
         if isinstance(scope, ast.Lambda) and name.id in parameters(scope):
             return None
-        bound = _bound_in(scope, context) if isinstance(scope, (*_FUNCTIONS, ast.Module)) else {}
+        bound = _bound_in(scope, context) if isinstance(scope, (*FUNCTIONS, ast.Module)) else {}
         if found := bound.get(name.id):
             one = found[0]
-            if len(found) > 1 or context.parent(one) is not scope or not isinstance(one, (*_FUNCTIONS, ast.ClassDef)):
+            if len(found) > 1 or context.parent(one) is not scope or not isinstance(one, (*FUNCTIONS, ast.ClassDef)):
                 return None
             stars = (each for each in bound.get("*", ()) if isinstance(each, ast.ImportFrom))
             return None if any(each.lineno > one.lineno for each in stars) else one
     return None
 
 
-_BINDING = (*_FUNCTIONS, ast.ClassDef, ast.ExceptHandler, ast.Name, ast.Import, ast.ImportFrom)
+_BINDING = (*FUNCTIONS, ast.ClassDef, ast.ExceptHandler, ast.Name, ast.Import, ast.ImportFrom)
 _SHARING = (ast.Global, ast.Nonlocal)
 
 
@@ -325,7 +323,7 @@ _SHARING = (ast.Global, ast.Nonlocal)
 def _bound_in(scope: ast.AST, context: FileContext) -> dict[str, list[ast.AST]]:
     """Return all that a function or module binds its names by, what ``global`` hands to inner functions among it."""
     found: dict[str, list[ast.AST]] = {}
-    if isinstance(scope, _FUNCTIONS):
+    if isinstance(scope, FUNCTIONS):
         found = {word: [scope] for word in parameters(scope)}
     nodes: list[ast.AST] = [each for kind in _BINDING for each in context.own(scope, kind)]
     nodes += [each for kind in _SHARING for each in context.inside(scope, kind)]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.rules.api import FileContext, remembered
+from torchlint.rules.api import FUNCTIONS, FileContext, remembered
 from torchlint.rules.evidence.called_definitions import is_kept_by_class
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COPYING = ("__deepcopy__", "__reduce__", "__reduce_ex__")
 """Methods that say what ``copy.deepcopy`` gives."""
 
@@ -21,7 +20,7 @@ def copies_are_new(_: ast.Module, context: FileContext) -> bool:
 
 def defines_for_all(owner: ast.ClassDef, word: str) -> bool:
     """Whether a class gives something by a name to all its objects: a property, a method, a layer that they share."""
-    defined = any(isinstance(each, _FUNCTIONS) and each.name == word for each in owner.body)
+    defined = any(isinstance(each, FUNCTIONS) and each.name == word for each in owner.body)
     return defined or is_kept_by_class(owner, word)
 
 

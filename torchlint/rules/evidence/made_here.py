@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from torchlint.rules.api import (
+    FUNCTIONS,
     LEGACY_DTYPES,
     MODEL_WORD,
     FileContext,
@@ -89,7 +90,6 @@ def _gives_numbers(name: str) -> bool:
     return name in _NUMBERS or package == "math" or (package == "random" and word not in _CHOOSING)
 
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _PARTS = frozenset(
     "modules parameters named_parameters named_modules children named_children buffers named_buffers state_dict values "
     "items keys to cuda cpu float double half train eval apply requires_grad_ type xpu".split()
@@ -217,7 +217,7 @@ class Judge:
         if node.id in frame.trusted:
             self._has_any_class = True
             return True
-        if not isinstance(frame.function, _FUNCTIONS):
+        if not isinstance(frame.function, FUNCTIONS):
             return False
         given = node.id in frame.given
         if given and not self.is_new(*frame.given[node.id]):
@@ -261,7 +261,7 @@ class Judge:
 
     def _is_plain_parameter(self, word: str, frame: Frame) -> bool:
         function = frame.function
-        if not isinstance(function, _FUNCTIONS) or word not in named_parameters(function):
+        if not isinstance(function, FUNCTIONS) or word not in named_parameters(function):
             return False
         if word in frame.given:
             return False
@@ -367,9 +367,7 @@ class Made:
         self._open = False
         self._add(owner, given)
         self._add_methods()
-        self._open |= any(
-            isinstance(each, _FUNCTIONS) and each.name in _HOOKS for one in self.line for each in one.body
-        )
+        self._open |= any(isinstance(each, FUNCTIONS) and each.name in _HOOKS for one in self.line for each in one.body)
 
     @classmethod
     def by(cls, judge: Judge, owner: ast.ClassDef, node: ast.Call, frame: Frame) -> Made:
@@ -422,7 +420,7 @@ class Made:
             words = _named_attributes(frame.function, context)
             for owner in self.line:
                 for each in owner.body:
-                    if isinstance(each, _FUNCTIONS) and each.name in words and each not in known:
+                    if isinstance(each, FUNCTIONS) and each.name in words and each not in known:
                         known.add(each)
                         self._frames.append(Frame(each, self))
 
@@ -435,7 +433,7 @@ class Made:
     @property
     def _gives_new(self) -> bool:
         """Whether what its classes give where it is indexed or walked over was made for it."""
-        every = (each for one in self.line for each in one.body if isinstance(each, _FUNCTIONS))
+        every = (each for one in self.line for each in one.body if isinstance(each, FUNCTIONS))
         return all(self.judge.gives_new(each, Frame(each, self)) for each in every if each.name in _GIVING)
 
     def owns(self, word: str) -> bool:
@@ -470,7 +468,7 @@ class Made:
 
     def _settings(self, word: str | None) -> Iterator[tuple[Setting, Frame]]:
         for frame in self._frames:
-            assert isinstance(frame.function, _FUNCTIONS)
+            assert isinstance(frame.function, FUNCTIONS)
             every = settings(frame.function, self.judge.context)
             found = [each for each in every if word is None or each.word in (None, word)]
             found = [each for each in found if each.at is not self.until]  # what is asked about puts nothing there
@@ -481,5 +479,5 @@ class Made:
     def _is_of_layer(self, word: str) -> bool:
         """Whether a layer of torch that the class derives from has made the attribute: ``self.weight``."""
         names = [self.judge.context.value(base).names for each in self.line for base in each.bases]
-        methods = {each.name for owner in self.line for each in owner.body if isinstance(each, _FUNCTIONS)}
+        methods = {each.name for owner in self.line for each in owner.body if isinstance(each, FUNCTIONS)}
         return word not in methods and self.is_closed and any(names_layer(each) for each in names)

@@ -238,7 +238,6 @@ def _is_setter_or_class(call: ast.Call) -> bool:
     return False
 
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _ADDING = frozenset("append extend insert update setdefault __setitem__".split())
 _NAMED = frozenset("add_module register_module register_parameter register_buffer set_submodule __setattr__".split())
 """Methods of a module that are given a name and what to keep under it."""

@@ -10,6 +10,7 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Confidence
 from torchlint.rules.api import (
+    FUNCTIONS,
     Asked,
     CallerEvidence,
     Device,
@@ -211,7 +212,6 @@ def _shows_graph(call: ast.Call, context: FileContext) -> bool:
     return any(each.attr == "detach" for each in context.inside(scope, ast.Attribute))
 
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _OF_MODULES = frozenset(
     ["eval", "train", "parameters", "named_parameters", "state_dict", "load_state_dict", "zero_grad"]
 )
@@ -226,7 +226,7 @@ def _asks_module(call: ast.Call, context: FileContext) -> bool:
     owners = set(_owners(call.func))
     held = {each for each in owners if each.startswith("self.")}
     for above in context.ancestors(call):
-        asked = owners if isinstance(above, _FUNCTIONS) else held if isinstance(above, ast.ClassDef) else ()
+        asked = owners if isinstance(above, FUNCTIONS) else held if isinstance(above, ast.ClassDef) else ()
         if asked and any(_shown_module(each.func) in asked for each in context.inside(above, ast.Call)):
             return True
     return False
