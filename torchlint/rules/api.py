@@ -375,6 +375,14 @@ class FileContext:
         """What the project's other files say of which a fix must know."""
         return self._analysis.other_texts
 
+    def is_defined(self, method: str) -> bool:
+        """Whether a class of the file or of the project may have a method of a name."""
+        return defines(self.source.utf8, method) or self.other_texts.defines(method) is not None
+
+    def is_computed(self, attribute: str) -> bool:
+        """Whether a class of the file or of the project may compute an attribute of a name, by a property say."""
+        return defines(self.source.utf8, attribute, is_read=True) or self.other_texts.computes(attribute) is not None
+
     def matches(self, pattern: re.Pattern[bytes]) -> bool:
         """Whether a pattern is found anywhere in the file's text."""
         return self.answer((pattern, None), lambda: pattern.search(self.source.utf8) is not None)

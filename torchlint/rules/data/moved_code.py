@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable
 
-from torchlint.rules.api import LEGACY_DTYPES, FileContext, Kind, arguments_of, defines, leaf, operations
+from torchlint.rules.api import LEGACY_DTYPES, FileContext, Kind, arguments_of, leaf, operations
 from torchlint.rules.data.other_operands import operator_methods
 from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.tensor_proof import is_proven
@@ -150,10 +150,7 @@ class _Code:
         return all(self._is_plain(each) for each in nodes) or not self._are_defined(words)
 
     def _are_defined(self, words: tuple[str, ...]) -> bool:
-        context = self._context
-        return any(
-            defines(context.source.utf8, each) or context.other_texts.defines(each) is not None for each in words
-        )
+        return any(map(self._context.is_defined, words))
 
     # ------------------------------------------------------------------ values
     def _is_plain(self, node: ast.expr) -> bool:
@@ -253,8 +250,7 @@ class _Code:
             return not self._context.inside(owner, ast.Call, ast.BinOp, ast.UnaryOp)
         if word != "data" or node in self._sites or self._is_of(owner, Kind.TENSOR):
             return True
-        text = self._context.source.utf8
-        return not defines(text, word, is_read=True) and self._context.other_texts.computes(word) is None
+        return not self._context.is_computed(word)
 
     def _is_known_call(self, call: ast.Call) -> bool:
         names = self._context.names(call.func)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.rules.api import FileContext, Kind, defines
+from torchlint.rules.api import FileContext, Kind
 from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.object_attributes import attribute_values
 from torchlint.rules.evidence.tensor_proof import is_proven
@@ -101,4 +101,4 @@ def operator_methods(operator: ast.operator | ast.cmpop) -> tuple[str, ...]:
 def _is_answered(operator: ast.operator | ast.cmpop, context: FileContext) -> bool:
     """Whether a class of the project may answer an operator."""
     methods = (*operator_methods(operator), _PROTOCOL)
-    return any(defines(context.source.utf8, each) or context.other_texts.defines(each) is not None for each in methods)
+    return any(map(context.is_defined, methods))

@@ -9,7 +9,7 @@ import ast
 
 import libcst as cst
 
-from torchlint.rules.api import FileContext, Kind, defines, semantic_children
+from torchlint.rules.api import FileContext, Kind, semantic_children
 from torchlint.rules.evidence.local_bindings import are_of_torch
 from torchlint.rules.evidence.method_calls import call_of
 
@@ -35,7 +35,7 @@ def _is_plain_attribute(node: cst.Attribute, context: FileContext) -> bool:
     owner = context.value(node.value)
     if owner.is_tensor or are_of_torch(owner.instance):
         return True
-    return not defines(context.source.utf8, word, is_read=True) and context.other_texts.computes(word) is None
+    return not context.is_computed(word)
 
 
 def _gives_items(owner: cst.BaseExpression, context: FileContext) -> bool:
@@ -45,8 +45,7 @@ def _gives_items(owner: cst.BaseExpression, context: FileContext) -> bool:
         return True
     if not (known.unknown or known.vague) or known.instance:
         return False
-    word = "__getitem__"
-    return not defines(context.source.utf8, word) and context.other_texts.defines(word) is None
+    return not context.is_defined("__getitem__")
 
 
 def _is_data(node: ast.AST | None) -> bool:

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
-from torchlint.rules.api import GRAD_MODES, FileContext, Function, Loop, blocks_of, defines, remembered
+from torchlint.rules.api import GRAD_MODES, FileContext, Function, Loop, blocks_of, remembered
 from torchlint.rules.evidence.local_bindings import names_of, places_of
 from torchlint.rules.evidence.torch_layers import COMPUTING, constructed_layers
 
@@ -90,7 +90,7 @@ def _is_open_to_others(context: FileContext) -> bool:
     """Whether a class of the project may have torch's functions take its objects, or a hook what a layer is given."""
     if context.attributes_by_word().keys() & {"register_forward_pre_hook", "register_module_forward_pre_hook"}:
         return True
-    return defines(context.source.utf8, _PROTOCOL) or context.other_texts.defines(_PROTOCOL) is not None
+    return context.is_defined(_PROTOCOL)
 
 
 _PROTOCOL = "__torch_function__"
