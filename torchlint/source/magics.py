@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from torchlint.source.notebook_json import Span
+from torchlint.source.valid_python import is_python
 
 PYTHON_CELLS = frozenset(
     "capture debug filprofile heat memit memray_flamegraph prun pyinstrument scalene snakeviz time timeit".split()
@@ -142,17 +141,6 @@ def _escaped(source: str, start: int, end: int) -> tuple[int, int, str]:
 
 def _opaque(source: str, start: int, end: int) -> tuple[int, int, str]:
     return start, end, "0" + _commented(source[start + 1 : end])
-
-
-def is_python(code: str) -> bool:
-    """Whether Python reads some code."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
 
 
 def _end_of_line(source: str, at: int) -> int:

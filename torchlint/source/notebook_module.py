@@ -10,9 +10,10 @@ from functools import cached_property
 from itertools import accumulate
 
 from torchlint.source.cell_outputs import shown_rows
-from torchlint.source.magics import Neutral, is_python, neutral, silenced
+from torchlint.source.magics import Neutral, neutral, silenced
 from torchlint.source.notebook_json import Cell, Span, positions
 from torchlint.source.text import Source
+from torchlint.source.valid_python import is_python
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _ROWS = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from collections.abc import Callable
 
 from torchlint.config import Config
@@ -12,6 +10,7 @@ from torchlint.diagnostics.registry import RULES
 from torchlint.diagnostics.rule_metadata import RuleMetadata, Triggers
 from torchlint.source.notebook import SUFFIX
 from torchlint.source.text import SourceError, decode
+from torchlint.source.valid_python import is_python
 
 _OF_SUPPRESSIONS = (b"tns", b"torchlint:")
 """In small letters, what a comment holds that may be found at fault itself."""
@@ -47,17 +46,7 @@ def is_plain(path: str, raw: bytes, config: Config) -> bool:
     lowered = source.utf8.lower()
     if any(word in lowered for word in _OF_SUPPRESSIONS) or triggered(config.codes(path), source.utf8):
         return False
-    return _parses(source.text)
-
-
-def _parses(text: str) -> bool:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes in the user's strings are not ours to report
-            ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+    return is_python(source.text)
 
 
 def triggered(codes: frozenset[str], text: bytes) -> tuple[RuleMetadata, ...]:
