@@ -51,7 +51,7 @@ from torchlint.source.text import Source
 from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, Node, children
 from torchlint.syntax.blocks import block_with, blocks_of, earlier_in_block
 from torchlint.syntax.cst import Bridge, Definition, semantic_children
-from torchlint.syntax.places import root_of_name, root_of_place, word_of
+from torchlint.syntax.places import is_super_call, root_of_name, root_of_place, word_of
 from torchlint.syntax.signatures import (
     arguments_of,
     decorators_of,
@@ -456,7 +456,7 @@ __all__ = [
     "EvidenceLevel", "FileContext", "Function", "Grad", "Kind", "Loop", "Mode", "Reason", "Rule", "Triggers",
     "Value", "arguments_of", "asks_for_none", "binds_initialisers", "block_with", "blocks_of", "canonical",
     "children", "decorators_of", "defaults_of", "deferred_around", "defines", "earlier_in_block",
-    "first_parameter", "import_bindings", "is_static", "last_word_of_name", "leaf",
+    "first_parameter", "import_bindings", "is_static", "is_super_call", "last_word_of_name", "leaf",
     "names_other_accelerators", "operations", "parameters", "plain_parameters", "positional_parameters",
     "records_traces", "remembered", "root_of_name", "root_of_place", "runs_later", "seems_device",
     "semantic_children", "traces_or_scripts", "unpacks", "word_of",

@@ -22,3 +22,13 @@ def root_of_place(place: ast.expr) -> ast.expr:
 def word_of(node: ast.AST) -> str:
     """Return the last word of a dotted name: ``Linear`` of ``nn.Linear``; nothing for another expression."""
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def is_called_self(node: ast.AST) -> bool:
+    """Whether an expression is the object of a method, by the name that nearly all code gives it."""
+    return isinstance(node, ast.Name) and node.id == "self"
+
+
+def is_super_call(node: ast.AST | None) -> bool:
+    """Whether an expression is ``super()``, with arguments or without."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"

@@ -15,6 +15,7 @@ from torchlint.inference.models.call_arguments import Arguments, SetsAttribute
 from torchlint.inference.program.definite_attributes import used_bare
 from torchlint.inference.program.grad_requests import ASKING
 from torchlint.inference.program.imports import path_of
+from torchlint.syntax.places import is_super_call
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.expressions import Expressions
@@ -157,8 +158,7 @@ class Changes:
 
         Where it may leave it alone, what is known of it here is joined; where nothing is, its class says what it is.
         """
-        is_super = isinstance(owner, ast.Call) and isinstance(owner.func, ast.Name) and owner.func.id == "super"
-        root = self.self_name(owner) if is_super else path_of(owner)
+        root = self.self_name(owner) if is_super_call(owner) else path_of(owner)
         if root is None:
             return
         self.take_part(ast.copy_location(ast.Attribute(owner, word, ast.Load()), owner), value, env)

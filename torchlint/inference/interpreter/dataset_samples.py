@@ -14,6 +14,7 @@ from torchlint.inference.interpreter.class_texts import Class
 from torchlint.inference.lattice import UNKNOWN, Device, Grad, Value, with_facts_throughout
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.places import is_called_self
 from torchlint.syntax.signatures import decorators_of, parameters
 
 if TYPE_CHECKING:
@@ -120,11 +121,7 @@ def _helpers(index: AstIndex, node: ast.ClassDef) -> frozenset[str]:
     """Return the methods that those which give samples call."""
     methods = [each for each in node.body if isinstance(each, ast.FunctionDef) and each.name in _GIVING]
     calls = (call.func for each in methods for call in index.inside(each, ast.Call))
-    return frozenset(
-        each.attr
-        for each in calls
-        if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name) and each.value.id == "self"
-    )
+    return frozenset(each.attr for each in calls if isinstance(each, ast.Attribute) and is_called_self(each.value))
 
 
 def _keys(known: Class, giving: frozenset[str]) -> Iterator[str]:

@@ -17,6 +17,7 @@ from torchlint.inference.models.grad_mode import LIGHTNING_EVALUATION, TURNING_O
 from torchlint.inference.models.operations import LEGACY_DTYPES, leaf
 from torchlint.inference.program.bindings import spelled
 from torchlint.syntax.ast_index import Function
+from torchlint.syntax.places import is_called_self, is_super_call
 from torchlint.syntax.signatures import parameters
 
 if TYPE_CHECKING:
@@ -150,11 +151,7 @@ def hook_mode(file: File, method: Function) -> Mode | None:
 def _is_called_by_others(file: File, word: str) -> bool:
     """Whether a method is asked for of anything but ``self`` or ``super()`` in its own file."""
     holders = [each.value for each in _asked_for(file, word)]
-    return not all(
-        (isinstance(each, ast.Name) and each.id == "self")
-        or (isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "super")
-        for each in holders
-    )
+    return not all(is_called_self(each) or is_super_call(each) for each in holders)
 
 
 def _calls(known: Class, word: str) -> Iterator[ast.Call]:

@@ -12,6 +12,7 @@ from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.models.operators import OF_INTEGERS
 from torchlint.inference.program.bindings import bound, own
 from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.places import is_called_self
 from torchlint.syntax.signatures import parameters, positional_parameters
 
 _INDEXED = frozenset(["__getitem__", "__setitem__", "__delitem__"])
@@ -114,7 +115,7 @@ def _embeddings(index: AstIndex, owner: ast.ClassDef) -> frozenset[str]:
     made: dict[str, bool] = {}
     for each in index.inside(owner, ast.Assign):
         for target in each.targets:
-            if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
+            if isinstance(target, ast.Attribute) and is_called_self(target.value):
                 made[target.attr] = made.get(target.attr, True) and _makes_embedding(each.value)
     return frozenset(word for word, always in made.items() if always)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from torchlint.inference.models.operations import operations
 from torchlint.inference.program.bindings import SCOPES, own
-from torchlint.inference.program.imports import BUILTINS, path_of
+from torchlint.inference.program.imports import BUILTINS, is_in_place, path_of
 from torchlint.syntax.ast_index import AstIndex
 
 _APART = frozenset(["detach", "data", "new", "torch.detach", "torch.from_numpy"])
@@ -107,12 +107,8 @@ def _handed_on(call: ast.Call) -> list[ast.expr]:
         case ast.Attribute(value=ast.Name(id="torch"), attr=word):
             return call.args[:1] if f"torch.{word}" in operations().keeps_grad - _APART else []
         case ast.Attribute(value=inner, attr=word) if word not in _APART:
-            return [inner] if word in operations().keeps_grad or word in _MEMBERS or _writes(word) else []
+            return [inner] if word in operations().keeps_grad or word in _MEMBERS or is_in_place(word) else []
     return []
-
-
-def _writes(word: str) -> bool:
-    return word.endswith("_") and not word.endswith("__")
 
 
 def root_of(node: ast.expr) -> str | None:
@@ -168,7 +164,7 @@ def _written(index: AstIndex, owner: ast.AST) -> Iterator[str]:
         match node:
             case ast.AugAssign():
                 targets = [node.target]
-            case ast.Call(func=ast.Attribute(value=holder, attr=word)) if _writes(word):
+            case ast.Call(func=ast.Attribute(value=holder, attr=word)) if is_in_place(word):
                 targets = [holder]
             case ast.Call(func=ast.Name(id=word), args=given) if word not in BUILTINS:
                 targets = given  # who is called may write into it

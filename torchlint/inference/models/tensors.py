@@ -36,6 +36,7 @@ from torchlint.inference.models.operations import (
     scalar_arguments,
 )
 from torchlint.inference.models.tables import Call, functions, words
+from torchlint.inference.program.imports import is_in_place
 
 _METHODS = """
 detach detach_                                         -> cut_off
@@ -155,9 +156,7 @@ def method(value: Value, name: str, given: Arguments, mode: Mode) -> Value | Non
 
 def changes_in_place(name: str) -> bool:
     """Whether a method's name says that it changes the tensor: ``add_``, but not ``__add__``."""
-    if not name.endswith("_") or name.endswith("__"):
-        return False
-    return name[:-1] in operations().methods or name in ("zero_", "fill_", "copy_")
+    return is_in_place(name) and (name[:-1] in operations().methods or name in ("zero_", "fill_", "copy_"))
 
 
 def _is_logic(name: str) -> bool:

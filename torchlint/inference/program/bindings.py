@@ -6,7 +6,14 @@ import ast
 from collections import Counter
 from dataclasses import dataclass
 
-from torchlint.inference.program.imports import BUILTINS, CHANGES, CHANGING, changed_in_place, import_bindings
+from torchlint.inference.program.imports import (
+    BUILTINS,
+    CHANGES,
+    CHANGING,
+    changed_in_place,
+    import_bindings,
+    is_in_place,
+)
 from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, Node
 from torchlint.syntax.signatures import first_parameter, parameters
 
@@ -283,7 +290,7 @@ def set_words(index: AstIndex, method: Function) -> Set:
                     loose.append(word)
             case ast.Call(func=ast.Attribute(value=ast.Attribute() | ast.Subscript() as holder, attr=attr)):
                 own.add(_whole(holder, owner))  # `self.net.cuda()` counts where the method changes `self.net` otherwise
-                if attr in CHANGING or (attr.endswith("_") and not attr.endswith("__")):
+                if attr in CHANGING or is_in_place(attr):
                     words += _parts_of(holder, owner)
     return Set((*words, *loose), frozenset({*words, *loose} & {*own, *loose}), tuple(loose))
 

@@ -128,13 +128,18 @@ CHANGES = (ast.Call, ast.Subscript, ast.Attribute)
 _WRITING = {ast.Subscript: (ast.Store, ast.Del), ast.Attribute: (ast.Store,)}
 
 
+def is_in_place(method: str) -> bool:
+    """Whether a method writes into its object by its name, as torch's do: ``add_``, but not ``__add__``."""
+    return method.endswith("_") and not method.endswith("__")
+
+
 def changed_in_place(node: ast.AST) -> ast.Name | None:
     """Return the name whose value a node changes, if it does: ``x`` for ``x.y[0] = z`` and for ``x.add_(y)``."""
     if isinstance(node, ast.Call):
         if not isinstance(node.func, ast.Attribute):
             return None
         word = node.func.attr
-        if word not in CHANGING and (not word.endswith("_") or word.endswith("__")):
+        if word not in CHANGING and not is_in_place(word):
             return None
         inner = node.func.value
     elif isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, _WRITING[type(node)]):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from torchlint.inference.program.written_objects import is_of_a_layer, own_class
 from torchlint.syntax.ast_index import AstIndex, Function
-from torchlint.syntax.places import word_of
+from torchlint.syntax.places import is_called_self, word_of
 
 LISTING = ("parameters", "named_parameters", "state_dict", "_parameters", "__dict__")
 """What gives all parameters of a module."""
@@ -80,7 +80,7 @@ def _is_mode_of_a_file(above: ast.AST | None) -> bool:
 # ---------------------------------------------------------------------- one attribute
 def _is_written(node: ast.Attribute, index: AstIndex) -> bool:
     if not isinstance(node.ctx, ast.Load):
-        return not (isinstance(node.value, ast.Name) and node.value.id == "self")
+        return not is_called_self(node.value)
     return _is_written_to(node, index)
 
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 
 from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.places import is_called_self
 
 _PLAIN_BASES = frozenset({"object", "Module", "Dataset", "Function"})
 """What many classes derive from, and what no project calls a class that it makes objects of."""
@@ -45,7 +46,7 @@ def set_elsewhere(index: AstIndex) -> frozenset[str]:
     found = {
         each.attr
         for each in index.nodes(ast.Attribute)
-        if isinstance(each.ctx, ast.Store) and not (isinstance(each.value, ast.Name) and each.value.id == "self")
+        if isinstance(each.ctx, ast.Store) and not is_called_self(each.value)
     }
     for subscript in index.nodes(ast.Subscript):
         if isinstance(subscript.ctx, ast.Store) and isinstance(subscript.slice, ast.Constant):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.syntax.ast_index import AstIndex
+from torchlint.syntax.places import is_called_self
 
 _CONTAINERS = frozenset({"Module", "Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict"})
 """Classes of ``torch.nn`` that others derive their modules from, or that hold those."""
@@ -13,7 +14,7 @@ _TORCH_NN = frozenset({"nn", "torch.nn"})
 
 def own_class(node: ast.Attribute, index: AstIndex) -> ast.ClassDef | None:
     """Return the class whose method writes to an attribute of ``self`` which that class binds itself."""
-    if not _is_self(node.value):
+    if not is_called_self(node.value):
         return None
     owner = index.nearest(node, ast.ClassDef)
     return owner if owner is not None and node.attr in index.told(_bound, owner) else None
@@ -24,7 +25,7 @@ def is_of_a_layer(node: ast.Attribute, index: AstIndex) -> bool:
     match node.value:
         case ast.Name(id=word):
             return _is_told_by_test(node, word, index)
-        case ast.Attribute(value=inner, attr=word) if _is_self(inner):
+        case ast.Attribute(value=inner, attr=word) if is_called_self(inner):
             owner = index.nearest(node, ast.ClassDef)
             made = index.told(_bound, owner).get(word) if owner is not None else None
             return bool(made) and all(isinstance(each, ast.Call) and _is_layer(each.func) for each in made or ())
@@ -66,11 +67,7 @@ def _bound(index: AstIndex, owner: ast.ClassDef) -> dict[str, list[ast.expr | No
     """Return what a class's methods give attributes of ``self``, by their words; None where a part of that is given."""
     found: dict[str, list[ast.expr | None]] = {}
     for each in index.inside(owner, ast.Attribute):
-        if isinstance(each.ctx, ast.Store) and _is_self(each.value):
+        if isinstance(each.ctx, ast.Store) and is_called_self(each.value):
             above = index.parents.get(each)
             found.setdefault(each.attr, []).append(above.value if isinstance(above, ast.Assign) else None)
     return found
-
-
-def _is_self(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id == "self"

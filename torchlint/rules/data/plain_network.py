@@ -8,13 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 
-from torchlint.rules.api import (
-    FileContext,
-    binds_initialisers,
-    first_parameter,
-    operations,
-    remembered,
-)
+from torchlint.rules.api import FileContext, binds_initialisers, first_parameter, is_super_call, operations, remembered
 from torchlint.rules.data.just_made import makes_its_own
 from torchlint.rules.evidence.called_definitions import PLAIN, Definitions, bind, constructor, names_layer
 from torchlint.rules.evidence.local_bindings import names_of
@@ -120,7 +114,7 @@ class _Network:
         """Take notice of what an attribute is set to; whether nothing else may be set here."""
         above = self._context.parent(use)
         if not isinstance(above, ast.Attribute):
-            return isinstance(above, ast.Call) and isinstance(above.func, ast.Name) and above.func.id == "super"
+            return is_super_call(above)
         match outer := self._context.parent(above):
             case ast.Assign(targets=[target], value=value) if target is above:
                 self._values[above.attr].append(value)
