@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import ROOT
 from torchlint.diagnostics.model import Settings
-from torchlint.inference.program.bindings import Set, set_words
+from torchlint.inference.program.bindings import SetAttributes, attributes_set
 from torchlint.inference.query import Analysis
 from torchlint.source.text import decode
 from torchlint.syntax.ast_index import index_of
@@ -40,13 +40,13 @@ BODIES = {
 def test_what_is_set_and_what_only_in_parts(body: str) -> None:
     made = index_of(decode("some.py", f"class A:\n    def f(self, k):\n        {body}\n".encode()))
     (method,) = made.nodes(ast.FunctionDef)
-    found = set_words(made, method)
+    found = attributes_set(made, method)
     assert (set(found.words), found.own) == BODIES[body]
 
 
 def test_a_function_without_arguments_sets_nothing() -> None:
     made = index_of(decode("some.py", b"class A:\n    @staticmethod\n    def f():\n        self.x = 1\n"))
-    assert set_words(made, made.nodes(ast.FunctionDef)[0]) == Set()
+    assert attributes_set(made, made.nodes(ast.FunctionDef)[0]) == SetAttributes()
 
 
 def test_a_walk_says_nothing_of_what_changes_in_parts() -> None:

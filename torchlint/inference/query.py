@@ -283,7 +283,7 @@ class NothingKnown(Analysis):
 
     @property
     def is_parsed(self) -> bool:
-        """It is not."""
+        """Whether the standard library's parser reads the file: never."""
         return False
 
     @property

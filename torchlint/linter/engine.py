@@ -71,7 +71,7 @@ class _Checked:
     reads: _Reads = field(default_factory=dict)
     asked: _Asked = field(default_factory=dict)
     beside: list[Finding] = field(default_factory=list)
-    """Those of rules that are not on: what they find decides how far others are repaired."""
+    """Findings of rules that are not on: what they find decides how far others are repaired."""
     newer: str = ""
     """:attr:`FileResult.newer`"""
 

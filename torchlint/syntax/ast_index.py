@@ -291,7 +291,7 @@ def _parse(text: str) -> ast.Module:
 _MOST_BYTES = 3_000_000
 """Text of files whose trees are kept; a tree takes 36 times as much memory (over 3 MB of the development corpus)."""
 _MOST_CHECKED = 250_000
-"""Likewise of those that were checked and asked for by nobody since: most never are, the others soon."""
+"""Text of files that were checked and asked for by nobody since: most never are, the others soon."""
 _MOST_CHECKS = 100
 """A tree that nobody asked for while so many files were checked is let go: another package is at hand by then."""
 

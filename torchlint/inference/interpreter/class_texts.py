@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.inference.interpreter.shared_memory import linked_roots
 from torchlint.inference.models.operations import leaf
-from torchlint.inference.program.bindings import set_words
+from torchlint.inference.program.bindings import attributes_set
 from torchlint.inference.program.frameworks import OTHERS
 from torchlint.syntax.ast_index import AstIndex, Function
 from torchlint.syntax.signatures import decorator_words, first_parameter
@@ -34,7 +34,7 @@ class Class:
     setters: dict[str, list[Function]] = field(default_factory=dict)
     """The methods that set an attribute of ``self`` or change what it holds, by the attribute."""
     sets: set[tuple[str, Function]] = field(default_factory=set)
-    """Those of them that do more than change parts of it: walks of the others say nothing of it."""
+    """Attributes and methods that do more than change parts of them: walks of the others say nothing of them."""
     loose: set[str] = field(default_factory=set)
     """The attributes that ``setattr(self, "word", value)`` sets too."""
     fields: dict[str, ast.AnnAssign | ast.Assign] = field(default_factory=dict)
@@ -198,7 +198,7 @@ def _upward(index: AstIndex, node: ast.ClassDef) -> frozenset[str]:
 
 
 def _read_setters(known: Class, method: Function) -> None:
-    found = known.home.index.told(set_words, method)
+    found = known.home.index.told(attributes_set, method)
     known.loose.update(found.loose)
     known.sets.update((word, method) for word in found.own)
     by_another_name = _linked_attributes(method, known.home.index.told(linked_roots, method))

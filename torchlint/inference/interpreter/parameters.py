@@ -216,7 +216,7 @@ class Called:
 
     calls: tuple[ast.Call, ...]
     own: tuple[ast.Call, ...] = ()
-    """Those in its own body, apart from the others."""
+    """The calls in its own body, apart from the others."""
 
 
 class Callers:

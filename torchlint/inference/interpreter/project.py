@@ -81,7 +81,7 @@ class Project:
         self.running: list[ast.AST] = []
         """The functions that are being walked at this moment, outermost first."""
         self.walking: list[ast.AST] = []
-        """Those of them that are being walked for all calls."""
+        """The functions that are being walked for all calls at this moment."""
         self.rounds = Rounds()
         self.depth = 0
         """How many calls of functions are being followed at this moment."""
@@ -90,14 +90,14 @@ class Project:
         self._spent = 0
         """Lines of the file that is checked that were walked so far: functions and modules, for calls and all calls."""
         self._spent_abroad = 0
-        """Those of other files."""
+        """Lines of other files that were walked so far."""
         self.foreign: dict[int, int] = {}
         """Those of them that stand in other files, since a call led out of the file that is checked.
 
         What is met again counts once, for its result is there.
         """
         self.abroad = False
-        """Whether such a call is being followed at this moment."""
+        """Whether a call that leads out of the file that is checked is being followed at this moment."""
         self.effort = Effort()
         """What the walk at hand has taken so far."""
         self.reads: dict[str, str | None] = {}

@@ -17,7 +17,7 @@ class SetsAttribute(IntEnum):
     PERHAPS = 0
     """On some ways to its end: else the attribute stays what it was."""
     FIRST = 1
-    """It is a constructor: there was none before, but for what stands above `super().__init__()`."""
+    """In a constructor: there was no such attribute before, but for what stands above `super().__init__()`."""
     ALWAYS = 2
     """On each way to its end."""
 

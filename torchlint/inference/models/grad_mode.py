@@ -98,15 +98,15 @@ GRAD_MODES = frozenset(_CHANGING)
 """The context managers that make another mode than there is around them."""
 
 GRAD_MODE_DECORATORS = frozenset(name for name, switch in _CHANGING.items() if not switch.at_once)
-"""Those that change nothing before the function that they decorate is called."""
+"""The grad modes that change nothing before the function that they decorate is called."""
 
 WORDS = frozenset(map(leaf, GRAD_MODES))
-"""Their names as code spells them, without what they are taken from."""
+"""The names of grad modes as code spells them, without what they are taken from."""
 
 TURNING_OFF = frozenset(leaf(name) for name, switch in _CHANGING.items() if switch.turns_off)
 
 AT_ONCE = frozenset(leaf(name) for name, switch in _CHANGING.items() if switch.at_once)
-"""Those whose bare call changes the mode."""
+"""The names of grad modes whose bare call changes the mode."""
 
 
 def context(call: Call) -> Value | None:

@@ -91,7 +91,7 @@ zero_grad load_state_dict register_buffer register_parameter add_module -> none|
 """
 
 GIVING_ITSELF = words("to cuda xpu cpu float half double bfloat16 train eval requires_grad_ apply")
-"""Those of these methods that give the module itself."""
+"""Methods of modules that give the module itself."""
 
 _ATTRIBUTES = """
 weight bias weight_* bias_* -> parameter

@@ -20,7 +20,7 @@ MAY_COPY = words("""
     reshape reshape_as flatten ravel contiguous coalesce conj_physical dequantize resize_as sum_to_size to_dense
     to_sparse to_sparse_coo to_sparse_csc to_sparse_csr
 """)
-"""Those that give the argument itself or a view of it only where its memory is in order, or it is so already."""
+"""Operations that give the argument itself or a view of it only where its memory is in order, or it is so already."""
 
 UNLIKE = words("triangular_solve histogram histogramdd lu lu_factor lu_unpack lstsq geqrf lobpcg")
 """Functions whose result is a tuple of tensors of several sorts."""
@@ -98,9 +98,9 @@ class Operations:
     """Methods by name and functions by full name whose results never require grad."""
     float_but_never: frozenset[str]
     keeps_grad: frozenset[str]
-    """Those whose result is the argument itself or a view of it, and so requires grad even under ``no_grad``."""
+    """Operations whose result is the argument itself or a view of it, and so requires grad even under ``no_grad``."""
     no_tensor: dict[str, Kind]
-    """Those that give no tensor, and what they give."""
+    """Operations that give no tensor, and what they give."""
     partial: dict[str, tuple[int, ...]]
     """The indices of the results that never require grad."""
     factories: frozenset[str]

@@ -251,7 +251,7 @@ def imported_only(index: AstIndex, tree: ast.Module) -> frozenset[str]:
 
 
 @dataclass(frozen=True)
-class Set:
+class SetAttributes:
     """The attributes of ``self`` that a method sets or changes."""
 
     words: tuple[str, ...] = ()
@@ -261,11 +261,11 @@ class Set:
     """Those that ``setattr`` sets."""
 
 
-def set_words(index: AstIndex, method: Function) -> Set:
-    """Find them."""
+def attributes_set(index: AstIndex, method: Function) -> SetAttributes:
+    """Return the attributes of ``self`` that a method sets or changes."""
     owner = first_parameter(method)
     if owner is None:
-        return Set()
+        return SetAttributes()
     words: list[str] = []
     loose: list[str] = []
     own: set[str | None] = set()
@@ -292,7 +292,7 @@ def set_words(index: AstIndex, method: Function) -> Set:
                 own.add(_whole(holder, owner))  # `self.net.cuda()` counts where the method changes `self.net` otherwise
                 if attr in CHANGING or is_in_place(attr):
                     words += _parts_of(holder, owner)
-    return Set((*words, *loose), frozenset({*words, *loose} & {*own, *loose}), tuple(loose))
+    return SetAttributes((*words, *loose), frozenset({*words, *loose} & {*own, *loose}), tuple(loose))
 
 
 def setting_inside(index: AstIndex, method: Function) -> tuple[Function, ...]:

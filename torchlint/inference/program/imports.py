@@ -101,7 +101,7 @@ def star_modules(index: AstIndex, _: ast.Module) -> tuple[str, ...]:
 
 
 def star_imports(index: AstIndex, _: ast.Module) -> tuple[ast.ImportFrom, ...]:
-    """Return the statements that do so."""
+    """Return the import statements of a file that take everything from a module."""
     return tuple(node for node in index.nodes(ast.ImportFrom) if node.names[0].name == "*")
 
 

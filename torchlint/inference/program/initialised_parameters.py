@@ -51,7 +51,7 @@ EVERYTHING = Written(frozenset(), is_any=True)
 
 
 def written_parameters(index: AstIndex) -> Written:
-    """Read a text."""
+    """Return what a text may write to."""
     if any(_may_write_to_all(each, index) for each in _all_listed(index)):
         return EVERYTHING
     attributes, own = set(), set()

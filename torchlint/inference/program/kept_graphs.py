@@ -21,5 +21,5 @@ def _keeps(call: ast.Call) -> bool:
 
 
 def is_asked(call: ast.Call) -> bool:
-    """Whether such a pass says so in so many words."""
+    """Whether a backward pass is told in so many words to keep a graph: ``create_graph=True``."""
     return any(each.arg == "create_graph" and ast.unparse(each.value) == "True" for each in call.keywords)

@@ -30,27 +30,27 @@ class Taken:
     """The modules from which a text may take a name, by the last word of their dotted names."""
 
     by_name: frozenset[str] = frozenset()
-    """From these it takes the name itself, or something not told that may be it."""
+    """Those from which it takes the name itself, or something that is not told and may be it."""
     by_star: frozenset[str] = frozenset()
-    """From these it takes all public names."""
+    """Those from which it takes all public names."""
     from_any: bool = False
-    """It takes the name from an object that may be any module."""
+    """Whether it takes the name from an object that may be any module."""
     binds: frozenset[str] = frozenset()
-    """In these it rebinds the name; nothing for what it does not tell of, such as a parameter."""
+    """Those in which it rebinds the name; nothing for what it does not tell of, such as a parameter."""
     gives_away: frozenset[str] = frozenset()
-    """These it hands to somebody who may set their attributes, whatever name is asked."""
+    """Those that it hands to somebody who may set their attributes, whatever name is asked."""
     is_called: bool = False
-    """It may call something of that name that is defined elsewhere."""
+    """Whether it may call something of that name that is defined elsewhere."""
     is_asked: bool = False
-    """It asks something that an import brings for an attribute of that name."""
+    """Whether it asks something that an import brings for an attribute of that name."""
     is_built: bool = False
-    """It may call something by a name that is put together, and that may be this one."""
+    """Whether it may call something by a name that is put together, and that may be this one."""
     is_changed: bool = False
-    """It sets an attribute in what goes by the name, such as a method of a class."""
+    """Whether it sets an attribute in what goes by the name, such as a method of a class."""
     in_torch: bool = False
-    """It rebinds the name in torch itself, in one of its modules or classes."""
+    """Whether it rebinds the name in torch itself, in one of its modules or classes."""
     from_base: bool = False
-    """A class asks its own object for the name, and has no method of that name here: a base may, or one beside it."""
+    """Whether a class asks its own object for the name and has no such method here: a base may, or one beside it."""
     has_mode: bool = False
     """It defines a mode, under which any function of torch may do something else."""
 
@@ -81,14 +81,14 @@ class Uses:
         self._handed: set[str] = set()
         """The last words of modules that are used as objects by their names."""
         self._given_away: set[str] = set()
-        """Those of them and of their parts that somebody is given who may set their attributes."""
+        """Modules and their parts that somebody is given who may set their attributes, by their last words."""
         self._handed_parts: set[str] = set()
-        """Likewise of what is taken from a module."""
+        """What is taken from a module and used as an object, by its name."""
         self._built: list[ast.expr] = []
         """The names of what is called by ``getattr(owner, name)()``, where no import says what the owner is."""
         self._strings: set[str] = set()
         self._told: set[str] = set()
-        """Those of them that are no prose."""
+        """Strings that are no prose."""
         for node in index.order:
             self._read(node, index)
 

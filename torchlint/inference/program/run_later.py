@@ -15,7 +15,7 @@ _LAZY = frozenset({"enumerate", "filter", "iter", "map", "reversed", "zip"})
 _EAGER = frozenset("all any bool dict frozenset list max min next print set sorted str sum tuple".split())
 """Built-in functions that go through what they are given at once, or drop it."""
 _CONTAINERS = frozenset({"deque", "ModuleList", "OrderedDict", "ParameterList"})
-"""Classes, of Python or of torch, that do so."""
+"""Classes, of Python or of torch, that go through what they are given at once."""
 
 
 def runs_later(node: ast.AST, above: Above, bound: Container[str]) -> bool:

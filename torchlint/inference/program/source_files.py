@@ -16,7 +16,7 @@ MOST_FILES = 10_000
 MOST_ENTRIES = 400_000
 """Of a project with more Python files, or more files and folders of any kind, nothing is told."""
 MOST_LOOSE_FILES = 3_000
-"""Likewise where nothing says that a project begins: a folder of downloads, or somebody's home."""
+"""The most Python files where nothing says that a project begins: a folder of downloads, or somebody's home."""
 _MOST_BYTES = 64 * 1024 * 1024
 _SUFFIXES = (".py", ".pyi", SUFFIX)
 _NO_SOURCE = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-packages", "venv", "env", "virtualenv"})

@@ -111,7 +111,7 @@ def redefined(function: Function, context: FileContext) -> str | None:
 
 
 def _changed(name: str, words: set[str], context: FileContext) -> str | None:
-    """Return who gives a class of the file one of some attributes from outside its body, or may do so."""
+    """Return who may give a class of the file one of some attributes from outside its body."""
     for use in context.names_by_word().get(name, ()):
         match context.parent(use):
             case ast.Attribute(attr=word, ctx=ast.Store() | ast.Del()) if word in words:

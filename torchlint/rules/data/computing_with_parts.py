@@ -66,7 +66,7 @@ _STORING = frozenset(
 """Methods of modules and containers that compute nothing with what they have or are given."""
 _RESETTING = frozenset({"reset_parameters", "_reset_parameters"})
 _OF_CONTAINERS = frozenset("append extend insert update setdefault pop remove".split())
-"""Those of them that are lists' and dicts', and also words for what an object of any class does."""
+"""Methods of lists and dicts whose names are also words for what an object of any class does."""
 _GIVING_ITSELF = GIVING_ITSELF - {"apply"}
 _ENDS = (ast.Compare, ast.Expr, ast.If, ast.While, ast.Assert, ast.FormattedValue, ast.Return)
 _GOING_BACK = frozenset({"torch.autograd.grad", "torch.autograd.backward"})

@@ -70,7 +70,7 @@ _VIEWS_OF_NUMPY = frozenset(
 """Functions of NumPy that ask the tensor itself and hand out a tensor over its memory (measured on NumPy 2.4)."""
 
 _SAVING = "torchvision.utils.save_image"
-"""It copies what it changes (read in torchvision 0.11); `make_grid` may hand out what it was given."""
+"""Copies what it changes (read in torchvision 0.11); `make_grid` may hand out what it was given."""
 
 _INPLACE_AT = {
     **dict.fromkeys("hardsigmoid hardswish mish relu relu6 selu silu".split(), 1),

@@ -83,7 +83,7 @@ FILLS = frozenset({
 })
 """Methods that overwrite all elements of a tensor."""
 _RESIZES = frozenset({"resize_", "resize_as_"})
-"""Those of them that a size just given makes no sense with: a storage is given, or data."""
+"""Methods that make no sense behind a size just given: a storage is given, or data."""
 # fmt: on
 _SEQUENCE_MAKERS = frozenset({"list", "tuple", "range", "sorted"})
 _FITTED = frozenset(

@@ -45,7 +45,7 @@ REFUSING_TWICE = frozenset(
         ).split()
     ]
 )
-"""Those of which the same holds for the second argument."""
+"""Functions whose second argument must be a tensor, too."""
 REFUSING_LAYERS = COMPUTING - frozenset(
     f"torch.nn.{word}" for word in "Softmax LogSoftmax Bilinear SyncBatchNorm CTCLoss".split()
 )

@@ -9,12 +9,12 @@ from torchlint.rules.evidence.array_dimensions import has_dimensions as is_array
 from torchlint.rules.evidence.finding_reasons import in_a_line
 
 _SIZED = frozenset("zeros ones full empty rand randn randint normal".split())
-"""Those that are given a size."""
+"""Factories that are given a size."""
 _DIMENSIONAL = frozenset(
     "randperm arange linspace logspace eye tril_indices triu_indices hann_window hamming_window blackman_window "
     "bartlett_window kaiser_window".split()
 )
-"""Those whose result has dimensions, whatever they are given."""
+"""Factories whose result has dimensions, whatever they are given."""
 _LEGACY = frozenset({"Tensor", *LEGACY_DTYPES})
 """Constructors that take sizes or data, and no device."""
 _OF_DATA = frozenset({"tensor", "as_tensor", "asarray", "from_numpy"}) | _LEGACY

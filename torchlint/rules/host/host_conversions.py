@@ -104,7 +104,7 @@ class Conversion:
 
 
 def conversion(node: cst.Call, context: FileContext) -> Conversion | None:
-    """Look at a call; None where it is no ``.numpy()``, no tensor's, or proven to work."""
+    """Read a call of ``.numpy()``; None for another call, where no tensor is asked, or where it is proven to work."""
     match node:
         case cst.Call(func=cst.Attribute(value=receiver, attr=cst.Name(value="numpy")) as attribute, args=args):
             pass
