@@ -26,6 +26,11 @@ def anything() -> list[object]:
     return [*tensors(), np.ones(2), [torch.ones(2)], {"a": torch.ones(2)}, 3, 0.5, "text", None]
 
 
+def distributions() -> list[object]:
+    normal = torch.distributions.Normal
+    return [normal(torch.zeros(2), 1.0), normal(torch.zeros(2, requires_grad=True), 1.0)]
+
+
 WORLDS: dict[str, Callable[[], list[object]]] = {
     "Tensor": tensors,
     "FloatTensor": lambda: [each for each in tensors() if each.dtype == torch.float32],  # type: ignore[attr-defined]
@@ -35,6 +40,8 @@ WORLDS: dict[str, Callable[[], list[object]]] = {
     "NDArray": lambda: [np.ones(2, dtype=np.float32)],
     "Parameter": lambda: [torch.nn.Parameter(torch.ones(2))],
     "Module": lambda: [torch.nn.Linear(2, 2), torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())],
+    "Distribution": distributions,
+    "Normal": distributions,
     "device": lambda: [torch.device(each) for each in devices()],
     "dtype": lambda: [torch.float32],
     "int": lambda: [0, 3],

@@ -181,8 +181,10 @@ def _plain(names: frozenset[str], node: ast.expr) -> Value | None:
             return of_kind(Kind.DEVICE, device=Device.HOST | Device.ACCELERATOR)
         if name.startswith("builtins."):
             return _builtin(word)
-        if name in ("torch.nn.utils.rnn.PackedSequence", "torch.distributions.Distribution"):
+        if name == "torch.nn.utils.rnn.PackedSequence":
             return OTHER
+        if name.startswith("torch.distributions.") and word[:1].isupper():
+            return of_kind(Kind.OTHER, instance=frozenset({name}), member=tensor(ANY_GRAD, ANY_DEVICE))
         if name.startswith("torch.nn.") and word[:1].isupper():
             own = frozenset({name}) if word != "Module" else frozenset[str]()
             return Value(Kind.MODULE, Grad.ATTACHED, ANY_DEVICE, instance=own)
