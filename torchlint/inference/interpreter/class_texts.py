@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 CONSTRUCTOR = "__init__"
 
 _MODULE_BASES = frozenset(["Module", "LightningModule", "PreTrainedModel", "ScriptModule", "PyroModule"])
+_TENSOR_BASES = frozenset(["Tensor", "Parameter", "Buffer", "UninitializedParameter", "UninitializedBuffer"])
 
 
 @dataclass(eq=False)
@@ -107,6 +108,11 @@ class Class:
         return self._is("module", lambda each: any(_names_a_module(base, each.home) for base in each.bases))
 
     @property
+    def is_tensor(self) -> bool:
+        """Whether objects are tensors: of a class below ``torch.Tensor`` or ``nn.Parameter``."""
+        return self._is("tensor", lambda each: any(_names_a_tensor(base, each.home) for base in each.bases))
+
+    @property
     def is_lightning(self) -> bool:
         """Whether a trainer of Lightning calls the hooks."""
         return self._is("lightning", lambda each: any(map(_names_lightning, each.bases)))
@@ -157,9 +163,16 @@ def _linearized(known: Class) -> tuple[Class, ...]:
 
 def _names_a_module(name: str, home: File) -> bool:
     """Whether a base is a module: one of torch's, or by its last word where it is no other library's."""
-    if name.startswith("torch.nn."):
+    if name.startswith("torch.nn.") and not _names_a_tensor(name, home):
         return True
     return leaf(name) in _MODULE_BASES and name.partition(".")[0] not in OTHERS and home.works_with_torch
+
+
+def _names_a_tensor(name: str, home: File) -> bool:
+    """Whether a base is torch's class of tensors or of parameters."""
+    if name.startswith("torch."):
+        return leaf(name) in _TENSOR_BASES
+    return leaf(name) == "Tensor" and home.works_with_torch
 
 
 def _names_lightning(name: str) -> bool:

@@ -27,7 +27,6 @@ from torchlint.inference.lattice import (
 from torchlint.inference.models import nn
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.containers import is_moved_along, moved_with
-from torchlint.inference.models.operations import leaf
 from torchlint.inference.program.bindings import setting_inside
 from torchlint.inference.program.fillings import filled_in
 from torchlint.inference.program.grad_requests import may_unfreeze
@@ -124,7 +123,7 @@ class Classes:
         instance = frozenset((known.name,))
         if known.is_module:
             return Value(Kind.MODULE, Grad.ATTACHED, place, Dtype(0), instance=instance)
-        if known.home.works_with_torch and any(leaf(base) == "Tensor" for base in known.bases):
+        if known.is_tensor:
             return Value(Kind.TENSOR, instance=instance)
         return of_kind(Kind.OTHER, instance=instance)
 
