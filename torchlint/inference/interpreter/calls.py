@@ -42,6 +42,7 @@ from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.containers import FOREIGN
 from torchlint.inference.models.devices import last_word_of_name, seems_device
 from torchlint.inference.models.distributions import distribution
+from torchlint.inference.models.named_tuples import NAMED_TUPLE, filled
 from torchlint.inference.models.operations import DISTINCTIVE
 from torchlint.inference.models.tables import Call, words
 from torchlint.inference.program.correlated_branches import wanted_return
@@ -133,6 +134,8 @@ class Calls(Changes):
             return self._module(callee, given, env)
         if callee.instance == {libraries.PARTIAL} and callee.must(Kind.OTHER):
             return self._partial(callee, given, env)
+        if callee.instance == {NAMED_TUPLE} and callee.must(Kind.OTHER):
+            return filled(callee, given) or self._unknown(given, env, callee)
         if callee.instance == {functions.MAPPED} and callee.items:
             result = self._called(callee.items[0], given, env)
             return result.having(rank=None) if result.is_tensor else UNKNOWN

@@ -27,6 +27,7 @@ from torchlint.inference.lattice import (
 from torchlint.inference.models import nn
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.containers import is_moved_along, moved_with
+from torchlint.inference.models.named_tuples import with_fields
 from torchlint.inference.program.bindings import setting_inside
 from torchlint.inference.program.fillings import filled_in
 from torchlint.inference.program.grad_requests import may_unfreeze
@@ -163,11 +164,9 @@ class Classes:
     def replaced(self, receiver: Value, given: Arguments) -> Value | None:
         """Return a named tuple with some of its fields replaced; None for other objects."""
         known = [self._named(name) for name in receiver.instance]
-        if len(known) != 1 or known[0] is None or not known[0].is_named_tuple or given.starred or given.positional:
+        if len(known) != 1 or known[0] is None or not known[0].is_named_tuple:
             return None
-        keys = tuple((word, given.keywords.get(word, each)) for word, each in receiver.keys)
-        items = tuple(each for _, each in keys) if receiver.items is not None else None
-        return receiver.having(keys=keys, items=items)
+        return with_fields(receiver, given)
 
     def _kept(self, known: Class, given: Arguments, made: Value) -> dict[str, Value]:
         """Return the attributes that only constructors set, as they set them for these arguments."""

@@ -9,6 +9,7 @@ from torchlint.inference.models.call_arguments import Arguments, joined_operands
 from torchlint.inference.models.containers import part
 from torchlint.inference.models.devices import string
 from torchlint.inference.models.dtypes import result_dtype
+from torchlint.inference.models.named_tuples import namedtuple
 from torchlint.inference.models.tables import Call, Effect, functions
 from torchlint.inference.models.tensors import computed
 
@@ -33,6 +34,7 @@ pow                                                             -> power
 sum                                                             -> total
 max min                                                         -> extreme
 collections.defaultdict                                         -> defaultdict
+collections.namedtuple                                          -> namedtuple
 """
 """Python's own functions, without ``builtins.``, and the containers of ``collections``."""
 
@@ -198,7 +200,7 @@ _TABLE = functions(
     _FUNCTIONS,
     [
         *(_itself, _same_items, _other_order, _filtered, _dictionary, _defaultdict, _one_item, _enumerated, _zipped),
-        *(_arithmetic, _power, _total, _extreme),
+        *(_arithmetic, _power, _total, _extreme, namedtuple),
     ],
 )
 

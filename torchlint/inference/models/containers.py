@@ -17,6 +17,7 @@ from torchlint.inference.lattice import (
     join_all,
     of_kind,
 )
+from torchlint.inference.models import named_tuples
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.tables import Call, functions
 
@@ -27,6 +28,8 @@ copy                                                                            
 keys                                                                                -> keys
 pop popleft get setdefault popitem                                                  -> taken
 index count                                                                         -> integer
+_replace                                                                            -> replaced
+_asdict                                                                             -> as_dictionary
 append extend insert update clear sort reverse remove add appendleft                -> none
 """
 
@@ -250,4 +253,6 @@ def _unpacked_star(items: tuple[Value, ...], targets: list[ast.expr]) -> list[Va
     return [*items[:at], join_all(middle) if middle else UNKNOWN, *items[len(items) - after :]][: len(targets)]
 
 
-_METHOD_TABLE = functions(_METHODS, [_pairs, _members, _copied, _keys, _taken])
+_METHOD_TABLE = functions(
+    _METHODS, [_pairs, _members, _copied, _keys, _taken, named_tuples.replaced, named_tuples.as_dictionary]
+)
