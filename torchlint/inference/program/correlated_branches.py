@@ -157,24 +157,39 @@ def _telling(index: AstIndex, function: Function) -> dict[ast.AST, tuple[str, bo
 
 
 def _of_unpacked(index: AstIndex, function: Function) -> dict[str, frozenset[_Test]]:
-    """Return the tests of each name that is bound once, to a part of what a call gives, and stays what it is."""
-    stores = index.told(bound, function)
-    unpacked = {
-        each.id
-        for assignment in own(index, function, ast.Assign)
-        if isinstance(assignment.value, ast.Call) and isinstance(assignment.targets[0], ast.Tuple)
-        for each in assignment.targets[0].elts
-        if isinstance(each, ast.Name) and len(stores.get(each.id, ())) == 1
-    }
-    unpacked -= parameters(function) | declared(index, function)
+    """Return the tests of each name that stays a part of what a call gives, behind the last call that binds it."""
+    unpacked = index.told(_unpacked_flags, function)
     if not unpacked:
         return {}
-    unpacked.difference_update(word for each in own(index, function, *BINDING) for word in naming(each))
     tests: dict[str, list[_Test]] = {}
     branches: list[_Test] = [*own(index, function, ast.If), *own(index, function, ast.IfExp)]
     for test in branches:
         tests.setdefault(asked(index, test.test)[0], []).append(test)
-    return {word: frozenset(_behind(index, tests[word], stores[word])) for word in unpacked & tests.keys()}
+    return {word: frozenset(_behind(index, tests[word], [unpacked[word]])) for word in unpacked.keys() & tests.keys()}
+
+
+def _unpacked_flags(index: AstIndex, function: Function) -> dict[str, ast.Name]:
+    """Return the names that are bound to parts of what calls give alone, and where each of them is bound at last.
+
+    A name that is bound several times, `x, was_array = ...` and `y, was_array = ...`, is bound by the function's own
+    statements, one after the other.
+    """
+    stores = index.told(bound, function)
+    parts: dict[str, list[ast.Assign]] = {}
+    for assignment in own(index, function, ast.Assign):
+        if isinstance(assignment.value, ast.Call) and isinstance(assignment.targets[0], ast.Tuple):
+            for each in assignment.targets[0].elts:
+                if isinstance(each, ast.Name):
+                    parts.setdefault(each.id, []).append(assignment)
+    other = {*parameters(function), *declared(index, function)}
+    other.update(word for each in own(index, function, *BINDING) if parts for word in naming(each))
+    return {
+        word: max(stores[word], key=lambda each: each.lineno)
+        for word, binding in parts.items()
+        if word not in other
+        and len(stores[word]) == len(binding)
+        and (len(binding) == 1 or all(index.parents.get(each) is function for each in binding))
+    }
 
 
 def wanted_return(index: AstIndex, call: ast.Call, assumed: Assumed) -> WantedReturn | None:
@@ -182,11 +197,14 @@ def wanted_return(index: AstIndex, call: ast.Call, assumed: Assumed) -> WantedRe
     assignment = index.parents.get(call) if assumed else None
     if not isinstance(assignment, ast.Assign) or not isinstance(assignment.targets[0], ast.Tuple):
         return None
-    known = dict(assumed)
+    function = index.owner(call)
+    if function is None:
+        return None
+    known, last = dict(assumed), index.told(_unpacked_flags, function)
     for at, target in enumerate(assignment.targets[0].elts):
         if isinstance(target, ast.Starred):
             return None
-        if isinstance(target, ast.Name) and target.id in known:
+        if isinstance(target, ast.Name) and target.id in known and last.get(target.id) is target:
             return at, known[target.id]
     return None
 
