@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from torchlint.inference.interpreter.call_reasons import Origins, origins, through, told_anew
 from torchlint.inference.interpreter.class_texts import CONSTRUCTOR
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.project import MOST_DEPTH, Effort
@@ -56,8 +57,6 @@ _PLAIN_DECORATORS = words("staticmethod classmethod abstractmethod overload over
 _SCOPES_OF_EXPRESSIONS = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 _Changes = tuple[tuple[str, Value], ...]
-_EXPLAINED = 3
-"""The parts of what a function gives are explained this deep."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +71,16 @@ class _Summary:
     asked: tuple[tuple[str, Grad], ...] = ()
     """What it asked of the parameters of its arguments and of names around it."""
     effort: Effort = field(default_factory=Effort)
+    call: _Call | None = None
+    """The call that it was found for: reasons begin at its arguments."""
 
     def as_value(self) -> Value:
         """Return all of it as one value."""
         return of_kind(Kind.SEQUENCE, items=(self.value, of_kind(Kind.SEQUENCE, keys=self.shared)), keys=self.changes)
+
+    def origins(self, call: _Call) -> Origins:
+        """Return the reasons of a call's arguments by those that the call had which this was found for."""
+        return origins((self.call.given, self.call.receiver), (call.given, call.receiver)) if self.call else {}
 
     @staticmethod
     def out_of(value: Value) -> _Summary:
@@ -134,24 +139,27 @@ class Summaries:
         if given.dropped and self._changes_nothing(call):
             return UNKNOWN
         found = self._summary(call)
+        told = found.origins(call)
         if found.attributes and (target := self._owner_of(function, given.node, receiver is not None)) is not None:
             for word, value in found.attributes.items():
                 setting = self._setting(function, word)
-                given.attributes.append((target, word, _through(value, given, "sets it"), setting))
+                given.attributes.append((target, word, through(value, given.node, told, "sets it"), setting))
         for path, value in found.changes:
             word, _, attribute = path.partition(".")
             target = written_argument(function, given.node, word, receiver is not None)
             if target is not None and attribute:
                 target = ast.copy_location(ast.Attribute(target, attribute, ast.Load()), given.node)
             if target is not None:
-                given.changes.append((target, _through(value, given, "changes it")))
+                given.changes.append((target, through(value, given.node, told, "changes it")))
         for path, grad in found.asked:
             given.asked.extend((target, grad) for target in self._meant(function, given, path, receiver is not None))
         if found.asked and given.starred and isinstance(given.node, ast.Call):
             given.asked.extend((each, nn.MAYBE_FROZEN) for each in given.node.args)
         if given.node in self._file.index.parents:
-            given.shared.extend((function, word, _through(value, given, "changes it")) for word, value in found.shared)
-        return _through(found.value, given)
+            given.shared.extend(
+                (function, word, through(value, given.node, told, "changes it")) for word, value in found.shared
+            )
+        return through(found.value, given.node, told)
 
     def _meant(self, function: Function, given: Arguments, path: str, bound: bool) -> list[ast.expr]:
         """Return the expressions of a call for what a path is in the function that it calls."""
@@ -189,7 +197,10 @@ class Summaries:
 
     def attributes(self, start: Function, given: Arguments, made: Value) -> dict[str, Value]:
         """Return what a constructor sets the attributes of ``self`` to for some arguments."""
-        return self._summary(_Call(start, given, made, Mode.ON)).attributes
+        call = _Call(start, given, made, Mode.ON)
+        found = self._summary(call)
+        told = found.origins(call)
+        return {word: told_anew(value, told) for word, value in found.attributes.items()}
 
     def _summary(self, call: _Call) -> _Summary:
         key, project = call.key(), self._file.project
@@ -286,7 +297,7 @@ class Summaries:
                     found = replace(found, value=self._wrapped(call, at))
         finally:
             self._under_way.discard(key)
-        found = replace(found, effort=effort)
+        found = replace(found, effort=effort, call=call)
         if not effort.is_cut:
             self._known[key] = found
             project.rounds.keep(self._known, key)
@@ -348,7 +359,7 @@ class Summaries:
         flow = Flow(file, [], lambda _: env, None)
         flow.reports = False
         with closing(flow), project.following(file), project.call(node):
-            return _through(flow.calls.call_lambda(node, given, env), given)
+            return through(flow.calls.call_lambda(node, given, env), given.node, {})
 
     # ------------------------------------------------------------------ decorators
     def _wrapped(self, call: _Call, at: int) -> Value:
@@ -481,15 +492,3 @@ def _fingerprint(value: Value | None, depth: int = 6) -> object:
         tuple((key, _fingerprint(each, depth - 1)) for key, each in value.keys),
         _fingerprint(value.self_value, depth - 1),
     )
-
-
-def _through(value: Value, given: Arguments, what: str = "returns it", depth: int = _EXPLAINED) -> Value:
-    """Say that what is known of a value, and of the parts of a container, comes from another function's text."""
-
-    def step(reason: Reason | None) -> Reason | None:
-        return Reason("{code} " + what, given.node, reason, weak=True) if reason is not None else None
-
-    steps = {"why_grad": step(value.why_grad), "why_device": step(value.why_device)}
-    if depth and value.has_parts:
-        return value.with_parts(lambda each: _through(each, given, what, depth - 1), **steps)
-    return value.having(**steps)
