@@ -51,6 +51,8 @@ _KINDS: dict[str, Kind] = {
     },
 }
 """The kind of a class's objects; a ``torch.Size`` is a tuple."""
+_PARTS_OF_KINDS = frozenset({"torch.nn.Parameter"})
+"""Classes among these that have other objects of their kind beside them."""
 
 
 class GuardedText(Protocol):
@@ -208,13 +210,17 @@ class Guard:
         known = Kind(0)
         for kind in kinds:
             known |= kind or Kind(0)
-        if all(kinds):
-            self._kind(subject, known, holds, env)
-            if holds and any(leaf(name) == "Iterable" for value in values for name in value.names):
+        if not holds:
+            excluded = Kind(0)
+            for value in values:
+                excluded |= _excluded_kind(value)
+            if excluded:
+                self._drop(subject, excluded, env)
+        elif all(kinds):
+            self._keep(subject, known, env)
+            if any(leaf(name) == "Iterable" for value in values for name in value.names):
                 self._refine(subject, env, claimed=_LEAVES_MORE)  # arrays, tensors and texts are iterable, too
-        elif not holds and known:
-            self._drop(subject, known, env)
-        elif holds:
+        else:
             self._object(subject, join_all(values), known, env)
 
     def _object(self, subject: ast.expr, types: Value, known: Kind, env: Env) -> None:
@@ -327,3 +333,10 @@ def kind_of_type(value: Value) -> Kind | None:
         else:
             return None
     return kinds & ANY or None
+
+
+def _excluded_kind(value: Value) -> Kind:
+    """Return the kind of which nothing is that is no object of a class: a tensor that is no parameter is one still."""
+    if not value.names or not all(name in _KINDS and name not in _PARTS_OF_KINDS for name in value.names):
+        return Kind(0)
+    return kind_of_type(value) or Kind(0)
