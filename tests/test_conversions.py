@@ -74,6 +74,13 @@ def test_the_reason_goes_back_to_the_first_cause() -> None:
     assert "line 2" in finding.why[0]
 
 
+def test_the_reason_names_a_property_and_not_its_text() -> None:
+    scaled = "class Scaled:\n    def __init__(self, w):\n        self.w = w\n"
+    scaled += "    @property\n    def doubled(self):\n        return self.w * 2\n"
+    (finding,) = found(LIVE + scaled + "Scaled(w).doubled.numpy()\n")
+    assert finding.why[-1] == "the property `doubled` returns it, line 7"
+
+
 # ---------------------------------------------------------------------- numpy-style
 @pytest.mark.parametrize(
     ("before", "after"),

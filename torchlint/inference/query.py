@@ -190,10 +190,12 @@ class Analysis:
     def _step(self, step: Reason) -> str:
         if step.node is None:
             return step.text
-        code = _brief(step.node)
+        code = f"`{_brief(step.node)}`"
+        if isinstance(step.node, ast.FunctionDef | ast.AsyncFunctionDef):
+            code = f"the property `{step.node.name}`"
         path = self._path_of(step.node)
         line = f"line {getattr(step.node, 'lineno', 0)}"
-        return step.text.replace("{code}", f"`{code}`") + f", {path + ' ' if path else ''}{line}"
+        return step.text.replace("{code}", code) + f", {path + ' ' if path else ''}{line}"
 
     def _path_of(self, node: ast.AST) -> str | None:
         """Return the path of the other file in which a node stands, spelled as this one's path is.
