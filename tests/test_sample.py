@@ -511,3 +511,14 @@ def test_a_function_that_is_given_a_network_calls_it(check: Check, calls: str, w
 def test_a_network_that_is_not_called_as_it_was_given_tells_nothing(check: Check, helpers: str) -> None:
     found = check(helpers, train=HEAD + "from helpers import drawn\n\ndrawn(nn.Linear(4, 4), 2)\n")
     assert {str(each.confidence) for each in found.values()} == {"unproven"}
+
+
+def test_a_buffer_whose_device_another_file_leaves_open_is_no_sure_fault(check: Check) -> None:
+    found = check(
+        "from layers import Grid\n\n\ndef show(grid: Grid):\n    return grid.points.numpy()\n",
+        layers=HEAD
+        + "class Grid(nn.Module):\n    def __init__(self, n, device=None):\n        super().__init__()\n"
+        + "        self.register_buffer('points', torch.arange(n, device=device))\n",
+    )
+    assert {line: str(each.confidence) for line, each in found.items()} == {5: "possible"}
+    assert "device=device" in found[5].why[0]

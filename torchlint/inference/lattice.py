@@ -358,8 +358,8 @@ def join(one: Value, other: Value, depth: int = 4) -> Value:
         keys=_joined_keys(one, other, depth) if one.keys and other.keys else (),
         self_value=_joined_owners(one.self_value, other.self_value, depth),
         node=one.node if one.node is other.node else None,
-        why_grad=_why(one.grad, one.why_grad, other.grad, other.why_grad),
-        why_device=_why(one.device, one.why_device, other.device, other.why_device),
+        why_grad=stronger_reason(one.grad, one.why_grad, other.grad, other.why_grad),
+        why_device=stronger_reason(one.device, one.why_device, other.device, other.why_device),
         claimed=one.claimed or other.claimed,
         tells_cuda=one.tells_cuda and other.tells_cuda,
     )
@@ -376,7 +376,7 @@ def _joined_owners(one: Value | None, other: Value | None, depth: int) -> Value 
     return join(one, other, depth - 1) if one is not None and other is not None else one or other
 
 
-def _why(mine: int, reason: Reason | None, theirs: int, other: Reason | None) -> Reason | None:
+def stronger_reason(mine: int, reason: Reason | None, theirs: int, other: Reason | None) -> Reason | None:
     """Keep the reason of the stronger evidence; ``mine`` and ``theirs`` are bit sets in which evidence is highest."""
     if reason is None or other is None:
         return reason or other

@@ -16,6 +16,7 @@ from torchlint.inference.lattice import (
     join,
     join_all,
     of_kind,
+    stronger_reason,
 )
 from torchlint.inference.models import named_tuples
 from torchlint.inference.models.call_arguments import Arguments
@@ -88,7 +89,8 @@ def moved_with(holder: Value, held: Value) -> Value:
     if not holder.must(Kind.MODULE) or not is_moved_along(held):
         return held
     place = holder.device if held.device == Device.HOST else held.device | holder.device
-    return held.having(device=place, why_device=holder.why_device or held.why_device)
+    why = stronger_reason(holder.device, holder.why_device, held.device, held.why_device)
+    return held.having(device=place, why_device=why)
 
 
 def element(base: Value, where: ast.expr, index: Value) -> Value:
