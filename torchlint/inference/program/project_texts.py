@@ -49,6 +49,7 @@ SPELLS, DEFINES, BINDS_INIT, RECORDS, OVERRIDES = "word", "method", "initialiser
 WATCHES, MAKES_ERRORS, TELLS_ERRORS = "watcher", "warning filter", "handler of one error"
 STARS, READS_ANNOTATIONS, HANDS_ON, INITIALISES = "star", "annotations", "given", "parameter"
 TESTS, ENTERS, SUBCLASSES = "tests", "entered", "subclass of tensors"
+BUILDS, BEGINS_AGAIN = "building", "constructor"
 DEFINES_BELOW, IMPORTS, CALLS_JOINED = "definition", "import", "method of a class joined to this one"
 
 HERE, ANYWHERE, INSIDE, TORCH = "here", "anywhere", "inside", "torch"
@@ -65,6 +66,8 @@ _OF_A_TEXT: dict[str, tuple[Callable[[Facts], bool], str]] = {
     RECORDS: (lambda each: each.records, "records traces"),
     TRACES: (lambda each: each.traces, "traces or scripts code"),
     SUBCLASSES: (lambda each: each.subclasses_tensors, "has a subclass of `Tensor`"),
+    BUILDS: (lambda each: each.changes_building, "changes how modules are built"),
+    BEGINS_AGAIN: (lambda each: each.begins_again, "may call a constructor on an object that is there"),
 }
 """What is asked of one text after the other, and the clause about the first of which it holds."""
 

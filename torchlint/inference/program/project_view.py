@@ -10,6 +10,7 @@ from functools import cached_property
 
 from torchlint.inference.program.annotation_readers import hands_on, reads_annotations
 from torchlint.inference.program.callers import Callee
+from torchlint.inference.program.changed_building import changes_building
 from torchlint.inference.program.class_families import ClassFamily
 from torchlint.inference.program.class_words import ANY, ClassWords, class_words
 from torchlint.inference.program.entered_contexts import Elsewhere
@@ -19,8 +20,10 @@ from torchlint.inference.program.none_graph import Entry
 from torchlint.inference.program.outside_uses import Uses
 from torchlint.inference.program.project_texts import (
     ANYWHERE,
+    BEGINS_AGAIN,
     BINDS,
     BINDS_INIT,
+    BUILDS,
     CALLS,
     CALLS_JOINED,
     DEFINES,
@@ -117,6 +120,14 @@ class ProjectView:
     def binds_init(self) -> str | None:
         """Who rebinds functions of ``nn.init`` elsewhere in the project."""
         return self._ask(BINDS_INIT)
+
+    @property
+    def rebuilds(self) -> str | None:
+        """Who changes how modules are built, this file included, or elsewhere calls a constructor once more."""
+        own = self._index
+        if own is not None and changes_building(own.source.utf8):
+            return "this file changes how modules are built"
+        return self._ask(BUILDS) or self._ask(BEGINS_AGAIN)
 
     @property
     def makes_errors(self) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from torchlint.inference.program.annotation_readers import reads_annotations
+from torchlint.inference.program.changed_building import begins_again, changes_building
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, Setters, setters
 from torchlint.inference.program.device_makers import makers
 from torchlint.inference.program.source_files import text_and_tree, tree_in
@@ -33,10 +34,14 @@ class Facts:
     reads_annotations: bool
     makes_devices: frozenset[str]
     subclasses_tensors: bool
+    changes_building: bool
+    begins_again: bool
 
 
-NOTHING = Facts(Setters(frozenset()), False, False, False, False, False, frozenset(), False)
-UNREADABLE = Facts(Setters(frozenset({DTYPE, DEVICE, TENSOR_TYPE})), True, True, True, True, True, frozenset(), True)
+NOTHING = Facts(Setters(frozenset()), False, False, False, False, False, frozenset(), False, False, False)
+UNREADABLE = Facts(
+    Setters(frozenset({DTYPE, DEVICE, TENSOR_TYPE})), True, True, True, True, True, frozenset(), True, True, True
+)
 
 
 def facts_of(path: str, raw: bytes) -> Facts:
@@ -61,4 +66,6 @@ def _facts_of(raw: bytes, tree: Callable[[], AstIndex | None]) -> Facts:
         reads_annotations(raw),
         makers(raw, tree),
         subclasses_tensors(raw),
+        changes_building(raw),
+        begins_again(raw),
     )

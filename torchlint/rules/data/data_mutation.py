@@ -119,7 +119,9 @@ would have no graph.
 
 Unsafe where another file of the project may call the initialiser, or this file by `getattr` or by another name that its
 class gives it, when a graph may hold the tensor; where a lambda, a kept generator or a coroutine calls it later; and
-where the constructor may be called on an object that is there already.
+where the constructor may be called on an object that is there already, here or in another file. So it is where a file
+of the project has something of its own run while modules are built: a registration hook, or a method of torch's modules
+that it rebinds, such as `nn.Linear.reset_parameters`.
 
 Unsafe where the code does not show that the object is a tensor, as where an annotation alone says so of what a
 constructor is given.

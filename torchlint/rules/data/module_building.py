@@ -46,10 +46,11 @@ def is_being_built(node: ast.expr, context: FileContext) -> bool:
 
     True in ``__init__`` of a module for what was made there, in methods such as ``reset_parameters`` that only its
     constructor calls, in a function given to nothing but ``.apply`` of a module just made, and for one of torch's
-    layers right behind where it is made.
+    layers right behind where it is made. False where a file of the project has something run while modules are built.
     """
     building = _around(node, context)
-    return (building is not None and building.holds(node)) or is_of_new_layer(node, context)
+    is_new = (building is not None and building.holds(node)) or is_of_new_layer(node, context)
+    return is_new and context.other_texts.rebuilds is None
 
 
 def made_elsewhere(node: ast.expr, context: FileContext) -> str | None:
@@ -63,7 +64,7 @@ def made_elsewhere(node: ast.expr, context: FileContext) -> str | None:
     if building.reached or building.redefined:
         return building.reached or building.redefined
     if building.holds(node):
-        return None
+        return context.other_texts.rebuilds
     return f"`{building.brief(node)}` may be made elsewhere, so a graph may hold it"
 
 

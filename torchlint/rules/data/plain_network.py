@@ -88,8 +88,8 @@ def _is_changed(word: str, context: FileContext) -> bool:
 
 @remembered
 def _is_hooked(_: ast.Module, context: FileContext) -> bool:
-    """Whether a file of the project may have every module hand out what it is called with."""
-    return any(context.other_texts.spelling(each) != [] for each in _HOOKS)
+    """Whether a file of the project may have every module hand out what it is made of, or what it is called with."""
+    return context.other_texts.rebuilds is not None or any(context.other_texts.spelling(each) != [] for each in _HOOKS)
 
 
 def _initialisers_may_be_other_ones(context: FileContext) -> bool:

@@ -78,7 +78,7 @@ def _of_a_new_tensor(node: cst.Attribute, evidence: Evidence, context: FileConte
         sure = evidence.confidence is Confidence.CERTAIN or is_own
         yield IS_TENSOR.decided(None if sure else "", code)
         yield NO_LIVE_GRAPH.proven(of=code)
-        yield torchs_own_is_kept(_classes_of_torch(place, context), context)
+        yield torchs_own_is_kept((*_classes_of_torch(place, context), "Parameter"), context)
         return
     doubt = made_elsewhere(place, context) if isinstance(place, ast.expr) else None
     yield is_tensor(node.value, context)
