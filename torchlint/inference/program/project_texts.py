@@ -65,7 +65,7 @@ _OF_A_TEXT: dict[str, tuple[Callable[[Facts], bool], str]] = {
     BINDS_INIT: (lambda each: each.binds_init, "rebinds functions of `nn.init`"),
     RECORDS: (lambda each: each.records, "records traces"),
     TRACES: (lambda each: each.traces, "traces or scripts code"),
-    SUBCLASSES: (lambda each: each.subclasses_tensors, "has a subclass of `Tensor`"),
+    SUBCLASSES: (lambda each: each.subclasses_tensors, "works with a subclass of `Tensor`"),
     BUILDS: (lambda each: each.changes_building, "changes how modules are built"),
     BEGINS_AGAIN: (lambda each: each.begins_again, "may call a constructor on an object that is there"),
 }

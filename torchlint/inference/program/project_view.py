@@ -110,10 +110,10 @@ class ProjectView:
 
     @property
     def subclasses_tensors(self) -> str | None:
-        """Who has a subclass of ``Tensor``, this file included."""
+        """Who works with a subclass of ``Tensor``, this file included."""
         own = self._index
         if own is not None and subclasses_tensors(own.source.utf8):
-            return "this file has a subclass of `Tensor`"
+            return "this file works with a subclass of `Tensor`"
         return self._ask(SUBCLASSES)
 
     @property

@@ -30,10 +30,28 @@ _NAMING_INIT = re.compile(rb"\bnn\.init\b|\bimport\b[^\n;]*\binit\b")
 _BINDING_ANY = re.compile(
     rb"setattr\(\s*(?!self\s*,)[^,\n]+,\s*(?![\"'])|(?:vars\(|(?<!self)\.__dict__)[\w.]*\)?\s*(?:\[|\.update)"
 )
+_BASE = rb"\bclass\s+\w+\s*\((?:[^()\[\]]*[,\s.])?%b\s*[,)]"
 _OF_TENSORS = re.compile(
-    rb"\bclass\s+\w+\s*\((?:[^()\[\]]*[,\s.])?Tensor\s*[,)]|\bas_subclass\(|\b_make_(?:wrapper_)?subclass\("
+    _BASE % b"Tensor" + rb"|\btype\([^,()\n]+,\s*\([^()\n]*\bTensor\s*,|\bas_subclass\(|\b_make_(?:wrapper_)?subclass\("
 )
 """A class below ``Tensor``, or code that makes objects of one."""
+_CALLED_OTHERWISE = re.compile(
+    rb"\bTensor[^\S\n]+as[^\S\n]+(\w+)|^(\w+)[^\S\n]*=[^\S\n]*(?:\w+\.)*Tensor[^\S\n]*$", re.MULTILINE
+)
+"""Other names that a text gives to ``Tensor``."""
+_WITH_TENSORS = (
+    b"monai", b"geoopt", b"pypose", b"torchhd", b"colossalai", b"fastai2", b"optimum.quanto", b"torch.masked",
+    b"torch.distributed.tensor", b"torch.distributed._tensor", b"torchvision.tv_tensors", b"torchvision.datapoints",
+    b"torchvision.transforms.v2",
+)  # fmt: skip
+_OF_LIBRARIES = re.compile(
+    rb"\b(?:from|import)[^\S\n]+(?:[\w.]+[^\S\n]*,[^\S\n]*)*(?:%b|fastai\.(?:\w+\.)*(?:all|basics|torch_core))\b"
+    rb"|\bfrom[^\S\n]+torchvision[\w.]*[^\S\n]+import\b[^\n#]*\b(?:tv_tensors|datapoints|v2)\b"
+    rb"|\btorchvision\.(?:tv_tensors|datapoints|transforms\.v2)\b|\btransforms\.v2\b|\bimport\b[^\n#]*\bEdgeIndex\b"
+    % b"|".join(map(re.escape, _WITH_TENSORS))
+)
+"""Imports of libraries whose functions give objects of classes below ``Tensor``, read off their sources."""
+_WORDS_OF_LIBRARIES = (*(each.rpartition(b".")[2] for each in _WITH_TENSORS), b"fastai", b"EdgeIndex")
 _IMPORTING = (
     rb"(?:^|[;:\"'(>\r]|\\n)[ \t]*(?:import[ \t]+[^\n#\"']*\b%(word)b\b"
     rb"|from(?:[ \t]+|(?=\.))[^\n#\"':/]*(?:\b%(word)b\b[^\n#\"':/]*\bimport\b|\bimport\b[^\n#]*\b%(word)b\b))"
@@ -92,8 +110,13 @@ def defines(text: bytes, method: str, is_read: bool = False) -> bool:
 
 
 def subclasses_tensors(text: bytes) -> bool:
-    """Whether a text has a class below ``Tensor``, or makes objects of one."""
-    return (b"Tensor" in text or b"subclass" in text) and _OF_TENSORS.search(text) is not None
+    """Whether a text has a class below ``Tensor``, makes objects of one, or imports a library that does."""
+    if any(each in text for each in _WORDS_OF_LIBRARIES) and _OF_LIBRARIES.search(text) is not None:
+        return True
+    if b"Tensor" not in text:
+        return b"subclass" in text and _OF_TENSORS.search(text) is not None
+    names = {b"Tensor", *(word for pair in _CALLED_OTHERWISE.findall(text) for word in pair if word)}
+    return _OF_TENSORS.search(text) is not None or any(re.search(_BASE % re.escape(each), text) for each in names)
 
 
 def records_traces(text: bytes) -> bool:

@@ -48,9 +48,10 @@ Safe: same values, dtype, device, strides and `requires_grad`, always a copy (me
 transposed, expanded, strided, empty and 0-dim tensors, parameters, integers and bools); only the warning is gone.
 Unsafe where somebody may wait for that warning, as `pytest.warns` does or a filter that makes errors of warnings, where
 a file of the project may set a default device, to which `torch.tensor(t)` moves its result, where a file of the project
-has a subclass of `Tensor`, whose class `.detach()` keeps and `torch.tensor` does not, and where the code does not show
-that `t` is a tensor. Shown is what torch's own functions and layers give, what is computed of that,
-a name or an attribute bound to nothing else, and what `isinstance` or `torch.is_tensor` says. An annotation, an
+has a subclass of `Tensor` or imports a library with such, as MONAI is one, whose class `.detach()` keeps and
+`torch.tensor` does not, and where the code does not show that `t` is a tensor. Shown is what torch's own functions and
+layers give, what is computed of that, a name or an attribute bound to nothing else, and what `isinstance` or
+`torch.is_tensor` says. An annotation, an
 element of an annotated list and a method such as `argmax`, `split`, `max` or `detach` of an unknown object show
 nothing: arrays and classes of your own have them too, and code that wraps a value in `torch.tensor` is often handed a
 number.

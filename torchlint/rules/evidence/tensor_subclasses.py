@@ -12,7 +12,7 @@ from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.local_bindings import functions_of, values_of
 
 _OF_TORCH = "torch makes it here, and of its own class"
-_NONE_ABOUT = "the old call takes nothing else, and no file of the project has a subclass of `Tensor`"
+_NONE_ABOUT = "the old call takes nothing else, and no file of the project works with a subclass of `Tensor`"
 
 
 def of_no_subclass(node: cst.BaseExpression, context: FileContext) -> Decision:

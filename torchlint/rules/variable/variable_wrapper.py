@@ -96,7 +96,9 @@ pass `Variable(x)`.
 No fix where a comment would be lost, for `name=` and for `map(Variable, ...)`.
 
 `Variable` makes a plain tensor of an object of a subclass, and `.detach()` keeps the class. Where a file of the project
-has a class below `Tensor`, or calls `as_subclass`, the fix is unsafe but for what torch makes right there.
+has a class below `Tensor`, calls `as_subclass`, or imports a library that hands out such objects (MONAI, fastai 2,
+torchvision's `tv_tensors` and `transforms.v2`, geoopt and others), the fix is unsafe but for what torch makes right
+there.
 
 ## References
 
