@@ -16,6 +16,8 @@ from torchlint.syntax.ast_index import AstIndex
 _CONTEXTS = (b"init_empty_weights", b"init_on_device", b"DeviceContext", b"init_module", b"zero.Init")
 _CONTEXT = re.compile(rb"\b(?:%b)\b" % b"|".join(map(re.escape, _CONTEXTS)))
 """Contexts in which modules are made on another device, and by some with another dtype."""
+_TENSORS_CONTEXT = re.compile(rb"(?:\bwith\b|\benter_context\()[^\n#]*\.init_tensor\(")
+"""Lightning Fabric's for tensors: it enters the device that is meant, and the dtype of its precision."""
 _PRECISION = re.compile(
     rb"\bprecision(?:[\"']?\s*[=:][^\n#),]{0,60}?|[\"'][^\n#)]*\bdefault\s*=\s*[\"']?)(?<![\w.])64\b"
     rb"|(?<!32)-true\b|[\"']transformer-engine|\b(?:Double|Half|TransformerEngine|Bitsandbytes)Precision"
@@ -65,6 +67,8 @@ def _is_open(call: ast.Call) -> bool:
 def sets_dtype_and_device(text: bytes, parse: Callable[[], AstIndex | None]) -> bool:
     """Whether a library may build modules of a text with another default dtype, and on another default device."""
     if any(each in text for each in _CONTEXTS) and _CONTEXT.search(text) is not None:
+        return True
+    if b".init_tensor(" in text and _TENSORS_CONTEXT.search(text) is not None:
         return True
     if (b"transformers" not in text and b"diffusers" not in text) or _BUILT.search(text) is None:
         return False
