@@ -177,3 +177,16 @@ def test_no_fix_rests_on_a_test_that_leaves_more_open(tmp_path: Path, case: str)
 @pytest.mark.parametrize("case", SCOPES)
 def test_no_fix_takes_a_name_for_another_scopes(tmp_path: Path, case: str) -> None:
     assert check_runs_alike(tmp_path, project(*SCOPES[case])) == {}
+
+
+CAST = {
+    "rows": "torch.Tensor([[1, 2]]).expand(2, 2).long()",
+    "a number": "torch.FloatTensor([3]).expand(4).int()",
+    "in its turn": "torch.Tensor([1]).unsqueeze(0).expand(2, 3).to(torch.int64)",
+}
+
+
+@pytest.mark.parametrize("call", CAST.values(), ids=CAST)
+def test_a_cast_copies_elements_that_share_memory(call: str, tmp_path: Path) -> None:
+    changed = check_runs_alike(tmp_path, {"main.py": f"import torch\n\nt = {call}\nt[0] = 5\nprint(t, t.stride())\n"})
+    assert "dtype=torch.float32" in changed["main.py"]

@@ -59,7 +59,8 @@ _FUNCTION = {
 _MAKING = frozenset({"empty", "zeros", "ones"})
 """Functions that take a size."""
 
-_KEEPING_DTYPE = frozenset("unsqueeze squeeze view reshape repeat expand flatten t cuda cpu".split())
+_KEEPING_DTYPE = frozenset("unsqueeze squeeze view reshape repeat flatten t cuda cpu".split())
+"""Methods between a call and its cast; of what `expand` gives, whose elements share memory, the cast makes a copy."""
 _TO_WHOLE = frozenset({"long", "int"})
 _WHOLE = frozenset(f"torch.{name}" for name in ("long", "int64", "int", "int32", "LongTensor", "IntTensor"))
 _EXACT_IN_ANY, _EXACT_IN_FLOAT32 = 2**8, 2**24
