@@ -197,6 +197,6 @@ def test_the_names_and_words_of_switches_come_from_the_table() -> None:
         "torch.set_grad_enabled",
     } < grad_mode.GRAD_MODES
     assert "torch.autocast" not in grad_mode.GRAD_MODES
-    assert {"set_grad_enabled"} == grad_mode.AT_ONCE
+    assert {"set_grad_enabled", "_set_grad_enabled"} == grad_mode.AT_ONCE
     assert {"no_grad", "inference_mode"} < grad_mode.TURNING_OFF
     assert not grad_mode.TURNING_OFF & {"enable_grad", "set_grad_enabled"}

@@ -172,3 +172,20 @@ def test_what_changes_nothing_of_how_modules_are_built(around: str, tmp_path: Pa
         indent("nn.init.constant_(self.fc.weight, 3)\nnn.init.constant_(self.scale, 3)\n", 8 * " ")
         in changed["nets.py"]
     )
+
+
+PATCHED = {
+    "several": 'with mock.patch.multiple("torch.nn.init", normal_=skip):\n',
+    "several of a module": "with mock.patch.multiple(torch.nn.init, normal_=skip):\n",
+    "a namespace": 'with mock.patch.dict("torch.nn.init.__dict__", normal_=skip):\n',
+}
+
+
+@pytest.mark.parametrize("patch", PATCHED.values(), ids=PATCHED)
+def test_a_function_of_init_that_another_file_rebinds_writes_no_first_values(patch: str, tmp_path: Path) -> None:
+    head = (
+        "from unittest import mock\n\nimport nets\nimport torch\n\n\ndef skip(tensor, *more):\n    return tensor\n\n\n"
+    )
+    main = f"{head}{patch}    print(*nets.Net().parameters())\n"
+    changed = check_runs_alike(tmp_path, {"main.py": main, "nets.py": NET.replace("fill_(3)", "normal_(0, 3)")})
+    assert "init.normal_" not in changed.get("nets.py", "")

@@ -93,6 +93,9 @@ RECORDED = {
     "ONNX of Lightning": "net.to_onnx('net.onnx')",
     "counted operations": "FlopCountAnalysis(net, x).total()",
     "a graph of operations": "make_fx(net)(x)",
+    "ONNX by its own module": "torch.onnx.utils.export(net, x, 'net.onnx')",
+    "OpenVINO": "convert_model(net, example_input=x)",
+    "Neuron": "torch.neuron.trace(net, x)",
 }
 OTHERS = {
     "a graph of Matplotlib": "plot.add_subplot(net)",
@@ -100,6 +103,7 @@ OTHERS = {
     "an imported table": "import export as tables",
     "exported pictures": "tables.export(x)",
     "a comment": "pass  # torch.jit, as others do",
+    "a layer": "net.hiddenlayer(x)",
 }
 USE = "\n\ndef use(net, x, writer):\n    {}\n\n\nprint(widened(torch.ones(3)))\n"
 

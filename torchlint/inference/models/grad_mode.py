@@ -14,7 +14,7 @@ _SWITCHES = """
 torch.no_grad torch._C._AutoDispatchBelowAutograd  -> off
 torch.enable_grad                                  -> on
 torch.inference_mode                               -> off unless false
-torch.set_grad_enabled                             -> as told, at once
+torch.set_grad_enabled torch._C._set_grad_enabled  -> as told, at once
 torch.autocast torch.cuda.amp.autocast             -> unchanged
 contextlib.nullcontext contextlib.suppress         -> unchanged
 """

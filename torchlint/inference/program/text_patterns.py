@@ -7,7 +7,8 @@ import re
 _RECORDING = (
     b"jit.trace", b"trace_module", b"get_trace_graph", b"from torch.jit", b"from torch.onnx", b"onnx.export",
     b"onnx._export", b"onnx.dynamo_export", b"torch.export.", b"from torch.export", b"_dynamo.export", b"make_fx",
-    b"to_torchscript", b"to_onnx", b"log_graph=True", b"FlopCountAnalysis",
+    b"to_torchscript", b"to_onnx", b"log_graph=True", b"FlopCountAnalysis", b"onnx.utils.", b"torch_neuron",
+    b"torch.neuron.", b"import hiddenlayer", b"example_input=",
 )  # fmt: skip
 """What torch's own ways to record are called by, and ways of libraries."""
 _GRAPH_SHOWN = re.compile(rb"^[^#\n]*\badd_graph\(", re.MULTILINE)
@@ -24,7 +25,7 @@ _TRACING = (
 _INITIALISER = rb"(?:normal|uniform|zeros|constant)_"
 _BINDING_INIT = re.compile(
     rb"\.%(name)s\s*(?::[^=\n]*)?=[^=]|[\"']%(name)s[\"']|TorchFunctionMode|init\.__dict__|vars\([\w.]*init\)"
-    rb"|attr\(\s*[\w.]*\binit\s*,|patch(?:\.object)?\([^)]*\binit\b" % {b"name": _INITIALISER}
+    rb"|attr\(\s*[\w.]*\binit\s*,|patch(?:\.(?:object|multiple|dict))?\([^)]*\binit\b" % {b"name": _INITIALISER}
 )
 _NAMING_INIT = re.compile(rb"\bnn\.init\b|\bimport\b[^\n;]*\binit\b")
 _BINDING_ANY = re.compile(
