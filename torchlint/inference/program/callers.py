@@ -9,7 +9,17 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from torchlint.inference.program.handed_objects import is_run, kept_by, made_by, names_of_objects
+from torchlint.inference.program.handed_objects import (
+    GIVING,
+    built_by,
+    imported_by,
+    is_run,
+    kept_by,
+    last_word,
+    made_by,
+    names_given,
+    names_of_objects,
+)
 from torchlint.inference.program.name_sources import bound, set_elsewhere, sources_of, stem
 from torchlint.inference.program.signals import Signal, doctest_words, may_leave_early
 from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function
@@ -132,6 +142,11 @@ def call_index(index: AstIndex, signal: Signal, asked: Container[str] = EVERY_NA
                 found.uses[text.value][around.use(text, True, True)] = None
         elif isinstance(text.value, str) and ">>>" in text.value:
             found.failing.update(doctest_words(text.value))
+    statements: list[ast.Import | ast.ImportFrom] = [*index.nodes(ast.Import), *index.nodes(ast.ImportFrom)]
+    for statement in statements:
+        for module in imported_by(statement):
+            if module in asked:
+                found.uses[module][around.use(statement)] = None
     _note_objects(found, index, around, named, asked)
     for function in index.functions:
         if any(signal.is_taken_in(each) for each in index.inside(function, ast.Try, ast.With, ast.AsyncWith)):
@@ -168,6 +183,9 @@ def _note_objects(found: CallIndex, index: AstIndex, around: _Around, named: set
             found.uses[f"{word}()"][around.use(made)] = None
         elif word in named and isinstance(each.ctx, ast.Load) and is_run(each, index):
             found.uses[f"{word}()"][around.use(each)] = None
+        if word in _MAKING:
+            for kind in built_by(each, index):
+                found.uses[kind][around.use(each)] = None
 
 
 def who_expects(
@@ -188,9 +206,13 @@ def who_expects(
     if known.expects_all:
         return f"the tests of this file may expect the {signal.name}"
     start = [callee_of(each, index) for each in index.ancestors(place) if isinstance(each, Function)]
+    module = stem(index.source.path)
+    is_imported = not start and module.isprintable()  # what runs is the module; some names no text can spell
+    imported = (Callee(module, False),) if is_imported else ()
     start = [Callee("", False, found.runners), *start] if found.runners else start
     said = is_expected(start, signal, Texts(lambda _: [("", known)], lambda _: [known]))
-    return said or next((said for each in start if (said := elsewhere(each, signal)) is not None), None)
+    asked = (*start, *imported)
+    return said or next((said for each in asked if (said := elsewhere(each, signal)) is not None), None)
 
 
 @dataclass(frozen=True)
@@ -371,7 +393,7 @@ class _Around:
                 runner = _runner(function, signal)
                 return outer.among(outer.of_value | {runner}, outer.of_others) if runner else outer
             case ast.Lambda():
-                named = tuple(Callee(name, is_method) for name, is_method in _names_given(above, self._index))
+                named = tuple(Callee(name, is_method) for name, is_method in names_given(above, self._index))
                 return _Surroundings(outer.is_caught, outer.of_value, outer.of_value, (*named, *outer.around))
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 is_marked = self._index.told(signal.is_marked, above)
@@ -395,75 +417,46 @@ class _Around:
 def callee_of(function: Function, index: AstIndex) -> Callee:
     """Return a function by the name that callers know it by: its class's, where it is called without being named."""
     above = index.parents.get(function)
-    decorators = frozenset(filter(None, (_last_word(each) for each in function.decorator_list)))
+    decorators = frozenset(filter(None, (last_word(each) for each in function.decorator_list)))
     is_async = isinstance(function, ast.AsyncFunctionDef)
     if isinstance(above, ast.ClassDef):
         if _IMPLICIT.fullmatch(function.name):
             made = above.name if function.name in _MAKING else f"{above.name}()"
             return Callee(made, False, decorators, is_async)
         if function.name == "run":  # a thread runs it, and keeps its error
-            decorators |= frozenset(filter(None, map(_last_word, above.bases))) & _KEEPING
+            decorators |= frozenset(filter(None, map(last_word, above.bases))) & _KEEPING
         return Callee(function.name, True, decorators, is_async)
-    return Callee(function.name, False, decorators, is_async)
+    makes_generator = any(index.inside(function, ast.Yield, ast.YieldFrom))  # which runs where it is gone through
+    return Callee(f"{function.name}()" if makes_generator else function.name, False, decorators, is_async)
 
 
 def _runner(node: ast.expr, signal: Signal) -> str:
     """Return the name of what runs something; nothing where it says that it takes other signals."""
-    word = _last_word(node) or ""
+    word = last_word(node) or ""
     return "" if signal.words.search(word) else word
-
-
-def _last_word(node: ast.expr) -> str | None:
-    """Return the last word of what is called or named."""
-    match node:
-        case ast.Call(func=function):
-            return _last_word(function)
-        case ast.Attribute(attr=word) | ast.Name(id=word):
-            return word
-    return None
 
 
 def _note_names(found: CallIndex, word: str, node: ast.expr, index: AstIndex) -> None:
     """Note the names that an expression is given: ``other = name``, ``self.other = name``, ``table = {"a": name}``."""
-    if isinstance(index.parents.get(node), _GIVING):
-        found.aliases[word].update(name for name, _ in _names_given(node, index))
-
-
-_GIVING = (ast.Assign, ast.Dict, ast.List, ast.Tuple, ast.IfExp, ast.Call)
-"""What may stand between an expression and the name that it is given."""
-
-
-def _names_given(node: ast.expr, index: AstIndex) -> Iterator[tuple[str, bool]]:
-    """Yield the names that an expression is given, each with whether it is an attribute's."""
-    below: ast.AST = node
-    for above in index.ancestors(node):
-        match above:
-            case ast.Assign(targets=targets) if below is above.value:
-                yield from ((word, isinstance(each, ast.Attribute)) for each in targets if (word := _last_word(each)))
-            case ast.Dict() | ast.List() | ast.Tuple() | ast.IfExp():
-                below = above
-                continue
-            case ast.Call(func=function) if below is not function and _last_word(function) == "partial":
-                below = above
-                continue
-        return
+    if isinstance(index.parents.get(node), GIVING):
+        found.aliases[word].update(name for name, _ in names_given(node, index))
 
 
 def _entered(context: ast.expr, index: AstIndex) -> Iterator[ast.expr]:
     """Yield what a ``with`` enters: what a name is bound to in the text, and what is put on a stack."""
     found = [context, *index.told(_values, index.tree).get(word_of(context), ())]
     yield from found
-    if any(_last_word(each) in _STACKS for each in found):
+    if any(last_word(each) in _STACKS for each in found):
         for call in index.nodes(ast.Call):
-            if _last_word(call.func) in _PUSHING:
+            if last_word(call.func) in _PUSHING:
                 yield call
-            elif _last_word(call.func) in _ENTERING:
+            elif last_word(call.func) in _ENTERING:
                 yield from call.args[:1]
 
 
 def _is_push(node: ast.expr) -> bool:
     """Whether a call puts a function on a stack that may deal with errors."""
-    return isinstance(node, ast.Call) and _last_word(node.func) in _PUSHING
+    return isinstance(node, ast.Call) and last_word(node.func) in _PUSHING
 
 
 def _values(index: AstIndex, _: ast.Module) -> dict[str, list[ast.expr]]:
@@ -478,7 +471,7 @@ def _values(index: AstIndex, _: ast.Module) -> dict[str, list[ast.expr]]:
 def _keeps_tasks(index: AstIndex) -> bool:
     """Whether a text may keep the errors of coroutines."""
     for call in index.nodes(ast.Call):
-        if _last_word(call.func) in _KEEPING_TASKS:
+        if last_word(call.func) in _KEEPING_TASKS:
             return True
         for each in call.keywords:
             if each.arg == "return_exceptions" and not (isinstance(each.value, ast.Constant) and not each.value.value):
