@@ -20,6 +20,8 @@ QUIET = {
     "an error of another message": "warnings.filterwarnings('error', 'Method .*', UserWarning)\nprint(copied())\n",
     "an error of another library": "class OwnWarning(UserWarning):\n    pass\n\n\n"
     "warnings.simplefilter('error', OwnWarning)\nprint(copied())\n",
+    "ignored by another name": "from warnings import simplefilter as setting\n\nsetting('ignore')\nprint(copied())\n",
+    "looked at": "print(any(each[0] == 'error' for each in warnings.filters))\nprint(copied())\n",
     "shown otherwise": "warnings.showwarning = lambda *_: None\nprint(copied())\n",
     "not recorded": BLOCK.format("record=False", '"always"'),
     "another class that is expected": (
@@ -39,6 +41,12 @@ WATCHED = {
     "except UserWarning:\n    print('warned')\n",
     "an error for good": "warnings.filterwarnings(action='error', category=UserWarning)\ntry:\n    copied()\n"
     "except UserWarning:\n    print('warned')\n",
+    "an error by another name": "from warnings import simplefilter as setting\n\nsetting('error')\ntry:\n    copied()\n"
+    "except UserWarning:\n    print('warned')\n",
+    "an error by a name of its own": "setting = warnings.filterwarnings\nsetting('error')\ntry:\n    copied()\n"
+    "except UserWarning:\n    print('warned')\n",
+    "an error among the filters": "warnings.filters.insert(0, ('error', None, UserWarning, None, 0))\n"
+    "try:\n    copied()\nexcept UserWarning:\n    print('warned')\n",
     "pytest": "import pytest\n\nwith pytest.warns(UserWarning):\n    copied()\nprint('warned')\n",
     "unittest": "import unittest\n\nwith unittest.TestCase().assertWarns(UserWarning):\n    copied()\nprint(1)\n",
     "handed over": "import unittest\n\nunittest.TestCase().assertWarns(UserWarning, copied)\nprint('warned')\n",

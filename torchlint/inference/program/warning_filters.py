@@ -6,16 +6,19 @@ import ast
 import configparser
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 
 from torchlint.config.finder import parse_toml
 from torchlint.syntax.ast_index import AstIndex
 
 _SETTERS = {"simplefilter": 1, "filterwarnings": 2}
 """Functions that set a filter, and the place of the class of warnings among their arguments."""
-_SETTING = (b"simplefilter(", b"filterwarnings(", b"showwarning")
+_SETTING = (b"simplefilter", b"filterwarnings", b"showwarning", b"warnings.filters")
 _SET_AT_ALL = re.compile(
-    rb"(?:simplefilter|filterwarnings)\(\s*(?:action\s*=\s*)?(?:[\"']error|[^\"'\s])|showwarning\s*="
+    rb"(?:simplefilter|filterwarnings)(?:\(\s*(?:action\s*=\s*)?(?:[\"']error|[^\"'\s])|\s+as\b|\s*$)|showwarning\s*="
+    rb"|warnings\.filters\b[^\n]*\berror\b",
+    re.MULTILINE,
 )
 FILES = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 """What pytest reads its options from."""
@@ -32,10 +35,16 @@ _MESSAGES = (
 _OPTION = re.compile(r"(?:^|\s)(?:-W\s*|--pythonwarnings[= ])['\"]?([\w:.]+)")
 
 
-def is_fatal(node: ast.AST) -> bool:
-    """Whether a call, or a mark of pytest, sets a filter that may make errors of torch's warnings."""
+def is_fatal(node: ast.AST, names: Mapping[str, str] = MappingProxyType({})) -> bool:
+    """Whether a call, or a mark of pytest, sets a filter that may make errors of torch's warnings.
+
+    ``names`` holds other names that a text gives to what sets one.
+    """
     match node:
-        case ast.Call(func=ast.Name(id=word) | ast.Attribute(attr=word), args=args) if word in _SETTERS:
+        case ast.Call(func=ast.Name(id=word) | ast.Attribute(attr=word), args=args) if (
+            names.get(word, word) in _SETTERS
+        ):
+            word = names.get(word, word)
             named = {each.arg: each.value for each in node.keywords}
             place = _SETTERS[word]
             action = args[0] if args else named.get("action")
@@ -66,7 +75,30 @@ def makes_errors(text: bytes, parse: Callable[[], AstIndex | None]) -> bool:
     index = parse()
     if index is None or any(_keeps_shown(each, index) for each in index.nodes(ast.Assign)):
         return True
-    return any(is_fatal(each) and not _is_for_a_while(each, index) for each in index.nodes(ast.Call))
+    if any(_is_put_in(each) for each in index.nodes(ast.Call)):
+        return True
+    names = dict(_other_names(index))
+    return any(is_fatal(each, names) and not _is_for_a_while(each, index) for each in index.nodes(ast.Call))
+
+
+def _is_put_in(call: ast.Call) -> bool:
+    """Whether a filter for errors is put among Python's own: ``warnings.filters.insert(0, ("error", ...))``."""
+    match call:
+        case ast.Call(func=ast.Attribute(value=ast.Attribute(attr="filters"), attr="insert" | "append"), args=args):
+            return any(
+                isinstance(each, ast.Constant) and each.value == "error" for arg in args for each in ast.walk(arg)
+            )
+    return False
+
+
+def _other_names(index: AstIndex) -> Iterator[tuple[str, str]]:
+    """Yield the names that a text gives to what sets a filter, each with that."""
+    for statement in index.nodes(ast.ImportFrom):
+        yield from ((each.asname, each.name) for each in statement.names if each.asname and each.name in _SETTERS)
+    for each in index.nodes(ast.Assign):
+        match each:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute(attr=word)) if word in _SETTERS:
+                yield name, word
 
 
 def _keeps_shown(statement: ast.Assign, index: AstIndex) -> bool:
