@@ -219,3 +219,27 @@ print(build().shape)
 def test_a_cell_is_given_another_value(tmp_path: Path, change: str, *, is_kept: bool) -> None:
     changed = check_runs_alike(tmp_path, {"main.py": CELLS.format(change=change)})
     assert bool(changed) is is_kept
+
+
+MADE = "import torch\n\n\ndef made():\n    return torch.Tensor(list((1, 2))).shape\n"
+OF_PYTHON = {
+    "an attribute": "real = builtins.list\nbuiltins.list = len\nprint(made())\nbuiltins.list = real\n",
+    "a setter": "real = list\nsetattr(builtins, 'list', len)\nprint(made())\nsetattr(builtins, 'list', real)\n",
+    "a path": "from unittest import mock\n\nwith mock.patch('builtins.list', len):\n    print(made())\n",
+}
+LEFT = {
+    "what is mocked": "from unittest import mock\n\nwith mock.patch('builtins.print'):\n    made()\n",
+    "a comparison": "print(builtins.list == list, made())\n",
+}
+
+
+@pytest.mark.parametrize("rebound", OF_PYTHON.values(), ids=OF_PYTHON)
+def test_another_file_rebinds_a_function_of_python(tmp_path: Path, rebound: str) -> None:
+    main = f"import builtins\n\nfrom nets import made\n\n{rebound}"
+    assert check_runs_alike(tmp_path, {"nets.py": MADE, "main.py": main}) == {}
+
+
+@pytest.mark.parametrize("rebound", LEFT.values(), ids=LEFT)
+def test_another_file_leaves_the_functions_of_python(tmp_path: Path, rebound: str) -> None:
+    main = f"import builtins\n\nfrom nets import made\n\n{rebound}"
+    assert list(check_runs_alike(tmp_path, {"nets.py": MADE, "main.py": main})) == ["nets.py"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import os
+import re
 from collections.abc import Iterable, Iterator
 
 import libcst as cst
@@ -15,7 +17,15 @@ from torchlint.rules.evidence.reached_by_text import may_be_bound_by_text
 
 _MOST = 60
 """So many expressions are followed back; what lies behind them is another question."""
-_PROJECTS = "here."
+_PROJECTS, _BUILTINS = "here.", "builtins."
+_MOCKED = rb"(?:open|print|input|__import__|exit|quit|help|breakpoint)\b"
+"""What tests put something else in the place of; no proof rests on these."""
+_CHANGES_PYTHON = re.compile(
+    rb"\bbuiltins\.(?!%(m)s)\w+\s*=(?!=)|[\"']builtins\.(?!%(m)s)\w+[\"']"
+    rb"|\b(?:setattr|object)\(\s*builtins\s*,\s*(?![\"']%(m)s)|\bvars\(builtins\)|\bbuiltins\.__dict__"
+    % {b"m": _MOCKED}
+)
+"""How a text rebinds functions of Python's own."""
 _HOOKS = frozenset({"register_forward_hook", "register_module_forward_hook"})
 
 
@@ -104,6 +114,14 @@ def _name_is_bound_anew(word: str, context: FileContext) -> str | None:
     return context.other_texts.binds(word)
 
 
+def _binds_in_python(word: str, context: FileContext) -> str | None:
+    """Return who may rebind a function of Python's own: ``builtins.list = other``, ``patch("builtins.list")``."""
+    if context.matches(_CHANGES_PYTHON):
+        return f"this file may rebind `{word}`"
+    found = context.other_texts.matching("builtins", _CHANGES_PYTHON)
+    return f"`{os.path.basename(found[0])}` may rebind `{word}`" if found else None
+
+
 class _Roots:
     """What may be rebound on the way back from some expressions: names, attributes of objects, functions of torch."""
 
@@ -115,6 +133,7 @@ class _Roots:
         self._of_modules: dict[str, None] = {}
         self._of_torch: dict[str, None] = {}
         self._of_cells: dict[str, None] = {}
+        self._of_python: dict[str, None] = {}
         self._calls_module = False
         """Whether a module is called: what comes out is what ``forward`` and the hooks make of it."""
 
@@ -138,6 +157,7 @@ class _Roots:
     def _call(self, function: ast.expr, given: list[ast.expr]) -> None:
         """Take what is called; what it is given matters to a function of the project alone."""
         names = self._context.qualified_names(function)
+        self._of_python.update(dict.fromkeys(leaf(each) for each in names if each.startswith(_BUILTINS)))
         if names and not any(each.startswith(_PROJECTS) for each in names):
             self._of_torch.update(dict.fromkeys(leaf(each) for each in names if _is_torchs(each)))
             return
@@ -199,6 +219,8 @@ class _Roots:
             yield word, others.binds_in_modules(word)
         for word in self._of_torch:
             yield word, others.binds_in_torch(word)
+        for word in self._of_python:
+            yield word, _binds_in_python(word, self._context)
         for word in self._of_cells:
             yield word, others.binds_in_modules("cell_contents")
         if self._calls_module:
