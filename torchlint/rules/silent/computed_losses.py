@@ -76,7 +76,7 @@ def _is_of_computed(node: ast.expr, context: FileContext, depth: int) -> bool:
             return any(_is_of_computed(each, context, depth) for each in given)
         case ast.BinOp(left=left, right=right):
             return any(_is_of_computed(each, context, depth) for each in (left, right))
-        case ast.Name() if depth and is_given_by_a_loss(node, context):
+        case ast.Name() if depth and (is_given_by_a_loss(node, context) or _is_member(node, context, depth - 1)):
             return True
         case ast.IfExp(body=one, orelse=other):
             return any(_is_of_computed(each, context, depth) for each in (one, other))
@@ -84,6 +84,17 @@ def _is_of_computed(node: ast.expr, context: FileContext, depth: int) -> bool:
             if any(_is_read(each) for each in given):
                 return True
     return is_loss(node, context.value(node), context, depth)
+
+
+def _is_member(name: ast.Name, context: FileContext, depth: int) -> bool:
+    """Whether a loop takes a name out of a list of what was computed: ``[1 - each for each in losses]``."""
+    taken = (each.value for each in bindings_of(name, context) if each.depth == 1 and not each.is_augmented)
+    return any(
+        isinstance(each, ast.Name | ast.List | ast.ListComp)
+        and _is_of_computed(each, context, depth)
+        and lost_at(each, context) is None
+        for each in taken
+    )
 
 
 def _is_read(node: ast.expr) -> bool:
