@@ -3,11 +3,12 @@
 ## What it does
 
 Flags `torch.load(file)` without `weights_only=` where the project's `target-torch` is older than 2.6 or not known, also
-by `partial(torch.load, ...)` and `map(torch.load, files)`, and with `**options` that the file spells. Off unless it is
-selected: `--select TNS311`.
+by `partial(torch.load, ...)` and `map(torch.load, files)`, by a name or an attribute of `self` that it is bound to and
+called by, `read = torch.load`, and with `**options` that the file spells. Off unless it is selected: `--select TNS311`.
 
 Silent are files that the same function has just written by `torch.save`, files of tests, calls with a `pickle_module=`,
-the second try for a torch that has no `weights_only=`, and other functions named `load`, such as `torch.jit.load`.
+the second try for a torch that has no `weights_only=`, what is kept of `torch.load` in a file that replaces it, and
+other functions named `load`, such as `torch.jit.load`.
 
 ## Why is this bad?
 
@@ -140,6 +141,49 @@ def _handed_on(node: cst.Call, at: cst.Name, place: ast.Call, context: FileConte
     )
 
 
+def check_value(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
+    """Report ``loader = torch.load`` and ``self.loader = torch.load`` where the file calls that."""
+    target, place = context.settings.target_torch, context.python(node)
+    if node.attr.value != "load" or not isinstance(place, ast.Attribute) or context.is_test:
+        return
+    made = context.parent(place)
+    if not isinstance(made, ast.Assign) or (target is not None and target >= _SAFE_SINCE):
+        return
+    if any(isinstance(each.ctx, ast.Store) for each in context.attributes_by_word().get("load", ())):
+        return  # somebody replaces it, and keeps what it was
+    calls = _calls_of_bound(made, context)
+    if not calls or any(_may_decide(each) for each in calls):
+        return
+    names = context.names(node)
+    if names and names <= _LOADS:
+        yield Draft(
+            node.attr,
+            "`torch.load` may run any code that the file holds where torch is older than 2.6: say `weights_only=True`",
+            Confidence.POSSIBLE,
+            (f"it is called by that name, line {calls[0].lineno}",),
+        )
+
+
+def _calls_of_bound(made: ast.Assign, context: FileContext) -> list[ast.Call]:
+    """Return the calls in the file of what a name, or an attribute of ``self``, is bound to."""
+    match made.targets:
+        case [ast.Name(id=word)]:
+            uses: list[ast.Name] | list[ast.Attribute] = context.names_by_word().get(word, [])
+        case [ast.Attribute(value=ast.Name(id="self"), attr=word)]:
+            uses = context.attributes_by_word().get(word, [])
+        case _:
+            return []
+    calls = ((each, context.parent(each)) for each in uses)
+    return [call for each, call in calls if isinstance(call, ast.Call) and call.func is each]
+
+
+def _may_decide(call: ast.Call) -> bool:
+    """Whether a call says how a file is read, or may do so by what it hands on."""
+    return (
+        any(each.arg is None or each.arg in _DECIDING for each in call.keywords) or len(call.args) > _PICKLE_MODULE_AT
+    )
+
+
 def _is_decided_by_callers(made: ast.Call, context: FileContext) -> bool:
     """Whether a call of the name that a partial function is bound to says how the file is read, or may do so."""
     match context.parent(made):
@@ -242,9 +286,9 @@ def _fix(node: cst.Call, context: FileContext) -> Fix:
 RULE = Rule(
     "TNS311",
     "untrusted-load",
-    Triggers(functions=("load", "partial"), builtins=("map",)),
+    Triggers(names=("load",), functions=("partial",), builtins=("map",)),
     default=False,
     assumes=("author-meant-this",),
     severity=Severity.WARNING,
-    visit={cst.Call: check},
+    visit={cst.Call: check, cst.Attribute: check_value},
 )
