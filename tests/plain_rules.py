@@ -10,7 +10,8 @@ import pytest
 from torchlint.config import Config
 from torchlint.diagnostics.model import Applicability, Confidence, FileResult, Fix
 from torchlint.diagnostics.registry import BY_CODE
-from torchlint.rules.api import Check, Draft, FileContext, Rule
+from torchlint.rules.api import Draft, FileContext, Rule
+from torchlint.rules.drafts import Check
 
 SAFE, UNSAFE, DISPLAY = Applicability.SAFE, Applicability.UNSAFE, Applicability.DISPLAY
 

@@ -12,7 +12,7 @@ from torchlint.config import Config
 from torchlint.diagnostics.model import Confidence, Finding, Severity
 from torchlint.inference import query
 from torchlint.inference.program.project_texts import look_again
-from torchlint.inference.program.source_files import tree_of
+from torchlint.inference.program.source_files import read_whole
 from torchlint.linter.engine import check_bytes
 
 HEAD = "import torch\nfrom torch import nn\n\n\n"
@@ -216,7 +216,7 @@ def test_a_base_in_another_file_may_hand_over_what_is_on_its_device(check: Check
 
 def test_texts_that_hold_the_word_and_no_call_are_not_parsed(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    monkeypatch.setattr(query, "tree_of", lambda path: read.append(Path(path).stem) or tree_of(path))
+    monkeypatch.setattr(query, "read_whole", lambda path: read.append(Path(path).stem) or read_whole(path))
     said = "import torch\n\nshow = 1\nprint(f'{show} {torch}', 'write')\n"
     check(said=said, calling="from kit import show\n\nshow(1)\n", writing="def f(w):\n    w.write(1)\n")
     assert sorted(set(read)) == ["calling", "writing"]

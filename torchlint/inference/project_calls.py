@@ -68,6 +68,9 @@ class Knowledge(Protocol):
     def classes_of(self, node: ast.expr) -> tuple[frozenset[tuple[str | None, str]], ...]:
         """Return the classes of the project that an object may be of, each with its bases; nothing if others may be."""
 
+    def means(self, node: ast.expr, path: str | None, function: Function) -> bool:
+        """Whether an expression is a function of the project beyond doubt."""
+
     def of_file(self, path: str) -> Knowledge | None:
         """Return what is known about another file; None where it cannot be read."""
 
@@ -203,9 +206,16 @@ class Hierarchy:
         """
         around = _class_of_self(method.value, other.index)
         if around is not None and not self._is_above(other, around):
-            return any(_has(owner, method.attr, index) for index, owner in other.lineage(around))
+            having = (owner for index, owner in other.lineage(around) if _has(owner, method.attr, index))
+            first = next(having, None)  # of a class below, that may be the method's own class
+            return first is not None and not (self._is_below(other, around) and first.name == self.own_class_name)
         names = other.names_of(method.value)
         return bool(names) and not any(name.startswith("here.") for name in names)
+
+    @property
+    def own_class_name(self) -> str | None:
+        """The name of the method's class."""
+        return self.own_class.name if self.own_class is not None else None
 
     def _is_above(self, other: Knowledge, around: ast.ClassDef) -> bool:
         """Whether a class is the method's, or a base of it."""

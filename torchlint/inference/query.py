@@ -17,7 +17,7 @@ from torchlint.inference.program.correlated_branches import assumed_at, cases
 from torchlint.inference.program.imports import imported_modules, spelled
 from torchlint.inference.program.module_files import Location
 from torchlint.inference.program.project_view import ProjectView
-from torchlint.inference.program.source_files import tree_of
+from torchlint.inference.program.source_files import read_whole, tree_in
 from torchlint.inference.program.version_tests import never_run
 from torchlint.inference.sample import Sample, SampledCall
 from torchlint.source.text import Source
@@ -144,6 +144,20 @@ class Analysis:
         """What the project's own callers hand to functions: a measure of how sure a finding is, no proof."""
         return Sample(self)
 
+    @cached_property
+    def following(self) -> Sample:
+        """The same, for what is followed into other files: it has a budget of its own, and looks at the same files."""
+        return Sample(self, beside=self.sample)
+
+    def means(self, node: ast.expr, path: str | None, function: Function) -> bool:
+        """Whether an expression is a function of the project beyond doubt, which stands in the file at a path."""
+        known = [self._project.definitions.get(name) for name in self.value(node).names]
+        places = [(home.place.path if home.place else None, each) for home, each in filter(None, known)]
+        at = function.name, function.lineno
+        return len(places) == len(known) > 0 and all(
+            isinstance(each, Function) and (each.name, each.lineno) == at and where == path for where, each in places
+        )
+
     @property
     def path(self) -> str | None:
         """The absolute path of the file; None where it lies nowhere."""
@@ -151,7 +165,8 @@ class Analysis:
 
     def of_file(self, path: str) -> Analysis | None:
         """Return what is known about another file of the project; None where it cannot be read."""
-        index = tree_of(path)
+        raw = read_whole(path)
+        index = tree_in(self.path_from_here(path), raw) if raw is not None else None
         return Analysis(index, self.settings, path) if index is not None else None
 
     def close(self) -> None:
@@ -184,7 +199,7 @@ class Analysis:
 
     def spelled_place(self, site: SampledCall) -> str:
         """Spell a call of the sample with its line and, from another file, its path."""
-        path = "" if site.analysis is self else self._path_from_here(site.analysis.path or "") + " "
+        path = "" if site.analysis is self else self.path_from_here(site.analysis.path or "") + " "
         return f"`{_brief(site.call)}`, {path}line {site.call.lineno}"
 
     def _step(self, step: Reason) -> str:
@@ -204,10 +219,11 @@ class Analysis:
         """
         for file in self._project.files():
             if file is not self._file and file.place is not None and node in file.index.parents:
-                return self._path_from_here(file.place.path)
+                return self.path_from_here(file.place.path)
         return None
 
-    def _path_from_here(self, path: str) -> str:
+    def path_from_here(self, path: str) -> str:
+        """Return the path of another file of the project, spelled as this one's is."""
         assert self._file.place is not None
         beside = os.path.relpath(path, self._file.place.folder)
         return os.path.normpath(os.path.join(os.path.dirname(self.index.source.path), beside))

@@ -99,18 +99,21 @@ class _Calls:
 class Sample:
     """The calls of functions, wherever in the project they stand; tests are left out: they make up what they give."""
 
-    def __init__(self, analysis: Knowledge) -> None:
-        """Begin with the file that is checked."""
+    def __init__(self, analysis: Knowledge, beside: Sample | None = None) -> None:
+        """Begin with the file that is checked; ``beside``: another sample, whose knowledge of files is shared."""
         self._own = analysis
         self._analyses: dict[str, Knowledge | None] = {analysis.path or "": analysis}
+        if beside is not None:
+            self._analyses = beside._analyses  # noqa: SLF001  # of its own class
         self._calls: dict[ast.AST, _Calls] = {}
         self._without_grad: dict[tuple[ast.AST, int], bool] = {}
         self._left = _MOST_LOOKS
 
-    def brought(self, argument: ast.arg, asked_for: Asked) -> CallerEvidence:
-        """Return what the calls bring of a fault by an argument."""
+    def brought(self, argument: ast.arg, asked_for: Asked, home: Knowledge | None = None) -> CallerEvidence:
+        """Return what the calls bring of a fault by an argument; ``home`` is its file, where that is another one."""
+        home = home or self._own
         given, source = EvidenceLevel.NOTHING, None
-        waiting, seen = [(self._own, argument, 0)], {argument}
+        waiting, seen = [(home, argument, 0)], {argument}
         while waiting:
             analysis, asked, depth = waiting.pop(0)
             calls = self._calls_with(analysis, asked)
@@ -128,9 +131,14 @@ class Sample:
                 elif found not in seen:
                     seen.add(found)
                     waiting.append((site.analysis, found, depth + 1))
-        calls = self._calls_with(self._own, argument)
-        is_all = self._own.presuming.is_program and not calls.handed_on
+        calls = self._calls_with(home, argument)
+        is_all = home.presuming.is_program and not calls.handed_on
         return CallerEvidence(given, len(calls.deciding), source, is_all, calls.handed_on)
+
+    def calls_elsewhere(self, function: Function, home: Knowledge) -> tuple[SampledCall, ...]:
+        """Return the calls of a function of a file in other files, where no other function can be meant."""
+        sites = (each for each in self._calls_of(home, function).sites if each.analysis.path != home.path)
+        return tuple(each for each in sites if each.analysis.means(each.call.func, home.path, function))
 
     def is_without_grad(self, node: ast.expr) -> bool:
         """Whether a place is reached in grad mode from no call in the project."""

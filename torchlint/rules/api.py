@@ -9,14 +9,13 @@ import ast
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeVar, overload
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix, Settings, Severity
-from torchlint.diagnostics.rule_metadata import RuleMetadata, Triggers
+from torchlint.diagnostics.model import Applicability, Edit, Settings
+from torchlint.diagnostics.rule_metadata import Triggers
 from torchlint.inference.lattice import UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
 from torchlint.inference.models.devices import last_word_of_name, names_other_accelerators, seems_device
 from torchlint.inference.models.grad_mode import GRAD_MODE_DECORATORS, GRAD_MODES
@@ -47,11 +46,13 @@ from torchlint.inference.program.text_patterns import binds_initialisers, define
 from torchlint.inference.program.warning_filters import makes_errors
 from torchlint.inference.query import Analysis
 from torchlint.inference.sample import Asked, CallerEvidence, EvidenceLevel, SampledCall
+from torchlint.rules.drafts import Draft, Rule
 from torchlint.source.text import Source
 from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, Node, children
 from torchlint.syntax.blocks import block_with, blocks_of, earlier_in_block
 from torchlint.syntax.cst import Bridge, Definition, semantic_children
 from torchlint.syntax.places import is_super_call, root_of_name, root_of_place, word_of
+from torchlint.syntax.regions import nowhere
 from torchlint.syntax.signatures import (
     arguments_of,
     decorators_of,
@@ -90,8 +91,13 @@ class FileContext:
         analysis: Analysis,
         answers: Answers,
         standing: Mapping[tuple[int, int], Applicability] = MappingProxyType({}),
+        origin: FileContext | None = None,
     ) -> None:
-        """Begin; ``answers`` are those of the file so far, ``standing`` what :meth:`trust` says of statements."""
+        """Begin; ``answers`` are those of the file so far, ``standing`` what :meth:`trust` says of statements.
+
+        ``origin`` is the file that is checked, where that is another one, from which something was followed here.
+        """
+        self._origin = origin  # none of its own: an object in a circle is not let go at once
         self.source: Source = definition.source
         self.settings: Settings = analysis.settings
         self._definition = definition
@@ -292,7 +298,28 @@ class FileContext:
 
     def brought_by_calls(self, argument: ast.arg, asked_for: Asked) -> CallerEvidence:
         """Return what the project's calls bring by an argument."""
+        if self._origin is not None:
+            return self._origin._analysis.following.brought(argument, asked_for, self._analysis)  # noqa: SLF001  # its own
         return self._analysis.sample.brought(argument, asked_for)
+
+    def calls_elsewhere(self, function: Function) -> tuple[tuple[FileContext, ast.Call], ...]:
+        """Return where other files than tests surely call a function, with what may be asked of each file."""
+        checked = self._origin or self
+        sites = checked._analysis.following.calls_elsewhere(function, self._analysis)  # noqa: SLF001  # its own
+        return tuple((checked._in_file_of(each), each.call) for each in sites)  # noqa: SLF001  # its own
+
+    def _in_file_of(self, site: SampledCall) -> FileContext:
+        """Return what may be asked of the file of a call, Python's tree alone: no region of it is read."""
+        analysis = site.analysis
+        if analysis is self._analysis or not isinstance(analysis, Analysis):
+            return self
+        found = Definition(analysis.index.source, nowhere())
+        return self.answer((FileContext, analysis), lambda: FileContext(found, analysis, {}, origin=self))
+
+    def located(self, step: str) -> str:
+        """Name the file in a step that ends with a line of it, where another file is checked."""
+        path = "" if self._origin is None else self.source.path + " "
+        return re.sub(r"(?<=, )(?=line \d+$)", path, step)
 
     def spelled_place(self, site: SampledCall) -> str:
         """Spell a call with its line and, from another file, its path."""
@@ -422,31 +449,6 @@ def remembered(question: Callable[[Subject, FileContext], Answer]) -> Callable[[
         return context.answer((question, node), lambda: question(node, context))
 
     return ask
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """What a rule saw: the word at fault, what is wrong with it, how sure that is, and the repair."""
-
-    at: cst.CSTNode
-    message: str
-    confidence: Confidence
-    why: tuple[str, ...] = ()
-    fix: Fix | None = None
-    severity: Severity | None = None
-    """What happens where the finding is right; None where it is what the rule says of all."""
-    repeats: cst.CSTNode | None = None
-    """The word at which another rule says the same of the statement: where that is told, this is not."""
-
-
-Check = Callable[[Any, FileContext], Iterator[Draft]]
-
-
-@dataclass(frozen=True)
-class Rule(RuleMetadata):
-    """A rule as data: its metadata, and what it visits. Its module's docstring is its page."""
-
-    visit: Mapping[type[cst.CSTNode], Check] = field(kw_only=True)
 
 
 __all__ = [

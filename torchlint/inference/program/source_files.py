@@ -23,12 +23,6 @@ _NO_SOURCE = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-p
 """Folders with code that is none of the project's; hidden ones and virtual environments besides."""
 
 
-def tree_of(path: str) -> AstIndex | None:
-    """Return the tree of a Python file or notebook; None where it cannot be read."""
-    raw = read_whole(path)
-    return tree_in(path, raw) if raw is not None else None
-
-
 def tree_in(path: str, raw: bytes) -> AstIndex | None:
     """Return the tree of a file's bytes; None where Python does not parse them."""
     found = text_and_tree(path, raw)

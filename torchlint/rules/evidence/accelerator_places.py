@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from torchlint.diagnostics.model import Confidence
 from torchlint.rules.api import Asked, Device, EvidenceLevel, FileContext, Function, Kind, Reason, Value, remembered
 from torchlint.rules.evidence.called_definitions import has_plain_default, is_settings
+from torchlint.rules.evidence.calls_in_sight import calls_of, handed_to
 from torchlint.rules.evidence.finding_reasons import in_a_line
 from torchlint.rules.evidence.kept_networks import moved_by_class
 from torchlint.rules.evidence.local_bindings import bindings_of, places_of
@@ -80,16 +81,33 @@ def place_by_argument(node: ast.expr, context: FileContext) -> Place | None:
     value = context.value(node)
     if not _may_be_there(value) or not context.presumed_value(node).may_be_on_accelerator:
         return None
-    start = _begun_by(value.why_device, context)
+    start = begun_by(value.why_device, context)
     brought = context.brought_by_calls(start, Asked.ACCELERATOR) if start is not None else None
     if brought is not None and brought.source is not None:
         told = f"{context.spelled_place(brought.source)} hands it over"
         return Place((*context.why(value.why_device), told), is_shown=not context.is_test)
+    if start is not None and (handed := _handed_in_sight(start, context)) is not None:
+        return handed
     for argument in dict.fromkeys(_arguments_behind(node, context, _FEW)):
         brought = context.brought_by_calls(argument, Asked.ACCELERATOR)
         if not brought.calls or brought.given is not EvidenceLevel.NOTHING:
             said = _said("is an argument: callers decide where it is", argument)
             return Place((said,), False, is_open=True)
+    return None
+
+
+@remembered
+def _handed_in_sight(argument: ast.arg, context: FileContext) -> Place | None:
+    """Return why what a call hands over for an argument may be there: it comes where a module is."""
+    function = context.parent(context.parent(argument) or argument)
+    if not isinstance(function, ast.FunctionDef):
+        return None
+    for file, call in calls_of(function, context):
+        given = handed_to(call, function, argument)
+        place = place_of(given, file) if given is not None and not is_building_a_module(call, file) else None
+        if place is not None:
+            told = f"`{in_a_line(call)}` hands it over, line {call.lineno}"
+            return Place(tuple(map(file.located, (*place.why, told))), False)
     return None
 
 
@@ -104,7 +122,7 @@ def _arguments_behind(node: ast.AST, context: FileContext, depth: int) -> Iterat
         case ast.Name() | ast.Attribute():
             if isinstance(node, ast.Attribute) and _is_of_settings(node):
                 return
-            argument = _begun_by(context.value(node).why_device, context)
+            argument = begun_by(context.value(node).why_device, context)
             if argument is not None and not _is_number(argument, context):
                 yield argument
             for binding in bindings_of(node, context) if depth and isinstance(node, ast.Name) else ():
@@ -126,7 +144,7 @@ def _may_hold_it(value: Value) -> bool:
     return _may_be_there(value) or (value.may(Kind.SEQUENCE) and _may_be_there(value.element()))
 
 
-def _begun_by(reason: Reason | None, context: FileContext) -> ast.arg | None:
+def begun_by(reason: Reason | None, context: FileContext) -> ast.arg | None:
     """Return the argument of this file with which a reason begins, a method's object aside."""
     first = reason.start if reason is not None else None
     is_given = isinstance(first, ast.arg) and context.holds(first) and context.value_of_self(first) is None
@@ -147,6 +165,26 @@ def _place_of(node: ast.expr, context: FileContext, says: _Says) -> Place | None
     value = context.value(node)
     if not value.may(Kind.TENSOR) or not value.may_be_on_accelerator:
         return None
+    if (shown := _shown(value, context)) is not None:
+        return shown
+    begun = _begins(node, context, says, _DEEPEST)
+    if begun is None or not context.presumed_value(node).may_be_on_accelerator:
+        return None
+    return Place((begun,), False)
+
+
+def place_of_layer(node: ast.expr, context: FileContext) -> Place | None:
+    """Return why a layer that is called may be on an accelerator: it was moved, or it is a part of a module."""
+    value = context.value(node)
+    if (shown := _shown(value, context)) is not None:
+        return shown
+    if not value.may_be_on_accelerator or not _is_of_a_module(node, context):
+        return None
+    return Place((_said("is where the module is that it is a part of", node),), False)
+
+
+def _shown(value: Value, context: FileContext) -> Place | None:
+    """Return the place of what is known to be moved there."""
     if value.device & Device.ACCELERATOR:
         only = value.device == Device.ACCELERATOR
         reason = value.why_device
@@ -155,10 +193,7 @@ def _place_of(node: ast.expr, context: FileContext, says: _Says) -> Place | None
         begins = steps[0].node if steps else None
         is_shown = only or (begins is not None and context.holds(begins))
         return Place(context.why(reason), is_shown, is_certain)
-    begun = _begins(node, context, says, _DEEPEST)
-    if begun is None or not context.presumed_value(node).may_be_on_accelerator:
-        return None
-    return Place((begun,), False)
+    return None
 
 
 def is_building(node: ast.AST, context: FileContext) -> bool:
@@ -169,6 +204,28 @@ def is_building(node: ast.AST, context: FileContext) -> bool:
             return True
         function = context.function_around(function)
     return False
+
+
+def is_building_a_module(node: ast.AST, context: FileContext) -> bool:
+    """Whether code runs while a module is made: nobody has had it yet, to move it or to give it what was moved."""
+    function = context.function_around(node)
+    while function is not None:
+        if _builds(function, context) and _is_method_of_a_module(function, context):
+            return True
+        function = context.function_around(function)
+    return False
+
+
+def is_called_in_building(node: ast.AST, context: FileContext) -> bool:
+    """Whether code stands in a function that other files call, and that is called only while objects are made."""
+    function = context.function_around(node)
+    if function is None:
+        return False
+    own = [*context.attributes_by_word().get(function.name, ()), *context.names_by_word().get(function.name, ())]
+    if not all(is_building_a_module(each, context) for each in own):
+        return False
+    calls = context.calls_elsewhere(function)
+    return bool(calls) and all(is_building_a_module(each, file) for file, each in calls)
 
 
 @remembered

@@ -17,7 +17,7 @@ DIMENSIONAL = frozenset(
     f"numpy.{word}"
     for word in (
         "concatenate stack vstack hstack dstack column_stack atleast_1d atleast_2d atleast_3d eye identity diag outer "
-        "ravel arange unique flatnonzero random.permutation frombuffer append sort diff bincount"
+        "triu tril ravel arange unique flatnonzero random.permutation frombuffer append sort diff bincount"
     ).split()
 )
 """Functions that give an array which has dimensions, or raise, whatever they are given."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 
 from torchlint.rules.api import LEGACY_DTYPES, FileContext, Kind, leaf
+from torchlint.rules.evidence.array_dimensions import FOLLOWING
 from torchlint.rules.evidence.array_dimensions import has_dimensions as is_array_with_dimensions
 from torchlint.rules.evidence.finding_reasons import in_a_line
+from torchlint.rules.evidence.local_bindings import names_of
 
 _SIZED = frozenset("zeros ones full empty rand randn randint normal".split())
 """Factories that are given a size."""
@@ -24,7 +26,7 @@ _NAMES = frozenset(f"torch.{each}" for each in FACTORIES)
 
 def is_factory(call: ast.Call, context: FileContext) -> bool:
     """Whether a call makes a tensor on the host because no device is said."""
-    names = context.qualified_names(call.func)  # a function is walked for nothing where a method has the word
+    names = names_of(call.func, context)  # a function is walked for nothing where a method has the word
     return bool(names) and names <= _NAMES and not any(each.arg in ("device", "out", None) for each in call.keywords)
 
 
@@ -46,6 +48,8 @@ def has_dimensions(call: ast.Call, word: str, context: FileContext) -> bool:
     first = call.args[0] if call.args else None
     if word in _OF_DATA:
         data = named.get("data", first)
+        if word == "from_numpy" and _follows_an_array(data, context):
+            return True
         return (word in _LEGACY and _makes_dimensions(call, context)) or _is_data_with_dimensions(data, context)
     last = word in ("randint", "normal") and call.args
     sizes = named.get("size", call.args[-1] if last else first)
@@ -64,6 +68,14 @@ def _is_data_with_dimensions(data: ast.expr | None, context: FileContext) -> boo
     if data is None or isinstance(data, ast.List | ast.Tuple | ast.ListComp):
         return data is not None
     return context.value(data).must(Kind.SEQUENCE) or is_array_with_dimensions(data, context)
+
+
+def _follows_an_array(data: ast.expr | None, context: FileContext) -> bool:
+    """Whether what `from_numpy` is given has dimensions, as it takes no tensor: ``np.cumprod(a).astype(float)``."""
+    while isinstance(data, ast.Call) and isinstance(data.func, ast.Attribute) and data.func.attr == "astype":
+        data = data.func.value
+    names = names_of(data.func, context) if isinstance(data, ast.Call) else frozenset[str]()
+    return bool(names) and names <= FOLLOWING
 
 
 def _word(call: ast.Call) -> str:

@@ -2,7 +2,8 @@
 
 What is moved and then called with what is there is a network, and what comes of it is where the network is:
 ``net.cuda()``, ``net(x.cuda())``. What is moved and then computed with a tensor is one: ``x.to(device) + 1``; so it is
-with the members of what is moved one by one, and of the batch that Lightning moves for its hooks.
+with the members of what is moved one by one, of the batch that Lightning moves for its hooks, and with an argument for
+which a call in the project hands over what was moved.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import ast
 from dataclasses import replace
 
 from torchlint.rules.api import FileContext, Function, Kind, remembered
-from torchlint.rules.evidence.accelerator_places import Place, batch_of, place_of
+from torchlint.rules.evidence.accelerator_places import Place, batch_of, place_by_argument, place_of
 from torchlint.rules.evidence.finding_reasons import in_a_line
 from torchlint.rules.evidence.kept_networks import moved_by_class
 from torchlint.rules.evidence.local_bindings import NameBinding, bound_at
@@ -38,13 +39,15 @@ def _result(node: ast.expr, context: FileContext, depth: int) -> Place | None:
         return None
     match node:
         case ast.Name():
-            return _of_batch(node, context) or _result_by_name(node, context, depth)
+            return _of_batch(node, context) or _handed_over(node, context) or _result_by_name(node, context, depth)
         case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in _STEPS:
             return _result(inner, context, depth - 1)
         case ast.Call(func=ast.Attribute(attr=word)) if word in _MOVING:
             return place_of(node, context)
-        case ast.Compare(left=inner, ops=[ast.Gt() | ast.Lt() | ast.GtE() | ast.LtE()]):
+        case ast.Compare(left=inner, ops=[ast.Gt() | ast.Lt() | ast.GtE() | ast.LtE() | ast.Eq() | ast.NotEq()]):
             return _result(inner, context, depth - 1)
+        case ast.BinOp(left=one, right=other):
+            return _result(one, context, depth - 1) or _result(other, context, depth - 1)
         case ast.Subscript(value=inner):
             return _of_batch(node, context) or _result(inner, context, depth - 1)
         case ast.ListComp(elt=member) | ast.GeneratorExp(elt=member) | ast.DictComp(value=member):
@@ -69,6 +72,15 @@ def _result_by_name(name: ast.Name, context: FileContext, depth: int) -> Place |
         return None
     is_member = bound.depth == 1 and isinstance(bound.value, ast.ListComp | ast.GeneratorExp)
     return _result(bound.value, context, depth - 1) if is_member or not bound.depth else None
+
+
+def _handed_over(name: ast.Name, context: FileContext) -> Place | None:
+    """Return why an argument may be there: a call in the project hands over what was moved, which is a tensor."""
+    places = context.reaching(name)
+    if len(places) != 1 or not isinstance(places[0], ast.arg):
+        return None
+    found = place_by_argument(name, context)
+    return found if found is not None and not found.is_open else None
 
 
 def _bound_once(name: ast.Name, context: FileContext) -> NameBinding | None:

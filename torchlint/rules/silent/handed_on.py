@@ -1,55 +1,13 @@
-"""Where a tensor goes on that a function returns, or that an object keeps in a list or a dictionary."""
+"""Where a tensor goes on that an object keeps in a list or a dictionary, and which functions serve a class."""
 
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Iterator
 
-from torchlint.rules.api import GRAD_MODES, FileContext, remembered
-from torchlint.rules.evidence.local_bindings import names_of
-from torchlint.rules.evidence.own_results import called_function
+from torchlint.rules.api import FileContext
 
 _KEEPING_ORDER = frozenset({"builtins.reversed", "builtins.list", "builtins.tuple", "builtins.iter"})
-_FREE = GRAD_MODES | {"builtins.staticmethod"}
-"""Decorators that leave alone what a function gives."""
-
-
-def calls_of(returning: ast.Return, context: FileContext) -> Iterator[ast.Call]:
-    """Yield the calls in the file of the function that a statement returns from, where no other can be meant."""
-    function = context.function_around(returning)
-    if not isinstance(function, ast.FunctionDef) or context.own(function, ast.Yield, ast.YieldFrom):
-        return
-    uses: list[ast.Name | ast.Attribute] = []
-    if isinstance(context.parent(function), ast.Module):
-        uses += (each for each in context.names_by_word().get(function.name, []))
-    elif _is_only_method(function, context):
-        uses += (each for each in context.attributes_by_word().get(function.name, []))
-    for each in uses:
-        call = context.parent(each)
-        if not isinstance(call, ast.Call) or call.func is not each or function in context.ancestors(call):
-            continue
-        if isinstance(each, ast.Attribute) or called_function(each, context) is function:
-            yield call
-
-
-def _is_only_method(function: ast.FunctionDef, context: FileContext) -> bool:
-    """Whether a function is a method, and the only one in the file of that name."""
-    if not isinstance(context.parent(function), ast.ClassDef):
-        return False
-    calls = (each.func if isinstance(each, ast.Call) else each for each in function.decorator_list)
-    if not all((names := names_of(each, context)) and names <= _FREE for each in calls):
-        return False
-    return _methods(context.tree, context).get(function.name) == 1
-
-
-@remembered
-def _methods(tree: ast.Module, context: FileContext) -> dict[str, int]:  # noqa: ARG001
-    """Return how many functions of a file have a name."""
-    found: Counter[str] = Counter()
-    found.update(each.name for each in context.nodes(ast.FunctionDef))
-    found.update(each.name for each in context.nodes(ast.AsyncFunctionDef))
-    return found
 
 
 def is_called_in_a_class(function: ast.AST | None, context: FileContext) -> bool:

@@ -5,22 +5,24 @@
 Flags a factory without `device=` (`torch.zeros(n)`, `torch.arange(n)`, `torch.tensor([...])`), and one that takes none
 (`torch.Tensor([...])`, `torch.from_numpy(a)`), whose result meets a tensor that may be on an accelerator: in arithmetic
 and comparisons, in `torch.cat`, `torch.where`, `matmul` and their like, as the index or mask of `gather`, `scatter` and
-`masked_fill`, or indexed by it, also where a function or a method of the same file returns it, and where a method meets
-a constant of the file. So it is with what a module keeps in a plain attribute, `self.scale = torch.ones(3)` in its
-`__init__`, or in a list or a dictionary there: moving the module leaves that where it is, unlike a buffer.
+`masked_fill`, or indexed by it, also where a function or a method returns it, to the same file or another one, where
+a function of the file is given it, and where a method meets a constant of the file. So it is with what a module keeps
+in a plain attribute, `self.scale = torch.ones(3)` in its `__init__`, or in a list or a dictionary there: moving the
+module leaves that where it is, unlike a buffer. So it is with what any other object keeps, such as a schedule.
 
 It asks for evidence that the other tensor may be on an accelerator: the code moves it there, by itself or with all that
 is in a batch, or it comes from a module that may be moved, by what its `forward` is given or by its parameters, or by
 the batch of a `training_step` of Lightning; or the function or its class moves a network and gives it what it moved,
 too (`net.to(device)`, `net(x.to(device))`); or the function itself puts something where the other one is,
 `torch.zeros(n, device=x.device)`, as only who expects it elsewhere does (a device that is only compared, asserted or
-printed says nothing); or a call in the project hands over what was moved. Where callers alone decide, the finding is
-`unproven`, and nothing is said if all calls in the project hand over tensors of the host.
+printed says nothing); or a call in the project hands over what was moved, or what a module computes. Where callers
+alone decide, the finding is `unproven`, and nothing is said if all calls in the project hand over tensors of the host.
 
 Silent are host tensors that index (`x[torch.arange(n)]`), tensors without dimensions, stores (`x[0] = torch.zeros(n)`),
 `out=`, what is moved behind the factory (`.to(x)`), code under `with torch.device(...)`, files that import a module
-which sets a default device, branches whose test speaks of devices, what `__init__` and what it calls compute,
-attributes that something else sets, too, and functions that no class names in a file that has no word of devices.
+which sets a default device, branches whose test speaks of devices, what a module's `__init__` and what it calls
+compute, also by a method of one of its parts that only constructors call, attributes that something else sets, too, in
+whatever file, and functions of a file that has no word of devices, unless a class names them or who calls them does.
 
 ## Why is this bad?
 
@@ -88,6 +90,7 @@ from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, FileContext, Rule, Triggers, leaf
 from torchlint.rules.evidence.accelerator_places import (
     is_building,
+    is_called_in_building,
     place_by_argument,
     place_by_reading,
     speaks_of_devices,
@@ -100,9 +103,12 @@ from torchlint.rules.evidence.tensor_dimensions import has_a_dimension
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.torch_defaults import default_device_unchanged, defaults, is_set_by_an_import
 from torchlint.rules.silent.handed_on import is_called_in_a_class, is_named_in_a_class
-from torchlint.rules.silent.tensor_meetings import Meeting, Trail, meetings
+from torchlint.rules.silent.tensor_meetings import meetings
+from torchlint.rules.silent.trails import Meeting, Trail
 
 _OF_DEVICES = re.compile(r"cuda|device|gpu|\bcpu|mps|xpu", re.IGNORECASE)
+_MOST_CALLERS = 6
+"""So many functions that call each other are asked for who calls them from elsewhere."""
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -112,27 +118,28 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     call = context.python(node)
     if not isinstance(call, ast.Call) or not is_factory(call, context):
         return
-    if not speaks_of_devices(context) and (context.is_test or not _serves_a_class(call, context)):
-        return  # what only another file moves is left aside: for that, all functions would be walked
+    if not speaks_of_devices(context) and (context.is_test or not _serves_others(call, context)):
+        return  # before the functions are walked
     if defaults(context).device or defaults(context).tensor_type or _is_chosen_by_device(call, context):
         return
     has = has_dimensions(call, leaf(next(iter(context.names(call.func)))), context)
     trail = Trail(True, has, is_building=is_building(call, context))
-    meeting = min(meetings(call, context, trail), key=lambda each: each.place.is_open, default=None)
+    found = (each for each in meetings(call, context, trail) if not is_called_in_building(each.at, each.context))
+    meeting = min(found, key=lambda each: each.place.is_open, default=None)
     if meeting is None or (context.is_test and not meeting.place.is_shown):
         return
-    is_far = context.function_around(meeting.at) is not context.function_around(call)
-    if is_far and _is_chosen_by_device(meeting.at, context):
+    if not _is_in_same(meeting, call, context) and _is_chosen_by_device(meeting.at, meeting.context):
         return
     value = context.value(call)
     if not value.is_tensor or value.device != Device.HOST or value.rank == 0 or is_set_by_an_import(context):
         return
     word = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
+    met = f"they meet in `{in_a_line(meeting.at)}`, line {meeting.at.lineno}"
     yield Draft(
         word,
         _message(call, meeting),
-        Confidence.POSSIBLE if copies(call, context) else meeting.place.confidence(context),
-        (*meeting.place.why, f"they meet in `{in_a_line(meeting.at)}`, line {meeting.at.lineno}"),
+        Confidence.POSSIBLE if copies(call, context) else meeting.place.confidence(meeting.context),
+        tuple(map(meeting.context.located, (*meeting.place.why, met))),
         _fix(node, call, meeting, context),
     )
 
@@ -154,6 +161,30 @@ def _is_chosen_by_device(node: ast.AST, context: FileContext) -> bool:
     return any(_OF_DEVICES.search(ast.unparse(each)) for each in tests)
 
 
+def _is_in_same(meeting: Meeting, call: ast.Call, context: FileContext) -> bool:
+    """Whether a tensor meets another in the function that makes it."""
+    is_here = context.holds(meeting.at)
+    return is_here and context.function_around(meeting.at) is context.function_around(call)
+
+
+def _serves_others(node: ast.AST, context: FileContext) -> bool:
+    """Whether code serves a class, or a function that another file calls which has classes or speaks of devices."""
+    if _serves_a_class(node, context):
+        return True
+    waiting, seen = [(context, context.function_around(node))], set[ast.AST]()
+    while waiting and len(seen) < _MOST_CALLERS:
+        file, function = waiting.pop(0)
+        if function is None or function in seen or not isinstance(file.parent(function), ast.Module):
+            continue
+        seen.add(function)
+        calls = file.calls_elsewhere(function)
+        if any(speaks_of_devices(other) or _serves_a_class(each, other) for other, each in calls):
+            return True
+        waiting += [(file, file.function_around(each)) for each in file.names_by_word().get(function.name, ())]
+        waiting += [(other, other.function_around(each)) for other, each in calls]
+    return False
+
+
 def _serves_a_class(node: ast.AST, context: FileContext) -> bool:
     """Whether code stands in a class, or in a function or a constant that a method of the file names."""
     around = list(context.ancestors(node))
@@ -168,13 +199,8 @@ def _serves_a_class(node: ast.AST, context: FileContext) -> bool:
 # ---------------------------------------------------------------------- the repair
 def _fix(node: cst.Call, call: ast.Call, meeting: Meeting, context: FileContext) -> Fix | None:
     """Make the new tensor where the other one is, if that has a name by then."""
-    anchor = _anchor(meeting.other, call, context)
-    if (
-        anchor is None
-        or context.function_around(meeting.at) is not context.function_around(call)
-        or not (node.args and takes_device(call))
-        or "#" in context.code(node)
-    ):
+    anchor = _anchor(meeting.other, call, context) if _is_in_same(meeting, call, context) else None
+    if anchor is None or not (node.args and takes_device(call)) or "#" in context.code(node):
         return None
     tensor, code = anchor
     end = context.span(node.args[-1])[1] if node.args[-1].comma is cst.MaybeSentinel.DEFAULT else None

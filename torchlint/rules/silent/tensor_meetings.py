@@ -3,99 +3,39 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import takewhile
 
 from torchlint.rules.api import Device, FileContext, Kind, leaf
 from torchlint.rules.evidence.accelerator_places import (
-    Place,
     is_building,
-    is_handed_a_tensor,
-    place_by_argument,
-    place_by_reading,
+    is_building_a_module,
 )
-from torchlint.rules.evidence.moved_networks import place_of_result
+from torchlint.rules.evidence.calls_in_sight import called_in_sight, calls_of, handed_to
+from torchlint.rules.evidence.local_bindings import names_of
 from torchlint.rules.evidence.object_attributes import attribute_values, declares_any
-from torchlint.rules.evidence.read_devices import is_read_directly
 from torchlint.rules.evidence.tensor_dimensions import has_no_dimension
-from torchlint.rules.silent.handed_on import calls_of, members_of
-
-_KEEPING = frozenset(
-    "view reshape flatten unsqueeze repeat expand permute transpose t contiguous clone float long int double half bool "
-    "detach type tril triu repeat_interleave expand_as view_as reshape_as sqrt exp log abs neg square cumsum tile "
-    "flip roll fill_ zero_ normal_ uniform_ bernoulli_ clamp requires_grad_ sigmoid tanh softmax log_softmax relu cos "
-    "sin round floor ceil sign reciprocal rsqrt diff argsort nan_to_num logical_not broadcast_to unflatten movedim pad "
-    "swapaxes swapdims one_hot zeros_like ones_like full_like empty_like rand_like randn_like diag_embed to".split()
+from torchlint.rules.silent.device_words import (
+    COMBINING,
+    JOINING,
+    KEEPING,
+    LAYERS,
+    LOSSES,
+    PERHAPS_MOVING,
+    RECURRENT,
+    TAKING,
 )
-"""Methods and functions that give a tensor with dimensions on the device of the one that they are given.
+from torchlint.rules.silent.handed_on import members_of
+from torchlint.rules.silent.met_tensors import met_place, place_by_call
+from torchlint.rules.silent.trails import Entered, Meeting, Trail
 
-Of those that may move it (``to``) inference tells whether they do.
-"""
-_PERHAPS_MOVING = frozenset({"to", "type"})
-_JOINING = frozenset(
-    "cat concat stack hstack vstack where matmul mm bmm mv dot outer add sub mul div maximum minimum pow fmod lerp "
-    "addmm baddbmm einsum kron cross cdist dist logical_and logical_or logical_xor eq ne lt le gt ge isin bucketize "
-    "searchsorted gather scatter scatter_add index_select index_add masked_fill masked_select take_along_dim logaddexp "
-    "linear conv1d conv2d conv3d embedding mse_loss l1_loss smooth_l1_loss cross_entropy nll_loss kl_div "
-    "binary_cross_entropy binary_cross_entropy_with_logits cosine_similarity grid_sample "
-    "scaled_dot_product_attention add_ sub_ mul_ div_ scatter_ scatter_add_ scatter_reduce index_add_ index_copy_ "
-    "masked_fill_ gather addcmul addcdiv cosine_embedding_loss huber_loss quantile nanquantile heaviside hypot atan2 "
-    "remainder floor_divide true_divide multiply subtract divide greater less less_equal greater_equal not_equal fmin "
-    "fmax inner vdot tensordot chain_matmul block_diag cartesian_prod dstack column_stack row_stack bitwise_and "
-    "bitwise_or xlogy isclose allclose equal addmv masked_scatter take bilinear pairwise_distance "
-    "triplet_margin_loss".split()
-)
-"""Functions and methods that refuse tensors of two devices; what this holds is measured on the simulated one."""
-_TAKING = _JOINING | _KEEPING | {"meshgrid"}
-_DEEPEST = 6
+_DEEPEST = 8
 """How many names may stand between where a tensor is made and where it meets another."""
 _MOVING = frozenset({"_apply", "to", "cuda"})
 """Methods by which a class may move its plain attributes, too."""
 _BRANCHES = (ast.If, ast.IfExp, ast.Try, ast.Match, ast.comprehension)
-_LAYERS = frozenset(
-    f"torch.nn.{each}" for each in "Linear Bilinear Embedding Conv1d Conv2d Conv3d LayerNorm LSTM GRU RNN".split()
-)
-_LOSSES = frozenset(
-    f"torch.nn.{each}Loss" for each in "BCE BCEWithLogits MSE L1 SmoothL1 Huber CrossEntropy NLL KLDiv".split()
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Meeting:
-    """Where a host tensor meets another one: the node that raises, the other tensor, and why that may be elsewhere."""
-
-    at: ast.expr | ast.stmt
-    other: ast.expr
-    place: Place
-    is_direct: bool
-    """Whether the factory's result goes there and nowhere else."""
-    kept_as: str | None = None
-    """The attribute of a module that has kept the host tensor since the module was made."""
-    is_contained: bool = False
-    """Whether that attribute is a list or a dictionary which holds it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Trail:
-    """What is known of a host tensor on its way."""
-
-    is_direct: bool
-    """Whether nothing else has it."""
-    has_dimensions: bool
-    """Whether it has dimensions beyond doubt: without any it may meet tensors of any device."""
-    is_on_a_path: bool = False
-    """Whether what stands there is the host tensor on some paths only: it was bound on a branch, or before a loop."""
-    is_building: bool = False
-    """Whether the module that the tensor is made for is just being made: all is on the host yet."""
-    kept_as: str | None = None
-    """The attribute of a module that keeps the tensor."""
-    kept_in: tuple[ast.expr, ast.expr] | None = None
-    """The list or the dictionary that the attribute is bound to, and what it holds there."""
-    is_computed: bool = False
-    """Whether it was computed with what nothing is known of: that raised, or the result is on the host, too."""
-    followed: set[ast.Name | ast.Return] = field(default_factory=set)
-    """The names and the statements that it was followed through: each of them once."""
 
 
 _ON_THE_WAY = (
@@ -111,12 +51,8 @@ def meetings(node: ast.expr, context: FileContext, trail: Trail, depth: int = _D
     above = context.parent(node)
     if depth == 0 or not isinstance(above, _ON_THE_WAY):  # before the value, for which a function is walked
         return
-    if isinstance(above, ast.Assign):
-        if above.value is node and len(above.targets) == 1:
-            yield from _bound(above.targets[0], node, context, depth - 1, trail)
-        return
-    if trail.is_building and isinstance(above, _CONTAINERS) and isinstance(context.parent(above), ast.Assign):
-        yield from _contained(above, node, context, depth - 1, trail)
+    if (held := _held(node, above, context, trail, depth)) is not None:
+        yield from held
         return
     if not _leads_on(above, node, context):
         return
@@ -146,14 +82,16 @@ def meetings(node: ast.expr, context: FileContext, trail: Trail, depth: int = _D
         case ast.Subscript(value=host, slice=index, ctx=ast.Load()) if host is node:
             parts = index.elts if isinstance(index, ast.Tuple) else [index]
             yield from _met(above, [each for each in parts if not isinstance(each, ast.Slice)], context, trail)
-            if all(isinstance(each, ast.Slice) or _is_none(each) for each in parts):
-                yield from meetings(above, context, trail, depth)
+            others = [each for each in parts if not isinstance(each, ast.Slice) and not _is_none(each)]
+            if all(context.value(each).must(Kind.INTEGER) for each in others):
+                yield from meetings(above, context, _part(trail, others), depth)
         case ast.Attribute(attr=word) if isinstance(call := context.parent(above), ast.Call) and call.func is above:
-            if word in _JOINING:
+            if word in JOINING:
                 yield from _met(call, _given(call), context, trail)
-            elif word in _KEEPING and not (word in _PERHAPS_MOVING and (trail.is_on_a_path or trail.is_computed)):
+                yield from _combined(call, word, context, trail, depth)
+            elif word in KEEPING and not (word in PERHAPS_MOVING and (trail.is_on_a_path or trail.is_computed)):
                 trail = replace(trail, has_dimensions=trail.has_dimensions or _gives_dimensions(call, word))
-                trail = trail if word in _PERHAPS_MOVING else _computed(call, context, trail)
+                trail = trail if word in PERHAPS_MOVING else _computed(call, context, trail)
                 yield from meetings(call, context, trail, depth)
         case ast.Attribute(attr="T" | "mT"):
             yield from meetings(above, context, trail, depth)
@@ -163,6 +101,48 @@ def meetings(node: ast.expr, context: FileContext, trail: Trail, depth: int = _D
             yield from _given_to(call, node, context, trail, depth)
         case ast.Call(func=function) if function is not node:
             yield from _given_to(above, node, context, trail, depth)
+
+
+def _held(node: ast.expr, above: ast.AST, context: FileContext, trail: Trail, depth: int) -> Iterator[Meeting] | None:
+    """Return where a tensor meets another that is bound to something or put into a tuple; None where it is not."""
+    if trail.at is not None:
+        return _of_tuple(node, above, context, trail, depth)
+    if isinstance(above, ast.Assign):
+        is_bound = above.value is node and len(above.targets) == 1
+        return _bound(above.targets[0], node, context, depth - 1, trail) if is_bound else iter(())
+    holder = context.parent(above)
+    if trail.is_building and isinstance(above, _CONTAINERS) and isinstance(holder, ast.Assign):
+        return _contained(above, node, context, depth - 1, trail)
+    if isinstance(above, ast.Tuple) and isinstance(holder, ast.Assign | ast.Return):
+        if not _is_on_host(node, context, trail):
+            return iter(())
+        return meetings(above, context, replace(trail, at=above.elts.index(node), is_direct=False), depth)
+    return None
+
+
+def _of_tuple(node: ast.expr, above: ast.AST, context: FileContext, trail: Trail, depth: int) -> Iterator[Meeting]:
+    """Yield what a part of a tuple meets, where the tuple is bound, returned, taken apart or given to a layer."""
+    alone = replace(trail, at=None)
+    match above:
+        case ast.Assign(value=value, targets=[ast.Tuple(elts=parts)]) if value is node and trail.at is not None:
+            part = parts[trail.at] if len(parts) > trail.at else None
+            is_plain = isinstance(part, ast.Name) and not any(isinstance(each, ast.Starred) for each in parts)
+            yield from _through(part, context, depth - 1, alone) if is_plain and isinstance(part, ast.Name) else ()
+        case ast.Assign(value=value, targets=[ast.Name() as name]) if value is node:
+            yield from _through(name, context, depth - 1, trail)
+        case ast.Return():
+            yield from _returned(above, context, depth - 1, trail)
+        case ast.Subscript(value=whole, slice=ast.Constant(value=int() as at)) if whole is node and at == trail.at:
+            yield from meetings(above, context, alone, depth)
+        case ast.Call(func=ast.Attribute() as layer, args=args) if node in args:
+            function = context.value(layer)
+            if function.must(Kind.MODULE) and function.instance and function.instance <= RECURRENT:
+                yield from _met(above, [layer], context, alone)
+
+
+def _part(trail: Trail, numbers: list[ast.expr]) -> Trail:
+    """Return what is known of a part of a host tensor: by a number a dimension is lost."""
+    return replace(trail, has_dimensions=trail.has_dimensions and not numbers)
 
 
 def _computed(result: ast.expr, context: FileContext, trail: Trail) -> Trail:
@@ -176,7 +156,7 @@ def _leads_on(above: ast.AST, node: ast.expr, context: FileContext) -> bool:
     """Whether what stands around a tensor may be a place where it meets another, by its words."""
     match above:
         case ast.Attribute(attr=word):
-            return word in _JOINING or word in _KEEPING or word in ("T", "mT")
+            return word in JOINING or word in KEEPING or word in ("T", "mT")
         case ast.Subscript(value=host, ctx=ast.Load()):
             return host is node
         case ast.Subscript():
@@ -197,8 +177,8 @@ def _may_take(call: ast.Call, context: FileContext) -> bool:
     """Whether a call may let a tensor that it is given meet another, by the name of what is called."""
     if any(each.arg == "device" for each in call.keywords):
         return False
-    names = context.qualified_names(call.func)
-    return not names or all(each.startswith("torch.") and leaf(each) in _TAKING for each in names)
+    names = names_of(call.func, context)
+    return not names or all(each.startswith("torch.") and leaf(each) in TAKING for each in names)
 
 
 def _gives_dimensions(call: ast.Call, word: str) -> bool:
@@ -224,9 +204,13 @@ def _returned(returning: ast.Return, context: FileContext, depth: int, trail: Tr
     if returning in trail.followed:
         return
     trail.followed.add(returning)
-    for call in calls_of(returning, context):
-        handed = replace(trail, is_direct=False, is_building=is_building(call, context))
-        yield from meetings(call, context, handed, depth)
+    function = context.function_around(returning)
+    calls = calls_of(function, context) if isinstance(function, ast.FunctionDef) else iter(())
+    if (entered := trail.entered) is not None and entered.function is function:
+        calls, trail = iter([(entered.context, entered.call)]), replace(trail, entered=None)
+    for file, call in calls:
+        handed = replace(trail, is_direct=False, is_building=is_building(call, file))
+        yield from meetings(call, file, handed, depth)
 
 
 def _contained(
@@ -251,16 +235,24 @@ def _by_attribute(
 ) -> Iterator[Meeting]:
     """Yield where a tensor that a module keeps meets another: moving the module leaves a plain attribute behind."""
     own = context.value_of_self(target.value)
-    if own is None or not own.must(Kind.MODULE) or attribute_values(target, context) != [value]:
+    if own is None or not own.must(Kind.MODULE | Kind.OTHER) or attribute_values(target, context) != [value]:
         return
     uses = [each for each in context.attributes_by_word()[target.attr] if isinstance(each.ctx, ast.Load)]
     if declares_any(_MOVING, context) or any(_asks_for_device(each, context) for each in uses):
         return
+    if context.other_texts.matching(target.attr, _set_elsewhere(target.attr)):
+        return
     kept = ast.unparse(target)
-    trail = replace(trail, is_on_a_path=True, is_direct=False, is_building=False, kept_as=kept)
+    kept_as = kept if own.must(Kind.MODULE) else None
+    trail = replace(trail, is_on_a_path=True, is_direct=False, is_building=False, kept_as=kept_as)
     for each in uses:
-        if ast.unparse(each) == kept and not is_building(each, context) and _is_of_same(each, target, context):
-            yield from _read(each, context, depth, trail)
+        if ast.unparse(each) == kept and _is_of_same(each, target, context):
+            yield from _read(each, context, depth, replace(trail, is_building=is_building(each, context)))
+
+
+def _set_elsewhere(word: str) -> re.Pattern[bytes]:
+    """Return what sets an attribute of another object than ``self``: ``schedule.betas = schedule.betas.cuda()``."""
+    return re.compile(rb"(?<!\bself)\.\s*%b\s*=(?!=)" % re.escape(word.encode()))
 
 
 def _read(attribute: ast.Attribute, context: FileContext, depth: int, trail: Trail) -> Iterator[Meeting]:
@@ -343,8 +335,11 @@ def _is_default(name: ast.Name, use: ast.Name, places: list[ast.Name | ast.arg],
     """Whether a name is bound where its argument is missing: ``if mask is None: mask = torch.ones(3)``."""
     branch = context.parent(context.parent(name) or name)
     match branch:
-        case ast.If(test=ast.Compare(left=ast.Name(id=word), ops=[ast.Is()], comparators=[absent]), body=body):
-            is_given = all(each is name or isinstance(each, ast.arg) for each in places)
+        case ast.If(
+            test=ast.Compare(left=ast.Name(id=word), ops=[ast.Is()], comparators=[absent]), body=body, orelse=orelse
+        ):
+            given = (each for each in places if each is not name and not isinstance(each, ast.arg))
+            is_given = all(context.parent(each) in orelse for each in given)
             is_asked = word == name.id and _is_none(absent) and context.parent(name) in body
             return is_given and is_asked and use not in context.within(branch)
     return False
@@ -369,7 +364,7 @@ def _is_carried(name: ast.Name, use: ast.Name, places: list[ast.Name | ast.arg],
 
 def _is_on_host(node: ast.expr, context: FileContext, trail: Trail) -> bool:
     """Whether a tensor is on the host, or it may be on a path on which it is the one that is followed."""
-    value = context.value(node)
+    value = context.value(node) if trail.at is None else context.value(node).element()
     if trail.is_on_a_path or trail.is_computed:
         return value.may(Kind.TENSOR) and value.device != Device.ACCELERATOR
     return value.is_tensor and value.device == Device.HOST
@@ -377,14 +372,41 @@ def _is_on_host(node: ast.expr, context: FileContext, trail: Trail) -> bool:
 
 def _given_to(call: ast.Call, node: ast.expr, context: FileContext, trail: Trail, depth: int) -> Iterator[Meeting]:
     """Yield what a host tensor meets as the argument of a call, or behind it where the call makes another one of it."""
-    names = context.qualified_names(call.func)
-    if not names or any(leaf(each) in _JOINING for each in names):
+    names = names_of(call.func, context)
+    if not names and (entered := called_in_sight(call.func, context)) is not None:
+        yield from _handed_down(call, node, entered, context, trail, depth)
+    if not names or any(leaf(each) in JOINING for each in names):
         yield from _taken(call, node, context, trail)
+        yield from _combined(call, leaf(next(iter(names), "")), context, trail, depth)
     elif all(leaf(each) == "meshgrid" for each in names):
         yield from _unpacked(call, context, trail, depth)
     elif node is next(iter(call.args), None) or context.parent(node) in call.keywords:
         has = trail.has_dimensions or all(_gives_dimensions(call, leaf(each)) for each in names)
         yield from meetings(call, context, replace(trail, has_dimensions=has), depth)
+
+
+def _handed_down(
+    call: ast.Call, node: ast.expr, function: ast.FunctionDef, context: FileContext, trail: Trail, depth: int
+) -> Iterator[Meeting]:
+    """Yield what a tensor meets in a function of the file that is given it as an argument."""
+    arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    taken = [each for each in arguments if handed_to(call, function, each) is node]
+    if len(taken) != 1 or taken[0] in trail.followed or is_building_a_module(call, context):
+        return
+    trail.followed.add(taken[0])
+    entered = Entered(function, call, context)
+    trail = replace(trail, is_on_a_path=True, is_direct=False, is_building=False, entered=entered)
+    for each in context.names_by_word().get(taken[0].arg, []):
+        is_inside = context.function_around(each) is function and isinstance(each.ctx, ast.Load)
+        if is_inside and context.reaching(each) == taken:
+            yield from meetings(each, context, trail, depth - 1)
+
+
+def _combined(call: ast.Call, word: str, context: FileContext, trail: Trail, depth: int) -> Iterator[Meeting]:
+    """Yield what the result of a call meets that a host tensor is combined with others in: these are there, too."""
+    if word in COMBINING and not trail.is_on_a_path:
+        trail = replace(trail, has_dimensions=trail.has_dimensions or word == "stack", is_direct=False)
+        yield from meetings(call, context, _computed(call, context, trail), depth)
 
 
 def _unpacked(call: ast.Call, context: FileContext, trail: Trail, depth: int) -> Iterator[Meeting]:
@@ -400,21 +422,21 @@ def _taken(call: ast.Call, node: ast.expr, context: FileContext, trail: Trail) -
     """Yield what a host tensor meets as the argument of a call."""
     function = context.value(call.func)
     if function.names:
-        if all(each.startswith("torch.") and leaf(each) in _JOINING for each in function.names):
+        if all(each.startswith("torch.") and leaf(each) in JOINING for each in function.names):
             if _is_weight(node, context):
                 trail = replace(trail, has_dimensions=True)
             others = [each for each in _given(call) if each is not node]
             yield from _met(call, others, context, trail)
         return
     if function.must(Kind.MODULE):
-        if function.instance and function.instance <= _LOSSES:
+        if function.instance and function.instance <= LOSSES:
             yield from _met(call, [each for each in _given(call) if each is not node], context, trail)
-        elif function.instance and function.instance <= _LAYERS and isinstance(call.func, ast.Attribute):
+        elif function.instance and function.instance <= LAYERS and isinstance(call.func, ast.Attribute):
             yield from _met(call, [call.func], context, trail)
         return
     if not isinstance(call.func, ast.Attribute):
         return
-    if call.func.attr in _JOINING and context.value(call.func.value).is_tensor:
+    if call.func.attr in JOINING and context.value(call.func.value).is_tensor:
         yield from _met(call, [call.func.value], context, trail)
 
 
@@ -433,34 +455,14 @@ def _given(call: ast.Call) -> list[ast.expr]:
 
 
 def _met(at: ast.expr | ast.stmt, others: list[ast.expr], context: FileContext, trail: Trail) -> Iterator[Meeting]:
-    for each in others if trail.has_dimensions and not trail.is_building else ():
+    for each in (
+        others if trail.has_dimensions and not (trail.is_building and is_building_a_module(at, context)) else ()
+    ):
         if isinstance(each, ast.Constant | ast.Starred):
             continue
-        place = _place(each, at, context)
+        place = met_place(each, at, context)
+        if place is not None and trail.entered is not None:
+            place = place_by_call(each, place, context, trail.entered)
         value = context.value(each)
         if place is not None and (value.rank != 0 or not isinstance(at, ast.Subscript)):
-            yield Meeting(at, each, place, trail.is_direct, trail.kept_as, trail.kept_in is not None)
-
-
-def _place(node: ast.expr, at: ast.expr | ast.stmt, context: FileContext) -> Place | None:
-    """Return why what a host tensor meets may be on an accelerator: a tensor, or a layer that is a part of a module."""
-    value = context.value(node)
-    is_handed = isinstance(node, ast.Name) and is_handed_a_tensor(node, context)
-    if value.is_tensor or is_handed or is_read_directly(node, context):
-        return place_by_reading(node, context) or place_by_argument(node, context)
-    if value.must(Kind.MODULE) and isinstance(at, ast.Call) and at.func is node:
-        return place_by_reading(at, context)
-    found = place_of_result(node, context)
-    return found or (place_by_argument(node, context) if _looks_like_a_tensor(node, context) else None)
-
-
-def _looks_like_a_tensor(node: ast.expr, context: FileContext) -> bool:
-    """Whether an expression of which nothing is known is written as only one of a tensor is: no bare name is."""
-    if not context.may_be_torch(node):
-        return False
-    match node:
-        case ast.Subscript(slice=ast.Tuple(elts=parts)):
-            return any(isinstance(each, ast.Slice) or _is_none(each) for each in parts)
-        case ast.Call(func=ast.Attribute(attr=word)):
-            return word in _KEEPING
-    return False
+            yield Meeting(at, each, place, context, trail.is_direct, trail.kept_as, trail.kept_in is not None)

@@ -1,0 +1,149 @@
+"""Tensors that one file makes on the host, and that meet one of an accelerator in another, or are handed to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from torchlint.config import Config
+from torchlint.linter.engine import check_bytes
+
+TABLE = "import torch\n\ndef table(size):\n    return torch.arange(size)\n"
+NETWORK = """
+from torch import nn
+from made import {imported}
+
+class Network(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+        self.kept = {kept}
+{more}
+    def forward(self, x):
+        h = self.fc(x)
+        return {meets}
+"""
+MIXIN = """
+import torch
+from torch import nn
+
+class Drawing(nn.Module):
+    def noise(self, n):
+        return torch.randn(n, 3)
+"""
+BELOW = """
+from torch import nn
+from made import Drawing
+
+class Below(Drawing):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.fc(x) + self.noise(x.size(0))
+"""
+GRID = "import torch\n\nclass Grid:\n    def rows(self, n):\n        return torch.arange(n)\n"
+EYE = "import torch\n\ndef regular(cov):\n    return cov + torch.eye(3)\n"
+RATIOS = "import torch\n\ndef _blank(x):\n    return torch.zeros(3) + x\n\ndef ratios(x):\n    return _blank(x)\n"
+SCHEDULE = """
+import torch
+
+class Schedule:
+    def __init__(self):
+        self.alphas = torch.linspace(0, 1, 9)
+
+    def taken(self, t):
+        return self.alphas[t]
+"""
+TRAIN = """
+import torch
+from made import Schedule
+
+def train(device):
+    schedule = Schedule()
+{}
+    return schedule.taken(torch.zeros(3, device=device, dtype=torch.long))
+"""
+BODY = """
+import torch
+from torch import nn
+
+class Body(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+
+    def width(self):
+        return self.fc(torch.zeros(1, 3)).shape[1]
+"""
+HEAD = """
+from torch import nn
+from made import Body
+
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = Body()
+        self.fc = nn.Linear(self.body.width(), 2)
+
+    def size(self):
+        return {size}
+"""
+
+
+def network(meets: str, imported: str = "table", kept: str = "3", more: str = "") -> str:
+    return NETWORK.format(imported=imported, kept=kept, meets=meets, more=more)
+
+
+FOUND = {
+    "the result of a function": (TABLE, network("h + table(3)")),
+    "under a name": (TABLE, network("h + table(3)").replace("import table", "import table as table")),
+    "by the name of its module": (TABLE, network("h + made.table(3)").replace("from made import table", "import made")),
+    "in a name of its own": (TABLE, network("h").replace("return h", "shift = table(3)\n        return h + shift")),
+    "a method of a base": (MIXIN, BELOW),
+    "a method of an object": (GRID, network("h + self.kept.rows(3)", "Grid", "Grid()")),
+    "what a module hands over": (EYE, network("regular(h)", "regular")),
+    "what is handed on": (RATIOS, network("ratios(h)", "ratios")),
+    "what an object keeps": (SCHEDULE, TRAIN.format("")),
+    "what is asked for later, too": (BODY, HEAD.format(size="self.body.width()")),
+}
+SILENT = {
+    "what is moved there": (TABLE, network("h + table(3).to(h.device)")),
+    "an index": (TABLE, network("h[:, table(3)]")),
+    "what is made in a constructor": (TABLE, network("h", kept="table(3) * 2")),
+    "a function of another module": (TABLE, network("h + table(3)").replace("from made import", "from others import")),
+    "what another class has": (GRID, network("h + self.kept.rows(3)", "Grid", "Other()")),
+    "what a host tensor is handed to": (EYE, network("regular(h.cpu())", "regular")),
+    "what somebody else moves": (SCHEDULE, TRAIN.format("    schedule.alphas = schedule.alphas.to(device)")),
+    "what is asked for in constructors": (BODY, HEAD.format(size="self.fc.in_features")),
+}
+
+
+def steps(folder: Path, made: str, other: str) -> list[tuple[str, ...]]:
+    (folder / "pyproject.toml").touch()
+    (folder / "nets").mkdir()
+    (folder / "made.py").write_text(made)
+    (folder / "others.py").write_text("from elsewhere import table\n")
+    (folder / "user.py").write_text(other)
+    result = check_bytes("made.py", made.encode(), Config(cwd=str(folder), select=("TNS505",)))
+    return [each.why for each in result.findings]
+
+
+@pytest.mark.parametrize("case", FOUND)
+def test_a_meeting_in_another_file_is_found(tmp_path: Path, case: str) -> None:
+    assert len(steps(tmp_path, *FOUND[case])) == 1
+
+
+@pytest.mark.parametrize("case", SILENT)
+def test_a_look_alike_in_another_file_is_silent(tmp_path: Path, case: str) -> None:
+    assert steps(tmp_path, *SILENT[case]) == []
+
+
+def test_the_steps_name_the_other_file(tmp_path: Path) -> None:
+    (found,) = steps(tmp_path, *FOUND["the result of a function"])
+    assert found == (
+        "`self.fc(x)` is computed where the module is, user.py line 12",
+        "they meet in `h + table(3)`, user.py line 13",
+    )
