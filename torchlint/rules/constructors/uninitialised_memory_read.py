@@ -88,6 +88,7 @@ from torchlint.rules.evidence.uninitialised_parameters import is_of_sizes, read_
 
 _WORDS = {"empty": "zeros", "empty_like": "zeros_like", "new_empty": "new_zeros"}
 _LEGACY = tuple(f"{kind}Tensor" for kind in ("", *"Float Double Half BFloat16 Long Int Short Char Byte".split()))
+_PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 _JOINING = frozenset(f"torch.{each}" for each in "cat concat concatenate stack hstack vstack dstack".split())
 
 
@@ -147,8 +148,8 @@ def _read_at_once(call: ast.Call, context: FileContext) -> tuple[str, ast.stmt] 
 
 def _parameter(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a parameter of a module that begins with what lies in memory."""
-    is_parameter = context.names(node.func) == {"torch.nn.Parameter"}
-    found = read_without_initialisation(node, context) if is_parameter else None
+    names = context.names(node.func)
+    found = read_without_initialisation(node, context) if names and names <= _PARAMETERS else None
     if found is not None:
         word, used, confidence = found
         yield Draft(
