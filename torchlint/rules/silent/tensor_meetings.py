@@ -242,6 +242,9 @@ def _by_attribute(
         return
     if context.other_texts.matching(target.attr, _set_elsewhere(target.attr)):
         return
+    if target in trail.followed:
+        return
+    trail.followed.add(target)
     kept = ast.unparse(target)
     kept_as = kept if own.must(Kind.MODULE) else None
     trail = replace(trail, is_on_a_path=True, is_direct=False, is_building=False, kept_as=kept_as)

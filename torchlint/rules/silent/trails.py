@@ -58,5 +58,5 @@ class Trail:
     """The call by which it came into the function at hand as an argument."""
     is_computed: bool = False
     """Whether it was computed with what nothing is known of: that raised, or the result is on the host, too."""
-    followed: set[ast.Name | ast.Return | ast.arg] = field(default_factory=set)
+    followed: set[ast.Name | ast.Attribute | ast.Return | ast.arg] = field(default_factory=set)
     """The names and the statements that it was followed through: each of them once."""
