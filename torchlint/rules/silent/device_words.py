@@ -34,6 +34,8 @@ COMBINING = frozenset(
     "masked_fill cross kron block_diag cartesian_prod logical_and logical_or".split()
 )
 """Those of them whose result has dimensions where what they are given has some, and is where that is."""
+LISTED = frozenset("cat concat stack hstack vstack dstack".split())
+"""Those of them that join the members of a list."""
 TAKING = JOINING | KEEPING | {"meshgrid"}
 LAYERS = frozenset(
     f"torch.nn.{each}"

@@ -22,6 +22,7 @@ from torchlint.rules.silent.device_words import (
     JOINING,
     KEEPING,
     LAYERS,
+    LISTED,
     LOSSES,
     PERHAPS_MOVING,
     RECURRENT,
@@ -113,11 +114,32 @@ def _held(node: ast.expr, above: ast.AST, context: FileContext, trail: Trail, de
     holder = context.parent(above)
     if trail.is_building and isinstance(above, _CONTAINERS) and isinstance(holder, ast.Assign):
         return _contained(above, node, context, depth - 1, trail)
+    match above:
+        case ast.Call(func=ast.Attribute(value=ast.Name() as listed, attr="append"), args=[given]) if given is node:
+            return _joined_later(listed, node, context, trail, depth)
     if isinstance(above, ast.Tuple) and isinstance(holder, ast.Assign | ast.Return):
         if not _is_on_host(node, context, trail):
             return iter(())
         return meetings(above, context, replace(trail, at=above.elts.index(node), is_direct=False), depth)
     return None
+
+
+def _joined_later(
+    listed: ast.Name, node: ast.expr, context: FileContext, trail: Trail, depth: int
+) -> Iterator[Meeting]:
+    """Yield what a tensor meets that is appended to a list of the function, where ``torch.cat(list)`` joins that."""
+    if listed in trail.followed or not _is_on_host(node, context, trail):
+        return
+    trail.followed.add(listed)
+    function = context.function_around(listed)
+    for each in context.names_by_word().get(listed.id, []):
+        call = context.parent(each)
+        if not isinstance(call, ast.Call) or each not in call.args[:1] or context.function_around(each) is not function:
+            continue
+        words = {leaf(name) for name in names_of(call.func, context) if name.startswith("torch.")}
+        if words and words <= LISTED:
+            has = trail.has_dimensions or words == {"stack"}
+            yield from meetings(call, context, replace(trail, has_dimensions=has, is_direct=False), depth - 1)
 
 
 def _of_tuple(node: ast.expr, above: ast.AST, context: FileContext, trail: Trail, depth: int) -> Iterator[Meeting]:
