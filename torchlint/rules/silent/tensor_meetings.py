@@ -231,6 +231,8 @@ def _returned(returning: ast.Return, context: FileContext, depth: int, trail: Tr
     if (entered := trail.entered) is not None and entered.function is function:
         calls, trail = iter([(entered.context, entered.call)]), replace(trail, entered=None)
     for file, call in calls:
+        if file.value(call).device & Device.ACCELERATOR:
+            continue  # another way through the function moves it
         handed = replace(trail, is_direct=False, is_building=is_building(call, file))
         yield from meetings(call, file, handed, depth)
 
