@@ -110,6 +110,19 @@ def test_which_other_rules_run_does_not_matter(path: Path, code: str) -> None:
     assert alone == Counter({each: count for each, count in findings(text).items() if each[0] == code})
 
 
+SWITCH = "\n\ndef set_up():\n    torch.backends.cudnn.benchmark = True\n"
+
+
+@pytest.mark.parametrize("name", ["TNS109/numbers", "TNS201/detached", "TNS201/read_only"])
+def test_a_switch_of_a_backend_rebinds_nothing(name: str) -> None:
+    text = (FIXTURES / f"{name}.py").read_text()
+    before, after = (
+        Counter((each.code, each.confidence, each.start, each.fix and each.fix.applicability) for each in found)
+        for found in (check_bytes("<example>", code.encode(), EVERYTHING).findings for code in (text, text + SWITCH))
+    )
+    assert before == after
+
+
 # ---------------------------------------------------------------------- in a project
 NEEDED = 60
 """So many files there are to read, more than were read once: the first questions used them up."""

@@ -13,6 +13,7 @@ from torchlint.inference.program.imports import (
     changed_in_place,
     import_bindings,
     is_in_place,
+    path_of,
 )
 from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, Node
 from torchlint.syntax.signatures import first_parameter, parameters
@@ -245,9 +246,16 @@ def imported_only(index: AstIndex, tree: ast.Module) -> frozenset[str]:
     for word, value in (each for node in index.imports for each in import_bindings(node)):
         meanings.setdefault(word, set()).add(value.names)
     other = set(index.told(bound_otherwise, tree))
-    other |= {name.id for each in index.told(_parts_written, tree) if (name := changed_in_place(each)) is not None}
+    parts = (each for each in index.told(_parts_written, tree) if not _sets_a_switch(each))
+    other |= {name.id for each in parts if (name := changed_in_place(each)) is not None}
     placed = {word for node in index.imports if index.parents[node] is tree for word, _ in import_bindings(node)}
     return frozenset(word for word in placed - other if len(meanings[word]) == 1)
+
+
+def _sets_a_switch(node: ast.Subscript | ast.Attribute) -> bool:
+    """Whether a node sets a switch such as ``torch.backends.cudnn.benchmark``: nothing that code calls is rebound."""
+    path = path_of(node)
+    return path is not None and path.split(".")[1:2] == ["backends"]
 
 
 @dataclass(frozen=True)
