@@ -13,6 +13,7 @@ from tests.plain_rules import DISPLAY, SAFE, UNSAFE, Install, crashing, fixing, 
 from torchlint.diagnostics.model import Applicability, Confidence, Fix
 from torchlint.linter.engine import ROUNDS, check_bytes, fix_bytes
 from torchlint.rules.api import Draft, FileContext
+from torchlint.rules.drafts import Check
 from torchlint.syntax.cst import NotParsed
 
 
@@ -65,6 +66,22 @@ def test_findings_come_in_the_order_of_the_text(rules: Install) -> None:
     assert said(check_bytes("some.py", text, config)) == [
         ("TNS201", 1, 3), ("TNS202", 1, 3), ("TNS201", 5, 7), ("TNS202", 5, 7), ("TNS201", 8, 3), ("TNS202", 8, 3)
     ]  # fmt: skip
+
+
+def test_a_rule_has_seen_the_whole_file_before_the_next_one_asks(rules: Install) -> None:
+    asked: list[tuple[str, int]] = []
+
+    def noting(code: str) -> Check:
+        def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
+            asked.append((code, context.row(node)))
+            yield from ()
+
+        return check
+
+    config = rules(TNS201=noting("TNS201"), TNS202=noting("TNS202"))
+    check_bytes("some.py", b"a.data\n\n\ndef f():\n    b.data\n\n\ndef g():\n    c.data\n", config)
+    assert asked == sorted(asked)
+    assert {code for code, _ in asked} == {"TNS201", "TNS202"}
 
 
 def test_only_selected_rules_are_asked(rules: Install) -> None:

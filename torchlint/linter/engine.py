@@ -376,9 +376,9 @@ def _visit(
     troubles: dict[str, Trouble] = {}
     answers: Answers = {}
     layout = Layout(known.index.source, known.settings.line_length)
-    for definition in definitions:
-        context = FileContext(definition, known, answers, standing)
-        for entry in entries:
+    contexts = [(each, FileContext(each, known, answers, standing)) for each in definitions]
+    for entry in entries:  # one rule after the other: what later ones ask takes nothing from the budget of the first
+        for definition, context in contexts:
             try:
                 for drafts in _drafts(entry, definition, context):
                     settled = [_settled(each, context, resting_on_torch) for each in drafts]

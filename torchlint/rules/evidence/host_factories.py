@@ -26,7 +26,7 @@ _NAMES = frozenset(f"torch.{each}" for each in FACTORIES)
 
 def is_factory(call: ast.Call, context: FileContext) -> bool:
     """Whether a call makes a tensor on the host because no device is said."""
-    names = names_of(call.func, context)  # a function is walked for nothing where a method has the word
+    names = context.qualified_names(call.func)  # a function is walked for nothing where a method has the word
     return bool(names) and names <= _NAMES and not any(each.arg in ("device", "out", None) for each in call.keywords)
 
 
