@@ -42,8 +42,9 @@ def render(analysis: Analysis, row: int, screen: Screen) -> Iterator[str]:
         line = f"  {_code(node):<{width}}  {words(analysis.value(node))}"
         if line not in shown:
             yield line
-            yield from (f"  {'':<{width}}    {each}" for each in _steps(analysis, node) if each not in shown)
-            shown.update([line, *_steps(analysis, node)])
+            told = [*_steps(analysis, node), *_silences(analysis, node)]
+            yield from (f"  {'':<{width}}    {each}" for each in told if each not in shown)
+            shown.update([line, *told])
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,28 @@ def _steps(analysis: Analysis, node: ast.expr) -> list[str]:
     found = [(axis, reason) for axis, reason, matters in axes if matters and _carries(value)]
     cited = analysis.index.source.cited
     return [f"{axis}: {cited(step)}" for axis, reason in found for step in analysis.why(reason)]
+
+
+def _silences(analysis: Analysis, node: ast.expr) -> Iterator[str]:
+    """Say why a conversion is not reported although something is not excluded: what is presumed of it."""
+    match analysis.index.parents.get(node):
+        case ast.Attribute(attr="numpy") as method if isinstance(call := analysis.index.parents.get(method), ast.Call):
+            if call.func is not method:
+                return
+        case _:
+            return
+    value = analysis.value(node)
+    presumed = value if analysis.settings.strict else analysis.presuming.value(node)
+    if value.may_require_grad and not presumed.may_require_grad:
+        yield "grad: presumed not to be required, as such code is mostly called: not reported"
+    if value.may_be_on_accelerator and not presumed.may_be_on_accelerator:
+        yield "place: presumed to be the host, as such code is mostly called: not reported"
+    is_open = value.may_require_grad or value.may_be_on_accelerator
+    if is_open and value.may(Kind.OTHER | Kind.MODULE | Kind.ARRAY) and not analysis.may_be_torch(node):
+        known = (
+            "the code around it speaks of another library's values" if analysis.works_with_torch else "no torch here"
+        )
+        yield f"kind: {known}: not reported"
 
 
 def words(value: Value) -> str:
