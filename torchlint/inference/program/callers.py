@@ -15,13 +15,13 @@ from torchlint.inference.program.handed_objects import (
     imported_by,
     is_run,
     kept_by,
-    last_word,
     made_by,
     names_given,
     names_of_objects,
 )
 from torchlint.inference.program.name_sources import bound, set_elsewhere, sources_of, stem
 from torchlint.inference.program.signals import Signal, doctest_words, may_leave_early
+from torchlint.inference.program.spelled_calls import last_word
 from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function
 from torchlint.syntax.places import word_of
 

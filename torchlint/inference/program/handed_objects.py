@@ -6,6 +6,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 
+from torchlint.inference.program.spelled_calls import last_word
 from torchlint.syntax.ast_index import AstIndex
 from torchlint.syntax.places import word_of
 from torchlint.syntax.signatures import parameters
@@ -122,13 +123,3 @@ def _bound_in(target: ast.expr) -> Iterator[tuple[str, bool]]:
     for each in target.elts if isinstance(target, ast.Tuple | ast.List) else [target]:
         if word := last_word(each):
             yield word, isinstance(each, ast.Attribute)
-
-
-def last_word(node: ast.expr) -> str | None:
-    """Return the last word of what is called or named."""
-    match node:
-        case ast.Call(func=function):
-            return last_word(function)
-        case ast.Attribute(attr=word) | ast.Name(id=word):
-            return word
-    return None
