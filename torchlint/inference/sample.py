@@ -183,7 +183,7 @@ class Sample:
     ) -> EvidenceLevel | ast.arg:
         """Return what one call brings of a fault by an argument, or by which argument of its own it came there."""
         call, presuming = site.call, site.analysis.presuming
-        node = _handed(call, site.function, argument)
+        node = handed_to(call, site.function, argument)
         if node is None:  # its default, which is no live tensor, or what is unpacked: that is not followed
             return EvidenceLevel.UNKNOWN if unpacks(call) else EvidenceLevel.NOTHING
         value = presuming.value(node)
@@ -297,7 +297,7 @@ def _brings(value: Value, asked_for: Asked) -> bool:
     return is_live and why is not None and not any(step.named for step in why.chain())
 
 
-def _handed(call: ast.Call, function: Function, argument: ast.arg) -> ast.expr | None:
+def handed_to(call: ast.Call, function: Function, argument: ast.arg) -> ast.expr | None:
     """Return what a call hands over for an argument; None where it leaves it to its default."""
     for keyword in call.keywords:
         if keyword.arg == argument.arg:

@@ -45,7 +45,7 @@ from torchlint.inference.program.spelled_calls import asks_for_none
 from torchlint.inference.program.text_patterns import binds_initialisers, defines, records_traces, traces_or_scripts
 from torchlint.inference.program.warning_filters import makes_errors
 from torchlint.inference.query import Analysis
-from torchlint.inference.sample import Asked, CallerEvidence, EvidenceLevel, SampledCall
+from torchlint.inference.sample import Asked, CallerEvidence, EvidenceLevel, SampledCall, handed_to
 from torchlint.rules.drafts import Draft, Rule
 from torchlint.source.text import Source
 from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, Node, children
@@ -458,7 +458,7 @@ __all__ = [
     "EvidenceLevel", "FileContext", "Function", "Grad", "Kind", "Loop", "Mode", "Reason", "Rule", "Triggers",
     "Value", "arguments_of", "asks_for_none", "binds_initialisers", "block_with", "blocks_of", "canonical",
     "children", "decorators_of", "defaults_of", "deferred_around", "defines", "earlier_in_block",
-    "first_parameter", "import_bindings", "is_static", "is_super_call", "last_word_of_name", "leaf",
+    "first_parameter", "handed_to", "import_bindings", "is_static", "is_super_call", "last_word_of_name", "leaf",
     "names_other_accelerators", "operations", "parameters", "plain_parameters", "positional_parameters",
     "records_traces", "remembered", "root_of_name", "root_of_place", "runs_later", "seems_device",
     "semantic_children", "traces_or_scripts", "unpacks", "word_of",

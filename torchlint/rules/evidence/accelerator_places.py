@@ -8,9 +8,20 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from torchlint.diagnostics.model import Confidence
-from torchlint.rules.api import Asked, Device, EvidenceLevel, FileContext, Function, Kind, Reason, Value, remembered
+from torchlint.rules.api import (
+    Asked,
+    Device,
+    EvidenceLevel,
+    FileContext,
+    Function,
+    Kind,
+    Reason,
+    Value,
+    handed_to,
+    remembered,
+)
 from torchlint.rules.evidence.called_definitions import has_plain_default, is_settings
-from torchlint.rules.evidence.calls_in_sight import calls_of, handed_to
+from torchlint.rules.evidence.calls_in_sight import calls_of
 from torchlint.rules.evidence.finding_reasons import in_a_line
 from torchlint.rules.evidence.kept_networks import moved_by_class
 from torchlint.rules.evidence.local_bindings import bindings_of, places_of

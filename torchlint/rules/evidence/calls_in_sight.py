@@ -1,4 +1,4 @@
-"""Where a function is called, in its file and in others, and what a call hands over for one of its arguments."""
+"""Where a function is called, in its file and in others, and which function of the file a call runs."""
 
 from __future__ import annotations
 
@@ -80,15 +80,3 @@ def _is_of(instance: frozenset[str], owner: ast.ClassDef) -> bool:
 
 def _method(owner: ast.ClassDef, word: str) -> ast.FunctionDef | None:
     return next((each for each in owner.body if isinstance(each, ast.FunctionDef) and each.name == word), None)
-
-
-def handed_to(call: ast.Call, function: ast.FunctionDef, argument: ast.arg) -> ast.expr | None:
-    """Return what a call hands over for an argument of a function; None where it leaves it out, or unpacks."""
-    for keyword in call.keywords:
-        if keyword.arg == argument.arg:
-            return keyword.value
-    names = [*function.args.posonlyargs, *function.args.args]
-    is_bound = isinstance(call.func, ast.Attribute) and bool(names) and names[0].arg in ("self", "cls")
-    names = names[1:] if is_bound else names
-    given = dict(zip(names, call.args, strict=False))
-    return given.get(argument) if not any(isinstance(each, ast.Starred) for each in call.args) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.rules.api import FileContext, Kind
+from torchlint.rules.api import FileContext, Kind, handed_to
 from torchlint.rules.evidence.accelerator_places import (
     Place,
     begun_by,
@@ -13,7 +13,6 @@ from torchlint.rules.evidence.accelerator_places import (
     place_by_reading,
     place_of_layer,
 )
-from torchlint.rules.evidence.calls_in_sight import handed_to
 from torchlint.rules.evidence.moved_networks import place_of_result
 from torchlint.rules.evidence.read_devices import is_read_directly
 from torchlint.rules.silent.device_words import KEEPING

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import takewhile
 
-from torchlint.rules.api import Device, FileContext, Kind, leaf
+from torchlint.rules.api import Device, FileContext, Kind, handed_to, leaf
 from torchlint.rules.evidence.accelerator_places import (
     is_building,
     is_building_a_module,
 )
-from torchlint.rules.evidence.calls_in_sight import called_in_sight, calls_of, handed_to
+from torchlint.rules.evidence.calls_in_sight import called_in_sight, calls_of
 from torchlint.rules.evidence.local_bindings import names_of
 from torchlint.rules.evidence.object_attributes import attribute_values, declares_any
 from torchlint.rules.evidence.tensor_dimensions import has_no_dimension
