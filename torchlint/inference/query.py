@@ -20,12 +20,12 @@ from torchlint.inference.program.project_view import ProjectView
 from torchlint.inference.program.source_files import read_whole, tree_in
 from torchlint.inference.program.version_tests import never_run
 from torchlint.inference.sample import Sample, SampledCall
+from torchlint.source.shortening import one_line
 from torchlint.source.text import Source
 from torchlint.syntax.ast_index import AstIndex, Function, empty
 
 _MOST_STEPS = 20
 """Of a longer chain of reasons the middle is left out: nobody would read it."""
-
 _LONGEST_CODE = 60
 """Characters of code quoted in one step of an explanation."""
 
@@ -288,8 +288,7 @@ class Analysis:
 
 
 def _brief(node: ast.AST) -> str:
-    code = " ".join(ast.unparse(node).split())
-    return code if len(code) <= _LONGEST_CODE else code[: _LONGEST_CODE - 3] + "..."
+    return one_line(ast.unparse(node), _LONGEST_CODE)
 
 
 class NothingKnown(Analysis):

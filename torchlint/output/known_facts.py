@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.inference.lattice import Device, Grad, Kind, Mode, Value
 from torchlint.output.screen import Screen, code
+from torchlint.source.shortening import one_line
 
 if TYPE_CHECKING:
     from torchlint.inference.query import Analysis
@@ -165,8 +166,7 @@ def _names(kind: Kind) -> list[str]:
 
 
 def _code(node: ast.expr) -> str:
-    text = " ".join(ast.unparse(node).split())
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+    return one_line(ast.unparse(node), _LONGEST)
 
 
 def _last(node: ast.expr) -> int:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 
 from torchlint.output.report import LocatedFinding
 from torchlint.output.screen import Screen, printable
+from torchlint.source.shortening import shortened
 from torchlint.verify.verdicts import (
     DIFFERS_AS_ANNOUNCED,
     NOT_TESTABLE,
@@ -118,8 +119,7 @@ def _not_applying(verdict: Verdict) -> Iterator[str]:
     shown, others = verdict.passed_over[:_REASONS], verdict.passed_over[_REASONS:]
     rest = sum(count for _, count in others)
     for reason, count in (*shown, *([(f"{len(others)} other reasons", rest)] if others else ())):
-        text = reason if len(reason) <= _LONGEST else f"{reason[: _LONGEST - 3]}..."
-        yield f"    = {count} {'does' if count == 1 else 'do'} not apply: {printable(text)}"
+        yield f"    = {count} {'does' if count == 1 else 'do'} not apply: {printable(shortened(reason, _LONGEST))}"
 
 
 def _seen(verdict: Verdict, screen: Screen, verbose: bool) -> Iterator[str]:

@@ -47,6 +47,7 @@ from torchlint.inference.program.warning_filters import makes_errors
 from torchlint.inference.query import Analysis
 from torchlint.inference.sample import Asked, CallerEvidence, EvidenceLevel, SampledCall, handed_to
 from torchlint.rules.drafts import Draft, Rule
+from torchlint.source.shortening import one_line, shortened
 from torchlint.source.text import Source
 from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, Node, children
 from torchlint.syntax.blocks import block_with, blocks_of, earlier_in_block
@@ -459,7 +460,7 @@ __all__ = [
     "Value", "arguments_of", "asks_for_none", "binds_initialisers", "block_with", "blocks_of", "canonical",
     "children", "decorators_of", "defaults_of", "deferred_around", "defines", "earlier_in_block",
     "first_parameter", "handed_to", "import_bindings", "is_static", "is_super_call", "last_word_of_name", "leaf",
-    "names_other_accelerators", "operations", "parameters", "plain_parameters", "positional_parameters",
+    "names_other_accelerators", "one_line", "operations", "parameters", "plain_parameters", "positional_parameters",
     "records_traces", "remembered", "root_of_name", "root_of_place", "runs_later", "seems_device",
-    "semantic_children", "traces_or_scripts", "unpacks", "word_of",
+    "semantic_children", "shortened", "traces_or_scripts", "unpacks", "word_of",
 ]  # fmt: skip

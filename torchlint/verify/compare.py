@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from torchlint.diagnostics.model import Applicability
+from torchlint.source.shortening import shortened
 from torchlint.verify.observables import fills_memory
 from torchlint.verify.observe import Observation, Snippet, observe, repeatable
 from torchlint.verify.worlds import HOSTED, World, on
@@ -19,7 +20,6 @@ ABSENT = "(not there)"
 """What stands for an observable of what was not there."""
 _OF_THE_HOST = ("device", "cuda", "CUDA", "not implemented for", "unsupported operation")
 """Words of torch's where something does not run on the host, and may on an accelerator or harms nothing there."""
-_LONGEST = 120
 _AGAIN = 3
 _REPORTED = "modified by an inplace operation"
 """With this torch refuses a gradient that was silently wrong before: the new text is at work there, not broken."""
@@ -35,7 +35,7 @@ class Refutation:
     after: object
 
     def __str__(self) -> str:
-        return f"[{self.world}] {self.observable}: {shortened(self.before)} -> {shortened(self.after)}"
+        return f"[{self.world}] {self.observable}: {shown(self.before)} -> {shown(self.after)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,6 @@ def _lasting(
     return found
 
 
-def shortened(value: object) -> str:
+def shown(value: object) -> str:
     """Return a value in a line of at most 120 characters."""
-    shown = value if isinstance(value, str) else repr(value)
-    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 3] + "..."
+    return shortened(value if isinstance(value, str) else repr(value), 120)

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from torchlint.verify.compare import differences, shortened
+from torchlint.verify.compare import differences, shown
 from torchlint.verify.observables import spelled
 from torchlint.verify.observe import Observation, Snippet, Stage, watch
 from torchlint.verify.sandbox import Died, each_isolated
@@ -154,7 +154,7 @@ def _missing(name: str) -> str | None:
         error = observe_rare(Snippet("def case(t):\n    pass\n"), name).error
     except Exception as refusal:  # noqa: BLE001 - in whatever way torch says that it has no such tensor
         error = spelled(refusal)
-    return error and shortened(error)
+    return error and shown(error)
 
 
 def rare_differences(
@@ -190,4 +190,4 @@ def compared(item: tuple[int, Snippet, Snippet, str]) -> tuple[str, str, str] | 
         return "the world itself", "", f"not observed: {type(error).__name__}"
     loose = {what for what, *_ in differences(old, again)}  # memory that nobody wrote, symbols with a running number
     found = [each for each in differences(old, new) if each[0] not in loose]
-    return (found[0][0], shortened(found[0][1]), shortened(found[0][2])) if found else None
+    return (found[0][0], shown(found[0][1]), shown(found[0][2])) if found else None

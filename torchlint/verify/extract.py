@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from torchlint.diagnostics.model import Edit
 from torchlint.inference.lattice import Kind, Value
 from torchlint.verify import allowed
-from torchlint.verify.reading import FileText, RefusedError, form, shortened
+from torchlint.verify.reading import FileText, RefusedError, form
 
 _RESERVED = allowed.BUILTINS | allowed.ERRORS | {"torch", "numpy", "math", "case", "locals"}
 _SURE = frozenset({"data", "shape", "dtype", "device", "grad", "T", "is_cuda", "requires_grad", "ndim", "is_leaf"})
@@ -78,7 +78,9 @@ class Cutter:
         if code not in self.holes:
             if self._given is not None:
                 if code not in self._given:
-                    raise RefusedError(f"the new text needs `{shortened(code)}`, which the old one does not name")
+                    raise RefusedError(
+                        f"the new text needs `{self._reading.brief(node)}`, which the old one does not name"
+                    )
                 self.holes[code] = self._given[code]
             else:
                 value = self._reading.value(node)
@@ -148,7 +150,7 @@ class Cutter:
             raise RefusedError(f"`.{node.attr}` is not on the list")
         base = self._reading.value(node.value)
         if not base.may(~_NOTHING & ~Kind.MODULE) or (base.unknown and node.attr not in _SURE):
-            raise RefusedError(f"`{shortened(self._reading.code(node.value))}` is no tensor")
+            raise RefusedError(f"`{self._reading.brief(node.value)}` is no tensor")
         if node.attr == "grad" and not self._reading.touched(node, self._edits):
             raise RefusedError("a gradient is bound as a tensor of its own")
         return ast.Attribute(self.expression(node.value, "receiver"), node.attr, ast.Load())
@@ -173,15 +175,15 @@ class Cutter:
         value = self._reading.value(function)
         if value.names:
             if len(value.names) > 1 and all(map(allowed.callable_name, value.names)):
-                return self._hole(function, "function", RefusedError(f"`{shortened(self._reading.code(function))}`"))
+                return self._hole(function, "function", RefusedError(f"`{self._reading.brief(function)}`"))
             return self._qualified(value)
         if not isinstance(function, ast.Attribute):
-            raise RefusedError(f"`{shortened(self._reading.code(function))}` is not on the list")
+            raise RefusedError(f"`{self._reading.brief(function)}` is not on the list")
         if function.attr not in allowed.METHODS:
             raise RefusedError(f"`.{function.attr}()` is not on the list")
         base = self._reading.value(function.value)
         if base.must(_NOTHING | Kind.MODULE) and not (base.may(Kind.MODULE) and function.attr in _OF_MODULES):
-            raise RefusedError(f"`{shortened(self._reading.code(function))}` is the user's own")
+            raise RefusedError(f"`{self._reading.brief(function)}` is the user's own")
         return ast.Attribute(self.expression(function.value, "receiver"), function.attr, ast.Load())
 
     def _subscript(self, node: ast.Subscript) -> ast.expr:
@@ -279,7 +281,7 @@ class Cutter:
                 return ast.Subscript(self.expression(node.value, "receiver"), self._index(node.slice), ast.Store())
             case ast.Attribute() | ast.Subscript() if not self._reading.touched(node, self._edits):
                 return self._bind(self._reading.code(node))
-        raise RefusedError(f"it assigns to `{shortened(self._reading.code(node))}`")
+        raise RefusedError(f"it assigns to `{self._reading.brief(node)}`")
 
     def _holds_tensors(self, node: ast.expr) -> bool:
         return self._reading.value(node).may(Kind.TENSOR)
@@ -346,7 +348,7 @@ class Cutter:
                 each.context_expr.func if isinstance(each.context_expr, ast.Call) else each.context_expr
             )
             if each.optional_vars is not None or not value.names or not value.names <= _CONTEXTS:
-                raise RefusedError(f"`with {shortened(self._reading.code(each.context_expr))}:` is not on the list")
+                raise RefusedError(f"`with {self._reading.brief(each.context_expr)}:` is not on the list")
             items.append(ast.withitem(self._copied(each.context_expr, "context"), None))
         return ast.With(items, self.statements(node.body), lineno=node.lineno)
 
@@ -354,7 +356,7 @@ class Cutter:
         function = node.func if isinstance(node, ast.Call) else node
         names = self._reading.value(function).names
         if len(names) != 1 or not names <= {f"builtins.{each}" for each in allowed.ERRORS}:
-            raise RefusedError(f"it raises `{shortened(self._reading.code(function))}`")
+            raise RefusedError(f"it raises `{self._reading.brief(function)}`")
         return self._copied(node, "argument")
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from torchlint.source.shortening import one_line
 from torchlint.verify.compare import ABSENT
 
 Seen = tuple[str, object, object]
 """An observable with both of its values."""
-_LONGEST = 160
 _ROOM = 60
 """Characters of a row of numbers that is shown whole; of a longer one, what differs is."""
 _WRAPPED = re.compile(r"(?:np|numpy)\.\w+\((.*)\)")
@@ -68,8 +68,7 @@ def pair(what: str, before: object, after: object) -> tuple[str, str]:
 
 def in_a_line(text: str) -> str:
     """Return a text in a line of at most 160 characters."""
-    text = " ".join(text.split())
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    return one_line(text, 160)
 
 
 # ---------------------------------------------------------------------- another sort of thing

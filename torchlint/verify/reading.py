@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from torchlint.diagnostics.model import Edit, Settings
 from torchlint.inference.lattice import Mode, Value
 from torchlint.inference.query import Analysis
+from torchlint.source.shortening import one_line
 from torchlint.syntax.ast_index import AstIndex, index_of
 from torchlint.syntax.parse import read as text
 
@@ -41,6 +42,10 @@ class FileText:
     def code(self, node: ast.AST) -> str:
         """Return an expression's text in one spelling."""
         return " ".join(ast.unparse(node).split())
+
+    def brief(self, node: ast.AST) -> str:
+        """Return an expression's text as far as it fits into a reason."""
+        return one_line(ast.unparse(node), 40)
 
     def touched(self, node: ast.expr | ast.stmt, edits: tuple[Edit, ...]) -> bool:
         """Whether one of the edits changes something inside a node."""
@@ -113,8 +118,3 @@ _FORMS: dict[type[ast.AST], str] = {
 def form(node: ast.AST) -> str:
     """Return the words for a form of code that is refused."""
     return _FORMS.get(type(node), f"`{type(node).__name__}`, which is not on the list")
-
-
-def shortened(code: str) -> str:
-    """Return code as far as it fits into a reason."""
-    return code if len(code) <= 40 else f"{code[:37]}..."

@@ -17,10 +17,10 @@ from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, is_loss_n
 from torchlint.rules.data.own_data import PACKED, RECORDS, has_own_data, is_annotated_otherwise, is_packed
 from torchlint.rules.data.parts_of_modules import is_part_of_module
 from torchlint.rules.data.possible_tensor import is_asked_as_another, may_well_be_tensor
-from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.finding_reasons import tensor_step
 from torchlint.rules.evidence.given_to_torch import was_given_to_torch
 from torchlint.rules.evidence.method_calls import method_call
+from torchlint.rules.evidence.shown_code import brief
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.tensor_uses import PARAMETER, TENSOR_ONLY, is_asked_for_shape, is_used
 

@@ -164,7 +164,7 @@ from torchlint.rules.data.data_evidence import tensor_evidence
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use
 from torchlint.rules.data.live_graph import is_input_of_function, may_change_a_graph
 from torchlint.rules.data.write_repair import grad_is_off, may_move_into_block, repair
-from torchlint.rules.evidence.constructor_argument import brief
+from torchlint.rules.evidence.shown_code import brief
 from torchlint.rules.evidence.tensor_uses import CALLING_BACK, REFORMING
 from torchlint.rules.evidence.torch_defaults import not_traced_here
 

@@ -111,7 +111,7 @@ from torchlint.rules.data.data_use import (
     is_detaching,
 )
 from torchlint.rules.data.write_through import only_read
-from torchlint.rules.evidence.constructor_argument import brief
+from torchlint.rules.evidence.shown_code import brief
 from torchlint.rules.evidence.tensor_dimensions import has_a_dimension, has_no_dimension
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.torch_defaults import not_traced

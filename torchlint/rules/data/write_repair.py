@@ -38,9 +38,9 @@ from torchlint.rules.data.moved_code import asks_for_grad_mode, runs_known_code
 from torchlint.rules.data.no_grad_block import Statement, neighbours, no_grad_edits, statement_of
 from torchlint.rules.data.plain_reads import reads_plainly
 from torchlint.rules.data.unrecorded_network import is_of_unrecorded_network
-from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.kept_meaning import torchs_own_is_kept
 from torchlint.rules.evidence.method_calls import call_of
+from torchlint.rules.evidence.shown_code import brief
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.tensor_uses import ALIKE, CALLING_BACK, PARAMETER, REFORMING, RESIZING
 

@@ -22,10 +22,10 @@ from torchlint.rules.api import (
 )
 from torchlint.rules.evidence.called_definitions import has_plain_default, is_settings
 from torchlint.rules.evidence.calls_in_sight import calls_of
-from torchlint.rules.evidence.finding_reasons import in_a_line
 from torchlint.rules.evidence.kept_networks import moved_by_class
 from torchlint.rules.evidence.local_bindings import bindings_of, places_of
 from torchlint.rules.evidence.read_devices import read_device
+from torchlint.rules.evidence.shown_code import in_a_line
 
 _FORWARD = re.compile(r"_?forward(_\w+)?")
 """Methods that a module's call leads to: their arguments come where the module is."""

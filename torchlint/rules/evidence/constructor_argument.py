@@ -30,6 +30,7 @@ from torchlint.rules.evidence.array_elements import holds_no_integers
 from torchlint.rules.evidence.container_members import member_doubt, members_doubt
 from torchlint.rules.evidence.legacy_types import tensor_type
 from torchlint.rules.evidence.memory_reads import is_read_at_once, is_read_by_name
+from torchlint.rules.evidence.shown_code import brief
 
 
 class ArgumentKind(Enum):
@@ -433,12 +434,6 @@ def _numbers(node: cst.BaseExpression) -> list[type[cst.CSTNode]]:
         case cst.UnaryOperation(operator=cst.Minus() | cst.Plus(), expression=inner):
             return _numbers(inner)
     return [type(node)]
-
-
-def brief(node: cst.BaseExpression, context: FileContext) -> str:
-    """Return a node's text for a message: one line, cut where it is long."""
-    text = " ".join(context.code(node).split())
-    return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 _SIZE_WORDS = re.compile(

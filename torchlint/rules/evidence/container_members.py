@@ -19,6 +19,7 @@ from torchlint.rules.api import (
     parameters,
     positional_parameters,
     remembered,
+    shortened,
     word_of,
 )
 from torchlint.rules.evidence.aliasing import names_within
@@ -137,9 +138,7 @@ class _Members:
         return self.of(node) if depth == 1 else self.inside(node, depth - 1)
 
     def _written(self, node: ast.expr) -> str:
-        text = ast.unparse(node)
-        shown = text if len(text) <= 40 else f"{text[:37]}..."
-        return f"something else may have put another thing into `{shown}`"
+        return f"something else may have put another thing into `{shortened(ast.unparse(node), 40)}`"
 
     def _first(self, doubts: Iterable[str]) -> str:
         return next((each for each in doubts if each), "")

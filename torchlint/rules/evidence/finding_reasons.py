@@ -6,13 +6,11 @@ import ast
 from typing import TYPE_CHECKING
 
 from torchlint.rules.api import FileContext, Kind
-from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.local_bindings import bindings_of, places_of
+from torchlint.rules.evidence.shown_code import brief, in_a_line
 
 if TYPE_CHECKING:
     import libcst as cst
-
-_LONGEST = 60
 
 
 def value_step(node: cst.BaseExpression, what: str, context: FileContext) -> str:
@@ -66,9 +64,3 @@ def _origin(name: ast.Name, context: FileContext) -> str | None:
     code = in_a_line(bound[0].value)
     said = f"an element of `{code}`" if bound[0].depth else f"`{name.id} = {code}`"
     return f"{said}, line {places[0].lineno}"
-
-
-def in_a_line(node: ast.AST) -> str:
-    """Return a node's code for a step: one line, cut where it is long."""
-    code = " ".join(ast.unparse(node).split())
-    return code if len(code) <= _LONGEST else f"{code[: _LONGEST - 3]}..."

@@ -8,12 +8,12 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import IS_TENSOR, Decision
 from torchlint.rules.api import GIVING_ITSELF, UNLIKE, FileContext, Kind, Value, leaf, operations, remembered
-from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.given_to_torch import was_given_to_torch
 from torchlint.rules.evidence.kept_meaning import rebinding
 from torchlint.rules.evidence.local_bindings import bindings_of, functions_of, is_instance, names_of, values_of
 from torchlint.rules.evidence.object_attributes import attribute_values, is_own_groups
 from torchlint.rules.evidence.own_results import forwarded, returned
+from torchlint.rules.evidence.shown_code import brief
 from torchlint.rules.evidence.tensor_uses import PARAMETER
 from torchlint.rules.evidence.torch_layers import COMPUTING, is_layer, layer_gives_a_tensor
 

@@ -8,8 +8,8 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import IS_TENSOR, Decision
 from torchlint.rules.api import FileContext, operations
-from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.local_bindings import functions_of, values_of
+from torchlint.rules.evidence.shown_code import brief
 
 _OF_TORCH = "torch makes it here, and of its own class"
 _NONE_ABOUT = "the old call takes nothing else, and no file of the project works with a subclass of `Tensor`"

@@ -69,12 +69,6 @@ def is_literal(argument: cst.Arg | None, word: str) -> bool:
     return argument is not None and isinstance(argument.value, cst.Name) and argument.value.value == word
 
 
-def brief(node: cst.CSTNode, context: FileContext, instead: str) -> str:
-    """Return a node's text for a message, or a stand-in where it is long."""
-    code = context.code(node)
-    return code if len(code) <= 40 and "\n" not in code and "`" not in code else instead
-
-
 def _imported(node: cst.BaseExpression, context: FileContext) -> bool:
     """Whether imports alone, and only those of torch's ``Variable``, bind what an expression spells."""
     root, _, rest = context.code(node).partition(".")

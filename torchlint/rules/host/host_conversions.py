@@ -14,10 +14,9 @@ from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import UNKNOWN, Device, Draft, FileContext, Grad, Kind, Mode, Reason, Value, defines
 from torchlint.rules.data.data_use import detach_edit, detaching_end
 from torchlint.rules.data.own_data import is_packed
-from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.expected_errors import error_not_expected
-from torchlint.rules.evidence.finding_reasons import in_a_line
 from torchlint.rules.evidence.local_bindings import bindings_of
+from torchlint.rules.evidence.shown_code import brief, in_a_line
 from torchlint.rules.evidence.tensor_proof import is_proven_shortly, is_tensor
 from torchlint.rules.host.array_writes import write_into_array
 from torchlint.rules.host.host_branches import host_test

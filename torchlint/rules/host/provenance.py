@@ -23,7 +23,7 @@ from torchlint.rules.api import (
     arguments_of,
     last_word_of_name,
 )
-from torchlint.rules.evidence.finding_reasons import in_a_line
+from torchlint.rules.evidence.shown_code import in_a_line
 
 
 @dataclass(frozen=True)

@@ -85,11 +85,11 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NO_GRADIENT_WANTED
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Grad, Kind, Mode, Rule, Triggers
-from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.expected_errors import warning_not_expected
 from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.paths import comes_by
 from torchlint.rules.evidence.primaries import is_primary
+from torchlint.rules.evidence.shown_code import brief
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.host.host_conversions import computes_loss, shows_grad
 

@@ -96,9 +96,9 @@ from torchlint.rules.evidence.accelerator_places import (
     speaks_of_devices,
 )
 from torchlint.rules.evidence.expected_errors import error_not_expected
-from torchlint.rules.evidence.finding_reasons import in_a_line
 from torchlint.rules.evidence.host_factories import FACTORIES, copies, has_dimensions, is_factory, takes_device
 from torchlint.rules.evidence.read_devices import is_read_directly
+from torchlint.rules.evidence.shown_code import in_a_line
 from torchlint.rules.evidence.tensor_dimensions import has_a_dimension
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.torch_defaults import default_device_unchanged, defaults, is_set_by_an_import

@@ -91,11 +91,10 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers
-from torchlint.rules.evidence.constructor_argument import brief
-from torchlint.rules.evidence.finding_reasons import in_a_line
 from torchlint.rules.evidence.leaf_changes import CASTS, MOVES, does_nothing, is_sure
 from torchlint.rules.evidence.lost_leaves import LostLeaf, lost_leaf
 from torchlint.rules.evidence.primaries import is_primary
+from torchlint.rules.evidence.shown_code import brief, in_a_line
 
 _LEAVES = tuple(
     "Variable empty empty_like eye full full_like linspace ones ones_like rand rand_like randn randn_like tensor zeros "

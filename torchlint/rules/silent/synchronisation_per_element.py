@@ -88,9 +88,9 @@ from torchlint.diagnostics.assumptions import HAS_ONE_DIMENSION
 from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import SCOPES, Draft, Dtype, FileContext, Loop, Rule, Triggers, remembered
 from torchlint.rules.evidence.accelerator_places import Place, is_building, place_of
-from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.primaries import is_primary
+from torchlint.rules.evidence.shown_code import brief
 from torchlint.rules.evidence.tensor_dimensions import has_one_dimension
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.silent.computed_losses import is_called_a_loss

@@ -13,9 +13,9 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import IS_NOT_NONE, Decision
 from torchlint.rules.api import FileContext, Kind, asks_for_none, root_of_place
-from torchlint.rules.evidence.constructor_argument import brief
 from torchlint.rules.evidence.kept_meaning import rebinding
 from torchlint.rules.evidence.local_bindings import is_guarded, places_of
+from torchlint.rules.evidence.shown_code import brief
 
 _DEEPEST = 4
 """Names are followed to what they are bound to where they stand this far."""

@@ -97,8 +97,9 @@ from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import GRAD_MODE_DECORATORS, Draft, FileContext, Function, Rule, Triggers, import_bindings
 from torchlint.rules.evidence.finding_reasons import import_step
 from torchlint.rules.evidence.method_calls import call_of
+from torchlint.rules.evidence.shown_code import brief_or
 from torchlint.rules.evidence.spelling import torch_name
-from torchlint.rules.evidence.variable_calls import brief, last_name, names_variable
+from torchlint.rules.evidence.variable_calls import last_name, names_variable
 
 _CHECKS = frozenset({"assertIsInstance", "assertNotIsInstance"})
 """Methods of a test case that ask what ``isinstance`` asks."""
@@ -127,7 +128,7 @@ def check_name(node: cst.Name | cst.Attribute, context: FileContext) -> Iterator
             last_name(node), message, Confidence.CERTAIN, (import_step(node, context),), severity=Severity.WARNING
         )
         return
-    code = brief(outermost, context, "isinstance(..., Variable)")
+    code = brief_or("isinstance(..., Variable)", outermost, context)
     if role is _Role.CHECK:
         message = f"`{code}` asks for any tensor, and is `False` under `torch.compile`: say `torch.Tensor`"
     else:
@@ -148,7 +149,7 @@ def check_comparison(node: cst.Comparison, context: FileContext) -> Iterator[Dra
         if found is None:
             continue
         answer = "True" if isinstance(target.operator, _NEGATIVE) else "False"
-        code = brief(node, context, "type(...) == Variable")
+        code = brief_or("type(...) == Variable", node, context)
         alone = found is other
         message = f"`{code}` is always `{answer}`: no object is a `Variable`; ask `isinstance(..., torch.Tensor)`"
         if not alone:

@@ -93,8 +93,9 @@ from torchlint.rules.evidence.expected_errors import warning_not_expected
 from torchlint.rules.evidence.finding_reasons import import_step, tensor_step
 from torchlint.rules.evidence.kept_meaning import callable_is_kept
 from torchlint.rules.evidence.removal import does_nothing, without
+from torchlint.rules.evidence.shown_code import brief_or
 from torchlint.rules.evidence.spelling import torch_name
-from torchlint.rules.evidence.variable_calls import VariableCall, brief, is_literal, variable_call
+from torchlint.rules.evidence.variable_calls import VariableCall, is_literal, variable_call
 
 _TRAINS = frozenset({"backward", "step", "zero_grad"})
 _EVALUATES = re.compile(
@@ -107,7 +108,7 @@ def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     wrapper = variable_call(node, context)
     if wrapper is None or wrapper.volatile is None:
         return
-    code = brief(wrapper.volatile, context, "volatile")
+    code = brief_or("volatile", wrapper.volatile, context)
     effect, fix = _judged(wrapper, wrapper.volatile, context)
     kept = (*callable_is_kept(wrapper.call.func, "Variable", context), warning_not_expected(node, context))
     fix = fix and fix.assuming(*kept)
@@ -119,7 +120,7 @@ def check_attribute(node: cst.Attribute, context: FileContext) -> Iterator[Draft
     """Report the attribute ``volatile`` of a tensor."""
     if node.attr.value != "volatile" or not context.value(node.value).is_tensor:
         return
-    code = brief(node, context, "volatile")
+    code = brief_or("volatile", node, context)
     if isinstance(context.parent(node), cst.AssignTarget):
         message = f"assigning `{code}` does nothing since torch 0.4: use `torch.no_grad()` round the forward pass"
     else:

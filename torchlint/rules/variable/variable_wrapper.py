@@ -118,19 +118,18 @@ from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Grad, Kind, Rule, Triggers, Value, defines
 from torchlint.rules.data.data_use import is_detached_behind, is_detaching
 from torchlint.rules.evidence.aliasing import held_alone, never_changed
-from torchlint.rules.evidence.constructor_argument import brief as given_brief
 from torchlint.rules.evidence.container_members import doubt_of_taken
 from torchlint.rules.evidence.detached_proof import never_requires_grad_here
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import import_step
 from torchlint.rules.evidence.kept_meaning import callable_is_kept, rebinding
 from torchlint.rules.evidence.removal import does_nothing
+from torchlint.rules.evidence.shown_code import brief, brief_or
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.tensor_subclasses import of_no_subclass
 from torchlint.rules.evidence.torch_defaults import detach_not_traced
 from torchlint.rules.evidence.variable_calls import (
     VariableCall,
-    brief,
     is_literal,
     last_name,
     names_variable,
@@ -177,7 +176,7 @@ def _mapped(function: cst.BaseExpression, context: FileContext) -> Iterator[Draf
 
 
 def _judged(wrapper: VariableCall, context: FileContext) -> tuple[str, Fix | None]:
-    code = brief(wrapper.call, context, "Variable(...)")
+    code = brief_or("Variable(...)", wrapper.call, context)
     if wrapper.data is None or not wrapper.plain:
         return f"`{code}` is a detached alias of its tensor since torch 0.4: use tensors directly", None
     value = context.value(wrapper.data.value)
@@ -192,10 +191,10 @@ def _judged(wrapper: VariableCall, context: FileContext) -> tuple[str, Fix | Non
 def _without_gradient(
     wrapper: VariableCall, data: cst.Arg, value: Value, code: str, context: FileContext
 ) -> tuple[str, Fix | None]:
-    inner = f"`{brief(data.value, context, 'x')}`"
+    inner = f"`{brief_or('x', data.value, context)}`"
     inner = "the tensor" if inner == "`x`" and context.code(data.value) != "x" else inner
     if never_requires_grad_here(data.value, context):
-        carried = NO_GRADIENT_CARRIED.proven(of=given_brief(data.value, context))
+        carried = NO_GRADIENT_CARRIED.proven(of=brief(data.value, context))
         gone = removal(wrapper.call, context)
         if gone is not None:
             fix = Fix("Remove the statement: the tensor needs no wrapper", gone, (carried,))
@@ -223,7 +222,7 @@ def _with_gradient(wrapper: VariableCall, data: cst.Arg, code: str, context: Fil
         message = (
             f"`{code}` is out of date since torch 0.4: give `requires_grad=True` to the call that makes the tensor"
         )
-        made = NO_GRADIENT_CARRIED.proven("torch makes it here", given_brief(data.value, context))
+        made = NO_GRADIENT_CARRIED.proven("torch makes it here", brief(data.value, context))
         return message, _fix("Move `requires_grad=True` into the inner call", moved, made)
     if is_detached_behind(wrapper.call, context, with_data=True):
         message = f"`{code}` is detached right behind: use the tensor as it is"
@@ -275,7 +274,7 @@ def _for_tensors(
     if not is_tensor(data.value, context).is_proven:
         fix = fix.assuming(error_not_expected(data, context, is_answered_alike))
     if needs_proof:
-        fix = fix.assuming(NO_GRADIENT_CARRIED.open(given_brief(data.value, context)))
+        fix = fix.assuming(NO_GRADIENT_CARRIED.open(brief(data.value, context)))
     return fix.assuming(is_not_none(data.value, context))
 
 
