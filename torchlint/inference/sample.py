@@ -18,7 +18,7 @@ from torchlint.inference.project_calls import CALLED_AS_OBJECT, Hierarchy, Knowl
 from torchlint.source import files
 from torchlint.source.notebook import SUFFIX
 from torchlint.syntax.ast_index import FUNCTIONS, Function
-from torchlint.syntax.signatures import is_static, positional_parameters, unpacks
+from torchlint.syntax.signatures import first_parameter, is_static, unpacks, written_argument
 
 _MOST_CALLS = 20
 """Of a function that is called more often nothing is told."""
@@ -299,20 +299,11 @@ def _brings(value: Value, asked_for: Asked) -> bool:
 
 def handed_to(call: ast.Call, function: Function, argument: ast.arg) -> ast.expr | None:
     """Return what a call hands over for an argument; None where it leaves it to its default."""
-    for keyword in call.keywords:
-        if keyword.arg == argument.arg:
-            return keyword.value
-    positional = positional_parameters(function)
-    if argument not in positional:
-        return None
-    at = positional.index(argument)
-    is_bound = bool(positional) and positional[0].arg in ("self", "cls") and not is_static(function)
-    if is_bound and at == 0:
+    first = first_parameter(function)
+    is_bound = first in ("self", "cls") and not is_static(function)
+    if is_bound and argument.arg == first:
         return _object_of(call, function)
-    at -= is_bound
-    if not 0 <= at < len(call.args) or any(isinstance(each, ast.Starred) for each in call.args[: at + 1]):
-        return None
-    return call.args[at]
+    return written_argument(call, function, argument.arg, is_bound)
 
 
 def _object_of(call: ast.Call, function: Function) -> ast.expr:

@@ -64,6 +64,7 @@ from torchlint.syntax.signatures import (
     plain_parameters,
     positional_parameters,
     unpacks,
+    written_argument,
 )
 
 Subject = TypeVar("Subject")
@@ -462,5 +463,5 @@ __all__ = [
     "first_parameter", "handed_to", "import_bindings", "is_static", "is_super_call", "last_word_of_name", "leaf",
     "names_other_accelerators", "one_line", "operations", "parameters", "plain_parameters", "positional_parameters",
     "records_traces", "remembered", "root_of_name", "root_of_place", "runs_later", "seems_device",
-    "semantic_children", "shortened", "traces_or_scripts", "unpacks", "word_of",
+    "semantic_children", "shortened", "traces_or_scripts", "unpacks", "word_of", "written_argument",
 ]  # fmt: skip

@@ -54,6 +54,53 @@ def arguments_of(call: ast.Call) -> list[ast.expr]:
     return [*call.args, *(each.value for each in call.keywords)]
 
 
+def argument_at(call: ast.Call, place: int | None, word: str) -> ast.expr | None:
+    """Return what a call writes for a parameter, by its name or at its place; None where nothing or not one by one.
+
+    ``place`` counts what the call itself hands over, from 0; it is None where the parameter is given by name only.
+    """
+    for keyword in call.keywords:
+        if keyword.arg == word:
+            return keyword.value
+    if place is None or not 0 <= place < len(call.args):
+        return None
+    is_known = not any(isinstance(each, ast.Starred) for each in call.args[: place + 1])
+    return call.args[place] if is_known else None
+
+
+def written_argument(call: ast.AST, function: Function, word: str, bound: bool) -> ast.expr | None:
+    """Return what a call writes for a parameter of the function that it calls; None where nothing or not one by one.
+
+    ``bound`` says that the call leaves out the first parameter, the object whose method it calls.
+    """
+    if not isinstance(call, ast.Call):
+        return None
+    words = [each.arg for each in positional_parameters(function)]
+    return argument_at(call, words.index(word) - bound if word in words else None, word)
+
+
+def written_receiver(call: ast.AST, bound: bool) -> ast.expr | None:
+    """Return the expression for the object whose method is called; None where it is not written out."""
+    match call:
+        case ast.Call(func=ast.Attribute(value=owner)) if bound:
+            return owner
+        case ast.Call(args=[first, *_]) if not isinstance(first, ast.Starred):
+            return first
+    return None
+
+
+def written_arguments(call: ast.AST, function: Function, word: str, bound: bool, is_object: bool) -> list[ast.expr]:
+    """Return what a call writes for a parameter: several expressions for ``*args``, one or none for others.
+
+    ``is_object`` says that the parameter is the object whose method is called.
+    """
+    one = written_receiver(call, bound) if is_object else written_argument(call, function, word, bound)
+    rest = function.args.vararg
+    if one is not None or not isinstance(call, ast.Call) or rest is None or rest.arg != word:
+        return [one] if one is not None else []
+    return call.args[len(positional_parameters(function)) - bound :]
+
+
 def unpacks(call: ast.Call) -> bool:
     """Whether a call hands over what stands in a sequence or a dictionary: ``f(*given)``, ``f(**given)``."""
     return any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords)

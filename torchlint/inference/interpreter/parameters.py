@@ -44,7 +44,7 @@ from torchlint.inference.program.forward_hooks import is_output
 from torchlint.inference.program.module_files import is_test
 from torchlint.syntax.ast_index import AstIndex, Function
 from torchlint.syntax.places import root_of_name
-from torchlint.syntax.signatures import decorator_words, defaults_of, positional_parameters
+from torchlint.syntax.signatures import argument_at, decorator_words, defaults_of, positional_parameters
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
@@ -242,7 +242,7 @@ class Callers:
             return None
         values = []
         for call in called.calls:
-            node = _given(call, index, word)
+            node = argument_at(call, index, word)
             value = self._value(call, node) if node is not None else default
             if value is None:
                 return None
@@ -322,7 +322,7 @@ class Callers:
 
     def _hands_on(self, call: ast.Call, function: Function, index: int, word: str) -> bool:
         """Whether a function hands an argument that it never changes on to itself: that call says nothing new of it."""
-        given, known = _given(call, index, word), self._file.index
+        given, known = argument_at(call, index, word), self._file.index
         if not isinstance(given, ast.Name) or given.id != word or word in known.told(bound, function):
             return False
         return word not in known.told(declared, known.tree) and word not in {
@@ -464,13 +464,6 @@ def _call_of(function: ast.expr, above: ast.AST | None) -> ast.Call | None:
     if isinstance(function, ast.Attribute) and last_word_of_name(function.value)[:1].isupper():
         return None  # `Class.method(self, x)`
     return above
-
-
-def _given(call: ast.Call, index: int, word: str) -> ast.expr | None:
-    for keyword in call.keywords:
-        if keyword.arg == word:
-            return keyword.value
-    return call.args[index] if 0 <= index < len(call.args) else None
 
 
 def _passed(reason: Reason | None, call: ast.Call) -> Reason | None:

@@ -44,9 +44,15 @@ from torchlint.inference.program.bindings import (
 )
 from torchlint.inference.program.definite_attributes import definitely_set
 from torchlint.inference.program.grad_requests import changes_requires_grad
-from torchlint.inference.program.written_arguments import written_argument, written_arguments, written_receiver
 from torchlint.syntax.ast_index import AstIndex, Function
-from torchlint.syntax.signatures import arguments_of, parameters, positional_parameters
+from torchlint.syntax.signatures import (
+    arguments_of,
+    parameters,
+    positional_parameters,
+    written_argument,
+    written_arguments,
+    written_receiver,
+)
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
@@ -146,7 +152,7 @@ class Summaries:
                 given.attributes.append((target, word, through(value, given.node, told, "sets it"), setting))
         for path, value in found.changes:
             word, _, attribute = path.partition(".")
-            target = written_argument(function, given.node, word, receiver is not None)
+            target = written_argument(given.node, function, word, receiver is not None)
             if target is not None and attribute:
                 target = ast.copy_location(ast.Attribute(target, attribute, ast.Load()), given.node)
             if target is not None:
@@ -166,7 +172,7 @@ class Summaries:
         word, _, attribute = path.partition(".")
         file = self._file
         if word in parameters(function):
-            found = written_arguments(function, given.node, word, bound, bound and word == file.self_name(function))
+            found = written_arguments(given.node, function, word, bound, bound and word == file.self_name(function))
         elif given.node in file.index.parents and file.shares(given.node, function, word):
             found = [ast.copy_location(ast.Name(word, ast.Load()), given.node)]
         else:
@@ -403,12 +409,6 @@ class Summaries:
             return self._returned(inner, flow, mode)
 
 
-def _handed(call: ast.Call) -> list[ast.Name]:
-    """Return the names that a call hands to a function, which may change what they stand for."""
-    given = arguments_of(call)
-    return [each for each in given if isinstance(each, ast.Name)]
-
-
 def place_of(name: str) -> tuple[int, int | None]:
     """Return how many decorators a function's name leaves out, and which of its surroundings are meant."""
     name, _, under = name.partition("#")
@@ -466,8 +466,9 @@ def _bound_before(index: AstIndex, function: Function) -> frozenset[str]:
             for each in index.inside(statement, ast.Name):
                 if isinstance(each.ctx, ast.Store):
                     first.setdefault(each.id, statement.lineno)
-    handed = (each for node in index.inside(function, ast.Call) for each in _handed(node))
-    changed = {each.id for each in (*index.told(written, function), *handed) if each.lineno < first.get(each.id, 0)}
+    handed = (each for call in index.inside(function, ast.Call) for each in arguments_of(call))
+    used = (*index.told(written, function), *(each for each in handed if isinstance(each, ast.Name)))
+    changed = {each.id for each in used if each.lineno < first.get(each.id, 0)}
     return frozenset(first.keys() - changed)
 
 

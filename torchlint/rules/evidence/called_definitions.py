@@ -16,9 +16,9 @@ from torchlint.rules.api import (
     first_parameter,
     parameters,
     plain_parameters,
-    positional_parameters,
     remembered,
     unpacks,
+    written_argument,
 )
 from torchlint.rules.evidence.layer_arguments import numbers_of_layer
 
@@ -128,14 +128,9 @@ def stores(word: str, function: ast.AST, context: FileContext) -> list[ast.expr 
 
 def bind(call: ast.Call, function: Function, method: bool) -> dict[str, ast.expr]:
     """Return the arguments of a call by the names of a function's parameters, as far as they are written one by one."""
-    positional = positional_parameters(function)[1 if method else 0 :]
-    found: dict[str, ast.expr] = {}
-    for parameter, argument in zip(positional, call.args, strict=False):
-        if isinstance(argument, ast.Starred):
-            break
-        found[parameter.arg] = argument
-    known = {each.arg for each in (*positional, *function.args.kwonlyargs)}
-    found |= {each.arg: each.value for each in call.keywords if each.arg is not None and each.arg in known}
+    words = [each.arg for each in plain_parameters(function)]
+    written = {word: written_argument(call, function, word, method) for word in words}
+    found = {word: argument for word, argument in written.items() if argument is not None}
     if unpacks(call):
         return found
     told = {each.arg: default for each, default in defaults_of(function).items() if isinstance(default, ast.Constant)}

@@ -17,10 +17,10 @@ from torchlint.rules.api import (
     Kind,
     leaf,
     parameters,
-    positional_parameters,
     remembered,
     shortened,
     word_of,
+    written_argument,
 )
 from torchlint.rules.evidence.aliasing import names_within
 from torchlint.rules.evidence.local_bindings import NameBinding, bindings_of, is_instance, names_of
@@ -325,16 +325,12 @@ def handed_to(name: ast.Name, context: FileContext) -> Iterator[ast.expr]:
     function = context.scope_that_binds(name)
     if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) or name.id not in parameters(function):
         return
-    given = positional_parameters(function)
-    at = next((at for at, each in enumerate(given) if each.arg == name.id), None)
     for reference in (*context.names_by_word().get(function.name, ()), *_methods(function, context)):
         call = call_of(reference, context)
         if call is None:
             continue
-        yield from (each.value for each in call.keywords if each.arg == name.id)
-        place = None if at is None else at - isinstance(reference, ast.Attribute)
-        if place is not None and 0 <= place < len(call.args):
-            yield call.args[place]
+        given = written_argument(call, function, name.id, isinstance(reference, ast.Attribute))
+        yield from (given,) if given is not None else (each for each in call.args if isinstance(each, ast.Starred))
 
 
 def handed_elsewhere(name: ast.Name, context: FileContext) -> str:
