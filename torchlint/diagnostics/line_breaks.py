@@ -8,6 +8,7 @@ import re
 import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from torchlint.diagnostics.bracket_rows import CLOSING, IN_STRING, OPENING
 from torchlint.diagnostics.splice import apart
@@ -118,47 +119,66 @@ def _tokens(text: str) -> _Tokens | None:
     """Read a statement; None where it cannot be read."""
     if _BARE_RETURN.search(text):
         return None
-    begins = [0]
-    for line in text.split("\n"):
-        begins.append(begins[-1] + len(line) + 1)
-    made = _Tokens()
-    stack: list[tuple[int, int, bool]] = []
-    commas: list[list[int]] = []
-    is_one_part: set[int] = set()
-    strings, before = 0, ""
+    reader = _Reader(text)
     try:
-        for kind, word, (row, column), (last, _), _ in tokenize.generate_tokens(io.StringIO(text, newline="").readline):
-            name = tokenize.tok_name[kind]
-            if row != last or kind == tokenize.COMMENT:
-                made.kept.update(range(row - 1, last))
-            strings += name in IN_STRING[0]
-            strings -= name in IN_STRING[1]
-            if strings and row != last:
-                made.kept.update(range(row - 1, last))
-            if kind == tokenize.OP and not strings and word in OPENING:
-                stack.append((row - 1, begins[row - 1] + column, word == "[" and _is_indexed(before)))
-                commas.append([])
-            elif kind == tokenize.OP and not strings and word in CLOSING and stack:
-                (opened, at, is_index), between = stack.pop(), commas.pop()
-                close = begins[row - 1] + column
-                if opened != row - 1:
-                    made.left_open.setdefault(opened, []).append(at)
-                    is_whole = (
-                        row == opened + 3 and _ends_its_row(text, at) and not text[begins[row - 1] : close].strip()
-                    )
-                    if is_whole and between and at not in is_one_part:
-                        made.whole[opened + 1] = tuple(between)
-                elif not is_index and text[at + 1 : close].strip():
-                    parts = () if at in is_one_part else tuple(between)
-                    made.pairs.setdefault(opened, []).append(_Pair(at, close, parts))
-            elif stack and not strings and kind == tokenize.OP and word == ",":
-                commas[-1].append(begins[row - 1] + column)
-            elif stack and not strings and kind == tokenize.NAME and word in _OF_ONE_PART:
-                is_one_part.add(stack[-1][1])
-            before = word if word.strip() else before
+        for token in tokenize.generate_tokens(io.StringIO(text, newline="").readline):
+            reader.take(token)
     except (tokenize.TokenError, SyntaxError):
         return None
-    return made
+    return reader.made
+
+
+@dataclass
+class _Open:
+    """A bracket that is not closed yet, and the commas inside it so far: positions in the new text."""
+
+    row: int
+    at: int
+    is_index: bool
+    commas: list[int] = field(default_factory=list)
+    is_one_part: bool = False
+
+
+class _Reader:
+    """Takes the tokens of a statement, one after another."""
+
+    def __init__(self, text: str) -> None:
+        self.made = _Tokens()
+        self._text = text
+        self._begins = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+        self._open: list[_Open] = []
+        self._strings, self._before = 0, ""
+
+    def take(self, token: tokenize.TokenInfo) -> None:
+        """Take the next token; what stands in strings is none of the statement's own."""
+        kind, word, (row, column), (last, _), _ = token
+        if row != last or kind == tokenize.COMMENT:
+            self.made.kept.update(range(row - 1, last))
+        self._strings += tokenize.tok_name[kind] in IN_STRING[0]
+        self._strings -= tokenize.tok_name[kind] in IN_STRING[1]
+        if kind == tokenize.OP and not self._strings:
+            self._operator(word, row - 1, self._begins[row - 1] + column)
+        elif kind == tokenize.NAME and not self._strings and self._open:
+            self._open[-1].is_one_part |= word in _OF_ONE_PART
+        self._before = word if word.strip() else self._before
+
+    def _operator(self, word: str, row: int, at: int) -> None:
+        if word in OPENING:
+            self._open.append(_Open(row, at, word == "[" and _is_indexed(self._before)))
+        elif word in CLOSING and self._open:
+            self._close(self._open.pop(), row, at)
+        elif word == "," and self._open:
+            self._open[-1].commas.append(at)
+
+    def _close(self, opened: _Open, row: int, at: int) -> None:
+        commas = () if opened.is_one_part else tuple(opened.commas)
+        if opened.row != row:
+            self.made.left_open.setdefault(opened.row, []).append(opened.at)
+            has_row_inside = row == opened.row + 2 and _ends_its_row(self._text, opened.at)
+            if commas and has_row_inside and not self._text[self._begins[row] : at].strip():
+                self.made.whole[opened.row + 1] = commas
+        elif not opened.is_index and self._text[opened.at + 1 : at].strip():
+            self.made.pairs.setdefault(row, []).append(_Pair(opened.at, at, commas))
 
 
 def _ends_its_row(text: str, at: int) -> bool:
