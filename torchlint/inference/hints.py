@@ -28,7 +28,7 @@ from torchlint.inference.models.tables import words
 from torchlint.inference.models.tensors import dtype_bits
 from torchlint.inference.program.frameworks import OTHERS
 from torchlint.syntax.ast_index import AstIndex, Function
-from torchlint.syntax.places import word_of
+from torchlint.syntax.places import elements_of, word_of
 
 _FORMS = tuple(
     re.compile(form, re.MULTILINE)
@@ -144,7 +144,7 @@ def _union(parts: list[ast.expr], resolve: Resolve, depth: int) -> Value | None:
 def _generic(base: ast.expr, inner: ast.expr, resolve: Resolve, depth: int) -> Value | None:
     names = resolve(base)
     word = leaf(next(iter(names), "")) or word_of(base)
-    parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+    parts = elements_of(inner)
     if any(name.startswith("jaxtyping.") for name in names) and word in _JAXTYPING:
         made = value_of(parts[0], resolve, depth - 1)
         return made.having(dtype=dtype_bits(_JAXTYPING[word] or "")) if made else None

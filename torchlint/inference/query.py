@@ -22,7 +22,7 @@ from torchlint.inference.program.version_tests import never_run
 from torchlint.inference.sample import Sample, SampledCall
 from torchlint.source.shortening import one_line
 from torchlint.source.text import Source
-from torchlint.syntax.ast_index import AstIndex, Function, empty
+from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, empty
 
 _MOST_STEPS = 20
 """Of a longer chain of reasons the middle is left out: nobody would read it."""
@@ -206,7 +206,7 @@ class Analysis:
         if step.node is None:
             return step.text
         code = f"`{_brief(step.node)}`"
-        if isinstance(step.node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(step.node, FUNCTIONS):
             code = f"the property `{step.node.name}`"
         path = self._path_of(step.node)
         line = f"line {getattr(step.node, 'lineno', 0)}"

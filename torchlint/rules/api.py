@@ -52,7 +52,7 @@ from torchlint.source.text import Source
 from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, Node, children
 from torchlint.syntax.blocks import block_with, blocks_of, earlier_in_block
 from torchlint.syntax.cst import Bridge, Definition, semantic_children
-from torchlint.syntax.places import is_super_call, root_of_name, root_of_place, word_of
+from torchlint.syntax.places import elements_of, is_called_self, is_super_call, root_of_name, root_of_place, word_of
 from torchlint.syntax.regions import nowhere
 from torchlint.syntax.signatures import (
     arguments_of,
@@ -376,7 +376,7 @@ class FileContext:
         index, enters = self._index if self.is_parsed else None, self.other_texts.enters_device
         return self.answer((defaults_set, None), lambda: defaults_set(self.source.utf8, index, enters))
 
-    def errors_taken(self, place: ast.AST, is_answered_alike: bool = False) -> str | None:
+    def errors_taken(self, place: ast.AST, is_answered_alike: bool) -> str | None:
         """Return who may expect an error that is raised at a place, as a clause; None for nobody.
 
         Asked are the file as it is, and all files of the project as they lie on the disk.
@@ -459,9 +459,10 @@ __all__ = [
     "TENSOR_TYPE", "UNKNOWN", "UNLIKE", "Asked", "AstIndex", "CallerEvidence", "Device", "Draft", "Dtype",
     "EvidenceLevel", "FileContext", "Function", "Grad", "Kind", "Loop", "Mode", "Reason", "Rule", "Triggers",
     "Value", "arguments_of", "asks_for_none", "binds_initialisers", "block_with", "blocks_of", "canonical",
-    "children", "decorators_of", "defaults_of", "deferred_around", "defines", "earlier_in_block",
-    "first_parameter", "handed_to", "import_bindings", "is_static", "is_super_call", "last_word_of_name", "leaf",
-    "names_other_accelerators", "one_line", "operations", "parameters", "plain_parameters", "positional_parameters",
-    "records_traces", "remembered", "root_of_name", "root_of_place", "runs_later", "seems_device",
-    "semantic_children", "shortened", "traces_or_scripts", "unpacks", "word_of", "written_argument",
+    "children", "decorators_of", "defaults_of", "deferred_around", "defines", "earlier_in_block", "elements_of",
+    "first_parameter", "handed_to", "import_bindings", "is_called_self", "is_static", "is_super_call",
+    "last_word_of_name", "leaf", "names_other_accelerators", "one_line", "operations", "parameters",
+    "plain_parameters", "positional_parameters", "records_traces", "remembered", "root_of_name", "root_of_place",
+    "runs_later", "seems_device", "semantic_children", "shortened", "traces_or_scripts", "unpacks", "word_of",
+    "written_argument",
 ]  # fmt: skip

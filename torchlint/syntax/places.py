@@ -24,6 +24,11 @@ def word_of(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
+def elements_of(node: ast.expr) -> list[ast.expr]:
+    """Return the elements of a tuple that is written out, or what else an expression is as the only one."""
+    return node.elts if isinstance(node, ast.Tuple) else [node]
+
+
 def is_called_self(node: ast.AST) -> bool:
     """Whether an expression is the object of a method, by the name that nearly all code gives it."""
     return isinstance(node, ast.Name) and node.id == "self"

@@ -64,7 +64,7 @@ def cases(codes: Iterable[str]) -> tuple[Case, ...]:
     return (*(case for code in wanted for case in of_rule(code)), *(case for case in UNSAFE if case.code in wanted))
 
 
-def digests(targets: Iterable[Target] = ()) -> frozenset[str]:
+def digests(targets: Iterable[Target]) -> frozenset[str]:
     """Return the digests of all examples as they are today: for some torches, for the one at hand, for no known one."""
     wanted = {None, here(), *targets}
     return frozenset(case.digest_for(target) for case in cases(claiming()) for target in wanted)

@@ -10,8 +10,8 @@ from torchlint.inference.lattice import Kind, Mode, Value, of_kind
 from torchlint.inference.models import grad_mode
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.models.operations import leaf
-from torchlint.syntax.ast_index import Function
-from torchlint.syntax.signatures import positional_parameters
+from torchlint.syntax.ast_index import FUNCTIONS, Function
+from torchlint.syntax.signatures import decorators_of, positional_parameters
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
@@ -144,7 +144,7 @@ class Wrappers:
     def _functions(self, value: Value) -> Iterator[tuple[File, Function]]:
         for name in sorted(value.names):
             home, node = self._file.project.definitions.get(name, (self._file, None))
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if isinstance(node, FUNCTIONS):
                 yield home, node
 
 
@@ -158,8 +158,7 @@ def is_resumed_alike(function: Function | None) -> bool:
     Torch's own decorators set it each time, though not for a coroutine; a context is left in the mode in which it was
     entered.
     """
-    decorators = function.decorator_list if function is not None else []
-    words = {last_word_of_name(each.func if isinstance(each, ast.Call) else each) for each in decorators}
+    words = set(map(last_word_of_name, decorators_of(function))) if function is not None else set()
     alike = {leaf(each) for each in _CONTEXT_MANAGERS}
     return not words.isdisjoint(alike if isinstance(function, ast.AsyncFunctionDef) else alike | grad_mode.WORDS)
 

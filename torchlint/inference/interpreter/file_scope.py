@@ -41,7 +41,7 @@ from torchlint.inference.program.frameworks import imports_torch
 from torchlint.inference.program.imports import BUILTINS, named, path_of
 from torchlint.inference.program.module_files import Imports, Location, is_test
 from torchlint.source.notebook import SUFFIX
-from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function
 from torchlint.syntax.places import root_of_name
 from torchlint.syntax.signatures import first_parameter, is_static
 
@@ -173,7 +173,7 @@ class File:
 
     def owner_or_self(self, node: ast.AST) -> Function | None:
         """Return a function itself, and the function around any other node."""
-        return node if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else self.owner(node)
+        return node if isinstance(node, FUNCTIONS) else self.owner(node)
 
     def finished(self, function: Function) -> Flow | None:
         """Return the walk of a function for all calls, once it is done."""
@@ -395,7 +395,7 @@ class File:
         home, node = self.project.definitions.get(name, (self, None))
         if isinstance(node, ast.ClassDef):
             return home.classes.made(node, given)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, FUNCTIONS):
             owner = home.classes.as_seen_by(node, callee.self_value) if callee.self_value is not None else None
             return home.summaries.of(node, given, owner, mode, place_of(name))
         return None
@@ -403,7 +403,7 @@ class File:
     def are_functions(self, value: Value) -> bool:
         """Whether all names are functions of the project: what has attributes then is what a decorator made of them."""
         found = (self.project.definitions.get(name, (self, None))[1] for name in value.names)
-        return all(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) for node in found)
+        return all(isinstance(node, FUNCTIONS) for node in found)
 
     def mode_after(self, name: str) -> Mode | None:
         """Return the grad mode that calling a function of the project leaves behind; None where it changes none."""

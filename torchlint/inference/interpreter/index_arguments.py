@@ -12,7 +12,7 @@ from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.models.operators import OF_INTEGERS
 from torchlint.inference.program.bindings import bound, own
 from torchlint.syntax.ast_index import AstIndex, Function
-from torchlint.syntax.places import is_called_self
+from torchlint.syntax.places import elements_of, is_called_self
 from torchlint.syntax.signatures import parameters, positional_parameters
 
 _INDEXED = frozenset(["__getitem__", "__setitem__", "__delitem__"])
@@ -43,7 +43,7 @@ def indices(index: AstIndex, function: Function) -> frozenset[str]:
     """
     mine = parameters(function)
     slices = [each.slice for each in own(index, function, ast.Subscript)]
-    parts = [part for each in slices for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
+    parts = [part for each in slices for part in elements_of(each)]
     words = {each.id for each in parts if isinstance(each, ast.Name)}
     calls = own(index, function, ast.Call)
     integers = [*(each for call in calls for each in _integer_arguments(index, call)), *_operands(index, function)]

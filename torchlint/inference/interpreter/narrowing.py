@@ -12,6 +12,7 @@ from torchlint.inference.lattice import ANY, Device, Dtype, Grad, Kind, Mode, Re
 from torchlint.inference.models.operations import CASTS, LEGACY_DTYPES, leaf
 from torchlint.inference.models.tensors import dtype_bits, dtype_name
 from torchlint.inference.program.imports import path_of
+from torchlint.syntax.places import elements_of
 
 _ASKED = "the test found that {code} requires grad"
 
@@ -204,7 +205,7 @@ class Guard:
 
     def is_instance(self, subject: ast.expr, wanted: ast.expr, holds: bool, env: Env) -> None:
         """Refine by ``isinstance(subject, wanted)``."""
-        types = wanted.elts if isinstance(wanted, ast.Tuple) else [wanted]
+        types = elements_of(wanted)
         values = [self.evaluate(each, env) for each in types]
         kinds = [kind_of_type(value) for value in values]
         known = Kind(0)

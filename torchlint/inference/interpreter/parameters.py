@@ -43,7 +43,7 @@ from torchlint.inference.program.bindings import bound, declared, imported, spel
 from torchlint.inference.program.forward_hooks import is_output
 from torchlint.inference.program.module_files import is_test
 from torchlint.syntax.ast_index import AstIndex, Function
-from torchlint.syntax.places import root_of_name
+from torchlint.syntax.places import root_of_name, word_of
 from torchlint.syntax.signatures import argument_at, decorator_words, defaults_of, positional_parameters
 
 if TYPE_CHECKING:
@@ -441,16 +441,10 @@ def runs_itself(_: AstIndex, tree: ast.Module) -> bool:
             case ast.Assign(targets=[ast.Name(id=word)], value=ast.Call(func=ast.Name(id=made))) if made in own:
                 own.add(word)
     calls = (node for each in run for node in ast.walk(each) if isinstance(node, ast.Call))
-    return any(_root(each.func) in own for each in calls)
+    return any(word_of(root_of_name(each.func)) in own for each in calls)
 
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-
-
-def _root(node: ast.expr) -> str:
-    """Return the name that an attribute of an attribute begins with, as ``net`` in ``net.encoder.run``."""
-    root = root_of_name(node)
-    return root.id if isinstance(root, ast.Name) else ""
 
 
 _PLAIN_DECORATORS = frozenset({"lru_cache", "cache", "staticmethod", *map(leaf, grad_mode.GRAD_MODE_DECORATORS)})

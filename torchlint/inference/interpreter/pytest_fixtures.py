@@ -11,6 +11,7 @@ from torchlint.inference.lattice import UNKNOWN, Value, join_all
 from torchlint.inference.models.containers import part
 from torchlint.inference.models.devices import last_word_of_name, says_accelerator
 from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.signatures import decorators_of
 
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.file_scope import File
@@ -95,10 +96,7 @@ def _from_fixture(file: File, function: Function, word: str) -> Value | None:
 
 
 def _is_fixture(function: Function) -> bool:
-    return any(
-        last_word_of_name(each.func if isinstance(each, ast.Call) else each) in _FIXTURES
-        for each in function.decorator_list
-    )
+    return any(last_word_of_name(each) in _FIXTURES for each in decorators_of(function))
 
 
 def _places(file: File, function: Function) -> Iterator[tuple[File, list[ast.stmt]]]:

@@ -44,7 +44,7 @@ from torchlint.inference.program.bindings import (
 )
 from torchlint.inference.program.definite_attributes import definitely_set
 from torchlint.inference.program.grad_requests import changes_requires_grad
-from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function
 from torchlint.syntax.signatures import (
     arguments_of,
     parameters,
@@ -393,7 +393,7 @@ class Summaries:
                 results.append(file.call(name, bare, given, mode) or UNKNOWN)
                 continue
             home, inner = file.project.definitions.get(name, (file, None))
-            if not isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef) or home.owner(inner) is not decorator:
+            if not isinstance(inner, FUNCTIONS) or home.owner(inner) is not decorator:
                 return made_under(mode, UNKNOWN)
             results.append(self._around(inner, file.closures.of(inner, place_of(name)[1]), given, mode))
         return join_all(results) if results else made_under(mode, UNKNOWN)

@@ -18,6 +18,7 @@ from torchlint.inference.models.operations import leaf
 from torchlint.inference.models.tensors import dtype_bits
 from torchlint.inference.program.correlated_branches import WantedReturn
 from torchlint.inference.program.version_tests import COMPARISONS
+from torchlint.syntax.places import elements_of
 
 _NUMBERS = Kind.INTEGER | Kind.SCALAR
 _TYPES: dict[str, Kind] = {
@@ -191,7 +192,7 @@ class Truth:
         return None
 
     def _is_instance(self, value: Value | None, wanted: ast.expr) -> bool | None:
-        types = wanted.elts if isinstance(wanted, ast.Tuple) else [wanted]
+        types = elements_of(wanted)
         found = [self._known(each) for each in types]
         if any(each is None or len(each.names) != 1 for each in found):
             return None

@@ -142,8 +142,7 @@ def call_index(index: AstIndex, signal: Signal, asked: Container[str] = EVERY_NA
                 found.uses[text.value][around.use(text, True, True)] = None
         elif isinstance(text.value, str) and ">>>" in text.value:
             found.failing.update(doctest_words(text.value))
-    statements: list[ast.Import | ast.ImportFrom] = [*index.nodes(ast.Import), *index.nodes(ast.ImportFrom)]
-    for statement in statements:
+    for statement in index.imports:
         for module in imported_by(statement):
             if module in asked:
                 found.uses[module][around.use(statement)] = None
@@ -259,16 +258,10 @@ def is_expected(start: Iterable[Callee], signal: Signal, texts: Texts, is_own: s
                 for each in text.uses.get(name, ())
                 if _fits(each, callee, name) and (each.is_attribute or name not in others)
             ]
-            if uses and text.expects_all:
-                return f"the tests of {_file(shown, is_own)} may expect the {signal.name}"
-            if signal.is_error and callee.name in text.failing:
-                return f"an example in {_file(shown, is_own)} expects an error"
-            if signal.is_error and uses and callee.is_async and text.keeps_tasks:
-                return f"a task in {_file(shown, is_own)} may keep the error of `{callee.name}`"
-            for use in uses:
-                if use.is_caught or any(_takes(each, signal, texts) for each in use.runners):
-                    return f"a caller of `{callee.word}` in {_file(shown, is_own)} may expect the {signal.name}"
-                waiting += [(each, shown) for each in use.around]
+            file = "this file" if shown == is_own else f"`{shown}`"
+            if (said := _expects(text, file, callee, uses, signal, texts)) is not None:
+                return said
+            waiting += [(each, shown) for use in uses for each in use.around]
             aliases = [name for name in names - {callee.name} - others if not name.endswith("()")]
             waiting += [
                 (Callee(name, callee.is_method, is_async=callee.is_async), home if name == callee.word else shown)
@@ -284,8 +277,19 @@ def _other_sources(callee: Callee, home: str | None, holding: Sequence[tuple[str
     return {stem(shown) for shown, text in holding if text.sources.get(callee.word) == ""} - {stem(home)}
 
 
-def _file(shown: str, own: str) -> str:
-    return "this file" if shown == own else f"`{shown}`"
+def _expects(
+    text: CallIndex, file: str, callee: Callee, uses: list[CallSite], signal: Signal, texts: Texts
+) -> str | None:
+    """Return the clause that says who in a text may expect a signal of a function that it uses; None for nobody."""
+    if uses and text.expects_all:
+        return f"the tests of {file} may expect the {signal.name}"
+    if signal.is_error and callee.name in text.failing:
+        return f"an example in {file} expects an error"
+    if signal.is_error and uses and callee.is_async and text.keeps_tasks:
+        return f"a task in {file} may keep the error of `{callee.name}`"
+    if any(use.is_caught or any(_takes(each, signal, texts) for each in use.runners) for use in uses):
+        return f"a caller of `{callee.word}` in {file} may expect the {signal.name}"
+    return None
 
 
 def _fits(use: CallSite, callee: Callee, name: str) -> bool:

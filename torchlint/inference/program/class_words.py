@@ -11,6 +11,7 @@ from torchlint.inference.program.device_makers import imported
 from torchlint.inference.program.spelled_calls import text_of
 from torchlint.syntax.ast_index import AstIndex
 from torchlint.syntax.blocks import blocks_of
+from torchlint.syntax.places import elements_of
 
 _OWN = frozenset({"self", "cls"})
 _REGISTERING = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})
@@ -81,7 +82,7 @@ def _alias(name: str, base: str) -> ClassWords:
 def _made(call: ast.Call, meanings: dict[str, str]) -> ClassWords | None:
     match call:
         case ast.Call(func=ast.Name(id="type"), args=[name, bases, body]):
-            above = bases.elts if isinstance(bases, ast.Tuple) else [bases]
+            above = elements_of(bases)
             keys = body.keys if isinstance(body, ast.Dict) else [None]
             found = {text_of(each) if each is not None else None for each in keys}
             words = frozenset(each for each in found if each is not None)

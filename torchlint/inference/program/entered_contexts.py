@@ -18,7 +18,7 @@ from functools import cached_property
 from torchlint.inference.program.device_makers import dotted, imported, makes_device, speaks_of_devices
 from torchlint.inference.program.word_index import WordIndex
 from torchlint.syntax.ast_index import AstIndex
-from torchlint.syntax.places import word_of
+from torchlint.syntax.places import elements_of, word_of
 
 CLASS, CALL, NAME = "class", "call", "name"
 """A word is that of a class; no function of this name makes a device; nothing of this name is bound to one."""
@@ -229,7 +229,7 @@ class Contexts:
             case ast.Subscript(value=ast.Name() | ast.Attribute() as outer, slice=inner):
                 if dotted(outer)[-1] not in ("Optional", "Union"):
                     return self._of_annotation(outer)
-                several = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+                several = elements_of(inner)
                 return _every(self._of_annotation(each) for each in several)
             case ast.Name() | ast.Attribute() if (words := dotted(node))[0] and not speaks_of_devices(words[-1]):
                 return self._of_class(words)

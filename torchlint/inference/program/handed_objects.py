@@ -57,7 +57,7 @@ def built_by(constructor: ast.Name | ast.Attribute, index: AstIndex) -> list[str
     """Return the words of the classes above one whose constructor ``super().__init__`` is."""
     match constructor:
         case ast.Attribute(value=ast.Call(func=ast.Name(id="super"))):
-            kind = next((each for each in index.ancestors(constructor) if isinstance(each, ast.ClassDef)), None)
+            kind = index.nearest(constructor, ast.ClassDef)
             return [word for each in (kind.bases if kind is not None else ()) if (word := last_word(each))]
     return []
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from torchlint.inference.program.written_objects import is_of_a_layer, own_class
 from torchlint.syntax.ast_index import AstIndex, Function
-from torchlint.syntax.places import is_called_self, word_of
+from torchlint.syntax.places import elements_of, is_called_self, word_of
 
 LISTING = ("parameters", "named_parameters", "state_dict", "_parameters", "__dict__")
 """What gives all parameters of a module."""
@@ -126,7 +126,7 @@ def _is_written_to(node: ast.expr, index: AstIndex, is_named: bool = False) -> b
 
 def _named(target: ast.Name | ast.Tuple) -> list[str] | None:
     """Return the names that a value, or its parts, are bound to; None where something else is."""
-    parts = target.elts if isinstance(target, ast.Tuple) else [target]
+    parts = elements_of(target)
     words = [each.id for each in parts if isinstance(each, ast.Name)]
     return words if len(words) == len(parts) else None
 

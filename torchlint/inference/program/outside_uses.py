@@ -12,6 +12,7 @@ from torchlint.inference.program.device_makers import dotted, imported
 from torchlint.inference.program.reached_modules import ANY_MODULE, bound_by_text, is_given_away, module_of
 from torchlint.inference.program.use_signs import Signs
 from torchlint.syntax.ast_index import AstIndex
+from torchlint.syntax.places import elements_of
 
 _WORD = re.compile(r"\w+")
 _PATCHING = frozenset({"patch", "setattr"})
@@ -341,7 +342,7 @@ def _names_of_torch(index: AstIndex, bound: Mapping[str, str]) -> Iterator[str]:
     for targets, value in bindings:
         values = value.elts if isinstance(value, ast.Tuple | ast.List) else [value]
         if any(_may_be_of_torch(each, bound, frozenset()) for each in values):
-            inside = (part for each in targets for part in (each.elts if isinstance(each, ast.Tuple) else [each]))
+            inside = (part for each in targets for part in elements_of(each))
             yield from (each.id for each in inside if isinstance(each, ast.Name))
 
 

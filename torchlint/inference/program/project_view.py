@@ -193,9 +193,7 @@ class ProjectView:
             return f"`{binder.name}` may rebind `{word}`"
         return self._ask(OVERRIDES, word, *_spelled(family.below, family.beside))
 
-    def defines_below(
-        self, class_name: str, words: frozenset[str], words_beside: frozenset[str] = frozenset()
-    ) -> str | None:
+    def defines_below(self, class_name: str, words: frozenset[str], words_beside: frozenset[str]) -> str | None:
         """Return who has a class below one, by any name, whose body defines one of some words anew.
 
         So may a class that stands beside it among the bases of one below; ``words_beside`` count for those alone.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.syntax.ast_index import AstIndex
-from torchlint.syntax.places import is_called_self
+from torchlint.syntax.places import elements_of, is_called_self
 
 _CONTAINERS = frozenset({"Module", "Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict"})
 """Classes of ``torch.nn`` that others derive their modules from, or that hold those."""
@@ -52,7 +52,7 @@ def _tests_for_layers(test: ast.expr, word: str) -> bool:
         case ast.BoolOp(op=ast.Or(), values=values):
             return all(_tests_for_layers(each, word) for each in values)
         case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=tested), kinds]) if tested == word:
-            return all(_is_layer(each) for each in (kinds.elts if isinstance(kinds, ast.Tuple) else [kinds]))
+            return all(_is_layer(each) for each in elements_of(kinds))
     return False
 
 

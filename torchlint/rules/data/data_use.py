@@ -255,21 +255,21 @@ def copy_source(node: cst.Attribute) -> cst.BaseExpression | None:
     return None
 
 
-def drop_edit(node: cst.Attribute, context: FileContext, instead: str = "") -> Edit:
-    """Write ``x`` for ``x.data``, with something behind it if asked for; a comment before the dot stays."""
+def drop_edit(node: cst.Attribute, context: FileContext) -> Edit:
+    """Write ``x`` for ``x.data``; a comment before the dot stays."""
     start = context.outer_span(node.value)[1]
     end = context.span(node.attr)[1]
     gap = context.source.slice(start, end)
     if "#" not in gap:
-        return Edit(start, end, instead)
+        return Edit(start, end, "")
     dot = end - len(gap[gap.rindex(".") :].encode())
     row, _ = context.source.position(dot)
     rest = context.source.slice(end, len(context.source.utf8)).split("\n", 1)[0]
-    if not rest.strip() and not instead:  # the line holds nothing else: it goes with its newline
+    if not rest.strip():  # the line holds nothing else: it goes with its newline
         return Edit(_newline_before(context, row), end, "")
-    if rest.lstrip().startswith("#") and not instead:
+    if rest.lstrip().startswith("#"):
         end += len(rest) - len(rest.lstrip())
-    return Edit(dot, end, instead)
+    return Edit(dot, end, "")
 
 
 def _newline_before(context: FileContext, row: int) -> int:

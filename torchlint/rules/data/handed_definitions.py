@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchlint.rules.api import FUNCTIONS, GRAD_MODES, FileContext, Function
+from torchlint.rules.api import FUNCTIONS, GRAD_MODES, FileContext, Function, decorators_of
 from torchlint.rules.evidence.called_definitions import Definitions, bind, names_layer, stores
 
 _DEEPEST = 6
@@ -77,6 +77,5 @@ def _named(word: str, function: Function, context: FileContext) -> Function | No
     found = inside or [each for each in context.tree.body if isinstance(each, FUNCTIONS) and each.name == word]
     if len(found) != 1 or any(isinstance(each.ctx, ast.Store) for each in context.names_by_word().get(word, ())):
         return None
-    decorators = (each.func if isinstance(each, ast.Call) else each for each in found[0].decorator_list)
-    is_bare = all((names := context.names(each)) and names <= GRAD_MODES for each in decorators)
+    is_bare = all((names := context.names(each)) and names <= GRAD_MODES for each in decorators_of(found[0]))
     return found[0] if is_bare else None

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 import libcst as cst
 
-from torchlint.rules.api import FileContext, Kind, Value, last_word_of_name, remembered
+from torchlint.rules.api import FileContext, Kind, Value, elements_of, last_word_of_name, remembered
 from torchlint.rules.data.data_owners import OTHER_MEANING, bound_to, is_tensor_word, root_of
 from torchlint.rules.data.data_use import DataUse, Use
 from torchlint.rules.data.own_data import RECORDS, has_own_data, is_annotated_otherwise
@@ -250,7 +250,7 @@ def _says_other(question: ast.AST, _: FileContext) -> bool:
         case ast.Attribute(attr=word):
             return not is_tensor_word(word)
         case ast.Call(args=[_, classes]):
-            tested = classes.elts if isinstance(classes, ast.Tuple) else [classes]
+            tested = elements_of(classes)
             words = {last_word_of_name(each) for each in tested}
             return not any("Tensor" in each or each in _TENSOR_CLASSES for each in words) and not words <= _PLAIN
     return False

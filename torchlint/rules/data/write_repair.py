@@ -19,7 +19,7 @@ from torchlint.diagnostics.assumptions import (
     merged,
 )
 from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
-from torchlint.rules.api import FileContext, Kind, Mode, leaf, parameters, remembered, semantic_children
+from torchlint.rules.api import FUNCTIONS, FileContext, Kind, Mode, leaf, parameters, remembered, semantic_children
 from torchlint.rules.data.data_evidence import Evidence, tensor_evidence
 from torchlint.rules.data.data_use import (
     DataUse,
@@ -109,7 +109,7 @@ _SETTING = frozenset({"setattr", "__setattr__", "__getattr__", "__getattribute__
 def _binds_by_other_ways(_: ast.Module, context: FileContext) -> frozenset[str]:
     """Return the words that class bodies of a file bind; `*` where attributes are set or found by any name."""
     nodes = (each for owner in context.nodes(ast.ClassDef) for each in owner.body)
-    found = {each.name for each in nodes if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)}
+    found = {each.name for each in nodes if isinstance(each, FUNCTIONS)}
     found |= {each.id for each in context.nodes(ast.Name) if isinstance(each.ctx, ast.Store) or each.id in _SETTING}
     found |= context.attributes_by_word().keys() & _SETTING
     return frozenset({*found, _ANY_WORD} if found & _SETTING else found)
@@ -454,7 +454,7 @@ def _is_local(name: ast.Name, context: FileContext) -> bool:
     for above in context.ancestors(name):
         if isinstance(above, ast.ClassDef | ast.Lambda):
             return False
-        if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(above, FUNCTIONS):
             return name.id in parameters(above) or any(
                 isinstance(each, ast.Name) and each.id == name.id and isinstance(each.ctx, ast.Store)
                 for each in ast.walk(above)

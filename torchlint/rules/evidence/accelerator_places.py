@@ -18,6 +18,7 @@ from torchlint.rules.api import (
     Reason,
     Value,
     handed_to,
+    is_called_self,
     remembered,
 )
 from torchlint.rules.evidence.called_definitions import has_plain_default, is_settings
@@ -364,7 +365,7 @@ def _handed(function: Function, context: FileContext) -> dict[str, list[ast.expr
     for each in context.attributes_by_word().get(getattr(function, "name", ""), ()):
         call = context.parent(each)
         around = list(context.ancestors(each))
-        is_own = isinstance(each.value, ast.Name) and each.value.id == "self" and owner in around
+        is_own = is_called_self(each.value) and owner in around
         if isinstance(call, ast.Call) and call.func is each and is_own and function not in around:
             given = [*zip(names, call.args, strict=False), *((one.arg, one.value) for one in call.keywords if one.arg)]
             for word, value in given:

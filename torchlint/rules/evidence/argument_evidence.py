@@ -21,7 +21,7 @@ def bound_once(name: ast.Name, context: FileContext) -> ast.expr | None:
     scope = scope_of(name, context)
     if scope is None:
         return None
-    if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef) and name.id in parameters(scope):
+    if isinstance(scope, FUNCTIONS) and name.id in parameters(scope):
         return None
     stores = [each for each in context.own(scope, ast.Name) if _binds(each, name.id)]
     if len(stores) != 1:

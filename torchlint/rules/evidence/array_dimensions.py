@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.rules.api import FileContext, Kind
+from torchlint.rules.api import FileContext, Kind, elements_of
 from torchlint.rules.evidence.accepted_sizes import is_accepted_size
 from torchlint.rules.evidence.container_members import doubt_of_taken, handed_elsewhere
 from torchlint.rules.evidence.local_bindings import bindings_of, names_of
@@ -261,7 +261,7 @@ def _is_shape(given: list[ast.expr], context: FileContext) -> bool:
 
 def _keeps_a_dimension(index: ast.expr) -> bool:
     """Whether an index holds a slice: ``a[:, 0]`` is never a number."""
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    parts = elements_of(index)
     return any(isinstance(each, ast.Slice) or _is_none(each) for each in parts)
 
 

@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 
-from torchlint.rules.api import GRAD_MODES, FileContext, Kind, remembered
+from torchlint.rules.api import GRAD_MODES, FileContext, Kind, decorators_of, remembered
 from torchlint.rules.evidence.local_bindings import names_of
 from torchlint.rules.evidence.own_results import called_function
 
@@ -44,8 +44,7 @@ def _is_only_method(function: ast.FunctionDef, context: FileContext) -> bool:
 
 def _is_free(function: ast.FunctionDef, context: FileContext) -> bool:
     """Whether no decorator may change what a function gives."""
-    calls = (each.func if isinstance(each, ast.Call) else each for each in function.decorator_list)
-    return all((names := names_of(each, context)) and names <= _FREE for each in calls)
+    return all((names := names_of(each, context)) and names <= _FREE for each in decorators_of(function))
 
 
 @remembered
@@ -63,7 +62,7 @@ def called_in_sight(function: ast.expr, context: FileContext) -> ast.FunctionDef
         return found
     match function:
         case ast.Attribute(value=ast.Name(id="self"), attr=word):
-            around = next((each for each in context.ancestors(function) if isinstance(each, ast.ClassDef)), None)
+            around = context.nearest(function, ast.ClassDef)
             own = _method(around, word) if around is not None else None
             if own is not None:
                 return own if _is_only_method(own, context) and _is_free(own, context) else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from torchlint.rules.api import FileContext, Kind, remembered, root_of_name
+from torchlint.rules.api import FUNCTIONS, FileContext, Kind, remembered, root_of_name
 from torchlint.rules.evidence.legacy_types import tensor_type
 from torchlint.rules.evidence.local_bindings import NameBinding, bindings_of
 
@@ -98,7 +98,7 @@ def _is_visible(test: ast.expr, at: ast.AST, context: FileContext) -> bool:
         if above is binding:
             return True
         if isinstance(above, ast.ClassDef | ast.Lambda) or (
-            isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef) and root.id in context.local_names(above)
+            isinstance(above, FUNCTIONS) and root.id in context.local_names(above)
         ):
             return False
     return binding is None

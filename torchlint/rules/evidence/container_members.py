@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 import libcst as cst
 
 from torchlint.rules.api import (
+    FUNCTIONS,
     FileContext,
     Function,
     Kind,
@@ -201,7 +202,7 @@ class _Members:
             case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) if test is use:
                 return True
             case ast.Return():
-                return isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef)
+                return isinstance(scope, FUNCTIONS)
             case ast.Call(func=function) if function is not use:
                 return depth == 1 and _only_reads(names_of(function, self._context))
             case ast.For(iter=source) | ast.comprehension(iter=source) | ast.AugAssign(value=source):
@@ -323,7 +324,7 @@ def _keeps_nothing(word: str) -> bool:
 def handed_to(name: ast.Name, context: FileContext) -> Iterator[ast.expr]:
     """Yield what the calls in a file hand to the parameter that a name is, and its default."""
     function = context.scope_that_binds(name)
-    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) or name.id not in parameters(function):
+    if not isinstance(function, FUNCTIONS) or name.id not in parameters(function):
         return
     for reference in (*context.names_by_word().get(function.name, ()), *_methods(function, context)):
         call = call_of(reference, context)
@@ -340,7 +341,7 @@ def handed_elsewhere(name: ast.Name, context: FileContext) -> str:
     for all; a fix that is called safe asks the project.
     """
     function = context.scope_that_binds(name)
-    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) or name.id not in parameters(function):
+    if not isinstance(function, FUNCTIONS) or name.id not in parameters(function):
         return ""
     owner, others = context.parent(function), context.other_texts
     if isinstance(owner, ast.ClassDef):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.rules.api import Device, FileContext, Kind, remembered
+from torchlint.rules.api import Device, FileContext, Kind, is_called_self, remembered
 from torchlint.rules.evidence.local_bindings import bindings_of
 
 _MOVING = frozenset({"cuda", "to", "xpu", "npu"})
@@ -16,7 +16,7 @@ def moved_by_class(function: ast.expr, context: FileContext) -> ast.Call | None:
     """Return the move to another device of an attribute that is called, if its class moves it: ``self.net(x)``."""
     match function:
         case ast.Attribute(value=ast.Name(id="self"), attr=word):
-            owner = next((each for each in context.ancestors(function) if isinstance(each, ast.ClassDef)), None)
+            owner = context.nearest(function, ast.ClassDef)
             return _moves(owner, context).get(word) if owner is not None else None
     return None
 
@@ -28,7 +28,7 @@ def _moves(owner: ast.ClassDef, context: FileContext) -> dict[str, ast.Call]:
     others: set[str] = set()
     for made in context.inside(owner, ast.Assign):
         for target in made.targets:
-            if isinstance(target, ast.Attribute) and _is_self(target.value):
+            if isinstance(target, ast.Attribute) and is_called_self(target.value):
                 move = _move(made.value, context)
                 if move is not None:
                     found[target.attr] = move
@@ -36,7 +36,7 @@ def _moves(owner: ast.ClassDef, context: FileContext) -> dict[str, ast.Call]:
                     others.add(target.attr)
     for asked in context.inside(owner, ast.Expr):
         move, root = _move(asked.value, context), _root(asked.value)
-        if move is not None and isinstance(root, ast.Attribute) and _is_self(root.value):
+        if move is not None and isinstance(root, ast.Attribute) and is_called_self(root.value):
             found[root.attr] = move
             others.discard(root.attr)
     return {word: each for word, each in found.items() if word not in others}
@@ -69,7 +69,3 @@ def _root(value: ast.expr) -> ast.expr:
     while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
         value = value.func.value
     return value
-
-
-def _is_self(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id == "self"

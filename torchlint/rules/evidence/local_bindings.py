@@ -6,7 +6,16 @@ import ast
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from torchlint.rules.api import SCOPES, FileContext, Loop, blocks_of, deferred_around, remembered, root_of_name
+from torchlint.rules.api import (
+    SCOPES,
+    FileContext,
+    Loop,
+    blocks_of,
+    deferred_around,
+    elements_of,
+    remembered,
+    root_of_name,
+)
 
 
 def names_of(node: ast.expr, context: FileContext) -> frozenset[str]:
@@ -179,7 +188,7 @@ def is_instance(name: ast.Name, accepts: Callable[[frozenset[str]], bool], conte
     def tells(test: ast.expr, holds: bool) -> bool:
         match test:
             case ast.Call(func=function, args=[ast.Name(id=word), kind]) if holds and word == name.id:
-                kinds = [names_of(each, context) for each in (kind.elts if isinstance(kind, ast.Tuple) else [kind])]
+                kinds = [names_of(each, context) for each in elements_of(kind)]
                 is_asked = names_of(function, context) == {"builtins.isinstance"}
                 return is_asked and bool(kinds) and all(each and accepts(each) for each in kinds)
             case ast.Call(func=function, args=[ast.Name(id=word)]) if holds and word == name.id:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from torchlint.rules.api import FileContext, Function, Kind, remembered
+from torchlint.rules.api import FileContext, Function, Kind, elements_of, remembered
 from torchlint.rules.evidence.paths import header, reached_after, successors
 
 _COMPUTING_WORDS = frozenset(
@@ -55,7 +55,7 @@ def is_read_at_once(made: ast.expr, context: FileContext) -> bool:
     moved = _moved(made, context)
     match context.parent(moved):
         case ast.Assign(targets=[ast.Subscript(value=rows, slice=parts)]):
-            slices = parts.elts if isinstance(parts, ast.Tuple) else [parts]
+            slices = elements_of(parts)
             return any(isinstance(each, ast.Slice) for each in slices) or _has_rows(rows, context)
     return is_read(moved, context)
 

@@ -215,9 +215,8 @@ def sets_out_of_sight(_: ast.Module, context: FileContext) -> bool:
         return True
     if any(_is_setter_or_class(each) for each in context.nodes(ast.Call)):
         return True
-    decorators = (each for owner in context.nodes(ast.ClassDef) for each in owner.decorator_list)
-    calls = (each.func if isinstance(each, ast.Call) else each for each in decorators)
-    return not all((names := names_of(each, context)) and names <= _KEEPING for each in calls)
+    decorators = (each for owner in context.nodes(ast.ClassDef) for each in decorators_of(owner))
+    return not all((names := names_of(each, context)) and names <= _KEEPING for each in decorators)
 
 
 def _is_changed(state: ast.Attribute, context: FileContext) -> bool:

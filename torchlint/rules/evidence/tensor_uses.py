@@ -20,6 +20,7 @@ from torchlint.rules.api import (
     parameters,
     remembered,
     root_of_place,
+    word_of,
 )
 
 ALIKE = frozenset(
@@ -132,7 +133,7 @@ def uses_around(place: ast.expr, context: FileContext) -> TensorUses | None:
 
     None where nothing is known.
     """
-    word = _root(place)
+    word = word_of(root_of_place(place))
     for above in context.ancestors(place):
         if isinstance(above, _SCOPES) or (isinstance(above, ast.Lambda) and word in parameters(above)):
             return _uses(above, context)
@@ -185,16 +186,10 @@ def _all_evidence(around: ast.AST, context: FileContext) -> Iterator[tuple[str, 
             continue
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             own = parameters(node)
-            yield from (each for each in _all_evidence(node, context) if _root(each[1]) not in own)
+            yield from (each for each in _all_evidence(node, context) if word_of(root_of_place(each[1])) not in own)
             continue
         yield from (each for each in _evidence(node, context) if isinstance(each[1], _RECEIVERS))
         stack += children(node)
-
-
-def _root(node: ast.expr) -> str:
-    """Return the name with which an expression begins."""
-    root = root_of_place(node)
-    return root.id if isinstance(root, ast.Name) else ""
 
 
 def _evidence(node: ast.AST, context: FileContext) -> Iterator[tuple[str, ast.expr]]:

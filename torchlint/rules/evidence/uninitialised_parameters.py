@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.diagnostics.model import Confidence
-from torchlint.rules.api import AstIndex, FileContext, leaf, remembered
+from torchlint.rules.api import AstIndex, FileContext, is_called_self, leaf, remembered
 from torchlint.rules.evidence.constructor_argument import ArgumentKind, given
 from torchlint.rules.evidence.local_bindings import bindings_of
 
@@ -188,7 +188,7 @@ def _gives_itself_away(node: ast.Name, index: AstIndex) -> bool:
 
 def _read(word: str, made: ast.Call, owner: ast.ClassDef, context: FileContext) -> ast.stmt | None:
     """Return a statement that computes with the attribute; None where there is none, or another one binds it."""
-    mentions = [each for each in context.attributes_by_word().get(word, []) if _is_of_self(each)]
+    mentions = [each for each in context.attributes_by_word().get(word, []) if is_called_self(each.value)]
     own = [each for each in mentions if owner in context.ancestors(each)]
     stores = [each for each in own if not isinstance(each.ctx, ast.Load)]
     if not all(_keeps_no_numbers(context.parent(each), context) for each in stores):
@@ -226,10 +226,6 @@ def _ancestors(node: ast.AST, context: FileContext) -> Iterator[ast.AST]:
         if isinstance(each, ast.FunctionDef):
             return
         yield each
-
-
-def _is_of_self(node: ast.Attribute) -> bool:
-    return isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
 def _is_computed_with(node: ast.expr, context: FileContext) -> bool:

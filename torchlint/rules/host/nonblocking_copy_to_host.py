@@ -73,7 +73,7 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import MAY_WAIT, NO_OWN_METHOD, Decision
 from torchlint.diagnostics.model import Confidence, Fix, Severity
-from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers, Value, block_with
+from torchlint.rules.api import FUNCTIONS, Device, Draft, FileContext, Kind, Rule, Triggers, Value, block_with
 from torchlint.rules.evidence.finding_reasons import tensor_step
 from torchlint.rules.evidence.removal import without
 from torchlint.rules.evidence.shown_code import brief
@@ -238,7 +238,7 @@ def _around(node: cst.Call, context: FileContext) -> ast.AST:
     """Return the function that a call stands in, or else the file."""
     found = context.python(node)
     above = context.ancestors(found) if found else iter(())
-    functions = (each for each in above if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
+    functions = (each for each in above if isinstance(each, FUNCTIONS))
     return next(functions, context.tree)
 
 

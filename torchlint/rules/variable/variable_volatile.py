@@ -88,7 +88,7 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NO_GRAPH_NEEDED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import Draft, FileContext, Mode, Rule, Triggers
+from torchlint.rules.api import FUNCTIONS, Draft, FileContext, Mode, Rule, Triggers
 from torchlint.rules.evidence.expected_errors import warning_not_expected
 from torchlint.rules.evidence.finding_reasons import import_step, tensor_step
 from torchlint.rules.evidence.kept_meaning import callable_is_kept
@@ -178,7 +178,7 @@ def _methods_called(within: cst.CSTNode, context: FileContext) -> set[str]:
 def _function(node: cst.FunctionDef, context: FileContext) -> ast.AST | None:
     row = context.row(node.name)
     for each in ast.walk(context.tree):
-        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) and each.lineno == row:
+        if isinstance(each, FUNCTIONS) and each.lineno == row:
             return each
     return None
 
