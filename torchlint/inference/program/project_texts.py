@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from hashlib import sha256
 
@@ -78,41 +78,24 @@ def ask(question: Question) -> str | None:
     look = _LOOKS.get(root)
     if look is None:
         look = _LOOKS[root] = _Look(root)
+    look.refresh()
     if look.is_too_large:
         return "the project has too many files to look through"
+    if what in _OF_A_TEXT:
+        return look.first(own, *_OF_A_TEXT[what])
+    if what in _OF_A_PATH:
+        find, clause = _OF_A_PATH[what]
+        path = find(look, own, *more)
+        return f"`{path}` {clause.format(*more)}" if path is not None else None
     if what == TAKES:
         name, stars = more
         if (taker := look.taker(own, name)) is not None:
             return f"`{taker}` may take `{name}` from here"
-        star = look.star(own, name) if stars == "yes" else None
-        return f"`{star}` imports all names from here" if star else None
-    if what in _OF_A_TEXT:
-        return look.first(own, *_OF_A_TEXT[what])
-    if what == HANDS_ON:
-        giver = look.giver(own, more)
-        return f"`{giver}` hands on what has the annotation" if giver else None
-    if what == STARS:
-        star = look.star(own, more[0])
-        return f"`{star}` imports all names from here" if star else None
-    if what == IMPORTS:
-        importer = look.importer(own)
-        return f"`{importer}` imports this module" if importer else None
-    if what == BINDS:
-        binder = look.binder(own, *more)
-        return f"`{binder}` may rebind `{more[0]}`" if binder else None
+        return ask((STARS, root, own, name)) if stars == "yes" else None
     if what in (OVERRIDES, DEFINES_BELOW, CALLS_JOINED):
         return _in_family(look, own, what, *more)
-    if what == CALLS:
-        caller = look.caller(own, *more)
-        return f"`{caller}` may call `{more[0]}`" if caller else None
-    if what == DEFINES:
-        definer = look.definer(own, *more)
-        return f"`{definer}` has a `{more[0]}` of its own" if definer else None
-    if what == INITIALISES:
-        writer = look.initialiser(own, *more)
-        return f"`{writer}` may initialise `{more[0]}`" if writer else None
     if what == SPELLS:
-        return look.spelling(more[0])
+        return look.spelling(*more)
     if what in _SIGNALS:
         name, kind, *decorators = more
         callee = Callee(name, kind.endswith("method"), frozenset(decorators), kind.startswith("async"))
@@ -156,7 +139,8 @@ class _Look:
     def __init__(self, root: str) -> None:
         self._root = root
         self.is_stale = True
-        self._too_large = False
+        self.is_too_large = False
+        """Whether there are more files than are looked at."""
         self._digests: dict[str, str | None] = {}
         self._stamps: dict[str, tuple[int, ...]] = {}
         self._facts: dict[str, Facts] = {}
@@ -175,15 +159,8 @@ class _Look:
         self._written: dict[str, Written] = {}
         self._contexts: ContextsElsewhere | None = None
 
-    @property
-    def is_too_large(self) -> bool:
-        """Whether there are more files than are looked at."""
-        self._refresh()
-        return self._too_large
-
     def first(self, own: str, says: Callable[[Facts], bool], clause: str) -> str | None:
         """Return the clause about the first file, by path, of which something holds; the one that asks is left out."""
-        self._refresh()
         for path, digest in self._digests.items():
             if path != own and says(UNREADABLE if digest is None else self._facts[digest]):
                 return f"`{self._shown(path)}` {clause}"
@@ -206,12 +183,10 @@ class _Look:
     @property
     def _device_makers(self) -> set[str]:
         """The functions and names of all texts that give or hold a device."""
-        self._refresh()
         return {name for each in self._digests.values() if each for name in self._facts[each].makes_devices}
 
     def is_no_device(self, asked: Elsewhere) -> bool:
         """Whether no device is entered, as far as one word goes."""
-        self._refresh()
         if self._contexts is None:
             self._contexts = ContextsElsewhere(self._words, self._device_makers, _tree_at)
         return self._contexts.tells(asked)
@@ -236,7 +211,6 @@ class _Look:
 
     def _patchers(self, name: str) -> list[str]:
         """Return the paths of the files that may rebind a name of torch's own: asked once, whoever asks."""
-        self._refresh()
         if name not in self._patching:
             self._patching[name] = list(self._those_that(name, lambda each: each.in_torch, may_bind))
         return self._patching[name]
@@ -260,7 +234,6 @@ class _Look:
 
     def overrider(self, family: ClassFamily, word: str) -> str | None:
         """Return the clause about the first file with a class of a family that may rebind a word."""
-        self._refresh()
         for path, classes in self._families.holding(family):
             if (found := family.binder(classes, word)) is not None:
                 place = "joined to this one" if family.is_beside(found) else "below"
@@ -271,7 +244,6 @@ class _Look:
         self, family: ClassFamily, words: frozenset[str], words_beside: frozenset[str], but: str = ""
     ) -> str | None:
         """Return the clause about the first file, but one, with a class of a family that defines one of some words."""
-        self._refresh()
         for path, classes in self._families.holding(family):
             if (found := family.definer(classes, words, words_beside)) is not None and path != but:
                 place = "joined to this one" if family.is_beside(found[0]) else "below"
@@ -307,7 +279,6 @@ class _Look:
         self, name: str, takes: Callable[[Taken], bool], may: MayTake | None, but: str | None = None
     ) -> Iterator[str]:
         """Yield the files of which something holds, one left out."""
-        self._refresh()
         named = {path for path, _ in self._words.holding((name.encode(),))}
         for path, digest in self._digests.items():
             if path != but and takes(self._takers.taken(path, digest, name, path in named, may)):
@@ -315,7 +286,6 @@ class _Look:
 
     def importer(self, own: str) -> str | None:
         """Return the path, as it is shown, of the first other file that may import a module, or run its file."""
-        self._refresh()
         word = _module(own)
         for path, digest in self._words.holding((longest_word(word),)):
             if (digest, word) not in self._importing:
@@ -324,9 +294,8 @@ class _Look:
                 return self._shown(path)
         return None
 
-    def giver(self, own: str, words: Collection[str]) -> str | None:
+    def giver(self, own: str, *words: str) -> str | None:
         """Return the path, as it is shown, of the first file that hands on a function or class of one of some names."""
-        self._refresh()
         for path, _ in self._words.holding(map(str.encode, words)):
             index = _tree_at(path) if path != own else None
             if index is not None and any(hands_on(index, word) for word in words):
@@ -335,7 +304,6 @@ class _Look:
 
     def handler(self, own: str, callee: Callee, signal: Signal) -> str | None:
         """Return who may expect an error or a warning of a function of a file, there or elsewhere."""
-        self._refresh()
         texts = Texts(partial(self._callers_with, signal), partial(self._definers, signal))
         return is_expected((callee,), signal, texts, self._shown(own))
 
@@ -344,7 +312,6 @@ class _Look:
 
         What the file itself says of the entry is left out; on the way from one file to another it counts.
         """
-        self._refresh()
         waiting, seen = [(entry, 0)], {entry}
         while waiting:
             asked, distance = waiting.pop(0)
@@ -382,7 +349,6 @@ class _Look:
 
         ``use``: it is called, an attribute that is read, or one that is said to be a tensor.
         """
-        self._refresh()
         for path, digest in self._words.holding((word.encode(),)):
             if path == own:
                 continue
@@ -401,7 +367,6 @@ class _Look:
 
         ``kind``: among tests (``"tests"``), or among all other files.
         """
-        self._refresh()
         words = {word.encode(), *map(str.encode, LISTING)}
         for path, digest in self._words.holding(words):
             if path == own or (kind == TESTS) is not is_of_tests(self._shown(path)):
@@ -415,7 +380,6 @@ class _Look:
 
     def spelling(self, word: str) -> str:
         """Return the paths of the texts that hold a word, each with its digest, one on a line."""
-        self._refresh()
         found = self._words.holding((word.encode(),))
         return "\n".join(f"{digest} {self._shown(path)}" for path, digest in found)
 
@@ -451,7 +415,8 @@ class _Look:
         return self._callers[key]
 
     # ------------------------------------------------------------------ reading
-    def _refresh(self) -> None:
+    def refresh(self) -> None:
+        """Read what has changed since the texts were looked at last, where they may have."""
         if not self.is_stale:
             return
         self.is_stale = False
@@ -460,7 +425,7 @@ class _Look:
         self._contexts = None
         known, self._digests = self._digests, {}
         paths = python_files(self._root)
-        self._too_large = paths is None
+        self.is_too_large = paths is None
         for path in sorted(paths or ()):
             stamp = files.stamp(path)
             unchanged = path in known and self._stamps.get(path) == stamp
@@ -482,6 +447,17 @@ class _Look:
 
 
 _LOOKS: dict[str, _Look] = {}
+
+_OF_A_PATH: dict[str, tuple[Callable[..., str | None], str]] = {
+    HANDS_ON: (_Look.giver, "hands on what has the annotation"),
+    STARS: (_Look.star, "imports all names from here"),
+    IMPORTS: (_Look.importer, "imports this module"),
+    BINDS: (_Look.binder, "may rebind `{}`"),
+    CALLS: (_Look.caller, "may call `{}`"),
+    DEFINES: (_Look.definer, "has a `{}` of its own"),
+    INITIALISES: (_Look.initialiser, "may initialise `{}`"),
+}
+"""What finds the first file that does something, and the clause about it; ``{}`` is the name that is asked about."""
 
 
 def _tree_at(path: str) -> AstIndex | None:
