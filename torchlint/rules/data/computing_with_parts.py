@@ -334,7 +334,7 @@ class _Code:
                 return self._is_run_with(method, 1) if method is not None else not self._is_run(given)
             case ast.Name() | ast.Call() if (names := self._context.names(given)) and names <= ASKING:
                 return True
-        here = function_given(given, function, self._context) if given is not None else None
+        here = function_given(given, self._context) if given is not None else None
         return here is not None and self._is_run_with(here, 0)
 
     def _is_run_with(self, function: Function, place: int) -> bool:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from torchlint.rules.api import FUNCTIONS, GRAD_MODES, FileContext, Function, decorators_of
-from torchlint.rules.evidence.called_definitions import Definitions, bind, names_layer, stores
+from torchlint.rules.evidence.called_definitions import Definitions, bind, definition, names_layer, stores
 
 _DEEPEST = 6
 """Parameters are followed to who hands them on this far."""
@@ -52,30 +52,29 @@ def _given(word: str, function: Function, context: FileContext) -> Iterator[ast.
                     yield given
 
 
-def function_given(node: ast.expr, function: Function, context: FileContext) -> Function | None:
+def function_given(node: ast.expr, context: FileContext) -> Function | None:
     """Return the function of the file that is handed on as an expression.
 
     That of ``partial(start, gain=2)`` is ``start``, that of ``starter("normal")`` what the function gives back.
     """
     match node:
-        case ast.Name(id=word):
-            return _named(word, function, context)
-        case ast.Call(func=maker, args=[ast.Name(id=word)]) if context.names(maker) == {"functools.partial"}:
-            return _named(word, function, context)
-        case ast.Call(func=ast.Name(id=word)):
-            maker_here = _named(word, function, context)
+        case ast.Name() as name:
+            return _named(name, context)
+        case ast.Call(func=maker, args=[ast.Name() as name]) if context.names(maker) == {"functools.partial"}:
+            return _named(name, context)
+        case ast.Call(func=ast.Name() as name):
+            maker_here = _named(name, context)
             results = context.own(maker_here, ast.Return) if maker_here is not None else []
             match [each.value for each in results]:
-                case [ast.Name(id=inner)] if maker_here is not None:
-                    return _named(inner, maker_here, context)
+                case [ast.Name() as inner]:
+                    return _named(inner, context)
     return None
 
 
-def _named(word: str, function: Function, context: FileContext) -> Function | None:
-    """Return the one function of a name, inside another or at the top of the file, that nothing else binds."""
-    inside: list[Function] = [each for each in context.inside(function, ast.FunctionDef) if each.name == word]
-    found = inside or [each for each in context.tree.body if isinstance(each, FUNCTIONS) and each.name == word]
-    if len(found) != 1 or any(isinstance(each.ctx, ast.Store) for each in context.names_by_word().get(word, ())):
+def _named(name: ast.Name, context: FileContext) -> Function | None:
+    """Return the function that a name stands for, where no decorator may put another one in its place."""
+    found = definition(name, context)
+    if not isinstance(found, FUNCTIONS):
         return None
-    is_bare = all((names := context.names(each)) and names <= GRAD_MODES for each in decorators_of(found[0]))
-    return found[0] if is_bare else None
+    is_bare = all((names := context.names(each)) and names <= GRAD_MODES for each in decorators_of(found))
+    return found if is_bare else None

@@ -297,10 +297,14 @@ class Definitions:
 
 def definition(name: ast.Name, context: FileContext) -> Function | ast.ClassDef | None:
     """Return the function or class that a name stands for: the only thing that its scope binds it to."""
+    innermost = context.nearest(name, *FUNCTIONS, ast.Lambda, ast.ClassDef)
     for scope in context.ancestors(name):
         if isinstance(scope, ast.Lambda) and name.id in parameters(scope):
             return None
-        bound = _bound_in(scope, context) if isinstance(scope, (*FUNCTIONS, ast.Module)) else {}
+        is_seen = scope is innermost or not isinstance(scope, ast.ClassDef)  # functions do not see a class's names
+        if not is_seen or not isinstance(scope, (*FUNCTIONS, ast.ClassDef, ast.Module)):
+            continue
+        bound = _bound_in(scope, context)
         if found := bound.get(name.id):
             one = found[0]
             if len(found) > 1 or context.parent(one) is not scope or not isinstance(one, (*FUNCTIONS, ast.ClassDef)):
