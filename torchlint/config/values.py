@@ -78,22 +78,11 @@ def shard(text: object) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-def confidence(text: object) -> Confidence:
-    """Read a confidence by name.
-
-    :raises OptionError: where it is none.
-    """
-    names = {str(each): each for each in reversed(Confidence)}
-    return names[one_of(tuple(names))(text)]
-
-
-def severity(text: object) -> Severity:
-    """Read a severity by name.
-
-    :raises OptionError: where it is none.
-    """
-    names = {str(each): each for each in reversed(Severity)}
-    return names[one_of(tuple(names))(text)]
+def level_of(levels: type[Confidence] | type[Severity]) -> Callable[[object], Confidence | Severity]:
+    """Return the reader of an option that takes a level by its name, the highest first where all are told."""
+    names: dict[str, Confidence | Severity] = {str(each): each for each in [*levels][::-1]}
+    read = one_of(tuple(names))
+    return lambda text: names[read(text)]
 
 
 def one_of(choices: tuple[str, ...]) -> Callable[[object], str]:
@@ -215,8 +204,8 @@ SWITCH = ValueKind(boolean)
 RULES = ValueKind(selectors, _split_selectors, many=True, words=(*BY_CODE, *BY_NAME, ALL))
 GLOBS = ValueKind(texts, _split, many=True)
 RULES_BY_GLOB = ValueKind(patterns, _split_patterns, many=True)
-CONFIDENCE = ValueKind(confidence, confidence)
-SEVERITY = ValueKind(severity, severity)
+CONFIDENCE = ValueKind(level_of(Confidence), level_of(Confidence))
+SEVERITY = ValueKind(level_of(Severity), level_of(Severity))
 VERSION = ValueKind(version, version)
 FILE = ValueKind(file_name, str, is_file=True)
 FOLDER = ValueKind(file_name, str)

@@ -157,7 +157,7 @@ class Cutter:
 
     def _call(self, node: ast.Call) -> ast.expr:
         function = self._function(node)
-        positional = [self._argument(each) for each in node.args]
+        positional = [self._part(each, "argument") for each in node.args]
         named = []
         for each in node.keywords:
             if each.arg is None:
@@ -165,10 +165,10 @@ class Cutter:
             named.append(ast.keyword(each.arg, self.expression(each.value, f"{each.arg}=")))
         return ast.Call(function, positional, named)
 
-    def _argument(self, node: ast.expr) -> ast.expr:
+    def _part(self, node: ast.expr, use: str) -> ast.expr:
         if isinstance(node, ast.Starred):
             return ast.Starred(self.expression(node.value, "loop"), ast.Load())
-        return self.expression(node, "argument")
+        return self.expression(node, use)
 
     def _function(self, node: ast.Call) -> ast.expr:
         function = node.func
@@ -221,19 +221,14 @@ class Cutter:
     def _display(self, node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> ast.expr:
         match node:
             case ast.List() | ast.Tuple():
-                return type(node)([self._member(each) for each in node.elts], ast.Load())
+                return type(node)([self._part(each, "element") for each in node.elts], ast.Load())
             case ast.Set():
-                return ast.Set([self._member(each) for each in node.elts])
+                return ast.Set([self._part(each, "element") for each in node.elts])
             case ast.Dict():
                 if None in node.keys:
                     raise RefusedError("entries come from another dict")
                 keys = [self.expression(each, "element") for each in node.keys if each is not None]
                 return ast.Dict([*keys], [self.expression(each, "element") for each in node.values])
-
-    def _member(self, node: ast.expr) -> ast.expr:
-        if isinstance(node, ast.Starred):
-            return ast.Starred(self.expression(node.value, "loop"), ast.Load())
-        return self.expression(node, "element")
 
     def _text(self, node: ast.JoinedStr) -> ast.expr:
         parts: list[ast.expr] = []

@@ -71,13 +71,12 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import DEVICE_IS_KNOWN, IS_TENSOR, ON_CURRENT_GPU, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers, leaf
-from torchlint.rules.constructors.modern_constructors import in_fstring
 from torchlint.rules.evidence.finding_reasons import tensor_step
 from torchlint.rules.evidence.kept_meaning import keeps_its_meaning, means_the_same, torchs_own_is_kept
 from torchlint.rules.evidence.legacy_types import TensorType, spelled_like, tensor_type, type_of
 from torchlint.rules.evidence.made_on_host import is_made_on_host
 from torchlint.rules.evidence.shown_code import brief
-from torchlint.rules.evidence.spelling import Spelled, torch_name
+from torchlint.rules.evidence.spelling import Spelled, in_fstring, torch_name
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.torch_defaults import defaults, defaults_unchanged
 

@@ -36,7 +36,7 @@ from torchlint.rules.evidence.finding_reasons import import_step
 from torchlint.rules.evidence.kept_meaning import keeps_its_meaning, means_the_same, torchs_own_is_kept
 from torchlint.rules.evidence.legacy_types import DTYPES, name_node, spelled_like, type_aliases
 from torchlint.rules.evidence.local_bindings import names_of
-from torchlint.rules.evidence.spelling import Spelled, torch_name
+from torchlint.rules.evidence.spelling import Spelled, in_fstring, torch_name
 from torchlint.rules.evidence.torch_defaults import (
     Spoken,
     defaults,
@@ -138,11 +138,6 @@ def function_for(call: Construction) -> str:
         return call.filling.word
     # as_tensor knows no requires_grad; where such a keyword was given the call never ran, so no memory was shared
     return "tensor" if function == "as_tensor" and call.words & MODERN_KEYWORDS else function
-
-
-def in_fstring(node: cst.CSTNode, context: FileContext) -> bool:
-    """Whether a node stands inside an f-string, where quotes and places cannot be trusted before Python 3.12."""
-    return any(isinstance(each, cst.FormattedStringExpression) for each in context.ancestors(node))
 
 
 def _is_number(call: Construction) -> bool:

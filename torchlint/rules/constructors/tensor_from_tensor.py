@@ -75,7 +75,6 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import IS_TENSOR
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Grad, Mode, Rule, Triggers
-from torchlint.rules.constructors.modern_constructors import in_fstring
 from torchlint.rules.data.data_use import detached_owner, detaching_end, is_detached_behind, is_detaching
 from torchlint.rules.evidence.argument_evidence import rests_on_annotation
 from torchlint.rules.evidence.expected_errors import warning_not_expected
@@ -85,6 +84,7 @@ from torchlint.rules.evidence.legacy_types import name_node
 from torchlint.rules.evidence.local_bindings import values_of
 from torchlint.rules.evidence.primaries import is_primary
 from torchlint.rules.evidence.shown_code import brief
+from torchlint.rules.evidence.spelling import in_fstring
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.tensor_subclasses import of_no_subclass
 from torchlint.rules.evidence.torch_defaults import default_device_unchanged

@@ -78,7 +78,6 @@ from torchlint.diagnostics.assumptions import (
 )
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers
-from torchlint.rules.constructors.modern_constructors import in_fstring
 from torchlint.rules.evidence.constructor_argument import FILLS, ArgumentKind, Given, given
 from torchlint.rules.evidence.filled_at_once import Filling, filling
 from torchlint.rules.evidence.finding_reasons import tensor_step
@@ -86,6 +85,7 @@ from torchlint.rules.evidence.kept_meaning import means_the_same
 from torchlint.rules.evidence.method_calls import method_call
 from torchlint.rules.evidence.primaries import is_primary
 from torchlint.rules.evidence.shown_code import brief
+from torchlint.rules.evidence.spelling import in_fstring
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.torch_defaults import size_not_traced
 

@@ -84,6 +84,7 @@ from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.evidence.memory_reads import first_read, is_read
+from torchlint.rules.evidence.shown_code import first_line
 from torchlint.rules.evidence.uninitialised_parameters import is_of_sizes, read_without_initialisation
 
 _WORDS = {"empty": "zeros", "empty_like": "zeros_like", "new_empty": "new_zeros"}
@@ -114,7 +115,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         at,
         f"`{name}` is uninitialised memory when it is computed with: begin with `{begun}`",
         Confidence.LIKELY,
-        (f"line {used.lineno} reads it: `{_first_line(used, context)}`",),
+        (f"line {used.lineno} reads it: `{first_line(used, context)}`",),
         fix,
     )
 
@@ -156,12 +157,8 @@ def _parameter(node: cst.Call, context: FileContext) -> Iterator[Draft]:
             node.func.attr if isinstance(node.func, cst.Attribute) else node.func,
             f"nothing initialises `self.{word}`, a parameter of uninitialised memory: `nn.init` it",
             confidence,
-            (f"line {used.lineno} reads it: `{_first_line(used, context)}`",),
+            (f"line {used.lineno} reads it: `{first_line(used, context)}`",),
         )
-
-
-def _first_line(node: ast.stmt, context: FileContext) -> str:
-    return context.source.slice(*context.span(node)).partition("\n")[0]
 
 
 def _word(node: cst.Call, context: FileContext) -> str | None:

@@ -41,6 +41,7 @@ from torchlint.rules.data.unrecorded_network import is_of_unrecorded_network
 from torchlint.rules.evidence.kept_meaning import torchs_own_is_kept
 from torchlint.rules.evidence.method_calls import call_of
 from torchlint.rules.evidence.shown_code import brief
+from torchlint.rules.evidence.spelling import in_fstring
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.tensor_uses import ALIKE, CALLING_BACK, PARAMETER, REFORMING, RESIZING
 
@@ -195,7 +196,7 @@ _UNITED = (Way.METHOD, Way.STORE, Way.AUGMENTED, Way.OUT)
 
 def repair(node: cst.Attribute, use: DataUse, evidence: Evidence, context: FileContext) -> Fix | None:
     """Make the fix for a write through ``.data``; None where there is none to offer."""
-    if _is_in_fstring(node, context):
+    if in_fstring(node, context):
         return None
     if use.way is Way.INIT:
         assumed = (*_assumed(node, use, evidence, context), _result_not_used(use, context))
@@ -394,10 +395,6 @@ def _is_in_comprehension(node: cst.CSTNode, line: cst.CSTNode, context: FileCont
         if isinstance(above, cst.BaseComp):
             return True
     return False
-
-
-def _is_in_fstring(node: cst.CSTNode, context: FileContext) -> bool:
-    return any(isinstance(above, cst.FormattedString) for above in context.ancestors(node))
 
 
 def _holds(node: cst.CSTNode, kinds: tuple[type[cst.CSTNode], ...]) -> bool:

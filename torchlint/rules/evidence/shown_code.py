@@ -1,4 +1,4 @@
-"""Code as the messages of a rule show it: in one line, cut where it is long."""
+"""Code as the messages of a rule show it, in one line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torchlint.rules.api import FileContext, one_line
 
 
 def brief(node: cst.CSTNode, context: FileContext) -> str:
-    """Return a node's text as it stands in the file."""
+    """Return a node's text as it stands in the file, cut where it is long."""
     return one_line(context.code(node), 40)
 
 
@@ -21,5 +21,10 @@ def brief_or(instead: str, node: cst.CSTNode, context: FileContext) -> str:
 
 
 def in_a_line(node: ast.AST) -> str:
-    """Return a node's code as Python spells it, for a step of the reasons."""
+    """Return a node's code as Python spells it, cut where it is long: for a step of the reasons."""
     return one_line(ast.unparse(node), 60)
+
+
+def first_line(node: ast.expr | ast.stmt, context: FileContext) -> str:
+    """Return the first line of a node's text as it stands in the file: the head of a loop or a test."""
+    return context.source.slice(*context.span(node)).partition("\n")[0]

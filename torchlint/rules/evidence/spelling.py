@@ -17,6 +17,11 @@ _Import = ast.Import | ast.ImportFrom
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
+def in_fstring(node: cst.CSTNode, context: FileContext) -> bool:
+    """Whether a node stands inside an f-string, where quotes and places cannot be trusted before Python 3.12."""
+    return any(isinstance(each, cst.FormattedStringExpression) for each in context.ancestors(node))
+
+
 def torch_name(context: FileContext, name: str, at: cst.CSTNode) -> Spelled | None:
     """Spell ``torch.<name>`` as the file imports torch: ``torch.empty``, ``th.empty``, or ``empty`` itself.
 

@@ -102,6 +102,7 @@ from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Function, Rule, Triggers, remembered
 from torchlint.rules.evidence.paths import header, reached_after, successors
+from torchlint.rules.evidence.shown_code import first_line
 from torchlint.rules.silent.better_weights import tells_the_better
 from torchlint.rules.silent.kept_weights import Kept, all_kept, copies_itself, is_of_a_model, own_name, receiver
 from torchlint.rules.silent.weight_changes import changes_weights, steps_in_class
@@ -124,8 +125,8 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
             changed, used, is_certain = found
             level = Confidence.CERTAIN if is_certain else Confidence.LIKELY
             steps = (
-                f"line {changed.lineno} changes the weights: `{_first_line(changed, context)}`",
-                f"line {used.lineno} uses what was kept: `{_first_line(used, context)}`",
+                f"line {changed.lineno} changes the weights: `{first_line(changed, context)}`",
+                f"line {used.lineno} uses what was kept: `{first_line(used, context)}`",
             )
         elif (loader := _loader_elsewhere(kept, call, context)) is not None:
             level = Confidence.POSSIBLE
@@ -144,10 +145,6 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
             _fix(node, context),
         )
         return
-
-
-def _first_line(node: ast.stmt, context: FileContext) -> str:
-    return context.source.slice(*context.span(node)).partition("\n")[0]
 
 
 # ---------------------------------------------------------------------- what happens to it

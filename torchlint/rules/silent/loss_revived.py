@@ -81,6 +81,7 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Grad, Kind, Rule, Triggers
+from torchlint.rules.evidence.shown_code import first_line
 from torchlint.rules.silent.computed_losses import (
     is_called_a_loss,
     is_given_by_a_loss,
@@ -156,16 +157,18 @@ def _revived(
     if is_certain:
         advice = "keep the graph: drop this"
     elif lost is not None:
-        advice = f"the graph was lost on line {lost.lineno}: `{_text(lost, context)}`"
+        advice = f"the graph was lost on line {lost.lineno}: `{first_line(lost, context)}`"
     else:
         advice = "drop this, and look above for what cuts the graph if `backward()` raises then"
+    if used is not None:
+        handed = f"line {used.lineno} differentiates it: `{first_line(used, context)}`"
     yield Draft(
         node.func if isinstance(node, cst.Call) else node.attr,
-        f"no gradient gets past `{_text(given, context)}`, which is made a new leaf: {advice}",
+        f"no gradient gets past `{first_line(given, context)}`, which is made a new leaf: {advice}",
         Confidence.POSSIBLE if by_name or used is None else Confidence.CERTAIN if is_certain else Confidence.LIKELY,
         (
-            *([f"`{_text(given, context)}` is a loss, by its name"] if by_name or used is None else []),
-            f"line {used.lineno} differentiates it: `{_text(used, context)}`" if used is not None else handed or "",
+            *([f"`{first_line(given, context)}` is a loss, by its name"] if by_name or used is None else []),
+            handed or "",
         ),
         None if is_new else _fix(node, context),
     )
@@ -209,10 +212,6 @@ def _fix(node: cst.Call | cst.Attribute, context: FileContext) -> Fix | None:
         if not isinstance(above, cst.Expr | cst.Assign | cst.AssignTarget):
             return None
     return None
-
-
-def _text(node: ast.expr | ast.stmt, context: FileContext) -> str:
-    return context.source.slice(*context.span(node)).partition("\n")[0]
 
 
 RULE = Rule(
