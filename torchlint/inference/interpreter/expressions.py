@@ -159,7 +159,7 @@ class Expressions:
         for key, value in base.keys:
             if key == word:
                 return moved_along(value, base, word) if base.instance else value
-        if (found := self.file.instance_attribute(base, word)) is not None:
+        if (found := self.file.classes.attribute(base, word)) is not None:
             return found
         if word == "param_groups" and self.file.works_with_torch:
             return of_kind(Kind.SEQUENCE, member=of_kind(Kind.SEQUENCE, keys=(("params", _all_parameters()),)))

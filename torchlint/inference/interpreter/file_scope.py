@@ -17,13 +17,7 @@ from torchlint.inference.interpreter.default_device import may_be_changed
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.filled_attributes import set_in
 from torchlint.inference.interpreter.module_scope import Stars, TopLevel
-from torchlint.inference.interpreter.parameters import (
-    Binding,
-    Callers,
-    is_guarded,
-    is_in_package,
-    runs_itself,
-)
+from torchlint.inference.interpreter.parameters import Binding, Callers
 from torchlint.inference.interpreter.project import MARK, Effort, Project
 from torchlint.inference.interpreter.statements import Flow
 from torchlint.inference.interpreter.summaries import Summaries, place_of
@@ -40,6 +34,7 @@ from torchlint.inference.program.correlated_branches import Assumed, named_tests
 from torchlint.inference.program.frameworks import imports_torch
 from torchlint.inference.program.imports import BUILTINS, named, path_of
 from torchlint.inference.program.module_files import Imports, Location, is_test
+from torchlint.inference.program.program_files import is_guarded, is_in_package, runs_itself
 from torchlint.source.notebook import SUFFIX
 from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function
 from torchlint.syntax.places import root_of_name
@@ -431,10 +426,6 @@ class File:
         home, node = self.project.definitions.get(name, (self, None))
         return home.classes.member(node, word) if isinstance(node, ast.ClassDef) else None
 
-    def instance_attribute(self, base: Value, word: str) -> Value | None:
-        """Return an attribute of an object of the project's classes; None where nothing is known of it."""
-        return self.classes.attribute(base, word)
-
     def entered(self, context: Value, callee: Value | None, mode: Mode) -> Mode:
         """Return the grad mode inside ``with context:``; ``callee`` is what was called to make the context."""
         if callee is not None and callee.names and not context.instance:
@@ -454,6 +445,3 @@ class File:
     def is_running(self, node: ast.AST) -> bool:
         """Whether a function is being walked for all calls at this moment."""
         return node in self.project.walking
-
-
-__all__ = ["File", "Function"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -41,9 +40,8 @@ from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.models.operations import leaf
 from torchlint.inference.program.bindings import bound, declared, imported, spelled, written
 from torchlint.inference.program.forward_hooks import is_output
-from torchlint.inference.program.module_files import is_test
 from torchlint.syntax.ast_index import AstIndex, Function
-from torchlint.syntax.places import root_of_name, word_of
+from torchlint.syntax.places import root_of_name
 from torchlint.syntax.signatures import argument_at, decorator_words, defaults_of, positional_parameters
 
 if TYPE_CHECKING:
@@ -411,42 +409,6 @@ def _reaches_modules(index: AstIndex, _: ast.Module) -> bool:
     return _REACHING_MODULES.search(index.source.utf8) is not None
 
 
-def is_guarded(tree: ast.Module) -> bool:
-    """Whether a module does something only where it is run: it has a ``__main__`` guard."""
-    return any(
-        isinstance(each, ast.If) and "__main__" in ast.dump(each.test) and "__name__" in ast.dump(each.test)
-        for each in tree.body
-    )
-
-
-def is_in_package(path: str) -> bool:
-    """Whether a file lies beside an ``__init__.py``."""
-    return os.path.isfile(os.path.join(os.path.dirname(path), "__init__.py"))
-
-
-def runs_itself(_: AstIndex, tree: ast.Module) -> bool:
-    """Whether a module runs what it defines when it is read: ``main()``, ``print(train(args))``, ``net(x).backward()``.
-
-    What is only kept, as in ``LIMITS = limits()``, and what decorates is done by modules that others import, too.
-    """
-    own = {each.name for each in tree.body if isinstance(each, _DEFINITIONS)}
-    run: list[ast.stmt] = []
-    waiting = [*tree.body]
-    while waiting:
-        match waiting.pop():
-            case ast.Expr() | ast.For() | ast.While() as statement:
-                run.append(statement)
-            case ast.If() | ast.With() | ast.Try() as block:
-                waiting += (each for each in ast.iter_child_nodes(block) if isinstance(each, ast.stmt))
-            case ast.Assign(targets=[ast.Name(id=word)], value=ast.Call(func=ast.Name(id=made))) if made in own:
-                own.add(word)
-    calls = (node for each in run for node in ast.walk(each) if isinstance(node, ast.Call))
-    return any(word_of(root_of_name(each.func)) in own for each in calls)
-
-
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-
-
 _PLAIN_DECORATORS = frozenset({"lru_cache", "cache", "staticmethod", *map(leaf, grad_mode.GRAD_MODE_DECORATORS)})
 """Those that leave the calls of a function as they are."""
 
@@ -462,6 +424,3 @@ def _call_of(function: ast.expr, above: ast.AST | None) -> ast.Call | None:
 
 def _passed(reason: Reason | None, call: ast.Call) -> Reason | None:
     return Reason("{code} passes it", call, reason, weak=True, passed=True) if reason is not None else None
-
-
-__all__ = ["Called", "Callers", "is_guarded", "is_in_package", "is_test", "runs_itself"]
