@@ -27,7 +27,7 @@ import pytest
 
 from torchlint.diagnostics.model import Settings
 from torchlint.inference.lattice import Device, Dtype, Grad, Kind, Value, of_kind, tensor
-from torchlint.inference.models.devices import DTYPES
+from torchlint.inference.models.devices import DTYPES, is_settings
 from torchlint.inference.query import Analysis
 from torchlint.source.text import decode
 from torchlint.syntax.ast_index import index_of
@@ -154,6 +154,12 @@ def spelled(value: Value) -> str:
 
 
 # ---------------------------------------------------------------------- the cases
+@pytest.mark.parametrize("word", ["args", "hps", "self_configs", "CONFIGURATION"])
+def test_what_holds_settings_is_known_by_its_name(word: str) -> None:
+    assert is_settings(word)
+    assert not is_settings(f"{word}_loss")
+
+
 @pytest.mark.parametrize("case", ALL, ids=str)
 def test_what_a_careful_reader_knows(case: Revealed) -> None:
     value = analysed(case.path).value(case.node)

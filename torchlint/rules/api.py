@@ -17,7 +17,13 @@ import libcst as cst
 from torchlint.diagnostics.model import Applicability, Edit, Settings
 from torchlint.diagnostics.rule_metadata import Triggers
 from torchlint.inference.lattice import UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
-from torchlint.inference.models.devices import last_word_of_name, names_other_accelerators, seems_device
+from torchlint.inference.models.devices import (
+    SETTINGS,
+    is_settings,
+    last_word_of_name,
+    names_other_accelerators,
+    seems_device,
+)
 from torchlint.inference.models.grad_mode import GRAD_MODE_DECORATORS, GRAD_MODES
 from torchlint.inference.models.nn import GIVING_ITSELF, MODEL_WORD
 from torchlint.inference.models.operations import (
@@ -456,13 +462,13 @@ def remembered(question: Callable[[Subject, FileContext], Answer]) -> Callable[[
 __all__ = [
     "CASTS", "DEVICE", "DISTINCTIVE", "DTYPE", "FULL_REDUCTIONS", "FUNCTIONS", "GIVING_ITSELF", "GRAD_MODES",
     "GRAD_MODE_DECORATORS", "LEGACY_DTYPES", "LOSSES", "MODEL_WORD", "PAIRS", "PAIRS_WITH_DIM", "SCOPES",
-    "TENSOR_TYPE", "UNKNOWN", "UNLIKE", "Asked", "AstIndex", "CallerEvidence", "Device", "Draft", "Dtype",
-    "EvidenceLevel", "FileContext", "Function", "Grad", "Kind", "Loop", "Mode", "Reason", "Rule", "Triggers",
-    "Value", "arguments_of", "asks_for_none", "binds_initialisers", "block_with", "blocks_of", "canonical",
-    "children", "decorators_of", "defaults_of", "deferred_around", "defines", "earlier_in_block", "elements_of",
-    "first_parameter", "handed_to", "import_bindings", "is_called_self", "is_static", "is_super_call",
-    "last_word_of_name", "leaf", "names_other_accelerators", "one_line", "operations", "parameters",
-    "plain_parameters", "positional_parameters", "records_traces", "remembered", "root_of_name", "root_of_place",
-    "runs_later", "seems_device", "semantic_children", "shortened", "traces_or_scripts", "unpacks", "word_of",
-    "written_argument",
+    "SETTINGS", "TENSOR_TYPE", "UNKNOWN", "UNLIKE", "Asked", "AstIndex", "CallerEvidence", "Device", "Draft",
+    "Dtype", "EvidenceLevel", "FileContext", "Function", "Grad", "Kind", "Loop", "Mode", "Reason", "Rule",
+    "Triggers", "Value", "arguments_of", "asks_for_none", "binds_initialisers", "block_with", "blocks_of",
+    "canonical", "children", "decorators_of", "defaults_of", "deferred_around", "defines", "earlier_in_block",
+    "elements_of", "first_parameter", "handed_to", "import_bindings", "is_called_self", "is_settings", "is_static",
+    "is_super_call", "last_word_of_name", "leaf", "names_other_accelerators", "one_line", "operations",
+    "parameters", "plain_parameters", "positional_parameters", "records_traces", "remembered", "root_of_name",
+    "root_of_place", "runs_later", "seems_device", "semantic_children", "shortened", "traces_or_scripts", "unpacks",
+    "word_of", "written_argument",
 ]  # fmt: skip

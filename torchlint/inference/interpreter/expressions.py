@@ -16,7 +16,7 @@ from torchlint.inference.interpreter.deferred_scopes import scope_of
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.filled_attributes import Filled
 from torchlint.inference.interpreter.freezing import Freezing
-from torchlint.inference.interpreter.heuristics import NO_TENSOR, is_settings
+from torchlint.inference.interpreter.heuristics import NO_TENSOR, is_setting
 from torchlint.inference.interpreter.narrowing import Guard
 from torchlint.inference.interpreter.truth import Truth
 from torchlint.inference.lattice import (
@@ -167,7 +167,7 @@ class Expressions:
             return known
         if base.must(Kind.MODULE):
             return nn.attribute(base, word, node) or UNKNOWN
-        if self.file.project.presuming and base.kind | Kind.TENSOR == ANY and is_settings(node):
+        if self.file.project.presuming and base.kind | Kind.TENSOR == ANY and is_setting(node):
             return NO_TENSOR
         if base.may(Kind.TENSOR):
             return self._of_tensor(base, word, node)

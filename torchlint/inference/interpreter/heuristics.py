@@ -12,7 +12,7 @@ from torchlint.inference.interpreter.project import MARK
 from torchlint.inference.lattice import ANY, UNKNOWN, Device, Grad, Kind, Mode, Value
 from torchlint.inference.models import functions
 from torchlint.inference.models.call_arguments import Arguments
-from torchlint.inference.models.devices import SETTINGS, last_word_of_name
+from torchlint.inference.models.devices import is_settings, last_word_of_name
 from torchlint.inference.models.grad_mode import LIGHTNING_EVALUATION, TURNING_OFF, WORDS
 from torchlint.inference.models.operations import LEGACY_DTYPES, leaf
 from torchlint.inference.program.bindings import spelled
@@ -81,11 +81,11 @@ def of_constructor(name: str, given: Arguments, mode: Mode) -> Value | None:
     return functions.call(name, data, mode)
 
 
-def is_settings(attribute: ast.expr) -> bool:
+def is_setting(attribute: ast.expr) -> bool:
     """Whether an expression is one of a program's settings by its name: ``args.scale``, ``self.cfg.TEST.NMS``."""
     while isinstance(attribute, ast.Attribute):
         attribute = attribute.value
-        if isinstance(attribute, ast.Name | ast.Attribute) and SETTINGS.search(last_word_of_name(attribute)):
+        if isinstance(attribute, ast.Name | ast.Attribute) and is_settings(last_word_of_name(attribute)):
             return True
     return False
 

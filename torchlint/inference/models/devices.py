@@ -24,11 +24,11 @@ _COMMENT = re.compile(rb"^[^\S\n]*#[^\n]*|^((?:[^\n]*['\"])?[^'\"\n#]*)#[^'\"\n]
 
 _NAMING_OTHERS = re.compile(rf"(?<![a-z])(?:{'|'.join(_OTHERS)})(?![a-z])".encode(), re.IGNORECASE)
 
-_SETTINGS = "args?|opts?|options?|cfg|config|conf|configs|settings|hparams|hps|flags"
-SETTINGS = re.compile(rf"(^|_)({_SETTINGS})$", re.IGNORECASE)
-"""Names of what holds a program's settings and nothing else."""
+SETTINGS = "args?|opts?|options?|cfg|conf|configs?|configuration|settings|hparams|hps|flags"
+"""Words for what holds a program's settings and nothing else, as a pattern."""
+_SETTINGS = re.compile(rf"(^|_)({SETTINGS})$", re.IGNORECASE)
 
-SETTINGS_WORD = re.compile(rf"(^|_)({_SETTINGS}|params|self|cls|trainer|runner)$", re.IGNORECASE)
+SETTINGS_WORD = re.compile(rf"(^|_)({SETTINGS}|params|self|cls|trainer|runner)$", re.IGNORECASE)
 """Names of what holds a program's settings: their ``device`` is a choice, not a tensor's."""
 
 DTYPES = {
@@ -76,6 +76,11 @@ def names_other_accelerators(text: bytes) -> bool:
 def is_dtype(value: Value) -> bool:
     """Whether an argument is a dtype beyond doubt."""
     return value.must(Kind.DTYPE)
+
+
+def is_settings(word: str) -> bool:
+    """Whether a name is one of a record of settings, whose fields are numbers and texts."""
+    return _SETTINGS.search(word) is not None
 
 
 def seems_device(node: ast.AST | None) -> bool:

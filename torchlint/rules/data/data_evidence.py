@@ -11,7 +11,7 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import IS_TENSOR, Decision
 from torchlint.diagnostics.model import Confidence
-from torchlint.rules.api import FileContext, Kind, Value, operations, parameters, remembered
+from torchlint.rules.api import SETTINGS, FileContext, Kind, Value, operations, parameters, remembered
 from torchlint.rules.data.data_owners import behind_methods, is_tensor_word, meets_tensor, network_output
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, is_loss_name, last_word
 from torchlint.rules.data.own_data import PACKED, RECORDS, has_own_data, is_annotated_otherwise, is_packed
@@ -163,8 +163,8 @@ _PARAMETER_WORD = re.compile(r"(^|_)(param|parameter|weight|bias|tensor|variable
 """Names of parameters, which are those of settings too."""
 
 _NEVER = re.compile(
-    r"(^|_)(self|cls|args?|opts?|options?|cfg|conf|config|configs|hparams|flags|settings|batch(es)?|minibatch|samples?|"
-    r"examples?|(data|train|test|val|dev|sub)?sets?|data|datamodule|dm|dls|databunch|learn|learner|loader|dataloader|"
+    rf"(^|_)(self|cls|{SETTINGS}|batch(es)?|minibatch|samples?|examples?|"
+    r"(data|train|test|val|dev|sub)?sets?|data|datamodule|dm|dls|databunch|learn|learner|loader|dataloader|"
     r"trainer|corpus|vocab|"
     r"resp|response|req|request|event|evt|msg|message|form|serializer|blob|node|item|record|row|field|packed|packed_?seq"
     r"|seq|graph|adata|df|frame|series|image|img|im|memory|storage|payload|body|context|ctx|file|reader|"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 import libcst as cst
 
-from torchlint.rules.api import FileContext, Kind, Value, elements_of, last_word_of_name, remembered
+from torchlint.rules.api import SETTINGS, FileContext, Kind, Value, elements_of, last_word_of_name, remembered
 from torchlint.rules.data.data_owners import OTHER_MEANING, bound_to, is_tensor_word, root_of
 from torchlint.rules.data.data_use import DataUse, Use
 from torchlint.rules.data.own_data import RECORDS, has_own_data, is_annotated_otherwise
@@ -20,10 +20,7 @@ from torchlint.rules.evidence.local_bindings import are_of_torch
 from torchlint.rules.evidence.method_calls import call_of, method_call
 from torchlint.rules.evidence.tensor_uses import MAKERS, TENSOR_ONLY, asks_for_a_tensor, uses_around
 
-_SETTINGS = re.compile(
-    r"^_?(args?|opts?|options?|cfg|conf|config|configs|configuration|hparams|flags|settings|params?_dict|kwargs)$",
-    re.IGNORECASE,
-)
+_SETTINGS = re.compile(rf"^_?({SETTINGS}|params?_dict|kwargs)$", re.IGNORECASE)
 """Names of what a program is told: never tensors, whatever is done with their ``data``."""
 _RECORD = re.compile(
     r"(^|_)(self|cls|(data|train|test|val|dev|sub)?sets?|datamodule|dm|dls|databunch|learn|learner|loader|dataloader|"

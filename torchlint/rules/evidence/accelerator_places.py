@@ -19,9 +19,10 @@ from torchlint.rules.api import (
     Value,
     handed_to,
     is_called_self,
+    is_settings,
     remembered,
 )
-from torchlint.rules.evidence.called_definitions import has_plain_default, is_settings
+from torchlint.rules.evidence.called_definitions import has_plain_default
 from torchlint.rules.evidence.calls_in_sight import calls_of
 from torchlint.rules.evidence.kept_networks import moved_by_class
 from torchlint.rules.evidence.local_bindings import bindings_of, places_of

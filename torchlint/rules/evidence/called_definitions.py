@@ -24,16 +24,9 @@ from torchlint.rules.evidence.layer_arguments import numbers_of_layer
 
 PLAIN = Kind.INTEGER | Kind.SCALAR | Kind.STRING | Kind.NONE | Kind.SIZE | Kind.DEVICE | Kind.DTYPE | Kind.ARRAY
 """What holds no module and no tensor."""
-_SETTINGS = re.compile(r"_?(?:\w+_)?(?:args?|cfg|conf|config|configuration|opts?|options?|hparams|settings)")
-"""Names of records of settings, whose fields are numbers and texts."""
 _SIZED = frozenset(f"torch.{word}" for word in ("empty", "ones", "rand", "randn", "zeros"))
 """Functions of torch that take sizes only."""
 _LEGACY = frozenset({"torch.Tensor", "torch.FloatTensor"})
-
-
-def is_settings(word: str) -> bool:
-    """Whether a name is one of a record of settings."""
-    return bool(_SETTINGS.fullmatch(word))
 
 
 def has_plain_default(function: Function, word: str) -> bool:

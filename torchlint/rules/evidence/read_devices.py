@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.rules.api import FileContext, Function, Kind, remembered
-from torchlint.rules.evidence.called_definitions import is_settings
+from torchlint.rules.api import FileContext, Function, Kind, is_settings, remembered
 
 _OWNERS = frozenset({"self", "cls", "trainer", "accelerator", "generator", "rng"})
 """Objects whose ``device`` is a choice and not a tensor's; those of settings beside them."""
