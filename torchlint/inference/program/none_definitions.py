@@ -13,7 +13,7 @@ from torchlint.inference.program.none_graph import ATTRIBUTE, MODULE, NoneGraph,
 from torchlint.inference.program.spelled_calls import fields_of, last_word, names_function
 from torchlint.syntax.ast_index import AstIndex, Function
 from torchlint.syntax.places import root_of_name
-from torchlint.syntax.signatures import parameters, positional_parameters
+from torchlint.syntax.signatures import methods_of, parameters, positional_parameters
 
 _IMPLICIT = ("forward", "__call__")
 """Methods that run where an object is called."""
@@ -112,11 +112,11 @@ class TextDefinitions:
         """Yield the functions of the text that a call by some word may run."""
         if name.endswith("()"):
             for each in self._lineage(name[:-2]):
-                yield from (inner for inner in each.body if isinstance(inner, Function) and inner.name in _IMPLICIT)
+                yield from (inner for inner in methods_of(each) if inner.name in _IMPLICIT)
             return
         yield from self._functions.get(name, ())
         for each in self._lineage(name):
-            yield from (inner for inner in each.body if isinstance(inner, Function) and inner.name == "__init__")
+            yield from (inner for inner in methods_of(each) if inner.name == "__init__")
 
     def _lineage(self, word: str) -> list[ast.ClassDef]:
         """Return a class and those that it inherits from, as far as the text defines them."""

@@ -45,7 +45,7 @@ from torchlint.inference.program.spelled_calls import (
     text_of,
 )
 from torchlint.syntax.ast_index import Function
-from torchlint.syntax.signatures import arguments_of, defaults_of
+from torchlint.syntax.signatures import arguments_of, defaults_of, methods_of
 
 SETTING = ("vars", "__dict__", "setattr", "__setattr__")
 """Words of code that sets attributes without naming them as such."""
@@ -283,7 +283,7 @@ class NoneFlow(TextDefinitions):
         if not lineage and word and word[0].isupper():
             for keyword in call.keywords:
                 self._give((ATTRIBUTE, keyword.arg or ANY_ATTRIBUTE), self.sources(keyword.value))
-        if not lineage or any(isinstance(each, Function) and each.name == "__init__" for each in lineage[0].body):
+        if not lineage or any(each.name == "__init__" for each in methods_of(lineage[0])):
             return
         fields = [word for each in lineage[::-1] for word in fields_of(each)]
         is_known = len(lineage) == 1 and all(last_word(each) in _NO_FIELDS for each in lineage[0].bases)

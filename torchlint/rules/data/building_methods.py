@@ -11,6 +11,7 @@ from torchlint.rules.api import (
     Function,
     arguments_of,
     first_parameter,
+    methods_of,
     positional_parameters,
     remembered,
 )
@@ -43,7 +44,7 @@ def building_methods(function: Function, context: FileContext) -> tuple[Function
     """Return the methods that run while an object is built: the given one, and all that constructors mention."""
     owner = context.parent(function)
     line = lineage(owner, context) if isinstance(owner, ast.ClassDef) else ()
-    own = [each for one in line for each in one.body if isinstance(each, FUNCTIONS)]
+    own = [each for one in line for each in methods_of(one)]
     found = [function, *(each for each in own if each.name == "__init__" and each is not function)]
     for method in found:  # which grows meanwhile
         words = {each.attr for each in context.inside(method, ast.Attribute)}

@@ -15,6 +15,7 @@ from torchlint.rules.api import (
     Function,
     Kind,
     is_static,
+    methods_of,
     operations,
     positional_parameters,
     remembered,
@@ -101,9 +102,7 @@ class _Code:
         self._context = context
         self._definitions = Definitions(context)
         self._line = lineage(owner, context) if owner is not None else ()
-        self._methods = {
-            each.name: each for one in reversed(self._line) for each in one.body if isinstance(each, FUNCTIONS)
-        }
+        self._methods = {each.name: each for one in reversed(self._line) for each in methods_of(one)}
         self._is_of_layer = any(names_layer(context.names(base)) for one in self._line for base in one.bases)
         self._followed: list[tuple[Function, str]] = []
         self._looked_into: set[Function] = set()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from torchlint.rules.api import FUNCTIONS, FileContext, Function
+from torchlint.rules.api import FileContext, Function, methods_of
 from torchlint.rules.data.building_methods import lineage
 from torchlint.rules.evidence.called_definitions import Definitions
 
@@ -25,13 +24,9 @@ def methods_named(words: frozenset[str], context: FileContext) -> list[Function]
     """Return the methods of some names that the file's classes define."""
 
     def find() -> list[Function]:
-        return [each for owner in context.nodes(ast.ClassDef) for each in _defined(owner) if each.name in words]
+        return [each for owner in context.nodes(ast.ClassDef) for each in methods_of(owner) if each.name in words]
 
     return context.answer((methods_named, words), find)
-
-
-def _defined(owner: ast.ClassDef) -> Iterator[Function]:
-    yield from (each for each in owner.body if isinstance(each, FUNCTIONS))
 
 
 def _may_be_of_module(method: Function, context: FileContext) -> bool:

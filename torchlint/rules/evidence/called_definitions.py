@@ -14,6 +14,7 @@ from torchlint.rules.api import (
     Kind,
     defaults_of,
     first_parameter,
+    methods_of,
     parameters,
     plain_parameters,
     remembered,
@@ -97,7 +98,7 @@ def names_layer(names: frozenset[str]) -> bool:
 
 def constructor(owner: ast.ClassDef) -> Function | None:
     """Return the ``__init__`` that a class body defines."""
-    return next((each for each in owner.body if isinstance(each, FUNCTIONS) and each.name == "__init__"), None)
+    return next((each for each in methods_of(owner) if each.name == "__init__"), None)
 
 
 def named_parameters(function: ast.AST) -> frozenset[str]:

@@ -16,6 +16,7 @@ from torchlint.rules.api import (
     arguments_of,
     is_settings,
     leaf,
+    methods_of,
     operations,
     parameters,
 )
@@ -433,7 +434,7 @@ class Made:
     @property
     def _gives_new(self) -> bool:
         """Whether what its classes give where it is indexed or walked over was made for it."""
-        every = (each for one in self.line for each in one.body if isinstance(each, FUNCTIONS))
+        every = (each for one in self.line for each in methods_of(one))
         return all(self.judge.gives_new(each, Frame(each, self)) for each in every if each.name in _GIVING)
 
     def owns(self, word: str) -> bool:
@@ -479,5 +480,5 @@ class Made:
     def _is_of_layer(self, word: str) -> bool:
         """Whether a layer of torch that the class derives from has made the attribute: ``self.weight``."""
         names = [self.judge.context.value(base).names for each in self.line for base in each.bases]
-        methods = {each.name for owner in self.line for each in owner.body if isinstance(each, FUNCTIONS)}
+        methods = {each.name for owner in self.line for each in methods_of(owner)}
         return word not in methods and self.is_closed and any(names_layer(each) for each in names)

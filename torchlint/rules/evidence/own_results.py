@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.rules.api import FUNCTIONS, GRAD_MODES, FileContext, Function, decorators_of
+from torchlint.rules.api import GRAD_MODES, FileContext, Function, decorators_of, methods_of
 from torchlint.rules.evidence.called_definitions import definition
 from torchlint.rules.evidence.local_bindings import names_of
 
@@ -38,7 +38,7 @@ def forwarded(owner: ast.expr, context: FileContext) -> list[ast.expr] | None:
     attributes = context.attributes_by_word()
     if attributes.keys() & _HOOKS or any(isinstance(each.ctx, ast.Store) for each in attributes.get("forward", ())):
         return None
-    methods = [each for each in found.body if isinstance(each, FUNCTIONS)]
+    methods = methods_of(found)
     forward = [each for each in methods if each.name == "forward"]
     bound = {each.id for each in context.inside(found, ast.Name) if isinstance(each.ctx, ast.Store)}
     if len(forward) != 1 or "forward" in bound or any(each.name in _CHANGING for each in methods):
