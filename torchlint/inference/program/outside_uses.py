@@ -99,20 +99,14 @@ class Uses:
                 self._imports.append((module, frozenset(each.name for each in names)))
             case ast.Attribute():
                 self._read_attribute(node, index)
-            case ast.Name(id=word, ctx=ast.Load()):
-                self._loaded.add(word)
-                if word == "setattr" and index.call_of(node) is None:  # `partial(setattr, nets)`
-                    self._setters.add((None, ANY_MODULE))
-                if word in self._bound and _is_handed_on(node, index):
-                    self._handed.add(_last(self._bound[word]))
-                if (word in self._bound or word in self._by_text) and is_given_away(node, index):
-                    self._given_away.add(self._last_word(node))
+            case ast.Name(ctx=ast.Load()):
+                self._read_name(node, index)
             case ast.Constant(value=str(text)):
                 self._strings.add(text)
                 if not _is_prose(node, index):
                     self._told.add(text)
-            case ast.Call(func=function, args=[owner, key, *_]) if _is_setter(function):
-                self._read_setter(owner, key)
+            case ast.Call():
+                self._read_call(node)
             case ast.ClassDef(bases=bases) if any(MODES.intersection(dotted(each)[-1:]) for each in bases):
                 self.has_mode = True
             case ast.MatchClass(kwd_attrs=words):
@@ -124,6 +118,21 @@ class Uses:
             case ast.Subscript(value=space, slice=key, ctx=ast.Store() | ast.Del()):
                 if (held := _owner_of(space)) is not None:
                     self._read_setter(held, key)
+
+    def _read_name(self, name: ast.Name, index: AstIndex) -> None:
+        word = name.id
+        self._loaded.add(word)
+        if word == "setattr" and index.call_of(name) is None:  # `partial(setattr, nets)`
+            self._setters.add((None, ANY_MODULE))
+        if word in self._bound and _is_handed_on(name, index):
+            self._handed.add(_last(self._bound[word]))
+        if (word in self._bound or word in self._by_text) and is_given_away(name, index):
+            self._given_away.add(self._last_word(name))
+
+    def _read_call(self, call: ast.Call) -> None:
+        match call:
+            case ast.Call(func=function, args=[owner, key, *_]) if _is_setter(function):
+                self._read_setter(owner, key)
             case ast.Call(func=ast.Attribute(value=ast.Attribute(attr="__globals__"), attr="update" | "setdefault")):
                 self._setters.add((None, ANY_MODULE))
             case ast.Call(func=ast.Attribute(value=space, attr="update" | "setdefault")):
@@ -132,7 +141,7 @@ class Uses:
                     if self._is_of_torch(held) and self._last_word(held) != "init":  # that is asked for by itself
                         self._of_torch.add(None)
             case ast.Call(func=ast.Attribute(attr="multiple" | "dict" as word), args=[_, *_]):
-                self._read_patches(node, word)
+                self._read_patches(call, word)
             case ast.Call(func=ast.Name(id="exec"), args=[_, space, *_]) if (held := _owner_of(space)) is not None:
                 self._setters.add((None, self._last_word(held)))
             case ast.Call(func=ast.Name(id=word) | ast.Attribute(attr=word), args=[ast.Constant(value=str(text)), *_]):
