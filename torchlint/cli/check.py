@@ -224,19 +224,7 @@ def _conclude(
     if plan.mode is not RunMode.DIFF and not plan.filters.open:
         outcomes, known = _sifted(plan, outcomes, configs, not troubles, session)
     troubles = [*troubles, *(trouble for each in outcomes for trouble in each.result.troubles)]
-    for outcome in outcomes:
-        if outcome.linked_out and not plan.flags.quiet:
-            session.say("warning", f"{outcome.path}: a link out of the given folder, so not fixed")
-    if plan.approval and not plan.flags.quiet:
-        for line in plan.approval.report(plan.flags.verbose):
-            session.say("warning", line)
-        for line in plan.approval.told() if plan.flags.verbose else ():
-            session.say("info", line)
-    for outcome in outcomes:
-        if outcome.result.passed_over and plan.flags.verbose:
-            session.say("info", f"{outcome.path}: {outcome.result.passed_over}")
-    if not plan.flags.quiet:
-        _warn_of_newer_code([each.result for each in outcomes if each.result.newer], session)
+    _remark(plan, outcomes, session)
     report = Report(
         results=tuple(configs.get(each.path, plan.config).shown(each.result) for each in outcomes),
         fixed=tuple((each.path, each.fixed) for each in outcomes if each.fixed and not each.linked_out),
@@ -252,6 +240,24 @@ def _conclude(
     if not plan.report_findings:
         _warn_unparsed(report, session)
     return _closed(troubles, _status(plan, report), session)
+
+
+def _remark(plan: _Plan, outcomes: list[Outcome], session: Session) -> None:
+    """Say what is no finding: which fixes were not written or not approved, which files were not looked at or read."""
+    is_quiet, is_verbose = plan.flags.quiet, plan.flags.verbose
+    for outcome in outcomes if not is_quiet else ():
+        if outcome.linked_out:
+            session.say("warning", f"{outcome.path}: a link out of the given folder, so not fixed")
+    if plan.approval and not is_quiet:
+        for line in plan.approval.report(is_verbose):
+            session.say("warning", line)
+        for line in plan.approval.told() if is_verbose else ():
+            session.say("info", line)
+    for outcome in outcomes if is_verbose else ():
+        if outcome.result.passed_over:
+            session.say("info", f"{outcome.path}: {outcome.result.passed_over}")
+    if not is_quiet:
+        _warn_of_newer_code([each.result for each in outcomes if each.result.newer], session)
 
 
 def _sifted(
