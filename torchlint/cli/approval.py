@@ -34,11 +34,11 @@ def find_bench(device: str | None) -> Bench:
             cause = "is not installed" if isinstance(error, ModuleNotFoundError) else f"cannot be imported ({error})"
             raise UsageError(f"running fixes needs {package}, which {cause}: {_REMEDY}") from None
     from torchlint.verify import sandbox
-    from torchlint.verify.examples import at_hand
+    from torchlint.verify.worlds import devices
 
     if not sandbox.possible():
         raise UsageError("running fixes needs a system on which processes fork: Linux, macOS or WSL")
-    here = at_hand()
+    here = devices()
     if device is not None and device not in here:
         raise UsageError(f"--device {device}: not on this machine, which has {', '.join(here)}{nearest(device, here)}")
     return Bench(str(imported.__version__), (device,) if device else here)

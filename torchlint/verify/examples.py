@@ -25,14 +25,9 @@ from torchlint.verify.verdicts import (
     told_together,
     unable,
 )
-from torchlint.verify.worlds import devices, telling
+from torchlint.verify.worlds import telling
 
 _SHOWN = 5
-
-
-def at_hand() -> tuple[str, ...]:
-    """Return the names of the devices on which worlds can be made here."""
-    return devices()
 
 
 def count(code: str) -> int:

@@ -239,7 +239,7 @@ class Classes:
         known = self.of(node)
         if (found := known.method(word)) is not None:
             return _bound(*found, None)
-        return self._field(known, word, UNKNOWN)
+        return self.field(known, word, UNKNOWN)
 
     def attribute(self, base: Value, word: str) -> Value | None:
         """Return an attribute of an object; None where its classes are not of the project or do not say."""
@@ -302,7 +302,7 @@ class Classes:
             found = join(found, self.set_in(home, method, word))
             self._asking[known.node, word] = found
         for each in known.line():
-            field_value = each.home.classes.field_of(each, word)
+            field_value = each.home.classes.field(each, word)
             if field_value is not None:
                 if not (field_value.must(Kind.NONE) and found.kind):
                     found = join(found, field_value)
@@ -350,11 +350,8 @@ class Classes:
         project.effort.short = True
         return UNKNOWN
 
-    def field_of(self, known: Class, word: str) -> Value | None:
-        """Return what the body of a class of this file says of an attribute; None where it says nothing."""
-        return self._field(known, word, NOTHING)
-
-    def _field(self, known: Class, word: str, otherwise: Value) -> Value | None:
+    def field(self, known: Class, word: str, otherwise: Value = NOTHING) -> Value | None:
+        """Return what the body of a class of this file says of an attribute; ``otherwise``, or None, for nothing."""
         statement = known.fields.get(word)
         if statement is None:
             return otherwise if otherwise.kind else None

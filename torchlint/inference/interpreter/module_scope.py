@@ -21,7 +21,6 @@ from torchlint.inference.program.imports import (
     named,
     spelled,
     star_imports,
-    star_modules,
 )
 from torchlint.syntax.ast_index import AstIndex, children
 from torchlint.syntax.blocks import blocks_of
@@ -292,7 +291,7 @@ class Stars:
 
     def __init__(self, file: File) -> None:
         self._file = file
-        self._modules = file.index.told(star_modules, file.index.tree)
+        self._modules = tuple(map(spelled, file.index.told(star_imports, file.index.tree)))
         self._asking: set[str] = set()
         self._hiding: set[str] = set()
 

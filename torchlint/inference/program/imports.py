@@ -95,11 +95,6 @@ def imported_modules(index: AstIndex) -> Iterator[str]:
         yield from (f"{module}{joint}{alias.name}" for alias in node.names)
 
 
-def star_modules(index: AstIndex, _: ast.Module) -> tuple[str, ...]:
-    """Return the modules that the import statements of a file take everything from."""
-    return tuple(map(spelled, star_imports(index, index.tree)))
-
-
 def star_imports(index: AstIndex, _: ast.Module) -> tuple[ast.ImportFrom, ...]:
     """Return the import statements of a file that take everything from a module."""
     return tuple(node for node in index.nodes(ast.ImportFrom) if node.names[0].name == "*")
