@@ -142,6 +142,7 @@ def _union(parts: list[ast.expr], resolve: Resolve, depth: int) -> Value | None:
 
 
 def _generic(base: ast.expr, inner: ast.expr, resolve: Resolve, depth: int) -> Value | None:
+    """Return the value that ``base[inner]`` describes: a choice, a container, or an array of jaxtyping's."""
     names = resolve(base)
     word = leaf(next(iter(names), "")) or word_of(base)
     parts = elements_of(inner)
@@ -165,6 +166,7 @@ def _is_ellipsis(node: ast.expr) -> bool:
 
 
 def _plain(names: frozenset[str], node: ast.expr) -> Value | None:
+    """Return the value that a class describes, by its full name or else by its last word; None for others."""
     for name in names or frozenset({word_of(node)}):
         word = leaf(name)
         if name in ("torch.Tensor", "torch.cuda.Tensor") or name == "torch.autograd.Variable":

@@ -98,6 +98,7 @@ class Calls(Changes):
         return self._called(callee, given, env)
 
     def _arguments(self, node: ast.Call, env: Env) -> Arguments:
+        """Return what a call is given; what it unpacks stands one by one where its parts are known."""
         positional: list[Value] = []
         spread: list[Value] = []
         for each in node.args:
@@ -130,6 +131,7 @@ class Calls(Changes):
 
     # ------------------------------------------------------------------ functions
     def _called(self, callee: Value, given: Arguments, env: Env) -> Value:
+        """Return the result of calling a value, by what is known of it."""
         if callee.must(Kind.MODULE) or (callee.instance and callee.may(Kind.MODULE)):
             return self._module(callee, given, env)
         if callee.instance == {libraries.PARTIAL} and callee.must(Kind.OTHER):
@@ -150,6 +152,7 @@ class Calls(Changes):
         return self._unknown(given, env, callee)
 
     def _named(self, name: str, callee: Value, given: Arguments, env: Env) -> Value:
+        """Return the result of calling a function or a class by its full name, a library's or the project's."""
         if name == "builtins.super":
             return self._super(given.node, env)
         if name in _GOING_THROUGH and any(each.instance for each in given.positional):
@@ -391,6 +394,7 @@ class Calls(Changes):
 
     # ------------------------------------------------------------------ methods
     def _method_call(self, node: ast.Call, function: ast.Attribute, receiver: Value, callee: Value, env: Env) -> Value:
+        """Return the result of ``receiver.word(...)``, and do to the receiver what the method does to it."""
         given = self._arguments(node, env)
         word = function.attr
         if word == "enter_context" and given.positional:
@@ -400,11 +404,9 @@ class Calls(Changes):
         if word in _REGISTERING:
             self._register(function.value, word, given)
         self.change(function.value, receiver, word, given, env)
-        if (path := path_of(function)) is not None and env.find(path) is not None:
-            return self._called(callee, given, env)
-        if callee.node is not None or callee.must(Kind.MODULE):
-            return self._called(callee, given, env)
-        if callee.names and callee.must(Kind.OTHER):
+        is_held = (path := path_of(function)) is not None and env.find(path) is not None
+        is_known = callee.node is not None or callee.must(Kind.MODULE) or (callee.names and callee.must(Kind.OTHER))
+        if is_held or is_known:
             return self._called(callee, given, env)
         is_object = bool(callee.instance) and callee.must(Kind.OTHER)  # an attribute that holds what can be called
         result = self._called(callee, given, env) if is_object else self.method(receiver, word, given, env)
@@ -450,6 +452,7 @@ class Calls(Changes):
         return self._file.call_method(receiver, word, given, env.mode)
 
     def _of_tensor(self, receiver: Value, word: str, given: Arguments, env: Env) -> Value:
+        """Return the result of a method that tensors have, of a receiver that is a tensor or may be one."""
         if not receiver.is_tensor and receiver.may(Kind.SEQUENCE):
             held = receiver if receiver.member is not None else receiver.having(member=containers.part(receiver))
             if (found := containers.method(held, word, given)) is not None and word not in ("copy", "index"):

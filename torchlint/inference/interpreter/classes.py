@@ -255,6 +255,7 @@ class Classes:
         return found if found.kind else None
 
     def _of_class(self, known: Class, word: str, base: Value) -> Value | None:
+        """Return an attribute of an object of one class; None where the class does not say."""
         if (found := known.method(word)) is not None:
             home, method = found
             return _taken(home, method, home.classes.as_seen_by(method, base))
@@ -280,6 +281,7 @@ class Classes:
         return rounds.settle(lambda: self._collected(known, word))
 
     def _collected(self, known: Class, word: str) -> Value | None:
+        """Collect what an attribute is set to, and keep it unless a budget cut it short."""
         key, rounds = (known.node, word), self._file.project.rounds
         self._asking[key] = NOTHING
         try:
@@ -296,6 +298,7 @@ class Classes:
         return found
 
     def _collect(self, known: Class, word: str) -> Value | None:
+        """Join what the methods and bodies of a class and of those above it set an attribute to; None for nothing."""
         found = UNKNOWN if any(word in each.loose for each in known.line()) else NOTHING
         setting = known.set_by(word)
         for home, method in _walked_for(known, word, setting):

@@ -154,6 +154,7 @@ class Expressions:
         return claimed_like(base, found)
 
     def _attribute_of(self, base: Value, word: str, node: ast.expr) -> Value:
+        """Return ``base.word``, by what is known of the base."""
         if base.names and base.must(Kind.OTHER):
             return UNKNOWN if self.file.are_functions(base) else self._of_names(base, word)
         for key, value in base.keys:
@@ -192,6 +193,7 @@ class Expressions:
         return self.file.followed(of_kind(Kind.OTHER, names=names))
 
     def _of_tensor(self, base: Value, word: str, node: ast.expr) -> Value:
+        """Return an attribute of what is a tensor or may be one."""
         if word == "device" and base.unknown and SETTINGS_WORD.search(last_word_of_name(getattr(node, "value", None))):
             return of_kind(Kind.DEVICE, device=Device.HOST | Device.ACCELERATOR)
         if (found := tensors.attribute(base, word, node)) is not None:

@@ -267,6 +267,7 @@ class File:
         return self.project.rounds.settle(lambda: self._walked(function))
 
     def _walked(self, function: Function) -> Flow:
+        """Walk a function for all calls, the one around it first, and note what the walk found."""
         if (owner := self.owner(function)) is not None and owner not in self.project.running:
             self.general(owner)
         if function in self._flows:
@@ -355,6 +356,7 @@ class File:
         return body
 
     def _entry_mode(self, function: Function, flow: Flow, env: Env, mode: Mode, under: int) -> Mode:
+        """Return the grad mode in which a function's body begins, by its decorators and its class."""
         for node in function.decorator_list[under:]:
             decorator = flow.evaluate(node, env)
             if isinstance(function, ast.AsyncFunctionDef) and grad_mode.switches(decorator):

@@ -230,6 +230,7 @@ def _words(statement: ast.stmt) -> Iterator[str]:
 
 
 def _changes(statement: ast.stmt) -> Iterator[str]:
+    """Yield the names that a statement may write into, or hand to what may."""
     for call in _calls(statement):
         if (name := changed_in_place(call)) is not None:
             yield name.id

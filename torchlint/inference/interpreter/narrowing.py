@@ -138,6 +138,7 @@ class Guard:
             env.refine(path, (known or self.evaluate(subject, env)).having(**facts))
 
     def _drop(self, subject: ast.expr, kind: Kind, env: Env) -> None:
+        """Take a kind away from what an expression may be: a test says that it is none of it."""
         value = self.evaluate(subject, env)
         left = value.kind & ~kind
         placed = left and value.must(kind | Kind.MODULE | Kind.DEVICE | Kind.STRING | Kind.NONE)
@@ -153,6 +154,7 @@ class Guard:
             self._refine(subject, env, value, kind=left, claimed=claimed, **none)
 
     def _keep(self, subject: ast.expr, kind: Kind, env: Env) -> None:
+        """Leave nothing but some kinds of what an expression may be: a test says that it is one of them."""
         value = self.evaluate(subject, env)
         kept, claimed = _kept(value, kind)
         grad = value.grad or Grad.DETACHED | Grad.UNKNOWN
@@ -166,6 +168,7 @@ class Guard:
 
     # ------------------------------------------------------------------ forms of tests
     def _flag(self, subject: ast.expr, word: str, holds: bool, env: Env) -> None:
+        """Narrow by an attribute of a tensor that is true or false: ``x.requires_grad``, ``x.is_cuda``."""
         if word == "requires_grad":
             value = self.evaluate(subject, env)
             if holds:
@@ -186,6 +189,7 @@ class Guard:
             env.without_cuda = value is not None and value.tells_cuda and self.text.knows_cuda_alone
 
     def _call(self, test: ast.Call, holds: bool, env: Env) -> None:
+        """Narrow by a call that tests something: ``isinstance``, ``hasattr``, ``torch.is_tensor``."""
         self._availability(test, holds, env)
         names = self.evaluate(test.func, env).names
         if "builtins.isinstance" in names and len(test.args) == 2:
@@ -200,8 +204,6 @@ class Guard:
                 self._kind(
                     test.args[0], Kind.TENSOR | (Kind.MODULE if word in ("cpu", "cuda") else Kind(0)), holds, env
                 )
-        elif isinstance(test.func, ast.Attribute) and test.func.attr in ("is_floating_point", "is_contiguous"):
-            return
 
     def is_instance(self, subject: ast.expr, wanted: ast.expr, holds: bool, env: Env) -> None:
         """Refine by ``isinstance(subject, wanted)``."""
@@ -239,6 +241,7 @@ class Guard:
             self._drop(subject, kind, env)
 
     def _compare(self, left: ast.expr, operator: ast.cmpop, right: ast.expr, holds: bool, env: Env) -> None:
+        """Narrow by a comparison: with ``None``, with a class, with a dtype or with a device."""
         if isinstance(operator, ast.NotEq | ast.IsNot):
             operator, holds = ast.Eq(), not holds
         elif isinstance(operator, ast.Is):
@@ -310,9 +313,7 @@ def _asked_for_device(node: ast.expr) -> ast.expr | None:
     match node:
         case ast.Attribute(value=subject, attr="device"):
             return subject
-        case ast.Attribute(value=inner, attr="type"):
-            return _asked_for_device(inner)
-        case ast.Call(func=ast.Name(id="str"), args=[inner]):
+        case ast.Attribute(value=inner, attr="type") | ast.Call(func=ast.Name(id="str"), args=[inner]):
             return _asked_for_device(inner)
     return None
 

@@ -277,6 +277,7 @@ class Callers:
 
     # ------------------------------------------------------------------ who calls
     def _look(self, function: Function) -> Called | None:
+        """Collect all calls of a private function; None where one may not be seen, or unpacks what it is given."""
         if function.name.startswith("__") or function.args.vararg or not self._is_private(function):
             return None
         index = self._file.index

@@ -259,6 +259,7 @@ class Project:
             self._following.discard(name)
 
     def _found(self, name: str) -> Value | None:
+        """Return what a full name of the project stands for: what a module exports, or a module of that name."""
         above, _, word = name.rpartition(".")
         base = self._bases.get(above)
         if base is None:
@@ -289,6 +290,7 @@ class Project:
         return self._by_base[base]
 
     def _read(self, path: str) -> File | None:
+        """Read and parse a file of the project, and note that results rest on it; None where that fails."""
         from torchlint.inference.interpreter.file_scope import File
 
         assert self.place is not None

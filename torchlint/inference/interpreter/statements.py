@@ -154,15 +154,15 @@ class Flow(Expressions):
                 self._assign_part(target, value, env)
 
     def _assign_attribute(self, target: ast.Attribute, value: Value, env: Env) -> None:
+        """Set an attribute; ``data``, ``grad`` and ``requires_grad`` of a tensor have meanings of their own."""
         base = self.evaluate(target.value, env)
         root = path_of(target.value)
         if target.attr == "requires_grad" and base.may(Kind.TENSOR):
             self.freezing.flag(target, base, value, env)
             return
         if target.attr == "data" and root is not None and base.may(Kind.TENSOR) and value.may(Kind.TENSOR):
-            env.refine(
-                root, base.having(device=base.device | value.device, why_device=value.why_device or base.why_device)
-            )
+            why = value.why_device or base.why_device
+            env.refine(root, base.having(device=base.device | value.device, why_device=why))
         path = path_of(target)
         if path is None:
             return
@@ -175,6 +175,7 @@ class Flow(Expressions):
         self.changes[path] = join(self.changes.get(path, NOTHING), value)
 
     def _assign_part(self, target: ast.Subscript, value: Value, env: Env) -> None:
+        """Set a member, ``rows[i] = v``: of a container, of a tensor or of a module that holds others."""
         base = self.evaluate(target.value, env)
         index = self.evaluate(target.slice, env)
         path = path_of(target)
@@ -427,9 +428,8 @@ class Flow(Expressions):
         env.dead = True
 
     def fail(self, node: ast.Raise, env: Env) -> None:
-        for each in (node.exc, node.cause):
-            if each is not None:
-                self.evaluate(each, env)
+        for each in filter(None, (node.exc, node.cause)):
+            self.evaluate(each, env)
         env.dead = True
 
     def expression(self, node: ast.Expr, env: Env) -> None:

@@ -209,6 +209,7 @@ class Summaries:
         return {word: told_anew(value, told) for word, value in found.attributes.items()}
 
     def _summary(self, call: _Call) -> _Summary:
+        """Return what is known of a call: found before, walked now, or guessed where it is being walked."""
         key, project = call.key(), self._file.project
         if key in self._under_way:
             return _Summary.out_of(project.rounds.guess(key, _Summary(NOTHING).as_value()))
@@ -293,6 +294,7 @@ class Summaries:
         return self._modes[function, mode]
 
     def _walked(self, key: tuple[object, ...], call: _Call) -> _Summary:
+        """Walk a function for a call, its decorators included, and keep what was found for as long as it holds."""
         project = self._file.project
         self._under_way.add(key)
         try:
@@ -338,6 +340,7 @@ class Summaries:
             return _Summary(result, *changes, attributes, _asked(function, flow))
 
     def _returned(self, function: Function, flow: Flow, mode: Mode) -> Value:
+        """Return what a walked function gives: by its returns where they tell it, else by its annotation."""
         file = self._file
         if flow.yielded:
             return of_kind(Kind.SEQUENCE, member=join_all(flow.yielded))

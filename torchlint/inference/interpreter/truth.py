@@ -104,6 +104,7 @@ class Truth:
 
     # ------------------------------------------------------------------ forms of tests
     def _compared(self, left: ast.expr, asked: ast.cmpop, right: ast.expr, env: Env) -> bool | None:
+        """Return whether a comparison holds; None where that is not known."""
         if isinstance(asked, ast.Is | ast.IsNot | ast.Eq | ast.NotEq):
             same = self._same(left, right, isinstance(asked, ast.Is | ast.IsNot), env)
             if same is not None:
@@ -173,6 +174,7 @@ class Truth:
         return None
 
     def _call(self, test: ast.Call, env: Env) -> bool | None:
+        """Return whether a call that tests something holds; None where that is not known, and for other calls."""
         names = self.values[test.func].names if test.func in self.values else frozenset()
         if names == {"builtins.isinstance"} and len(test.args) == 2:
             return self._is_instance(self._bound(test.args[0], env), test.args[1])

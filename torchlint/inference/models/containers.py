@@ -57,6 +57,7 @@ def part(value: Value) -> Value:
 
 
 def _part(value: Value) -> Value:
+    """Return an element of a value: a member, a row of a tensor or of an array, a letter of a text."""
     if not value.kind:
         return value
     if value.must(Kind.MODULE) and (value.items or value.member is not None):

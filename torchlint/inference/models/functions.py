@@ -198,6 +198,7 @@ def _padded(_: Call) -> Value:
 
 
 def _gradients(call: Call) -> Value:
+    """Return the gradients of ``torch.autograd.grad``: where its inputs are, with a graph only if it is asked for."""
     keeps = call.given.find(4, "create_graph")
     inputs = call.given.find(1, "inputs") or UNKNOWN
     place = inputs if inputs.is_tensor else inputs.element()  # a gradient is where that is which it belongs to

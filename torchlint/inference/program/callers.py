@@ -353,6 +353,7 @@ class _Around:
         return found.uses[key]
 
     def _of(self, node: ast.AST) -> _Surroundings:
+        """Return what stands around a node, from the nearest node above of which that is known."""
         known, parents = self._known, self._index.parents
         below = [node]
         while below[-1] not in known:
@@ -383,6 +384,7 @@ class _Around:
         return self._inner[above]
 
     def _inside(self, below: ast.AST, above: ast.AST, outer: _Surroundings) -> _Surroundings:
+        """Return what stands around all that is in one part of a node: its block, its arguments, its body."""
         signal = self._signal
         match above:
             case ast.With(body=body, items=items) | ast.AsyncWith(body=body, items=items) if below in body:

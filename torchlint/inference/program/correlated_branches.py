@@ -248,9 +248,7 @@ _HOST = " on the host: "
 def _place(node: ast.expr) -> str | None:
     """Return the path of the place that is compared: ``device`` in ``device``, ``device.type`` and ``str(device)``."""
     match node:
-        case ast.Attribute(value=inner, attr="type"):
-            return path_of(inner)
-        case ast.Call(func=ast.Name(id="str"), args=[inner]):
+        case ast.Attribute(value=inner, attr="type") | ast.Call(func=ast.Name(id="str"), args=[inner]):
             return path_of(inner)
     return path_of(node)
 

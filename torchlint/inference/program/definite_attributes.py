@@ -72,6 +72,7 @@ class _Ways:
         return known
 
     def _behind(self, statement: ast.stmt, known: frozenset[str]) -> frozenset[str] | None:
+        """Return what is set behind a statement; None where nothing is run behind it."""
         match statement:
             case ast.Return():
                 self.returned.append(known)

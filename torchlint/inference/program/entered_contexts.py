@@ -121,6 +121,7 @@ class Contexts:
         return _every(self._of_binding(each, seen) for each in found)
 
     def _of_binding(self, binding: _Binding, seen: frozenset[str]) -> Entered:
+        """Return whether a device may be entered by what a binding gives a name."""
         match binding.node:
             case ast.arg(annotation=annotation):
                 return self._of_annotation(annotation)
@@ -216,6 +217,7 @@ class Contexts:
 
     # ------------------------------------------------------------------ annotations and containers
     def _of_annotation(self, node: ast.expr | None) -> Entered:
+        """Return whether a device may be entered by what an annotation describes."""
         match node:
             case ast.Constant(value=None):
                 return _NO_DEVICE

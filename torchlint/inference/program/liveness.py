@@ -50,6 +50,7 @@ class _Reading:
         return known
 
     def _statement(self, node: ast.stmt, sure: frozenset[str]) -> frozenset[str] | None:
+        """Return what is surely bound behind a statement, None where nothing is run there; note what it reads."""
         match node:
             case ast.If():
                 self.read(node.test, sure)

@@ -51,6 +51,7 @@ class TextDefinitions:
         self._functions_and_classes()
 
     def _functions_and_classes(self) -> None:
+        """Note the functions and classes of the text, their parameters, and other names that are given to them."""
         index = self.index
         for function in index.functions:
             self._functions[function.name].append(function)

@@ -117,6 +117,7 @@ class NoneFlow(TextDefinitions):
             self._give((ATTRIBUTE, place[1]), self._nodes(place))
 
     def _give_target(self, target: ast.expr, flow: Sources, value: ast.expr | None = None) -> None:
+        """Let what is bound flow into each place of a target: ``a, self.b = value``."""
         match target:
             case ast.Name(id=word):
                 self._give(self._place(target, word), flow)
@@ -163,6 +164,7 @@ class NoneFlow(TextDefinitions):
         return None
 
     def _statement(self, node: ast.AST) -> None:
+        """Note what a node binds, returns or yields."""
         match node:
             case ast.Assign(targets=targets, value=value):
                 flow = self.sources(value)
@@ -214,6 +216,7 @@ class NoneFlow(TextDefinitions):
                 self._give_parameters(function, [Handed(None, Sources(frozenset({NONE})))])
 
     def _note_call(self, call: ast.Call) -> None:
+        """Note what a call hands to the functions that it may run, and to what it puts it into."""
         word = last_word(call.func)
         given = list(self._arguments(call))
         everything = joined(each.sources for each in given)
@@ -250,6 +253,7 @@ class NoneFlow(TextDefinitions):
             yield Handed(keyword.arg, sources if keyword.arg else sources.element)
 
     def _give_parameters(self, function: Function | ast.Lambda, given: list[Handed]) -> None:
+        """Let what a call hands over flow into the parameters of a function."""
         positional = self._positional(function)
         arguments = function.args
         known = {*positional, *(each.arg for each in arguments.kwonlyargs)}
@@ -320,6 +324,7 @@ class NoneFlow(TextDefinitions):
         return self._found[node]
 
     def _sources(self, node: ast.expr) -> Sources:
+        """Return where the value of an expression may come from."""
         match node:
             case ast.Constant(value=None):
                 return Sources(frozenset({NONE}))
@@ -403,6 +408,7 @@ class NoneFlow(TextDefinitions):
         return joined(found)
 
     def _call(self, call: ast.Call) -> Sources:
+        """Return where the result of a call may come from."""
         word = last_word(call.func)
         if leaves_weights_out(call):
             return _SOME_NONE

@@ -173,6 +173,10 @@ class _Reading:
             self._depth -= 1
 
     def _read(self, node: ast.expr) -> Any:
+        """Return what an expression is under the release of torch that is asked about.
+
+        :raises _UnknownError: where that is not known.
+        """
         match node:
             case ast.Constant(value=value):
                 return value

@@ -171,6 +171,7 @@ def _outward(node: cst.CSTNode, context: FileContext) -> cst.CSTNode | None:
 
 
 def _beside(node: cst.CSTNode, context: FileContext) -> Iterator[cst.BaseExpression]:
+    """Yield what an expression is reckoned or compared with, assigned to or from, or handed to the method of."""
     above = context.parent(node)
     match above:
         case cst.BinaryOperation(left=left, right=right):

@@ -139,6 +139,7 @@ def _is_target(node: cst.CSTNode, context: FileContext) -> bool:
 
 
 def _form(node: cst.Attribute, context: FileContext) -> DataUse | None:
+    """Return the use of a ``.data`` that is only asked for its shape, its dtype or its length; None for others."""
     if called := method_call(node, context):
         call, word = called
         if word in FORM_METHODS or (word == "type" and not call.args):
@@ -187,6 +188,7 @@ def _is_augmented(node: cst.CSTNode, context: FileContext) -> bool:
 
 
 def _by_a_function(node: cst.CSTNode, context: FileContext) -> DataUse | None:
+    """Return the use of a ``.data`` that a function writes into, by ``out=`` or as one of ``nn.init``; else None."""
     argument = context.parent(node)
     if isinstance(argument, cst.Element) and isinstance(among := context.parent(argument), cst.Tuple):
         argument = context.parent(among)

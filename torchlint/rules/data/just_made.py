@@ -79,6 +79,7 @@ def _statement_run_once(name: ast.Name, context: FileContext) -> ast.stmt | None
 
 
 def _made_above(word: str, statement: ast.stmt, context: FileContext) -> ast.Call | None:
+    """Return the call whose result a name is at a statement, if nothing in between may use or change that."""
     here: ast.stmt | None = statement
     between: list[ast.AST] = [statement]
     held = _held(word, context)

@@ -203,6 +203,7 @@ class _Reader:
         return isinstance(outer, ast.Subscript) and is_indexed(outer.value, self._context)
 
     def _argument(self, node: ast.expr, call: ast.Call) -> bool:
+        """Whether a call only reads one of its arguments."""
         own = called_function(call.func, self._context)
         if own is not None:
             return self._parameter(node, call, own)
@@ -235,6 +236,7 @@ class _Reader:
         return len(given) == 1 and self._name(given[0], function.body[0])
 
     def _torch_or_numpy(self, name: str, node: ast.expr, call: ast.Call) -> bool:
+        """Whether a function of a library, by its full name, only reads an argument."""
         if name == _SAVING:
             return True
         if name in _VIEWS_OF_NUMPY:

@@ -375,6 +375,7 @@ def _handed(function: Function, context: FileContext) -> dict[str, list[ast.expr
 
 
 def _call_begins(call: ast.Call, context: FileContext, says: _Says, depth: int) -> str | None:
+    """Return why the result of a call may be elsewhere: by the module, the arguments or the receiver."""
     function = context.value(call.func)
     if function.must(Kind.MODULE):
         if isinstance(call.func, ast.Attribute | ast.Subscript) and _is_of_a_module(call.func, context):

@@ -75,6 +75,7 @@ def has_dimensions(node: ast.expr, context: FileContext) -> bool:
 
 
 def _has(node: ast.expr, context: FileContext, depth: int) -> bool:
+    """Whether an expression is an array that has a dimension, its parts followed so deep."""
     if depth == 0:
         return False
     match node:
@@ -149,6 +150,7 @@ def _of_call(node: ast.Call, context: FileContext, depth: int) -> bool:
 
 
 def _of_function(name: str, node: ast.Call, context: FileContext, depth: int) -> bool:
+    """Whether a function of NumPy's gives an array that has a dimension for what it is given."""
     words = {each.arg: each.value for each in node.keywords}
     if None in words or "out" in words or any(isinstance(each, ast.Starred) for each in node.args):
         return False

@@ -86,6 +86,7 @@ def _agreed(nodes: list[ast.expr], context: FileContext, depth: int) -> str | No
 
 
 def _of_call(call: ast.Call, context: FileContext, depth: int) -> str | None:
+    """Return what the array that a call gives holds, as :func:`_held` does."""
     names = names_of(call.func, context)
     words = {each.arg: each.value for each in call.keywords}
     if names:

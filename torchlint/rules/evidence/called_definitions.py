@@ -229,6 +229,7 @@ class Definitions:
         return found
 
     def _classes(self, node: ast.expr, frame: Frame) -> list[ast.ClassDef | frozenset[str]] | None:
+        """Return the classes that a called expression may be, as :meth:`classes` does."""
         names = self.context.names(node)
         if names_layer(names):
             return [names]

@@ -227,6 +227,7 @@ class _Detached:
         return is_read(use, self._context)
 
     def _may_run_before(self, use: ast.Name, name: ast.Name) -> bool:
+        """Whether a use of a name may be run before what a name at another place is a part of."""
         context = self._context
         around = list(context.ancestors(name))
         whole: ast.expr = name

@@ -154,6 +154,7 @@ class Judge:
         return self._are_new_parts(node, frame)
 
     def _are_new_parts(self, node: ast.expr, frame: Frame) -> bool:
+        """Whether all that an operator, a choice or a display puts together was made here."""
         match node:
             case ast.BinOp(left=left, right=right):
                 with self.asking(is_shared=False):  # the result has a memory of its own
@@ -215,6 +216,7 @@ class Judge:
         return self.is_new(node, frame) and not plain
 
     def _is_new_name(self, node: ast.Name, frame: Frame) -> bool:
+        """Whether all that a name may stand for was made here."""
         if node.id in frame.trusted:
             self._has_any_class = True
             return True
@@ -283,6 +285,7 @@ class Judge:
 
     # ------------------------------------------------------------------ calls
     def _is_new_call(self, node: ast.Call, frame: Frame) -> bool:
+        """Whether the result of a call was made here: by torch, by a class or a function of the file."""
         names = self.context.names(node.func)
         kept = self._kept_arguments(names, node) if names else None
         if kept is not None:

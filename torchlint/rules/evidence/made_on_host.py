@@ -28,6 +28,7 @@ def is_made_on_host(node: ast.expr, context: FileContext) -> bool:
 
 
 def _holds(node: ast.expr, context: FileContext, depth: int) -> bool:
+    """Whether an expression is surely on the host, its parts followed so deep."""
     if depth == 0:
         return False
     match node:
@@ -48,6 +49,7 @@ def _holds(node: ast.expr, context: FileContext, depth: int) -> bool:
 
 
 def _is_computed_there(call: ast.Call, context: FileContext, depth: int) -> bool:
+    """Whether a call computes on the host: it makes its result there, or is given nothing from elsewhere."""
     given = arguments_of(call)
     if any(each.arg in (None, "device", "out") for each in call.keywords):
         return False

@@ -33,6 +33,7 @@ def place_of_result(node: ast.expr, context: FileContext) -> Place | None:
 
 
 def _result(node: ast.expr, context: FileContext, depth: int) -> Place | None:
+    """Return where an expression is that is made of the result of a network; None where that is not known."""
     value = context.value(node)
     is_container = isinstance(node, (ast.Name, *_COMPREHENSIONS)) and not value.may(Kind.TENSOR)
     if depth == 0 or not (is_container or (value.may(Kind.TENSOR) and value.may_be_on_accelerator)):

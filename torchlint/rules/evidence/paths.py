@@ -37,6 +37,7 @@ class _Builder:
     def _next(
         self, node: ast.stmt, after: list[ast.stmt], stop: list[ast.stmt], again: list[ast.stmt]
     ) -> list[ast.stmt]:
+        """Return what may run next once a statement has begun: what its blocks begin with, or what follows it."""
         match node:
             case ast.Return() | ast.Raise():
                 return []

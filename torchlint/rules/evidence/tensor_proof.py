@@ -165,6 +165,7 @@ class _Proof:
         return bool(known.kind) and known.must(Kind.TENSOR | Kind.NONE)
 
     def _is_made(self, node: ast.expr, depth: int, is_held: bool) -> bool:
+        """Whether an expression is a tensor by how it is written, or holds nothing else ``depth`` members deep."""
         match node:
             case ast.Constant(value=None):
                 return True
@@ -219,6 +220,7 @@ class _Proof:
         )
 
     def _call(self, node: ast.Call, depth: int) -> bool:
+        """Whether a call gives a tensor, or what holds nothing else ``depth`` members deep."""
         names = functions_of(node.func, self._context)
         if names == {"builtins.next"} and len(node.args) == 1:
             return self.holds(node.args[0], depth + 1)
