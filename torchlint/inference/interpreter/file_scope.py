@@ -17,7 +17,8 @@ from torchlint.inference.interpreter.default_device import may_be_changed
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.filled_attributes import set_in
 from torchlint.inference.interpreter.module_scope import Stars, TopLevel
-from torchlint.inference.interpreter.parameters import Binding, Callers
+from torchlint.inference.interpreter.parameters import Binding
+from torchlint.inference.interpreter.private_calls import Callers
 from torchlint.inference.interpreter.project import MARK, Effort, Project
 from torchlint.inference.interpreter.statements import Flow
 from torchlint.inference.interpreter.summaries import Summaries, place_of
