@@ -8,15 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from torchlint.cache.file_state import Answers, FileState, digest
-from torchlint.cache.serialize import (
-    Entry,
-    File,
-    Misread,
-    dump_entries,
-    dump_result,
-    load_entries,
-    load_result,
-)
+from torchlint.cache.serialize import Entry, File, Misread, dump_entries, dump_result, load_entries, load_result
 from torchlint.cache.store import Store
 from torchlint.cache.version_key import version_key
 from torchlint.config import Config

@@ -25,11 +25,7 @@ from torchlint.inference.interpreter.summaries import Summaries, place_of
 from torchlint.inference.lattice import NOTHING, UNKNOWN, Kind, Mode, Value, annotated, join, join_all, of_kind
 from torchlint.inference.models import grad_mode
 from torchlint.inference.models.call_arguments import Arguments
-from torchlint.inference.models.devices import (
-    last_word_of_name,
-    names_other_accelerators,
-    says_accelerator,
-)
+from torchlint.inference.models.devices import last_word_of_name, names_other_accelerators, says_accelerator
 from torchlint.inference.program.bindings import binds_by_text, imported_only, lines_of, setting_inside
 from torchlint.inference.program.correlated_branches import Assumed, named_tests
 from torchlint.inference.program.frameworks import imports_torch

@@ -104,14 +104,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     moves = kind.device == "cpu" and facts.device & Device.ACCELERATOR
     severity = Severity.WARNING if moves else Severity.LEGACY
     why = (_why(wanted.value, node.func.value, context),)
-    yield Draft(
-        node.func.attr,
-        _message(kind),
-        Confidence.CERTAIN,
-        why,
-        fix,
-        severity,
-    )
+    yield Draft(node.func.attr, _message(kind), Confidence.CERTAIN, why, fix, severity)
 
 
 def _wanted(node: cst.Call) -> cst.Arg | None:

@@ -114,12 +114,7 @@ RULE = Rule(
     "TNS204",
     "data-as-scalar",
     Triggers(attributes=("data",)),
-    assumes=(
-        "is-torch-tensor",
-        "has-no-dimensions",
-        "is-real",
-        "error-not-expected",
-    ),
+    assumes=("is-torch-tensor", "has-no-dimensions", "is-real", "error-not-expected"),
     severity=Severity.LEGACY,
     visit={cst.Attribute: check},
 )

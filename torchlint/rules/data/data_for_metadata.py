@@ -90,9 +90,6 @@ RULE = Rule(
     "TNS205",
     "data-for-metadata",
     Triggers(attributes=("data",)),
-    assumes=(
-        "is-torch-tensor",
-        "not-traced",
-    ),
+    assumes=("is-torch-tensor", "not-traced"),
     visit={cst.Attribute: check},
 )

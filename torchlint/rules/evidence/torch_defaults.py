@@ -10,14 +10,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import DEFAULT_DEVICE, DEFAULT_DTYPE, NOT_TRACED, Decision
-from torchlint.rules.api import (
-    DEVICE,
-    DTYPE,
-    TENSOR_TYPE,
-    FileContext,
-    records_traces,
-    traces_or_scripts,
-)
+from torchlint.rules.api import DEVICE, DTYPE, TENSOR_TYPE, FileContext, records_traces, traces_or_scripts
 
 _SETTERS = ("set_default_device", "set_default_tensor_type")
 

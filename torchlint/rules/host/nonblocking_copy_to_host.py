@@ -256,10 +256,7 @@ RULE = Rule(
     "TNS108",
     "nonblocking-copy-to-host",
     Triggers(names=("non_blocking",)),
-    assumes=(
-        "copy-may-wait",
-        "no-own-method",
-    ),
+    assumes=("copy-may-wait", "no-own-method"),
     severity=Severity.WARNING,
     visit={cst.Call: check},
 )

@@ -329,9 +329,6 @@ RULE = Rule(
     "TNS403",
     "variable-type-check",
     Triggers(names=("Variable",)),
-    assumes=(
-        "annotation-not-read",
-        "author-meant-this",
-    ),
+    assumes=("annotation-not-read", "author-meant-this"),
     visit={cst.Name: check_name, cst.Attribute: check_name, cst.Comparison: check_comparison},
 )

@@ -128,13 +128,7 @@ from torchlint.rules.evidence.shown_code import brief, brief_or
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.tensor_subclasses import of_no_subclass
 from torchlint.rules.evidence.torch_defaults import detach_not_traced
-from torchlint.rules.evidence.variable_calls import (
-    VariableCall,
-    is_literal,
-    last_name,
-    names_variable,
-    variable_call,
-)
+from torchlint.rules.evidence.variable_calls import VariableCall, is_literal, last_name, names_variable, variable_call
 from torchlint.rules.variable.none_values import is_not_none
 from torchlint.rules.variable.unwrapping import removal, unwrap
 
