@@ -293,10 +293,12 @@ class Definitions:
 def definition(name: ast.Name, context: FileContext) -> Function | ast.ClassDef | None:
     """Return the function or class that a name stands for: the only thing that its scope binds it to."""
     innermost = context.nearest(name, *FUNCTIONS, ast.Lambda, ast.ClassDef)
+    is_in_body = isinstance(innermost, ast.ClassDef) and name.lineno >= innermost.body[0].lineno
     for scope in context.ancestors(name):
         if isinstance(scope, ast.Lambda) and name.id in parameters(scope):
             return None
-        is_seen = scope is innermost or not isinstance(scope, ast.ClassDef)  # functions do not see a class's names
+        # functions do not see the names of a class around them, nor do its bases and decorators
+        is_seen = (scope is innermost and is_in_body) or not isinstance(scope, ast.ClassDef)
         if not is_seen or not isinstance(scope, (*FUNCTIONS, ast.ClassDef, ast.Module)):
             continue
         bound = _bound_in(scope, context)
