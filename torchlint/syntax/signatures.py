@@ -97,18 +97,24 @@ def written_receiver(call: ast.AST, bound: bool) -> ast.expr | None:
 def written_arguments(call: ast.AST, function: Function, word: str, bound: bool, is_object: bool) -> list[ast.expr]:
     """Return what a call writes for a parameter: several expressions for ``*args``, one or none for others.
 
-    ``is_object`` says that the parameter is the object whose method is called.
+    ``is_object`` says that the parameter is the object whose method is called. Beside ``*given`` only that is told.
     """
-    one = written_receiver(call, bound) if is_object else written_argument(call, function, word, bound)
+    others = None if has_stars(call) else written_argument(call, function, word, bound)
+    one = written_receiver(call, bound) if is_object else others
     rest = function.args.vararg
     if one is not None or not isinstance(call, ast.Call) or rest is None or rest.arg != word:
         return [one] if one is not None else []
     return call.args[len(positional_parameters(function)) - bound :]
 
 
+def has_stars(call: ast.AST) -> bool:
+    """Whether a node is a call that hands over what stands in a sequence: ``f(*given)``."""
+    return isinstance(call, ast.Call) and any(isinstance(each, ast.Starred) for each in call.args)
+
+
 def unpacks(call: ast.Call) -> bool:
     """Whether a call hands over what stands in a sequence or a dictionary: ``f(*given)``, ``f(**given)``."""
-    return any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords)
+    return has_stars(call) or any(each.arg is None for each in call.keywords)
 
 
 def defaults_of(function: Function | ast.Lambda) -> dict[ast.arg, ast.expr]:

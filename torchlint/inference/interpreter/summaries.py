@@ -47,6 +47,7 @@ from torchlint.inference.program.grad_requests import changes_requires_grad
 from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function
 from torchlint.syntax.signatures import (
     arguments_of,
+    has_stars,
     parameters,
     positional_parameters,
     written_argument,
@@ -150,7 +151,7 @@ class Summaries:
             for word, value in found.attributes.items():
                 setting = self._setting(function, word)
                 given.attributes.append((target, word, through(value, given.node, told, "sets it"), setting))
-        for path, value in found.changes:
+        for path, value in found.changes if not has_stars(given.node) else ():
             word, _, attribute = path.partition(".")
             target = written_argument(given.node, function, word, receiver is not None)
             if target is not None and attribute:
