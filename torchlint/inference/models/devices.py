@@ -6,6 +6,7 @@ import ast
 import re
 
 from torchlint.inference.lattice import Device, Kind, Reason, Value, of_kind
+from torchlint.syntax.signatures import arguments_of
 
 _OF_CUDA = ("cuda", "hip")
 _OTHERS = ("mps", "xpu", "xla", "npu", "hpu", "privateuseone", "ipu", "vulkan", "mtia", "mlu", "musa")
@@ -119,8 +120,16 @@ def place_of(device: Value, node: ast.AST) -> tuple[Device, Reason | None]:
         if place & Device.UNKNOWN:
             return place, device.why_device
         return place, None
-    why = Reason("{code} may put it on an accelerator", node, weak=True, unknown_device=True)
+    named = _is_named_as_host(node)
+    why = Reason("{code} may put it on an accelerator", node, weak=True, named=named, unknown_device=True)
     return Device.HOST | Device.ACCELERATOR, why
+
+
+def _is_named_as_host(node: ast.AST) -> bool:
+    """Whether one of a call's arguments bears the host's name: ``x.to(backend.cpu())``, ``device=self.cpu``."""
+    if not isinstance(node, ast.Call):
+        return False
+    return any(place_named(last_word_of_name(each)) == Device.HOST for each in arguments_of(node))
 
 
 def device_value(argument: Value | None, node: ast.AST) -> Value:
