@@ -127,8 +127,10 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     evidence = tensor_evidence(node, context)
     if evidence is None:
         return
-    message = "`.data` hides later writes from autograd, so gradients may be silently wrong: use `.detach()`"
     fix = _fix(node, evidence, context)
+    only_drops = fix is not None and not any(each.text for each in fix.edits)
+    remedy = "drop it" if only_drops else "use `.detach()`"
+    message = f"`.data` hides later writes from autograd, so gradients may be silently wrong: {remedy}"
     severity = _severity(node, context)
     repeats = _rebound(node, context) if severity is Severity.LEGACY else None
     yield Draft(node.attr, message, evidence.confidence, (evidence.why,), fix, severity, repeats)
