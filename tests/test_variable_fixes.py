@@ -153,3 +153,35 @@ def test_two_statements_swap_copy_and_detach() -> None:
             return x
         """
     assert fixed(before, "TNS104") == dedent(after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("Variable(x, volatile=True) if volatile else Variable(x)", "x.detach()"),
+        ("Variable(x) if train else Variable(x, volatile=True)", "x.detach()"),
+        ("(Variable(x, True) if train else Variable(x, True, True))", "(x.detach().requires_grad_(True))"),
+        ("Variable(x, volatile=True) if volatile else Variable(x, volatile=False)", "x.detach()"),
+        ("Variable(x.cuda(), volatile=True) if f else Variable(x)", "x.cuda().detach() if f else x.detach()"),
+        ("Variable(x, volatile=True) if asked() else Variable(x)", "x.detach() if asked() else x.detach()"),
+        ("(Variable(x) if f  # why\n    else Variable(x, volatile=True))", "(x.detach() if f  # why\n    else x.detach())"),
+    ],
+)
+def test_a_test_that_chooses_nothing_but_volatile_goes_with_it(before: str, after: str) -> None:
+    frame = "from torch.autograd import Variable\n\n\ndef wrapped(x, volatile, train, f, asked):\n    return {}\n"
+    assert fixed(frame.format(before), "TNS4", unsafe=True).endswith(f"    return {after}\n")
+
+
+@pytest.mark.parametrize(("mask", "is_left"), [("True", False), ("torch.ones(2)", True)])
+def test_a_safe_fix_leaves_a_test_that_may_raise(mask: str, is_left: bool) -> None:
+    code = f"""\
+        import torch
+        from torch.autograd import Variable
+
+
+        def trained(x, optimizer):
+            flag = {mask}
+            optimizer.step()
+            return Variable(x, volatile=True) if flag else Variable(x)
+        """
+    assert ("if flag else" in fixed(code, "TNS4")) is is_left

@@ -72,6 +72,8 @@ the function returns no longer has a graph. Elsewhere the forward pass is out of
 and is unsafe because with it goes the only sign that this code is for evaluation. No fix where the evaluation of the
 argument may do something: `volatile=flags.pop()`.
 
+Where `volatile` alone sets the arms of `Variable(x, volatile=True) if test else Variable(x)` apart, the test goes, too.
+
 ## References
 
 * [PyTorch 0.4.0 migration guide: volatile](https://pytorch.org/blog/pytorch-0_4_0-migration-guide/)
@@ -88,7 +90,7 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NO_GRAPH_NEEDED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import FUNCTIONS, Draft, FileContext, Mode, Rule, Triggers
+from torchlint.rules.api import FUNCTIONS, Draft, FileContext, Kind, Mode, Rule, Triggers
 from torchlint.rules.evidence.expected_errors import warning_not_expected
 from torchlint.rules.evidence.finding_reasons import import_step, tensor_step
 from torchlint.rules.evidence.kept_meaning import callable_is_kept
@@ -133,35 +135,78 @@ _ASKED = "`volatile` asked for an evaluation without a graph"
 
 
 def _judged(wrapper: VariableCall, volatile: cst.Arg, context: FileContext) -> tuple[str, Fix | None]:
-    dropped = without(volatile, wrapper.call, context) if does_nothing(volatile.value) else None
-    plain, title = ((dropped,) if dropped else ()), "Drop `volatile`"
     if is_literal(volatile, "False") or context.mode(wrapper.call) == Mode.OFF:
-        return "drop it", _fix(title, plain, AUTHOR_MEANT_THIS.proven(_IDLE))
+        return "drop it", _dropping(wrapper, volatile, AUTHOR_MEANT_THIS.proven(_IDLE), context)
     function = next((each for each in context.ancestors(wrapper.call) if isinstance(each, cst.FunctionDef)), None)
     calls = _methods_called(function or wrapper.call, context)
     if calls & _TRAINS:
-        return "drop it, and put evaluation under `torch.no_grad()`", _fix(
-            title, plain, AUTHOR_MEANT_THIS.proven("the code trains")
-        )
-    asked = AUTHOR_MEANT_THIS.open(doubt=_ASKED, is_likely=True)
+        trains = AUTHOR_MEANT_THIS.proven("the code trains")
+        return "drop it, and put evaluation under `torch.no_grad()`", _dropping(wrapper, volatile, trains, context)
+    fix = _dropping(wrapper, volatile, AUTHOR_MEANT_THIS.open(doubt=_ASKED, is_likely=True), context)
     if not is_literal(volatile, "True"):
-        return "use `torch.set_grad_enabled(...)` round the forward pass", _fix(title, plain, asked)
+        return "use `torch.set_grad_enabled(...)` round the forward pass", fix
     evaluates = function is not None and ("eval" in calls or _EVALUATES.search(function.name.value) is not None)
-    if function is None or not evaluates or function.asynchronous or dropped is None:
-        return "use `torch.no_grad()` round the forward pass", _fix(title, plain, asked)
-    decoration = _decoration(function, context)
-    if decoration is None:
-        return "use `torch.no_grad()` round the forward pass", _fix(title, plain, asked)
-    fix = Fix(
-        "Drop `volatile` and evaluate under `torch.no_grad()`",
-        (dropped, *decoration),
-        (NO_GRAPH_NEEDED.open(),),
-    )
+    decorated = evaluates and function is not None and not function.asynchronous
+    decoration = _decoration(function, context) if decorated and function is not None else None
+    if fix is None or decoration is None:
+        return "use `torch.no_grad()` round the forward pass", fix
+    title, edits = "Drop `volatile` and evaluate under `torch.no_grad()`", (*fix.edits, *decoration)
+    fix = Fix(title, edits, (NO_GRAPH_NEEDED.open(),))
     return "this function builds graphs that nobody needs: put it under `torch.no_grad()`", fix
 
 
-def _fix(title: str, edits: tuple[Edit, ...], known: Decision) -> Fix | None:
-    return Fix(title, edits, (known,)) if edits else None
+def _dropping(wrapper: VariableCall, volatile: cst.Arg, meant: Decision, context: FileContext) -> Fix | None:
+    """Drop the argument, and the test that chooses nothing else; None where something would go with it."""
+    dropped = without(volatile, wrapper.call, context) if does_nothing(volatile.value) else None
+    if dropped is None:
+        return None
+    choice = _only_choice(wrapper, context)
+    if choice is None or (meant.is_proven and context.value(choice[0].test).may(_RAISING)):
+        return Fix("Drop `volatile`", (dropped,), (meant,))
+    edits = _one_arm(*choice, context)
+    title = "Drop `volatile` and the test that chooses nothing else" if edits else "Drop `volatile`"
+    return Fix(title, edits or (dropped,), (meant,))
+
+
+_RAISING = Kind.TENSOR | Kind.ARRAY
+"""What may raise when it is asked for its truth, so that a test of it does something."""
+
+
+def _only_choice(wrapper: VariableCall, context: FileContext) -> tuple[cst.IfExp, cst.Call] | None:
+    """Return a conditional expression whose arms `volatile` alone sets apart, and its other arm.
+
+    Its test does nothing that would be missed: it names, asks and compares.
+    """
+    choice = context.parent(wrapper.call)
+    if not isinstance(choice, cst.IfExp) or not does_nothing(choice.test):
+        return None
+    kept = choice.orelse if wrapper.call is choice.body else choice.body
+    other = variable_call(kept, context) if isinstance(kept, cst.Call) else None
+    if other is None or not _are_alike(_plain_arguments(wrapper), _plain_arguments(other)):
+        return None
+    return choice, other.call
+
+
+def _plain_arguments(wrapper: VariableCall) -> list[cst.Arg]:
+    return [each for each in wrapper.call.args if each is not wrapper.volatile]
+
+
+def _are_alike(some: list[cst.Arg], others: list[cst.Arg]) -> bool:
+    """Whether arguments are the same by their text, blanks and commas aside."""
+    return len(some) == len(others) and all(
+        one.star == other.star
+        and (one.keyword and one.keyword.value) == (other.keyword and other.keyword.value)
+        and one.value.deep_equals(other.value)
+        for one, other in zip(some, others, strict=True)
+    )
+
+
+def _one_arm(choice: cst.IfExp, kept: cst.Call, context: FileContext) -> tuple[Edit, ...]:
+    """Return the edits that leave one arm of a conditional expression; none where a comment would go with the rest."""
+    (start, end), (first, last) = context.span(choice), context.outer_span(kept)
+    if "#" in context.source.slice(start, first) + context.source.slice(last, end):
+        return ()
+    return tuple(Edit(at, to, "") for at, to in ((start, first), (last, end)) if at != to)
 
 
 def _methods_called(within: cst.CSTNode, context: FileContext) -> set[str]:
