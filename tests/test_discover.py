@@ -36,6 +36,13 @@ def test_python_files_of_a_folder_in_order(tmp_path: Path) -> None:
     assert names(find(tmp_path)) == names(find(tmp_path, str(tmp_path)))
 
 
+def test_what_an_editor_or_a_system_puts_beside_a_file_is_left_out_unless_it_is_named(tmp_path: Path) -> None:
+    plant(tmp_path, "a.py", "._a.py", "in/._b.ipynb")
+    (tmp_path / ".#a.py").symlink_to("me@machine.123:456")  # Emacs' lock of a file that is being edited
+    assert names(find(tmp_path)) == ["a.py"]
+    assert names(find(tmp_path, "._a.py")) == ["._a.py"]
+
+
 @pytest.mark.parametrize("folder", [".git", ".venv", "venv", "build", "dist", "node_modules", "site-packages", ".tox"])
 def test_the_usual_folders_are_left_out_unless_they_are_named(folder: str, tmp_path: Path) -> None:
     plant(tmp_path, f"sub/{folder}/a.py", f"{folder}/sub/b.py", "c.py")

@@ -35,9 +35,10 @@ DEFAULT_EXCLUDE = (
     ".bzr", ".direnv", ".eggs", ".git", ".git-rewrite", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox",
     ".pants.d", ".pyenv", ".pytest_cache", ".pytype", ".ruff_cache", ".svn", CACHE, ".tox", ".venv",
     ".vscode", "__pycache__", "__pypackages__", "_build", "buck-out", "build", "dist", "node_modules",
-    "site-packages", "venv",
+    "site-packages", "venv", ".#*", "._*",
 )
 # fmt: on
+"""Folders of tools and of other people's code, and what Emacs (`.#train.py`) and macOS (`._train.py`) put beside a file."""
 
 EDITOR = ("check", "server")
 FLAKE8 = ("check", "server", "flake8")
