@@ -69,6 +69,7 @@ def test_flags_may_stand_between_paths(tmp_path: Path, stand_in: Program) -> Non
         (["--selct", "TNS1"], "unknown flag `--selct`; did you mean `--select`?"),
         (["--fx"], "unknown flag `--fx`; did you mean `--fix`?"),
         (["--select", "TNS1o1"], "argument --select: unknown rule `TNS1o1`; did you mean `TNS101`?"),
+        (["--select", ""], "argument --select: expected rules, got nothing: leave the flag out for the default"),
         (["--ignore", "TNS101,zzz"], "argument --ignore: unknown rule `zzz`"),
         (["--per-file-ignores", "a.py"], "argument --per-file-ignores: expected `GLOB:RULE`, got `a.py`"),
         (["--min-confidence", "likly"], 'argument --min-confidence: expected one of certain, likely, possible, '

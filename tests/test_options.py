@@ -15,6 +15,7 @@ from torchlint.diagnostics.model import Confidence, Severity
 
 OTHER_THAN_THE_DEFAULT: dict[kinds.Kind, object] = {
     kinds.RULES: ("TNS101", "TNS104"),
+    kinds.SELECTED_RULES: ("TNS101", "TNS104"),
     kinds.GLOBS: ("old",),
     kinds.RULES_BY_GLOB: (("tests/*", ("TNS1",)),),
     kinds.CONFIDENCE: Confidence.CERTAIN,

@@ -92,7 +92,7 @@ class Options:
 
     # ------------------------------------------------------------------ rules
     select: tuple[str, ...] | None = option(
-        values.RULES,
+        values.SELECTED_RULES,
         "the rules to use: codes, prefixes, names or ALL, with commas",
         EDITOR,
         group=RULES,

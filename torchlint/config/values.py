@@ -152,6 +152,14 @@ def _split_selectors(text: str) -> tuple[str, ...]:
     return selectors(_split(text))
 
 
+def _split_some_selectors(text: str) -> tuple[str, ...]:
+    """Read what a flag selects: nothing at all is a variable that is not set, and a gate that never shuts."""
+    found = _split_selectors(text)
+    if not found:
+        raise OptionError("expected rules, got nothing: leave the flag out for the default")
+    return found
+
+
 def _split_patterns(text: str) -> Patterns:
     pairs = []
     for each in _split(text):
@@ -202,6 +210,7 @@ def choice(*words: str) -> ValueKind:
 
 SWITCH = ValueKind(boolean)
 RULES = ValueKind(selectors, _split_selectors, many=True, words=(*BY_CODE, *BY_NAME, ALL))
+SELECTED_RULES = ValueKind(selectors, _split_some_selectors, many=True, words=RULES.words)
 GLOBS = ValueKind(texts, _split, many=True)
 RULES_BY_GLOB = ValueKind(patterns, _split_patterns, many=True)
 CONFIDENCE = ValueKind(level_of(Confidence), level_of(Confidence))
