@@ -27,6 +27,7 @@ Program = Callable[..., Any]
         (b"x = '''\n", "1:5"),
         (b"print 'old'\n", "1:1"),
         (b"\xff\xfex\x00", "1:1"),
+        (b"\xfe\xff\x00x", "1:1"),
     ],
 )
 def test_a_file_that_does_not_parse_is_a_finding_with_its_place(
@@ -40,8 +41,8 @@ def test_a_file_that_does_not_parse_is_a_finding_with_its_place(
         (line,) = done.stdout.splitlines()
         assert line.startswith("bad.py:")
         assert " TNS900 " in line
-        if raw != b"\xff\xfex\x00":  # the NUL and the odd byte are both at fault: either may be named
-            assert line.startswith(f"bad.py:{place}: ")
+        assert line.startswith(f"bad.py:{place}: ")
+        assert ("UTF-16" in line) == (raw[:2] in (b"\xff\xfe", b"\xfe\xff"))
         assert (tmp_path / "bad.py").read_bytes() == raw
 
 

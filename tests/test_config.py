@@ -177,9 +177,17 @@ def test_the_error_names_the_file(tmp_path: Path) -> None:
     file.write_text("[tool\n")
     with pytest.raises(ConfigError, match=r"pyproject\.toml: no valid TOML: "):
         found(tmp_path)
+    file.write_bytes(b"[tool.torchlint]\n# caf\xe9\n")
+    with pytest.raises(ConfigError, match=r"pyproject\.toml: byte 0xe9 is not UTF-8: save it as UTF-8"):
+        found(tmp_path)
     file.write_text("[tool]\ntorchlint = 1\n")
     with pytest.raises(ConfigError, match="`tool.torchlint`: expected a table"):
         found(tmp_path)
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.torchlint]\nselect = ["TNS1"]\n', encoding="utf-8-sig")
+    assert found(tmp_path).path == str(tmp_path / "pyproject.toml")
 
 
 def test_the_nearest_file_wins_and_torchlint_toml_goes_before_pyproject(tmp_path: Path) -> None:

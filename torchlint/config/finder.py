@@ -135,9 +135,11 @@ def _read(path: str) -> _File:
     from torchlint.config.torch_requirement import declares_project, oldest_torch
 
     try:
-        document = parse_toml(files.read(path).decode("utf-8"))
+        document = parse_toml(files.read(path).decode("utf-8-sig"))  # Notepad begins a file with a mark
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: byte 0x{error.object[error.start]:02x} is not UTF-8: save it as UTF-8") from None
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: no valid TOML: {error}") from None
     return _File(document, declares_project(document), oldest_torch(document))

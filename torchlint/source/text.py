@@ -158,6 +158,8 @@ def decode(path: str, raw: bytes) -> Source:
 
     :raises SourceError: on an unknown or contradicted encoding, on bytes that the encoding refuses, on NUL bytes.
     """
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise SourceError("the file is UTF-16 or UTF-32, which Python does not read: save it as UTF-8")
     if 0 in raw:
         raise SourceError("source contains a NUL byte", raw.index(0))
     bom = raw.startswith(codecs.BOM_UTF8)
