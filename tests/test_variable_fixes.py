@@ -164,7 +164,10 @@ def test_two_statements_swap_copy_and_detach() -> None:
         ("Variable(x, volatile=True) if volatile else Variable(x, volatile=False)", "x.detach()"),
         ("Variable(x.cuda(), volatile=True) if f else Variable(x)", "x.cuda().detach() if f else x.detach()"),
         ("Variable(x, volatile=True) if asked() else Variable(x)", "x.detach() if asked() else x.detach()"),
-        ("(Variable(x) if f  # why\n    else Variable(x, volatile=True))", "(x.detach() if f  # why\n    else x.detach())"),
+        (
+            "(Variable(x) if f  # why\n    else Variable(x, volatile=True))",
+            "(x.detach() if f  # why\n    else x.detach())",
+        ),
     ],
 )
 def test_a_test_that_chooses_nothing_but_volatile_goes_with_it(before: str, after: str) -> None:

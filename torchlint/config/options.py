@@ -38,7 +38,7 @@ DEFAULT_EXCLUDE = (
     "site-packages", "venv", ".#*", "._*",
 )
 # fmt: on
-"""Folders of tools and of other people's code, and what Emacs (`.#train.py`) and macOS (`._train.py`) put beside a file."""
+"""Folders of tools and of others' code, and what Emacs (`.#train.py`) and macOS (`._train.py`) put beside a file."""
 
 EDITOR = ("check", "server")
 FLAKE8 = ("check", "server", "flake8")
