@@ -56,6 +56,33 @@ def test_there_are_several_ways_to_bind_it(tmp_path: Path, way: str) -> None:
     assert not fixed(written(tmp_path, {"main.py": f"{HEAD}logged = print\n{WAYS[way]}\nprint(torch.tensor(x))\n"}))
 
 
+REACHED = (
+    "nets.torch.tensor = logged",
+    "setattr(nets.torch, 'tensor', logged)",
+    "setattr(sys.modules['torch'], 'tensor', logged)",
+    "mock.patch('nets.torch.tensor', logged).start()",
+    "mock.patch.object(nets.torch, 'tensor', logged).start()",
+    "mock.patch.multiple('nets.torch', tensor=logged).start()",
+    "monkeypatch.setattr('nets.torch.tensor', logged)",
+    "kind = nets.torch; kind.tensor = logged",
+)
+"""Ways to torch by another module, as tests take them."""
+
+
+@pytest.mark.parametrize("way", REACHED)
+def test_torch_is_reached_by_a_module_that_imports_it(tmp_path: Path, way: str) -> None:
+    nets = "import torch\n\n\ndef made():\n    return torch.Tensor([1])\n"
+    test = f"import sys\nfrom unittest import mock\n\nimport nets\n\n\ndef change(logged, monkeypatch):\n    {way}\n"
+    assert not fixed(written(tmp_path, {"nets.py": nets, "change.py": test}))
+
+
+@pytest.mark.parametrize("way", ["nets.tensor = logged", "mock.patch('nets.pytorch.tensor', logged)"])
+def test_another_module_is_bound_anew(tmp_path: Path, way: str) -> None:
+    nets = "import torch\n\n\ndef made():\n    return torch.Tensor([1])\n"
+    test = f"from unittest import mock\n\nimport nets\n\n\ndef change(logged):\n    {way}\n"
+    assert fixed(written(tmp_path, {"nets.py": nets, "change.py": test}))
+
+
 def test_another_file_binds_it(tmp_path: Path) -> None:
     other = (
         "from torch import Tensor\n\nold = Tensor.clone\n\n\ndef logged(self):\n    print(1)\n    return old(self)\n"

@@ -145,7 +145,7 @@ class Uses:
             case ast.Call(func=ast.Name(id="exec"), args=[_, space, *_]) if (held := _owner_of(space)) is not None:
                 self._setters.add((None, self._last_word(held)))
             case ast.Call(func=ast.Name(id=word) | ast.Attribute(attr=word), args=[ast.Constant(value=str(text)), *_]):
-                if word in _PATCHING and text.startswith("torch."):  # `mock.patch("torch.tensor")`
+                if word in _PATCHING and _leads_through_torch(text):  # `mock.patch("torch.tensor")`
                     self._of_torch.add(_last(text))
             case ast.Call(func=ast.Call(func=ast.Name(id="getattr"), args=[owner, name, *_])):
                 if self._meaning(owner) is None:
@@ -158,7 +158,7 @@ class Uses:
             self._setters.add((word, self._last_word(owner)))
             if self._is_of_torch(owner) and (word is not None or self._last_word(owner) != "init"):
                 self._of_torch.add(word)
-            elif isinstance(owner, ast.Constant) and str(owner.value).startswith("torch."):
+            elif isinstance(owner, ast.Constant) and _leads_through_torch(str(owner.value)):
                 self._of_torch.add(_last(str(owner.value)))  # `monkeypatch.setattr("torch.tensor", other)`
 
     def _read_patches(self, call: ast.Call, word: str) -> None:
@@ -170,7 +170,7 @@ class Uses:
         last = _last(text.removesuffix(".__dict__")) or self._last_word(held or owner)
         keys = {each.arg for each in call.keywords} if len(call.args) == 1 else {None}
         self._setters.update((key, last) for key in keys)
-        if f"{text}.".startswith("torch.") or self._is_of_torch(held or owner):
+        if _leads_through_torch(text) or self._is_of_torch(held or owner):
             self._of_torch.update(keys)
 
     def _read_attribute(self, node: ast.Attribute, index: AstIndex) -> None:
@@ -360,8 +360,15 @@ def _may_be_of_torch(node: ast.expr, bound: Mapping[str, str], others: Container
     match node:
         case ast.Call(func=ast.Name(id="type"), args=[owner]) | ast.Attribute(value=owner, attr="__class__"):
             return not _is_own(owner)
-    first, *_ = dotted(node) or [""]
-    return first in others or f"{bound.get(first)}.".startswith("torch.")
+    first, *rest = dotted(node) or [""]
+    if first in others or module_of(node) == "torch":
+        return True
+    return _leads_through_torch(".".join([bound.get(first, ""), *rest]))
+
+
+def _leads_through_torch(text: str) -> bool:
+    """Whether a dotted name is torch's, or leads through it: `nets.torch.tensor` of a module that imports torch."""
+    return ".torch." in f".{text}."
 
 
 def _is_handed_on(node: ast.AST, index: AstIndex) -> bool:
