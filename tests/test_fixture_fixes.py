@@ -50,6 +50,10 @@ GIVEN_OTHERS = {
 the error."""
 
 
+WITHOUT_CUDA = {"cpu: TNS307/expected (module)"}
+"""What handles the error of a missing GPU: that is why its fix is unsafe."""
+
+
 @pytest.fixture(autouse=True)
 def one_thread() -> None:
     torch.set_num_threads(1)
@@ -102,7 +106,8 @@ def test_unsafe_fixes_are_run_and_shown_to_differ() -> None:
     codes = {path.parent.name for path in fixture_runs.unsafe_fixtures()}
     assert {line.split()[1].partition("/")[0] for line in STATED} == codes
     raising = {_piece(line) for line in STATED if line.endswith("it raises wherever the old text ran")}
-    assert raising == {f"{each}: {piece}" for each in fixture_runs.HOSTED for piece in GIVEN_DATA | GIVEN_OTHERS}
+    expected = {f"{each}: {piece}" for each in fixture_runs.HOSTED for piece in GIVEN_DATA | GIVEN_OTHERS}
+    assert raising == expected | WITHOUT_CUDA
 
 
 def _stated(line: str) -> str:

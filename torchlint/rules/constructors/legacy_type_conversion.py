@@ -49,10 +49,11 @@ def convert(x: torch.Tensor):
 
 Safe on a tensor: same values, dtype, device and graph, and the tensor itself where nothing has to be done. Unsafe for
 CUDA types unless the tensor is on the CPU (one that is on another GPU stayed there, and `.to("cuda", ...)` moves it to
-the current one), and where the object may be a module: `Module.type` converts integer buffers too, `Module.to` does
-not. Only shown where the name may stand for a CPU or a CUDA type. Unsafe, too, where a file of the project may set a
-default device or tensor type, and for `torch.Tensor` a default dtype; and where only an annotation says that the
-object is a tensor: nothing holds a caller to it.
+the current one) and nobody handles the error without a GPU, which is another one in each spelling. Unsafe, too, where
+the object may be a module: `Module.type` converts integer buffers too, `Module.to` does not. Only shown where the name
+may stand for a CPU or a CUDA type. Unsafe, too, where a file of the project may set a default device or tensor type,
+and for `torch.Tensor` a default dtype; and where only an annotation says that the object is a tensor: nothing holds a
+caller to it.
 
 ## References
 
@@ -71,6 +72,7 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import DEVICE_IS_KNOWN, IS_TENSOR, ON_CURRENT_GPU, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers, leaf
+from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import tensor_step
 from torchlint.rules.evidence.kept_meaning import keeps_its_meaning, means_the_same, torchs_own_is_kept
 from torchlint.rules.evidence.legacy_types import TensorType, spelled_like, tensor_type, type_of
@@ -155,7 +157,10 @@ def _fix(node: cst.Call, func: cst.Attribute, wanted: cst.Arg, kind: TensorType,
     start, end = context.outer_span(wanted.value)
     edits = (context.replace(func.attr, "to"), Edit(keyword if keyword is not None else start, end, text), *imports)
     action = f"Use `.to({text})`{' and say on which device' if kind.device is None else ''}"
-    return Fix(action, edits, (*_assumed(func.value, kind, on_host, context), *_kept(func, wanted, kind, context)))
+    fix = Fix(action, edits, (*_assumed(func.value, kind, on_host, context), *_kept(func, wanted, kind, context)))
+    if kind.device == "cpu":
+        return fix
+    return fix.assuming(error_not_expected(node, context))  # without that device each spelling raises another error
 
 
 def _kept(func: cst.Attribute, wanted: cst.Arg, kind: TensorType, context: FileContext) -> Iterator[Decision]:
@@ -207,6 +212,7 @@ RULE = Rule(
         "default-dtype-unchanged",
         "default-device-unchanged",
         "name-keeps-its-meaning",
+        "error-not-expected",
     ),
     visit={cst.Call: check},
 )
