@@ -201,6 +201,23 @@ def test_ways_to_take_a_name(project: Path, text: str, answer: str | None) -> No
 @pytest.mark.parametrize(
     ("text", "does"),
     [
+        ("from uses import Variable\n", True),
+        ("from .lib.uses import make, Variable as V\n", True),
+        ("from uses import *\nVariable(make())\n", True),
+        ("from uses import *\nmake()\n", False),
+        ("from uses import *\nfrom torch.autograd import Variable\nVariable(make())\n", False),
+        ("from others import Variable\nimport uses\n", False),
+        ("import uses\nuses.Variable\n", False),  # it may be asked for in a branch that nobody takes
+    ],
+)
+def test_what_surely_imports_a_name(project: Path, text: str, *, does: bool) -> None:
+    (project / "other.py").write_text(text)
+    assert takes(project, stars="surely") == ("`other.py` imports `Variable` from here" if does else None)
+
+
+@pytest.mark.parametrize(
+    ("text", "does"),
+    [
         ("import uses\n", True),
         ("import lib.uses as u\n", True),
         ("from uses import make\n", True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
@@ -188,3 +189,17 @@ def test_a_safe_fix_leaves_a_test_that_may_raise(mask: str, is_left: bool) -> No
             return Variable(x, volatile=True) if flag else Variable(x)
         """
     assert ("if flag else" in fixed(code, "TNS4")) is is_left
+
+
+def test_an_import_that_another_file_needs_stays(tmp_path: Path) -> None:
+    wrapping = "from torch.autograd import Variable\n\n\ndef wrapped(x):\n    return Variable(x)\n"
+    for name in ("nets.py", "parts.py"):
+        (tmp_path / name).write_text(wrapping)
+    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "main.py").write_text("from nets import Variable, wrapped\nfrom parts import wrapped as other\n")
+    config = Config(unsafe_fixes=True)
+    paths = [tmp_path / name for name in ("nets.py", "parts.py")]
+    outcomes = [fix_bytes(str(each), each.read_bytes(), config) for each in paths]
+    assert [b"import Variable" in each.raw for each in outcomes] == [True, False]
+    (left,) = outcomes[0].remaining.findings
+    assert (left.code, left.fix, left.why[1]) == ("TNS404", None, "`main.py` imports `Variable` from here")

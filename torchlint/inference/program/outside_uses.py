@@ -54,6 +54,8 @@ class Taken:
     """Whether a class asks its own object for the name and has no such method here: a base may, or one beside it."""
     has_mode: bool = False
     """It defines a mode, under which any function of torch may do something else."""
+    imported: frozenset[str] = frozenset()
+    """Those from which it surely imports the name, so that it fails without it: by the name, or to use it by ``*``."""
 
 
 class Uses:
@@ -215,7 +217,13 @@ class Uses:
             name in self._of_torch or self.binds_any_in_torch,
             name in self._inherited,
             self.has_mode,
+            frozenset(self._imported_from(name, stars)),
         )
+
+    def _imported_from(self, name: str, stars: frozenset[str]) -> Iterator[str]:
+        yield from (_last(module) for module, names in self._imports if module and name in names)
+        if name in self._loaded and name not in self._bound:
+            yield from stars
 
     def _modules(self, name: str) -> Iterator[str]:
         """Yield the last words of the modules from which a name is taken, or may be."""

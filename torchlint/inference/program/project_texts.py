@@ -48,7 +48,7 @@ TRACES, TAKES, BINDS, CALLS, HANDLES, HANDS_NONE = "tracing", "name", "binding",
 SPELLS, DEFINES, BINDS_INIT, RECORDS, OVERRIDES = "word", "method", "initialisers", "recording", "attribute"
 WATCHES, MAKES_ERRORS, TELLS_ERRORS = "watcher", "warning filter", "handler of one error"
 STARS, READS_ANNOTATIONS, HANDS_ON, INITIALISES = "star", "annotations", "given", "parameter"
-TESTS, ENTERS, SUBCLASSES = "tests", "entered", "subclass of tensors"
+TESTS, ENTERS, SUBCLASSES, SURELY = "tests", "entered", "subclass of tensors", "surely"
 BUILDS, BEGINS_AGAIN = "building", "constructor"
 DEFINES_BELOW, IMPORTS, CALLS_JOINED = "definition", "import", "method of a class joined to this one"
 
@@ -88,10 +88,10 @@ def ask(question: Question) -> str | None:
         path = find(look, own, *more)
         return f"`{path}` {clause.format(*more)}" if path is not None else None
     if what == TAKES:
-        name, stars = more
-        if (taker := look.taker(own, name)) is not None:
-            return f"`{taker}` may take `{name}` from here"
-        return ask((STARS, root, own, name)) if stars == "yes" else None
+        name, how = more
+        if (taker := look.taker(own, name, is_sure=how == SURELY)) is not None:
+            return f"`{taker}` {'imports' if how == SURELY else 'may take'} `{name}` from here"
+        return ask((STARS, root, own, name)) if how == "yes" else None
     if what in (OVERRIDES, DEFINES_BELOW, CALLS_JOINED):
         return _in_family(look, own, what, *more)
     if what == SPELLS:
@@ -191,9 +191,11 @@ class _Look:
             self._contexts = ContextsElsewhere(self._words, self._device_makers, _tree_at)
         return self._contexts.tells(asked)
 
-    def taker(self, own: str, name: str) -> str | None:
-        """Return the path, as it is shown, of the first file that may take a name from a module."""
+    def taker(self, own: str, name: str, is_sure: bool) -> str | None:
+        """Return the path, as it is shown, of the first file that may take a name from a module, or surely does."""
         module = _module(own)
+        if is_sure:
+            return self._first_that(own, name, lambda each: module in each.imported)
         return self._first_that(own, name, lambda each: each.from_any or module in each.by_name)
 
     def binder(self, own: str, name: str, where: str = HERE) -> str | None:

@@ -43,6 +43,7 @@ from torchlint.inference.program.project_texts import (
     SPELLS,
     STARS,
     SUBCLASSES,
+    SURELY,
     TAKES,
     TELLS_ERRORS,
     TESTS,
@@ -247,6 +248,10 @@ class ProjectView:
     def takes(self, name: str, by_star: bool) -> str | None:
         """Return who may take a name from this module; ``by_star``: an import of all names takes it, too."""
         return self._ask(TAKES, name, "yes" if by_star else "no")
+
+    def imports_from_here(self, name: str) -> str | None:
+        """Return who imports a name from this module, so that it fails where the name is gone."""
+        return self._ask(TAKES, name, SURELY)
 
     def takes_by_star(self, name: str) -> str | None:
         """Return who imports all names from this module, and so one that is added to it."""

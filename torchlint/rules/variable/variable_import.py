@@ -70,12 +70,12 @@ class Double(Function):
 Safe where nobody can take the name from this module. A name counts as used where it appears as a name anywhere in the
 file, in an annotation written as a string, in a type comment, in a doctest, as a string of its own (`__all__`,
 `getattr`), or in a string that is Python or is given to what runs code (`timeit`). No fix where a comment would be lost
-or a block would be empty.
+or a block would be empty, or where another file of the project imports the name from here, and would fail without it.
 
 Unsafe, with the reason in the fix's title, where
 
-- another Python file or notebook of the project imports all names from the module, imports this name from it, asks it
-  for the name as an attribute, hands the module on, or mentions the name in a string of its own or beside the module's
+- another Python file or notebook of the project imports all names from the module, asks it for the name as an
+  attribute, hands the module on, or mentions the name in a string of its own or beside the module's
   name (`mock.patch("nets.Variable")`). All files below the project's root are looked at, whichever are checked;
 - the file uses `globals`, `vars`, `eval`, `exec` or `sys.modules`, or puts its `__all__` together at run time;
 - a comment says that the import is there for others: `# noqa: F401`, `# pylint: disable=unused-import`;
@@ -131,11 +131,18 @@ def check(node: cst.ImportFrom, context: FileContext) -> Iterator[Draft]:
         if alias.evaluated_name == "Variable" and not _is_for_others(alias, node, context):
             bound = alias.evaluated_alias or "Variable"
             if not _is_used(bound, context):
-                spelled = "Variable" if bound == "Variable" else f"Variable as {bound}"
-                message = f"`{spelled}` is imported and not used: remove it, tensors need no wrapper since torch 0.4"
-                name = cst.ensure_type(alias.name, cst.Name)
-                why = (f"no line of this file uses `{bound}`",)
-                yield Draft(name, message, Confidence.CERTAIN, why, _removal(alias, node, context))
+                yield _draft(alias, bound, node, context)
+
+
+def _draft(alias: cst.ImportAlias, bound: str, node: cst.ImportFrom, context: FileContext) -> Draft:
+    spelled = "Variable" if bound == "Variable" else f"Variable as {bound}"
+    name, why = cst.ensure_type(alias.name, cst.Name), f"no line of this file uses `{bound}`"
+    importer = context.other_texts.imports_from_here(bound)
+    if importer is not None:  # which would fail without it
+        message = f"`{spelled}` is imported for other files alone: tensors need no wrapper since torch 0.4"
+        return Draft(name, message, Confidence.CERTAIN, (why, importer))
+    message = f"`{spelled}` is imported and not used: remove it, tensors need no wrapper since torch 0.4"
+    return Draft(name, message, Confidence.CERTAIN, (why,), _removal(alias, node, context))
 
 
 # ---------------------------------------------------------------------- uses
