@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from torchlint.rules.api import LOSSES, FileContext, Grad, Kind, Value, leaf, operations
 from torchlint.rules.evidence.local_bindings import bindings_of
+from torchlint.rules.evidence.own_results import returned
 
 _LOST = frozenset("item detach numpy tolist argmax data".split())
 _LOSS_NAME = re.compile(r"(^|_)(loss|losses|cost|criterion|objective)(_?\d*$|_)|Loss\d*$")
@@ -15,8 +16,11 @@ _DEEPEST = 4
 _REDUCING = frozenset("mean sum item max min norm".split())
 _GATHERING = frozenset("max min sum abs float round list".split())
 """Built-ins that make numbers of numbers, and what they are given is read from tensors."""
+_BUILT_IN = frozenset(f"builtins.{each}" for each in _GATHERING)
 _READING = frozenset("item tolist numpy".split())
 """Methods by which numbers are read from tensors."""
+_PASSING_ON = frozenset("cpu cuda to float double half clone mean sum squeeze".split())
+"""Methods whose result is the same loss."""
 _HOLDING_DATA = frozenset({"tensor", "as_tensor", "from_numpy", "FloatTensor", "DoubleTensor", "Tensor"})
 """Functions of torch that make a leaf of numbers."""
 
@@ -72,6 +76,9 @@ def _is_of_computed(node: ast.expr, context: FileContext, depth: int) -> bool:
             return any(_is_of_computed(each, context, depth) for each in elements)
         case ast.Attribute() | ast.Call() if is_called_a_loss(node):
             return True
+        case ast.Call(func=ast.Attribute(value=ast.Name() as mapping, attr="values"), args=[]) if depth:
+            held = _values_of(mapping, context)
+            return any(_is_read(each) or _is_of_computed(each, context, depth - 1) for each in held)
         case ast.Call(func=ast.Name(), args=given) if _is_made_of_data(node, context):
             return any(_is_of_computed(each, context, depth) for each in given)
         case ast.BinOp(left=left, right=right):
@@ -84,6 +91,16 @@ def _is_of_computed(node: ast.expr, context: FileContext, depth: int) -> bool:
             if any(_is_read(each) for each in given):
                 return True
     return is_loss(node, context.value(node), context, depth)
+
+
+def _values_of(mapping: ast.Name, context: FileContext) -> Iterator[ast.expr]:
+    """Yield what a dictionary of the function holds: ``{"a": first.item()}``, ``{k: v.item() for k, v in ...}``."""
+    for each in bindings_of(mapping, context):
+        match each.value:
+            case ast.Dict(values=values) if each.depth == 0:
+                yield from values
+            case ast.DictComp(value=value) if each.depth == 0:
+                yield value
 
 
 def _is_member(name: ast.Name, context: FileContext, depth: int) -> bool:
@@ -120,6 +137,10 @@ def is_called_a_loss(node: ast.expr) -> bool:
             word in _LOST or word == "values"
         ):
             return is_called_a_loss(inner)
+        case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in _PASSING_ON:
+            return is_called_a_loss(inner)
+        case ast.List(elts=[one]) | ast.Tuple(elts=[one]):
+            return is_called_a_loss(one)
         case ast.Name(id=word) | ast.Attribute(attr=word):
             return _LOSS_NAME.search(word) is not None
         case ast.Call(func=function):
@@ -127,10 +148,58 @@ def is_called_a_loss(node: ast.expr) -> bool:
     return False
 
 
-def is_given_by_a_loss(node: ast.expr, context: FileContext) -> bool:
-    """Whether a name stands for what a function gives that is called a loss: ``criterion(out, y)``."""
-    bound = bindings_of(node, context) if isinstance(node, ast.Name) else []
-    return any(isinstance(each.value, ast.Call) and is_called_a_loss(each.value) for each in bound)
+def is_given_by_a_loss(node: ast.expr, context: FileContext, depth: int = _DEEPEST) -> bool:
+    """Whether a name stands for what a function gives that is called a loss: ``criterion(out, y)``.
+
+    So it is where a function of the file returns what such a one gives.
+    """
+    bound = bindings_of(node, context) if isinstance(node, ast.Name) and depth else []
+    for each in bound:
+        if isinstance(each.value, ast.Name) and each.depth == 0 and is_given_by_a_loss(each.value, context, depth - 1):
+            return True
+        if isinstance(each.value, ast.Call):
+            given = returned(each.value.func, context) or []
+            results = (one for one in given if isinstance(one, ast.Call))
+            if is_called_a_loss(each.value) or any(is_called_a_loss(one) for one in results):
+                return True
+    return False
+
+
+def loses_its_graph(node: ast.expr, value: Value, context: FileContext, depth: int = _DEEPEST) -> bool:
+    """Whether a value is known to have no graph, and is what a function of the project gives that was handed one.
+
+    No leaf on purpose is made so: the function switches grad mode off, or cuts the graph.
+    """
+    if not value.is_tensor or value.grad != Grad.DETACHED or not isinstance(node, ast.Name) or not depth:
+        return False
+    made = [each.value for each in bindings_of(node, context)]
+    return any(
+        loses_its_graph(each, context.value(each), context, depth - 1)
+        if isinstance(each, ast.Name)
+        else isinstance(each, ast.Call) and not _is_of_a_library(each, context) and _is_handed_a_graph(each, context)
+        for each in made
+    )
+
+
+def _is_of_a_library(call: ast.Call, context: FileContext) -> bool:
+    return any(each.startswith(("torch.", "numpy.", "builtins.")) for each in context.names(call.func))
+
+
+def _is_handed_a_graph(call: ast.Call, context: FileContext) -> bool:
+    """Whether a function is given what a call gave that may have a graph, or is one of the file that gives losses."""
+    results = returned(call.func, context) or []
+    if any(isinstance(each, ast.Call) and is_called_a_loss(each) for each in results):
+        return True
+    given = _behind(call.args, context)
+    return any(isinstance(each, ast.Call) and reaches_a_graph(each, context) for each in given)
+
+
+def _behind(given: Iterable[ast.expr], context: FileContext) -> Iterator[ast.expr]:
+    """Yield expressions, and what names among them are bound to as a whole."""
+    for each in given:
+        yield each
+        if isinstance(each, ast.Name):
+            yield from (one.value for one in bindings_of(each, context) if one.depth == 0)
 
 
 def _computes_a_loss(function: ast.expr, context: FileContext) -> bool:
@@ -139,18 +208,27 @@ def _computes_a_loss(function: ast.expr, context: FileContext) -> bool:
     if value.names and all(each.startswith("torch.") for each in value.names):
         names = {leaf(each) for each in value.names}
         return bool(names <= LOSSES | _REDUCING) and not value.names <= operations().factories
-    return (
-        value.must(Kind.MODULE) and isinstance(function, ast.Name | ast.Attribute) and _is_of_losses(function, context)
-    )
+    return value.must(Kind.MODULE) and _is_of_losses(function, context)
 
 
 def _is_of_losses(function: ast.expr, context: FileContext) -> bool:
-    if not isinstance(function, ast.Name):
-        return False
-    made = (each.value for each in bindings_of(function, context))
+    """Whether a module is made of a class of losses, where it is called or before: ``nn.L1Loss()(out, y)``."""
+    made = [function]
+    if isinstance(function, ast.Name):
+        made = [each.value for each in bindings_of(function, context)]
     return any(
         isinstance(each, ast.Call) and any(one.endswith("Loss") for one in context.names(each.func)) for each in made
     )
+
+
+def subject_of(given: ast.expr, context: FileContext) -> ast.expr:
+    """Return what a leaf is made of in the end: ``loss`` for ``torch.tensor([loss])``."""
+    match given:
+        case ast.Call(args=[one]) if _is_made_of_data(given, context) and not context.names(given.func) & _BUILT_IN:
+            return subject_of(one, context)
+        case ast.List(elts=[one]) | ast.Tuple(elts=[one]):
+            return subject_of(one, context)
+    return given
 
 
 def reaches_a_graph(node: ast.expr, context: FileContext, depth: int = _DEEPEST) -> bool:

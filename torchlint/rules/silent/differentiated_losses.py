@@ -13,12 +13,14 @@ _SCALING = frozenset("mean sum to cuda float double half view reshape squeeze un
 """Methods whose result is differentiated in the place of the loss."""
 _BACKWARD = frozenset({"backward", "manual_backward", "scale_loss"})
 """Methods that differentiate what they are given: those of Lightning, accelerate, DeepSpeed and apex."""
+_DIFFERENTIATING = ("backward", "training_step")
+"""Words of files that differentiate losses: the call itself, and the method whose result Lightning differentiates."""
 _FRAMEWORKS = {"training_step": "LightningModule", "compute_loss": "Trainer"}
 """Methods whose result a framework differentiates, and how the names of bases of their classes end."""
 
 
 def differentiated(place: ast.expr, given: ast.expr, context: FileContext, *, is_new: bool) -> ast.expr | None:
-    """Return the ``backward()`` or ``autograd.grad`` that what is revived is differentiated by itself."""
+    """Return the ``backward()`` or ``autograd.grad`` that differentiates what is revived, by itself or in a sum."""
     whole = _scaled(place, context)
     above = context.parent(whole)
     if isinstance(above, ast.Attribute) and above.attr == "backward":
@@ -26,15 +28,77 @@ def differentiated(place: ast.expr, given: ast.expr, context: FileContext, *, is
     bound = _bound(place, whole, given, context, is_new=is_new)
     if bound is None:
         return None
+    found = _asked_for(*bound, context)
+    if found is not None or _is_learned(place, bound[1], context):
+        return found
+    sums = _sums_with(*bound, context, is_new=is_new)
+    return next((asked for each in sums if (asked := _asked_for(*each, context)) is not None), None)
+
+
+def _asked_for(start: ast.stmt, code: str, context: FileContext) -> ast.expr | None:
+    """Return what differentiates the value that code stands for behind a statement."""
     found: list[ast.expr] = []
 
     def is_asked(node: ast.stmt) -> bool:
         calls = (each for part in header(node) for each in context.inside(part, ast.Call))
-        found.extend(each for each in calls if _differentiates(each, bound[1], context))
+        found.extend(each for each in calls if _differentiates(each, code, context))
         return bool(found)
 
-    _follow(*bound, is_asked, context)
+    _follow(start, code, is_asked, context)
     return found[0] if found else None
+
+
+def _is_learned(place: ast.expr, code: str, context: FileContext) -> bool:
+    """Whether an optimizer is given a leaf: then it is trained itself, as the weight of a term is."""
+    around = context.function_around(place) or context.tree
+    made = (each for each in context.inside(around, ast.Call) if _is_optimizer(each, context))
+    return any(
+        ast.unparse(each) == code for call in made for each in context.within(call) if isinstance(each, ast.expr)
+    )
+
+
+def _is_optimizer(call: ast.Call, context: FileContext) -> bool:
+    names = context.names(call.func)
+    return bool(names) and all(each.startswith("torch.optim.") for each in names)
+
+
+def _sums_with(start: ast.stmt, code: str, context: FileContext, *, is_new: bool) -> list[tuple[ast.stmt, str]]:
+    """Return the statements that bind sums of which code is a term, and what they bind: ``loss = base + 0.1 * code``.
+
+    A new leaf may be the learned weight of what it is multiplied with; a computed value is none.
+    """
+    found: list[tuple[ast.stmt, str]] = []
+
+    def is_sum(node: ast.stmt) -> bool:
+        match node:
+            case ast.Assign(targets=[ast.Name() | ast.Attribute() as target], value=ast.BinOp() as value):
+                terms = _terms(value, context, is_new=is_new)
+            case ast.AugAssign(target=ast.Name() | ast.Attribute() as target, op=ast.Add() | ast.Sub(), value=value):
+                terms = _terms(value, context, is_new=is_new)
+            case _:
+                return False
+        if ast.unparse(target) != code and code in terms:
+            found.append((node, ast.unparse(target)))
+        return False
+
+    _follow(start, code, is_sum, context)
+    return found
+
+
+def _terms(node: ast.expr, context: FileContext, *, is_new: bool) -> Iterator[str]:
+    """Yield the code of the terms of a sum, their factors aside."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+            yield from _terms(left, context, is_new=is_new)
+            yield from _terms(right, context, is_new=is_new)
+        case ast.BinOp(left=left, op=ast.Mult() | ast.Div(), right=right):
+            for one, other in ((left, right), (right, left)):
+                if not is_new or context.value(other).must(Kind.INTEGER | Kind.SCALAR):
+                    yield from _terms(one, context, is_new=is_new)
+        case ast.UnaryOp(operand=inner):
+            yield from _terms(inner, context, is_new=is_new)
+        case _:
+            yield ast.unparse(node)
 
 
 def _scaled(place: ast.expr, context: FileContext) -> ast.expr:
@@ -136,13 +200,14 @@ def handed_out(place: ast.expr, given: ast.expr, context: FileContext, *, is_new
         return None  # it does nothing where the value has its graph
     is_called_by_class = isinstance(owner, ast.ClassDef) and function.name in ("forward", "__call__")
     name = owner.name if isinstance(owner, ast.ClassDef) and is_called_by_class else function.name
-    said = f"`{name}` returns it, and is spelled in a file with `backward`"
+    word = _spelled_with(name, context)
+    said = f"`{name}` returns it, and is spelled in a file with `{word or 'backward'}`"
     if is_called_a_loss(given) and isinstance(given, ast.Name):
-        return said if _is_spelled_with_backward(name, context) else None
+        return said if word else None
     if not is_loss(given, context.value(given), context):
         return None
     if is_called_a_loss(ast.Name(name, ast.Load())):
-        return said if _is_spelled_with_backward(name, context) else None
+        return said if word else None
     return said if _is_differentiated_by_callers(name, context) else None
 
 
@@ -165,10 +230,13 @@ def _framework_of(function: ast.FunctionDef, owner: ast.ClassDef) -> str | None:
 
 
 def _is_returned(place: ast.expr, given: ast.expr, context: FileContext, *, is_new: bool) -> bool:
-    whole = _scaled(place, context)
-    if isinstance(context.parent(whole), ast.Return):
+    whole: ast.AST = _scaled(place, context)
+    above = context.parent(whole)
+    while isinstance(above, ast.Tuple | ast.Dict):
+        whole, above = above, context.parent(above)
+    if isinstance(above, ast.Return):
         return True
-    bound = _bound(place, whole, given, context, is_new=is_new)
+    bound = _bound(place, _scaled(place, context), given, context, is_new=is_new)
     return bound is not None and _follow(*bound, lambda node: _gives_back(node, bound[1]), context)
 
 
@@ -188,13 +256,13 @@ def _gives_back(node: ast.stmt, code: str) -> bool:
     return False
 
 
-def _is_spelled_with_backward(name: str, context: FileContext) -> bool:
-    """Whether a file names a function, or a class, and calls `backward`."""
+def _spelled_with(name: str, context: FileContext) -> str | None:
+    """Return the word by which a file that names a function, or a class, differentiates losses."""
     uses = context.names_by_word().get(name) or context.attributes_by_word().get(name)
     if uses and "backward" in context.attributes_by_word():
-        return True
-    files = context.other_texts.spelling(name) or []
-    return bool(set(files) & set(context.other_texts.spelling("backward") or []))
+        return "backward"
+    files = set(context.other_texts.spelling(name) or [])
+    return next((each for each in _DIFFERENTIATING if files & set(context.other_texts.spelling(each) or [])), None)
 
 
 def _is_differentiated_by_callers(name: str, context: FileContext) -> bool:

@@ -4,14 +4,16 @@
 
 Flags `torch.tensor(loss, requires_grad=True)`, `Variable(loss, requires_grad=True)`, `loss.requires_grad = True` and
 `loss.requires_grad_()` on a value that was computed, where `.backward()` or `torch.autograd.grad` follows, also of its
-mean, sum or multiple, and on what is made of numbers that were read from tensors. Possible is what a `training_step` of
-Lightning or a `compute_loss` of a `Trainer` returns, which those differentiate; so is such a leaf that a function
-returns which is called a loss, where a file names the function and calls `backward`, or whose result the file
-differentiates, by itself or as a term of a sum, and one that a method keeps and another one differentiates.
+mean, sum or multiple, or of a sum that it is a term of, and on what is made of numbers that were read from tensors.
+Possible is what a `training_step` of Lightning or a `compute_loss` of a `Trainer` returns, which those differentiate;
+so is such a leaf that a function returns which is called a loss, by itself or in a tuple, where a file names the
+function and calls `backward` or has a `training_step`, or whose result the file differentiates, by itself or as a term
+of a sum, and one that a method keeps and another one differentiates.
 
 Silent are leaves on purpose: constants, inputs that are made or copied to ask for their gradient, points between two
-inputs of a gradient penalty, and what is detached first and computed with afterwards. So is `loss.requires_grad_()`
-where the loss still has its graph, or is made of a network's output and nothing in sight cuts that: it does nothing.
+inputs of a gradient penalty, the weights of terms that an optimizer is given, and what is detached first and computed
+with afterwards. So is `loss.requires_grad_()` where the loss still has its graph, or is made of a network's output and
+nothing in sight cuts that: it does nothing.
 
 ## Why is this bad?
 
@@ -86,8 +88,10 @@ from torchlint.rules.silent.computed_losses import (
     is_called_a_loss,
     is_given_by_a_loss,
     is_loss,
+    loses_its_graph,
     lost_at,
     reaches_a_graph,
+    subject_of,
 )
 from torchlint.rules.silent.differentiated_losses import differentiated, handed_out
 
@@ -145,11 +149,17 @@ def _revived(
     is_tested = not is_new and _is_without_graph(place, given, context)
     if not is_new and not is_tested and value.is_tensor and not value.grad & Grad.DETACHED:
         return  # it has its graph, and the call does nothing
-    if not is_new and not is_tested and isinstance(place, ast.Call) and reaches_a_graph(given, context):
+    is_lost = loses_its_graph(given, value, context)
+    may_do_nothing = not is_new and not is_tested and isinstance(place, ast.Call) and not is_lost
+    if may_do_nothing and reaches_a_graph(given, context):
         return  # an assignment to `requires_grad` raises where there is a graph: whoever keeps it has none
+    subject = subject_of(given, context)
     by_name = not is_loss(given, value, context)
-    is_leaf = value.is_tensor and value.grad == Grad.DETACHED and not is_given_by_a_loss(given, context)
-    if by_name and (is_leaf or context.is_test or not is_called_a_loss(given)):
+    is_given = is_given_by_a_loss(subject, context)
+    is_computed = is_given or is_lost or subject is not given
+    is_leaf = value.is_tensor and value.grad == Grad.DETACHED and not is_computed
+    is_called = is_called_a_loss(subject) or is_given
+    if by_name and (is_leaf or context.is_test or not is_called):
         return
     keeps_graph = keeps_graph and not is_tested
     lost = None if keeps_graph and value.is_tensor and not value.grad & Grad.DETACHED else lost_at(given, context)
