@@ -317,6 +317,8 @@ def _is_the_best(kept: Kept, context: FileContext) -> bool:
     if not kept.target.startswith("self.") or not isinstance(function, ast.FunctionDef) or function.name == "__init__":
         return False
     guards = _guards(kept.statement, context)
+    if f"{kept.target} is None" in guards:
+        return False  # it is kept where nothing is yet, whatever those who call compare
     for use in context.attributes_by_word().get(function.name, []):
         caller = next((each for each in context.ancestors(use) if isinstance(each, ast.stmt)), None)
         if caller is not None and ast.unparse(use.value) == "self":
