@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torchlint.rules.api import FileContext, Function, Kind, remembered
+from torchlint.rules.evidence.local_bindings import bindings_of
 
 _SHALLOW = frozenset({"dict", "OrderedDict", "copy"})
 """Functions that copy a dict and not what it holds."""
@@ -138,6 +139,7 @@ def all_kept(call: ast.Call, context: FileContext) -> Iterator[Kept]:
     kept = _kept(call, ast.unparse(model), context)
     if kept is not None:
         yield kept
+        yield from _other_names(kept, call, context)
         return
     outer, _, _ = _wrapped(call, context)
     every = context.parent(outer)
@@ -158,6 +160,16 @@ def all_kept(call: ast.Call, context: FileContext) -> Iterator[Kept]:
         kept = _kept(caller, ast.unparse(caller.args[given]), context)
         if kept is not None:
             yield kept
+
+
+def _other_names(kept: Kept, call: ast.Call, context: FileContext) -> Iterator[Kept]:
+    """Yield what else keeps the same weights: ``first = weights``."""
+    for use in context.names_by_word().get(kept.target, []):
+        above = context.parent(use)
+        match above:
+            case ast.Assign(targets=[ast.Name() | ast.Attribute() as target], value=value) if value is use:
+                if any(call in context.within(each.value) for each in bindings_of(use, context)):
+                    yield replace(kept, target=ast.unparse(target), statement=above)
 
 
 def _element(node: ast.ListComp | ast.DictComp) -> ast.expr:

@@ -5,11 +5,11 @@
 Flags `best = model.state_dict()`, also with `.copy()`, `dict(...)` or `OrderedDict(...)` around it, in an attribute, in
 a dict, a dataclass, a tuple or appended to a list, where a way through the code leads from there over a step of an
 optimizer, a function that trains the model, or another `load_state_dict`, to where what was kept is loaded, saved or
-returned. A class that keeps the weights where a comparison tells the better from the worse, as early stopping does, has
-others train the model meanwhile; another file that loads what is kept counts, too. So does a class that keeps the
-weights, trains the model in another method and loads them back in a third, and a module that loads its own ones. What
-is kept of each of several models, `[m.state_dict() for m in models]` or the same in a dict, is looked at as that of
-one.
+returned, also under another name, and of the models that two loops go through in the same way. A class that keeps the
+weights where a comparison tells the better from the worse, as early stopping does, has others train the model
+meanwhile; another file that loads what is kept counts, too. So does a class that keeps the weights, trains the model in
+another method and loads them back in a third, and a module that loads its own ones. What is kept of each of several
+models, `[m.state_dict() for m in models]` or the same in a dict, is looked at as that of one.
 
 Silent are deep copies, `{k: v.clone() ...}`, what is saved or loaded before the model changes, the weights of another
 model than the one that is trained, and a model that is built anew before it is trained.
@@ -101,7 +101,7 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Function, Rule, Triggers, remembered
-from torchlint.rules.evidence.paths import header, reached_after, successors
+from torchlint.rules.evidence.paths import header, is_same_loop, only_left, reached_after, successors
 from torchlint.rules.evidence.shown_code import first_line
 from torchlint.rules.silent.better_weights import tells_the_better
 from torchlint.rules.silent.kept_weights import Kept, all_kept, copies_itself, is_of_a_model, own_name, receiver
@@ -190,7 +190,17 @@ def _harm(kept: Kept, context: FileContext) -> tuple[ast.stmt, ast.stmt, bool] |
     found = reached_after(kept.statement, following, changes=loads, ends=ends, is_asked=is_loaded)
     if found is not None:
         return *found, False
-    return _harm_of_an_attribute(kept, context)
+    rounds = [each for each in loops if isinstance(each, ast.For) and not fixed.isdisjoint(_bound_by(each, context))]
+    if not rounds:
+        return _harm_of_an_attribute(kept, context)
+    found = reached_after(
+        kept.statement,
+        only_left(following, rounds, context),
+        changes=lambda node: steps(node) or loads(node),
+        ends=lambda node: not any(is_same_loop(node, each) for each in rounds) and ends(node),
+        is_asked=is_loaded,
+    )
+    return (*found, False) if found is not None else None
 
 
 def _shares_a_loop(changed: ast.stmt, used: ast.stmt, context: FileContext) -> bool:
