@@ -61,8 +61,11 @@ class TopLevel:
     def _brought_by(self, star: ast.ImportFrom, word: str) -> Value:
         """Return what one star import may rebind a name to that the module itself binds.
 
-        Of modules that cannot be read it is anything; but what imports alone bind stays then: they bring the same.
+        Of modules that cannot be read it is anything; but what imports alone bind stays then: they bring the same. A
+        module that takes everything from itself gets the names that it has bound, which stay what they are.
         """
+        if self._file.stars.is_itself(spelled(star)):
+            return NOTHING
         if word in self._asking:
             return UNKNOWN  # files that import everything from each other
         self._asking.add(word)
@@ -339,6 +342,10 @@ class Stars:
         if file is not None:
             return file.stars.hands_out(word) and file.stars.may_bind(word)
         return word not in BUILTINS or may_hide(module, word)
+
+    def is_itself(self, module: str) -> bool:
+        """Whether a module is the one of this very file."""
+        return self._file_of(module) is self._file
 
     def _file_of(self, module: str) -> File | None:
         base = self._file.base(module)
