@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torchlint.rules.api import FileContext, Function, Kind, Mode
 from torchlint.rules.evidence.called_definitions import bind
@@ -36,6 +36,8 @@ class LostLeaf:
     is_sure: bool
     kept: ast.expr
     is_given_to_optimizer: bool
+    file: FileContext
+    """The file of what keeps it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +64,15 @@ class _Walk:
             case ast.Return() if depth:
                 for each in [caller] if caller is not None else self._callers(above):
                     yield from self.follow(each, step, depth - 1)
+                if caller is None and step is not None:
+                    yield from self._elsewhere(above, step, depth - 1)
             case ast.Call() if depth and (argument := self._argument(node, above)) is not None:
                 yield from self._handed(*argument, above, step, depth - 1)
             case ast.Assign(targets=[ast.Attribute() as target], value=value) if value is node and step is not None:
                 yield from self._kept(target, step)
             case ast.List() | ast.Tuple() | ast.Dict() | ast.Call() | ast.keyword() if step is not None:
                 if self._is_of_optimizer(node):
-                    yield LostLeaf(step.step, step.method, step.is_sure, node, True)
+                    yield replace(step, kept=node, is_given_to_optimizer=True, file=self.context)
 
     def _called(
         self, call: ast.Call, method: str, step: LostLeaf | None, depth: int, caller: ast.Call | None
@@ -88,7 +92,7 @@ class _Walk:
         """Return a step that makes another tensor; where nothing is recorded, it makes another leaf."""
         if self.context.mode(node) == Mode.OFF:
             return None
-        return LostLeaf(node, method, sure, node, False)
+        return LostLeaf(node, method, sure, node, False, self.context)
 
     def _callers(self, returning: ast.stmt) -> Iterator[ast.Call]:
         """Yield the calls by which a file asks a function of its own for what it returns."""
@@ -101,6 +105,13 @@ class _Walk:
             named = context.attributes_by_word().get(function.name, [])
             uses = [each for each in named if ast.unparse(each.value) == "self" and owner in context.ancestors(each)]
         yield from (call for each in uses if (call := call_of(each, context)) is not None)
+
+    def _elsewhere(self, returning: ast.stmt, step: LostLeaf, depth: int) -> Iterator[LostLeaf]:
+        """Yield where other files keep what a function gives them, which is no leaf any more."""
+        function = self.context.function_around(returning)
+        if isinstance(function, ast.FunctionDef) and not function.decorator_list:
+            for file, call in self.context.calls_elsewhere(function):
+                yield from replace(self, context=file).follow(call, step, depth)
 
     def _argument(self, node: ast.expr, call: ast.Call) -> tuple[Function, str] | None:
         """Return the function of the file that a leaf is handed to, and the name that it has there."""
@@ -148,14 +159,14 @@ class _Walk:
         """Yield what keeps a tensor in an attribute: a module, or an object that gives it to an optimizer."""
         if self.context.value(target.value).must(Kind.MODULE):
             if self.is_parameter:
-                yield LostLeaf(step.step, step.method, step.is_sure, target, False)
+                yield replace(step, kept=target, file=self.context)
         else:
             same = self._same_attribute(target)
             is_only = [each for each in same if isinstance(each.ctx, ast.Store)] == [target]
             given = (
                 each for each in same if is_only and isinstance(each.ctx, ast.Load) and self._is_of_optimizer(each)
             )
-            yield from (LostLeaf(step.step, step.method, step.is_sure, each, True) for each in given)
+            yield from (replace(step, kept=each, is_given_to_optimizer=True, file=self.context) for each in given)
 
     def _same_attribute(self, target: ast.Attribute) -> list[ast.Attribute]:
         """Return where the methods of a class have the same words for an attribute."""

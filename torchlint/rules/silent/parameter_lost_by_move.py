@@ -175,7 +175,7 @@ def _lost(node: cst.Call, lost: LostLeaf) -> Draft:
         Confidence.CERTAIN if lost.is_sure else Confidence.LIKELY,
         (
             f"`{in_a_line(lost.step)}` is no leaf, line {lost.step.lineno}",
-            f"`{in_a_line(lost.kept)}` keeps it, line {lost.kept.lineno}",
+            lost.file.located(f"`{in_a_line(lost.kept)}` keeps it, line {lost.kept.lineno}"),
         ),
     )
 
