@@ -76,6 +76,15 @@ def place_of(node: ast.expr, context: FileContext) -> Place | None:
 
 
 @remembered
+def place_by_methods(node: ast.expr, context: FileContext) -> Place | None:
+    """Return why an expression may be on an accelerator, as :func:`place_of`, or by what methods of its module give.
+
+    That is no evidence where another tensor meets it: a method may bring its result back to where that one is.
+    """
+    return _place_of(node, context, _said_by_methods)
+
+
+@remembered
 def place_by_reading(node: ast.expr, context: FileContext) -> Place | None:
     """Return why an expression may be elsewhere, as :func:`place_of`, or by what its function does with its device.
 
@@ -316,6 +325,14 @@ def _said_by_module(node: ast.expr, context: FileContext) -> str | None:
     return None
 
 
+def _said_by_methods(node: ast.expr, context: FileContext) -> str | None:
+    """Return how a module's method that is given a name says where that is, or what its methods give does."""
+    said = _said_by_module(node, context)
+    if said is not None or not isinstance(node, ast.Call):
+        return said
+    return _first(_given_by_method(node.func, context), context, _said_by_module, _DEEPEST)
+
+
 def _said_by_reading(node: ast.expr, context: FileContext) -> str | None:
     """Return how the function around a tensor says that it may be elsewhere, or a module's method does."""
     said = _said_by_module(node, context)
@@ -378,7 +395,7 @@ def _call_begins(call: ast.Call, context: FileContext, says: _Says, depth: int) 
     """Return why the result of a call may be elsewhere: by the module, the arguments or the receiver."""
     function = context.value(call.func)
     if function.must(Kind.MODULE):
-        if isinstance(call.func, ast.Attribute | ast.Subscript) and _is_of_a_module(call.func, context):
+        if _is_of_a_module(call.func, context):
             return _said("is computed where the module is", call)
         return None
     if function.names:
@@ -389,11 +406,25 @@ def _call_begins(call: ast.Call, context: FileContext, says: _Says, depth: int) 
     if (moved := moved_by_class(call.func, context)) is not None:
         return _said("moves the network: what it gives is there", moved)
     match call.func:
+        case ast.Call(func=ast.Attribute(attr="to" | "cuda")) if function.device & Device.ACCELERATOR:
+            return _said("is called, and moves the network before", call)
         case ast.Attribute(value=receiver, attr="to"):
             return _first((receiver, *call.args), context, says, depth)
         case ast.Attribute(value=receiver):
             return _begins(receiver, context, says, depth - 1)
     return None
+
+
+def _given_by_method(function: ast.expr, context: FileContext) -> list[ast.expr]:
+    """Return what a method of the module whose method this is may give, where its class defines it once."""
+    if not isinstance(function, ast.Attribute) or not _is_of_a_module(function.value, context):
+        return []
+    owner = next((each for each in context.ancestors(function) if isinstance(each, ast.ClassDef)), None)
+    defined = [each for each in owner.body if isinstance(each, ast.FunctionDef)] if owner is not None else []
+    found = [each for each in defined if each.name == function.attr]
+    if len(found) != 1 or not isinstance(function.value, ast.Name):
+        return []
+    return [each.value for each in context.own(found[0], ast.Return) if each.value is not None]
 
 
 def _is_of_a_module(node: ast.expr, context: FileContext) -> bool:

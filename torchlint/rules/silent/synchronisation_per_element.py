@@ -87,7 +87,7 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import HAS_ONE_DIMENSION
 from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import SCOPES, Draft, Dtype, FileContext, Loop, Rule, Triggers, remembered
-from torchlint.rules.evidence.accelerator_places import Place, is_building, place_of
+from torchlint.rules.evidence.accelerator_places import Place, is_building, place_by_methods
 from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.primaries import is_primary
 from torchlint.rules.evidence.shown_code import brief
@@ -192,7 +192,7 @@ def _site(call: ast.Call, context: FileContext) -> Site | None:
             found = _counted(tensor, index, context)
         case None if len(call.args) == 2:
             found = call.args[1], call
-    place = place_of(found[0], context) if found is not None else None
+    place = place_by_methods(found[0], context) if found is not None else None
     if found is None or place is None:
         return None
     is_known = context.value(found[0]).is_tensor
