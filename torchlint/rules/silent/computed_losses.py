@@ -85,11 +85,12 @@ def _is_of_computed(node: ast.expr, context: FileContext, depth: int) -> bool:
             return any(_is_of_computed(each, context, depth) for each in (left, right))
         case ast.Name() if depth and (is_given_by_a_loss(node, context) or _is_member(node, context, depth - 1)):
             return True
+        case ast.Name() if depth and any(_is_made_of_read(each.value, context) for each in bindings_of(node, context)):
+            return True
         case ast.IfExp(body=one, orelse=other):
             return any(_is_of_computed(each, context, depth) for each in (one, other))
-        case ast.Call(func=function, args=given) if not context.names(function):
-            if any(_is_read(each) for each in given):
-                return True
+        case ast.Call() if _is_made_of_read(node, context):
+            return True
     return is_loss(node, context.value(node), context, depth)
 
 
@@ -117,6 +118,13 @@ def _is_member(name: ast.Name, context: FileContext, depth: int) -> bool:
 def _is_read(node: ast.expr) -> bool:
     """Whether numbers are read from a tensor: what any function makes of them has no graph."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _READING
+
+
+def _is_made_of_read(node: ast.expr, context: FileContext) -> bool:
+    """Whether a function of no library is given what was read from tensors."""
+    if not isinstance(node, ast.Call) or _is_of_a_library(node, context):
+        return False
+    return any(_is_read(each) for each in node.args)
 
 
 def _appended(name: ast.Name, context: FileContext) -> list[ast.expr]:

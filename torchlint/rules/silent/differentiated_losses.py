@@ -31,7 +31,8 @@ def differentiated(place: ast.expr, given: ast.expr, context: FileContext, *, is
     found = _asked_for(*bound, context)
     if found is not None or _is_learned(place, bound[1], context):
         return found
-    sums = _sums_with(*bound, context, is_new=is_new)
+    is_learned = is_new and not _stands_in_for_it(bound[1], given, context)
+    sums = _sums_with(*bound, context, is_learned=is_learned)
     return next((asked for each in sums if (asked := _asked_for(*each, context)) is not None), None)
 
 
@@ -62,19 +63,26 @@ def _is_optimizer(call: ast.Call, context: FileContext) -> bool:
     return bool(names) and all(each.startswith("torch.optim.") for each in names)
 
 
-def _sums_with(start: ast.stmt, code: str, context: FileContext, *, is_new: bool) -> list[tuple[ast.stmt, str]]:
+def _stands_in_for_it(code: str, given: ast.expr, context: FileContext) -> bool:
+    """Whether a new leaf takes the name of what it is made of: ``gap = torch.tensor(gap.item(), ...)``."""
+    return any(
+        isinstance(each, ast.Name | ast.Attribute) and ast.unparse(each) == code for each in context.within(given)
+    )
+
+
+def _sums_with(start: ast.stmt, code: str, context: FileContext, *, is_learned: bool) -> list[tuple[ast.stmt, str]]:
     """Return the statements that bind sums of which code is a term, and what they bind: ``loss = base + 0.1 * code``.
 
-    A new leaf may be the learned weight of what it is multiplied with; a computed value is none.
+    ``is_learned``: it may be the weight of what it is multiplied with, and no term.
     """
     found: list[tuple[ast.stmt, str]] = []
 
     def is_sum(node: ast.stmt) -> bool:
         match node:
             case ast.Assign(targets=[ast.Name() | ast.Attribute() as target], value=ast.BinOp() as value):
-                terms = _terms(value, context, is_new=is_new)
+                terms = _terms(value, context, is_learned=is_learned)
             case ast.AugAssign(target=ast.Name() | ast.Attribute() as target, op=ast.Add() | ast.Sub(), value=value):
-                terms = _terms(value, context, is_new=is_new)
+                terms = _terms(value, context, is_learned=is_learned)
             case _:
                 return False
         if ast.unparse(target) != code and code in terms:
@@ -85,18 +93,18 @@ def _sums_with(start: ast.stmt, code: str, context: FileContext, *, is_new: bool
     return found
 
 
-def _terms(node: ast.expr, context: FileContext, *, is_new: bool) -> Iterator[str]:
+def _terms(node: ast.expr, context: FileContext, *, is_learned: bool) -> Iterator[str]:
     """Yield the code of the terms of a sum, their factors aside."""
     match node:
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
-            yield from _terms(left, context, is_new=is_new)
-            yield from _terms(right, context, is_new=is_new)
+            yield from _terms(left, context, is_learned=is_learned)
+            yield from _terms(right, context, is_learned=is_learned)
         case ast.BinOp(left=left, op=ast.Mult() | ast.Div(), right=right):
             for one, other in ((left, right), (right, left)):
-                if not is_new or context.value(other).must(Kind.INTEGER | Kind.SCALAR):
-                    yield from _terms(one, context, is_new=is_new)
+                if not is_learned or context.value(other).must(Kind.INTEGER | Kind.SCALAR):
+                    yield from _terms(one, context, is_learned=is_learned)
         case ast.UnaryOp(operand=inner):
-            yield from _terms(inner, context, is_new=is_new)
+            yield from _terms(inner, context, is_learned=is_learned)
         case _:
             yield ast.unparse(node)
 

@@ -154,7 +154,7 @@ def _revived(
     if may_do_nothing and reaches_a_graph(given, context):
         return  # an assignment to `requires_grad` raises where there is a graph: whoever keeps it has none
     subject = subject_of(given, context)
-    by_name = not is_loss(given, value, context)
+    by_name = not is_lost and not is_loss(given, value, context)
     is_given = is_given_by_a_loss(subject, context)
     is_computed = is_given or is_lost or subject is not given
     is_leaf = value.is_tensor and value.grad == Grad.DETACHED and not is_computed
