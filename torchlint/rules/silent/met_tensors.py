@@ -35,14 +35,20 @@ def met_place(node: ast.expr, at: ast.expr | ast.stmt, context: FileContext) -> 
 
 
 def place_by_call(node: ast.expr, place: Place, context: FileContext, entered: Entered) -> Place | None:
-    """Return why what a tensor meets in a function may be there by the call at hand: another call says nothing."""
+    """Return why what a tensor meets in a function may be there by the calls at hand: another call says nothing.
+
+    What the call hands over may be an argument of the function around it, and so on up to where the tensor was made.
+    """
     start = begun_by(context.value(node).why_device, context)
     if start is None or start not in context.inside(entered.function.args, ast.arg):
         return None if place.is_open else place
     if entered.function.name == "forward":
         return place  # which comes where the module is
     given = handed_to(entered.call, entered.function, start)
-    return met_place(given, entered.call, entered.context) if given is not None else None
+    found = met_place(given, entered.call, entered.context) if given is not None else None
+    if given is None or found is None or entered.outer is None:
+        return found
+    return place_by_call(given, found, entered.context, entered.outer)
 
 
 def _looks_like_a_tensor(node: ast.expr, context: FileContext) -> bool:

@@ -229,7 +229,7 @@ def _returned(returning: ast.Return, context: FileContext, depth: int, trail: Tr
     function = context.function_around(returning)
     calls = calls_of(function, context) if isinstance(function, ast.FunctionDef) else iter(())
     if (entered := trail.entered) is not None and entered.function is function:
-        calls, trail = iter([(entered.context, entered.call)]), replace(trail, entered=None)
+        calls, trail = iter([(entered.context, entered.call)]), replace(trail, entered=entered.outer)
     for file, call in calls:
         if file.value(call).device & Device.ACCELERATOR:
             continue  # another way through the function moves it
@@ -421,7 +421,7 @@ def _handed_down(
     if len(taken) != 1 or taken[0] in trail.followed or is_building_a_module(call, context):
         return
     trail.followed.add(taken[0])
-    entered = Entered(function, call, context)
+    entered = Entered(function, call, context, trail.entered)
     trail = replace(trail, is_on_a_path=True, is_direct=False, is_building=False, entered=entered)
     for each in context.names_by_word().get(taken[0].arg, []):
         is_inside = context.function_around(each) is function and isinstance(each.ctx, ast.Load)

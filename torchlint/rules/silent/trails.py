@@ -34,6 +34,8 @@ class Entered:
     call: ast.Call
     context: FileContext
     """The file of the call."""
+    outer: Entered | None = None
+    """The call by which the tensor came into the function where this call stands."""
 
 
 @dataclass(frozen=True, slots=True)
