@@ -61,13 +61,12 @@ class TopLevel:
     def _brought_by(self, star: ast.ImportFrom, word: str) -> Value:
         """Return what one star import may rebind a name to that the module itself binds.
 
-        Of modules that cannot be read it is anything; but what imports alone bind stays then: they bring the same. A
-        module that takes everything from itself gets the names that it has bound, which stay what they are.
+        Of modules that cannot be read it is anything; but what imports alone bind stays then: they bring the same.
+        Files that import everything from each other, or a file from itself, bring what each of them binds: the way
+        back to this one adds nothing to what is joined here.
         """
-        if self._file.stars.is_itself(spelled(star)):
-            return NOTHING
         if word in self._asking:
-            return UNKNOWN  # files that import everything from each other
+            return NOTHING
         self._asking.add(word)
         try:
             found = self._file.stars.taken(spelled(star), word)
@@ -342,10 +341,6 @@ class Stars:
         if file is not None:
             return file.stars.hands_out(word) and file.stars.may_bind(word)
         return word not in BUILTINS or may_hide(module, word)
-
-    def is_itself(self, module: str) -> bool:
-        """Whether a module is the one of this very file."""
-        return self._file_of(module) is self._file
 
     def _file_of(self, module: str) -> File | None:
         base = self._file.base(module)
