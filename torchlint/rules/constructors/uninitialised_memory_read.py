@@ -2,11 +2,11 @@
 
 ## What it does
 
-Flags `total = torch.empty(n)`, `torch.empty_like(x)`, `x.new_empty(n)` and legacy `torch.Tensor(n, m)` where the first
-that happens to `total` is that it is added to (`total += x`, `total[i] += x`, `total.index_add_(0, at, x)`) or computed
-with (`total * 2`, `total.sum()`), and where they are operands themselves: `torch.where(mask, x, torch.empty_like(x))`.
-Where each size is written down and none is 0, also where it is joined with others: the first line of
-`lines = torch.empty(1, 3)` stays in `torch.cat((lines, x))`.
+Flags `total = torch.empty(n)`, `torch.empty_like(x)`, `x.new_empty(n)` and legacy `torch.Tensor(n, m)`, also moved,
+cast or wrapped, `torch.empty(n).cuda()`, where the first that happens to `total` is that it is added to (`total += x`,
+`total[i] += x`, `total.index_add_(0, at, x)`) or computed with (`total * 2`, `total.sum()`), and where they are
+operands themselves: `torch.where(mask, x, torch.empty_like(x))`. Where each size is written down and none is 0, also
+where it is joined with others: the first line of `lines = torch.empty(1, 3)` stays in `torch.cat((lines, x))`.
 
 Flags `self.w = nn.Parameter(torch.empty(n))` and `nn.Parameter(torch.Tensor(n, m))` in a module that computes with
 `self.w` and derives from `nn.Module`, maybe by way of other classes of the project, where nothing in the project
@@ -83,7 +83,7 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
-from torchlint.rules.evidence.memory_reads import first_read, is_read
+from torchlint.rules.evidence.memory_reads import first_read, is_read, passed_on
 from torchlint.rules.evidence.shown_code import first_line
 from torchlint.rules.evidence.uninitialised_parameters import is_of_sizes, read_without_initialisation
 
@@ -99,9 +99,12 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         yield from _parameter(node, context)
     word = _word(node, context)
     call = context.python(node) if word is not None else None
-    if word is None or not isinstance(call, ast.Call) or not _has_memory(call):
+    if word is None or not isinstance(call, ast.Call):
         return
-    found = _named_read(call, context) or _read_at_once(call, context)
+    made = passed_on(call, context)
+    if not _has_memory(call) or (made is not call and _is_on_meta(made)):
+        return
+    found = _named_read(call, made, context) or _read_at_once(made, context)
     if found is None:
         return
     name, used = found
@@ -120,18 +123,18 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     )
 
 
-def _named_read(call: ast.Call, context: FileContext) -> tuple[str, ast.stmt] | None:
-    """Return the name that the memory gets, and a statement that computes with it first."""
-    statement = context.parent(call)
+def _named_read(call: ast.Call, made: ast.expr, context: FileContext) -> tuple[str, ast.stmt] | None:
+    """Return the name that the memory gets, moved or cast at most, and a statement that computes with it first."""
+    statement = context.parent(made)
     match statement:
-        case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if value is call:
+        case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if value is made:
             scope = context.scope_that_binds(target)
         case _:
             return None
     if scope is None or scope is not (context.function_around(call) or context.tree):
         return None
     mentions = (each for each in context.inside(scope, ast.Name) if each.id == name)
-    joins = _has_elements(statement) and not any(isinstance(context.parent(each), ast.Subscript) for each in mentions)
+    joins = _has_elements(call) and not any(isinstance(context.parent(each), ast.Subscript) for each in mentions)
 
     def reads(node: ast.expr) -> bool:
         return is_read(node, context) or (joins and _is_joined(node, context))
@@ -140,11 +143,11 @@ def _named_read(call: ast.Call, context: FileContext) -> tuple[str, ast.stmt] | 
     return (name, used) if used is not None else None
 
 
-def _read_at_once(call: ast.Call, context: FileContext) -> tuple[str, ast.stmt] | None:
+def _read_at_once(made: ast.expr, context: FileContext) -> tuple[str, ast.stmt] | None:
     """Return the memory's code and the statement, where it is computed with in the expression that makes it."""
-    if not is_read(call, context):
+    if not is_read(made, context):
         return None
-    return ast.unparse(call), next(each for each in context.ancestors(call) if isinstance(each, ast.stmt))
+    return ast.unparse(made), next(each for each in context.ancestors(made) if isinstance(each, ast.stmt))
 
 
 def _parameter(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -180,11 +183,12 @@ def _has_memory(call: ast.Call) -> bool:
     return not any(each.arg in ("out", None) for each in call.keywords)
 
 
-def _has_elements(made: ast.stmt) -> bool:
+def _is_on_meta(made: ast.expr) -> bool:
+    return any(isinstance(each, ast.Constant) and each.value == "meta" for each in ast.walk(made))
+
+
+def _has_elements(call: ast.Call) -> bool:
     """Whether each size of the memory is written down and none is 0."""
-    call = made.value if isinstance(made, ast.Assign) else None
-    if not isinstance(call, ast.Call):
-        return False
     given = [*call.args, *(each.value for each in call.keywords if each.arg == "size")]
     sizes = [one for each in given for one in (each.elts if isinstance(each, ast.Tuple | ast.List) else [each])]
     return bool(sizes) and all(

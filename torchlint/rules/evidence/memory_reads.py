@@ -24,6 +24,9 @@ _PASSING_ON = frozenset(
     "view_as".split()
 )
 """Methods that give the same numbers elsewhere or in another form."""
+_COPYING = frozenset("bfloat16 clone detach double float half int long pin_memory requires_grad_ type".split())
+"""Methods that give the numbers of a tensor as another type, or to another object."""
+_WRAPPERS = frozenset({"torch.autograd.Variable", "torch.autograd.variable.Variable"})
 
 
 def is_read(node: ast.expr, context: FileContext) -> bool:
@@ -70,6 +73,23 @@ def _moved(made: ast.expr, context: FileContext) -> ast.expr:
                     return made
                 made = outer
             case ast.Subscript(value=value, ctx=ast.Load()) if value is made:
+                made = above
+            case _:
+                return made
+
+
+def passed_on(made: ast.expr, context: FileContext) -> ast.expr:
+    """Return the outermost expression that holds the numbers of a new tensor: moved, cast, wrapped or reshaped."""
+    while True:
+        match above := context.parent(made):
+            case ast.Attribute(attr=word) if word in _PASSING_ON or word in _COPYING:
+                outer = context.parent(above)
+                if not isinstance(outer, ast.Call) or outer.func is not above:
+                    return made
+                made = outer
+            case ast.Call(func=function, args=[first, *_]) if first is made:
+                if not (names := context.names(function)) or not names <= _WRAPPERS:
+                    return made
                 made = above
             case _:
                 return made
