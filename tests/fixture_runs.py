@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -230,16 +231,26 @@ def _tried(unit: Unit, before: str, after: str, entry: str, device: str) -> Outc
         observe(Snippet(after, entry=entry, kinds=way), each).error is None for way in tried for each in probes
     )
     for way in tried[:_MOST]:
-        old, new = surviving(before, after, entry, way, probes[0])
+        old, new, idle = surviving(before, after, entry, way, probes[0])
         if old and _pieces(ast.parse(old)).get(unit.name) != _pieces(ast.parse(new)).get(unit.name):
-            outcome = _judged(unit, old, new, entry, [way], probes)
+            is_mended = observe(Snippet(after, entry=entry, kinds=way), probes[0]).error is None
+            outcome = _judged(unit, old, new, entry, [way], probes, idle if is_mended else frozenset())
             return replace(outcome, detail=outcome.detail or "without statements that raise")
     if repaired:
         return Outcome("repaired")
     return Outcome("untested", errors[0].splitlines()[0][:150])
 
 
-def _judged(unit: Unit, before: str, after: str, entry: str, running: list[Way], probes: tuple[World, ...]) -> Outcome:
+def _judged(
+    unit: Unit,
+    before: str,
+    after: str,
+    entry: str,
+    running: list[Way],
+    probes: tuple[World, ...],
+    idle: frozenset[str] = frozenset(),
+) -> Outcome:
+    """Judge a unit in the ways in which it runs; what lies in names that nobody sees (``idle``) makes no difference."""
     ran, broken, worlds = 0, 0, 0
     refutations: list[Refutation] = []
     for at, way in enumerate(running):
@@ -247,17 +258,18 @@ def _judged(unit: Unit, before: str, after: str, entry: str, running: list[Way],
         chosen = probes if at >= _THOROUGH else _fitting(_covering(probes[0].device, old.asked), unit)
         verdict = judge(old, new, chosen)
         ran, broken, worlds = ran + verdict.ran, broken + verdict.broken, worlds + verdict.worlds
-        refutations += verdict.refutations
+        refutations += (each for each in verdict.refutations if re.split(r"\W", each.observable)[0] not in idle)
     if refutations:
         return Outcome("refuted", str(refutations[0]), worlds, tuple(refutations), broken == ran)
     return Outcome("holds", worlds=worlds)
 
 
 # ---------------------------------------------------------------------- what is left without the statements that raise
-def surviving(before: str, after: str, entry: str, way: Way, world: World) -> tuple[str, str]:
+def surviving(before: str, after: str, entry: str, way: Way, world: World) -> tuple[str, str, frozenset[str]]:
     """Take from both texts the statements at which the old one raises, until it runs; empty where it does not.
 
-    Empty, too, where the new text reads more of what those statements bound than the old one does.
+    Empty, too, where the new text reads more of what those statements bound than the old one does. With them come the
+    names that they alone read: where the fix is what keeps them from raising, nobody sees those in the old text.
     """
     old, new = ast.parse(before), ast.parse(after)
     bound: set[str] = set()
@@ -265,16 +277,50 @@ def surviving(before: str, after: str, entry: str, way: Way, world: World) -> tu
         text = ast.unparse(old)
         seen = observe(Snippet(text, entry=entry, kinds=way), world)
         if seen.error is None:
-            return ("", "") if bound & (_read(new) - _read(old)) else (text, ast.unparse(new))
+            if bound & (_read(new, entry) - _read(old, entry)):
+                break
+            return text, ast.unparse(new), _idle(old, entry, bound)
         place = _place(ast.parse(text), seen.line)
         if place is None or not ((dropped := _drop(old, place)) and _drop(new, place)):
             break
         bound |= {each.id for each in ast.walk(dropped) if isinstance(each, ast.Name)}
-    return "", ""
+    return "", "", frozenset()
 
 
-def _read(tree: ast.Module) -> set[str]:
-    return {each.id for each in ast.walk(tree) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+def _idle(tree: ast.Module, entry: str, bound: set[str]) -> frozenset[str]:
+    """Return the names that only statements which were taken out read, maybe by way of each other."""
+    unit = _unit(tree, entry)
+    binding = {each: name for each in ast.walk(unit) if (name := _bound_by(each)) is not None}
+    inside = {one: name for each, name in binding.items() for one in ast.walk(each)}
+    reads = [each for each in ast.walk(unit) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
+    idle = set(bound)
+    for _ in binding:
+        idle |= {each.id for each in reads if inside.get(each) in idle}
+    for _ in binding:
+        idle -= {each.id for each in reads if inside.get(each) not in idle}
+    return frozenset(idle & set(binding.values()))
+
+
+def _bound_by(node: ast.AST) -> str | None:
+    """Return the only name that a statement binds."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=word)]) | ast.AugAssign(target=ast.Name(id=word)):
+            return word
+    return None
+
+
+def _unit(tree: ast.Module, entry: str) -> ast.AST:
+    """Return the function or the method that is run; the module where that is all of it."""
+    node: ast.AST = tree
+    for word in entry.split("."):
+        below = (each for each in getattr(node, "body", []) if isinstance(each, ast.FunctionDef | ast.ClassDef))
+        node = next((each for each in below if each.name == word), node)
+    return node
+
+
+def _read(tree: ast.Module, entry: str) -> set[str]:
+    names = (each for each in ast.walk(_unit(tree, entry)) if isinstance(each, ast.Name))
+    return {each.id for each in names if isinstance(each.ctx, ast.Load)}
 
 
 def _place(tree: ast.Module, line: int | None) -> tuple[tuple[str, int], ...] | None:
