@@ -92,6 +92,75 @@ class Head(nn.Module):
         return {size}
 """
 
+BATCH = """
+import torch
+
+def weighed(batch):
+    near, far = batch["near"], batch["far"]
+    return {}
+
+def both(pair):
+    points, others = pair
+    return {} * torch.ones(3)
+"""
+LOADED = """
+import torch
+from made import both, weighed
+
+def loaded(device):
+    return {"near": torch.rand(3).to(device), "far": torch.rand(3)}
+
+def moved(device):
+    return torch.rand(3).to(device), torch.rand(3)
+
+def run(device):
+    return weighed(loaded(device)), both(moved(device))
+"""
+BOXES = """
+import torch
+
+class Boxes:
+    def __init__(self, images, boxes):
+        self.boxes = boxes
+        gains = [torch.tensor([each.width, each.height]) for each in images]
+        self.scaled = [box[:, :2] / gain for box, gain in zip(self.boxes, gains)]
+"""
+DETECTOR = """
+from torch import nn
+from made import Boxes
+
+class Detector(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 4)
+
+    def forward(self, images, x):
+        return Boxes(images, [each[None]{} for each in self.fc(x)])
+"""
+GRAPH = """
+import torch
+
+class Graph:
+    def __init__(self, joints):
+        self.adjacency = torch.eye(joints)
+"""
+PERIMETER = """
+import torch
+
+def bound(points, dim):
+    rows = torch.empty(dim, dim)
+    for at in range(dim):
+        rows[at] = torch.ones(dim)
+    return points @ rows[0].unsqueeze(0).T
+"""
+CALLER = """
+from made import bound
+from others import split
+
+def evaluated(points):
+    return bound(split(points)["far"], 2)
+"""
+
 
 def network(meets: str, imported: str = "table", kept: str = "3", more: str = "") -> str:
     return NETWORK.format(imported=imported, kept=kept, meets=meets, more=more)
@@ -108,6 +177,10 @@ FOUND = {
     "what is handed on": (RATIOS, network("ratios(h)", "ratios")),
     "what an object keeps": (SCHEDULE, TRAIN.format("")),
     "what is asked for later, too": (BODY, HEAD.format(size="self.body.width()")),
+    "a value of a dictionary": (BATCH.format("near * torch.linspace(0, 1, 3)", "others"), LOADED),
+    "a part of a tuple": (BATCH.format("far * torch.linspace(0, 1, 3)", "points"), LOADED),
+    "what a constructor is given": (BOXES, DETECTOR.format("")),
+    "a part of a module": (GRAPH, network("h @ self.kept.adjacency", "Graph", "Graph(3)")),
 }
 SILENT = {
     "what is moved there": (TABLE, network("h + table(3).to(h.device)")),
@@ -118,14 +191,28 @@ SILENT = {
     "what a host tensor is handed to": (EYE, network("regular(h.cpu())", "regular")),
     "what somebody else moves": (SCHEDULE, TRAIN.format("    schedule.alphas = schedule.alphas.to(device)")),
     "what is asked for in constructors": (BODY, HEAD.format(size="self.fc.in_features")),
+    "what stands beside it": (BATCH.format("far * torch.linspace(0, 1, 3)", "others"), LOADED),
+    "what a constructor is given on the host": (BOXES, DETECTOR.format(".cpu()")),
+    "a part of a module that is moved": (GRAPH, network("h @ self.kept.adjacency.to(h)", "Graph", "Graph(3)")),
+    "a part that may be another": (
+        GRAPH,
+        network("h @ self.kept.adjacency", "Graph", "Graph(3)", "    def set(self, kept):\n        self.kept = kept\n"),
+    ),
 }
 
+SPLIT = (
+    "import torch\n\ndef split(device):\n    return {'far': torch.rand(3, 2).to(device), 'near': torch.rand(3, 2)}\n"
+)
 
-def steps(folder: Path, made: str, other: str) -> list[tuple[str, ...]]:
+
+OTHERS = "from elsewhere import table\n"
+
+
+def steps(folder: Path, made: str, other: str, others: str = OTHERS) -> list[tuple[str, ...]]:
     (folder / "pyproject.toml").touch()
     (folder / "nets").mkdir()
     (folder / "made.py").write_text(made)
-    (folder / "others.py").write_text("from elsewhere import table\n")
+    (folder / "others.py").write_text(others)
     (folder / "user.py").write_text(other)
     result = check_bytes("made.py", made.encode(), Config(cwd=str(folder), select=("TNS505",)))
     return [each.why for each in result.findings]
@@ -139,6 +226,10 @@ def test_a_meeting_in_another_file_is_found(tmp_path: Path, case: str) -> None:
 @pytest.mark.parametrize("case", SILENT)
 def test_a_look_alike_in_another_file_is_silent(tmp_path: Path, case: str) -> None:
     assert steps(tmp_path, *SILENT[case]) == []
+
+
+def test_a_function_is_asked_whose_callers_speak_of_no_device(tmp_path: Path) -> None:
+    assert len(steps(tmp_path, PERIMETER, CALLER, SPLIT)) == 1
 
 
 def test_the_steps_name_the_other_file(tmp_path: Path) -> None:

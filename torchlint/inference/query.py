@@ -150,9 +150,12 @@ class Analysis:
         return Sample(self, beside=self.sample)
 
     def means(self, node: ast.expr, path: str | None, function: Function) -> bool:
-        """Whether an expression is a function of the project beyond doubt, which stands in the file at a path."""
+        """Whether an expression is a function of the project beyond doubt, which stands in the file at a path.
+
+        A class is its ``__init__``.
+        """
         known = [self._project.definitions.get(name) for name in self.value(node).names]
-        places = [(home.place.path if home.place else None, each) for home, each in filter(None, known)]
+        places = [(home.place.path if home.place else None, _begun_by(each)) for home, each in filter(None, known)]
         at = function.name, function.lineno
         return len(places) == len(known) > 0 and all(
             isinstance(each, Function) and (each.name, each.lineno) == at and where == path for where, each in places
@@ -285,6 +288,13 @@ class Analysis:
         if not self.works_with_torch:
             return False
         return not frameworks.speaks_of_another(self.index, node, self.uses_other_frameworks)
+
+
+def _begun_by(definition: ast.AST) -> ast.AST:
+    """Return the function that a call of a definition runs first: the ``__init__`` of a class."""
+    body = definition.body if isinstance(definition, ast.ClassDef) else ()
+    functions = (each for each in body if isinstance(each, ast.FunctionDef))
+    return next((each for each in functions if each.name == "__init__"), definition)
 
 
 def _brief(node: ast.AST) -> str:

@@ -185,12 +185,12 @@ _Says = Callable[[ast.expr, FileContext], "str | None"]
 
 def _place_of(node: ast.expr, context: FileContext, says: _Says) -> Place | None:
     value = context.value(node)
-    if not value.may(Kind.TENSOR) or not value.may_be_on_accelerator:
+    if not _may_hold_it(value):
         return None
-    if (shown := _shown(value, context)) is not None:
+    if value.may(Kind.TENSOR) and (shown := _shown(value, context)) is not None:
         return shown
     begun = _begins(node, context, says, _DEEPEST)
-    if begun is None or not context.presumed_value(node).may_be_on_accelerator:
+    if begun is None or not _may_hold_it(context.presumed_value(node)):
         return None
     return Place((begun,), False)
 
@@ -428,11 +428,18 @@ def _given_by_method(function: ast.expr, context: FileContext) -> list[ast.expr]
 
 
 def _is_of_a_module(node: ast.expr, context: FileContext) -> bool:
-    """Whether an expression is a part of the module whose method this is."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    own = context.value_of_self(node)
-    return own is not None and own.must(Kind.MODULE)
+    """Whether an expression is the module whose method this is, or a part of it: also one that a loop is at."""
+    for _ in range(_FEW):
+        while isinstance(node, ast.Attribute | ast.Subscript):
+            node = node.value
+        own = context.value_of_self(node)
+        if own is not None:
+            return own.must(Kind.MODULE)
+        bound = bindings_of(node, context) if isinstance(node, ast.Name) else []
+        if len(bound) != 1 or bound[0].is_augmented or not context.value(node).must(Kind.MODULE):
+            return False
+        node = bound[0].value
+    return False
 
 
 def _forward_of(argument: ast.arg, context: FileContext) -> Function | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from torchlint.rules.api import GRAD_MODES, FileContext, Kind, decorators_of, remembered
 from torchlint.rules.evidence.local_bindings import names_of
-from torchlint.rules.evidence.own_results import called_function
+from torchlint.rules.evidence.own_results import called_function, named_class
 
 _FREE = GRAD_MODES | {"builtins.staticmethod"}
 """Decorators that leave alone what a function gives."""
@@ -22,15 +22,19 @@ def calls_of(function: ast.FunctionDef, context: FileContext) -> Iterator[tuple[
     if context.own(function, ast.Yield, ast.YieldFrom) or not _is_free(function, context):
         return
     uses: list[ast.Name | ast.Attribute] = []
-    if isinstance(context.parent(function), ast.Module):
+    owner = context.parent(function)
+    if isinstance(owner, ast.Module):
         uses += (each for each in context.names_by_word().get(function.name, []))
+    elif isinstance(owner, ast.ClassDef) and function.name == "__init__":
+        uses += (each for each in context.names_by_word().get(owner.name, []) if named_class(each, context) is owner)
     elif _is_only_method(function, context):
         uses += (each for each in context.attributes_by_word().get(function.name, []))
     for each in uses:
         call = context.parent(each)
         if not isinstance(call, ast.Call) or call.func is not each or function in context.ancestors(call):
             continue
-        if isinstance(each, ast.Attribute) or called_function(each, context) is function:
+        is_of_class = function.name == "__init__" and isinstance(owner, ast.ClassDef)
+        if isinstance(each, ast.Attribute) or is_of_class or called_function(each, context) is function:
             yield context, call
     yield from context.calls_elsewhere(function)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.rules.api import LEGACY_DTYPES, FileContext, Kind, leaf
+from torchlint.rules.api import LEGACY_DTYPES, FileContext, Kind, defaults_of, leaf
 from torchlint.rules.evidence.array_dimensions import FOLLOWING
 from torchlint.rules.evidence.array_dimensions import has_dimensions as is_array_with_dimensions
 from torchlint.rules.evidence.local_bindings import names_of
@@ -17,6 +17,8 @@ _DIMENSIONAL = frozenset(
     "bartlett_window kaiser_window".split()
 )
 """Factories whose result has dimensions, whatever they are given."""
+_OF_ROWS = frozenset({"eye", "tril_indices", "triu_indices"})
+"""Those of them that make rows and columns."""
 _LEGACY = frozenset({"Tensor", *LEGACY_DTYPES})
 """Constructors that take sizes or data, and no device."""
 _OF_DATA = frozenset({"tensor", "as_tensor", "asarray", "from_numpy"}) | _LEGACY
@@ -36,26 +38,44 @@ def takes_device(call: ast.Call) -> bool:
 
 
 def copies(call: ast.Call, context: FileContext) -> bool:
-    """Whether what is made may be a copy of a tensor, and where that is."""
-    return _word(call) in _OF_DATA and bool(call.args) and context.value(call.args[0]).may(Kind.TENSOR)
+    """Whether what is made may be a copy of a tensor, and where that is: `from_numpy` takes none."""
+    return _word(call) in _OF_DATA - {"from_numpy"} and bool(call.args) and context.value(call.args[0]).may(Kind.TENSOR)
 
 
-def has_dimensions(call: ast.Call, word: str, context: FileContext) -> bool:
-    """Whether what a factory makes has dimensions, by what it is given: a size, a list or an array that has some."""
+def least_dimensions(call: ast.Call, word: str, context: FileContext) -> int:
+    """Return how many dimensions what a factory makes has at least, by what it is given: sizes, a list or an array."""
     if word in _DIMENSIONAL:
-        return True
+        return 2 if word in _OF_ROWS else 1
     named = {each.arg: each.value for each in call.keywords}
     first = call.args[0] if call.args else None
     if word in _OF_DATA:
         data = named.get("data", first)
-        if word == "from_numpy" and _follows_an_array(data, context):
-            return True
-        return (word in _LEGACY and _makes_dimensions(call, context)) or _is_data_with_dimensions(data, context)
-    last = word in ("randint", "normal") and call.args
-    sizes = named.get("size", call.args[-1] if last else first)
+        if word == "from_numpy" and (isinstance(data, ast.Subscript) or _follows_an_array(data, context)):
+            return 1  # one number of an array is none, and is refused
+        if word in _LEGACY and _makes_dimensions(call, context):
+            return max(1, _nested(data), len(call.args))
+        return max(1, _nested(data)) if _is_data_with_dimensions(data, context) else 0
+    is_last = word in ("randint", "normal") and call.args
+    sizes = named.get("size", call.args[-1] if is_last else first)
     if isinstance(sizes, ast.List | ast.Tuple):
-        return bool(sizes.elts)
-    return sizes is not None and (word != "normal" or "size" in named)
+        return max(int(bool(sizes.elts)), _counted(sizes.elts))
+    if sizes is None or (word == "normal" and "size" not in named):
+        return 0
+    return 1 if is_last or word == "full" or "size" in named else max(1, _counted(call.args))
+
+
+def _counted(sizes: list[ast.expr]) -> int:
+    """Return how many sizes are written down one by one."""
+    return sum(not isinstance(each, ast.Starred) for each in sizes)
+
+
+def _nested(data: ast.expr | None) -> int:
+    """Return how deep a list is that is written down: no deeper than its first member."""
+    depth = 0
+    while isinstance(data, ast.List | ast.Tuple | ast.ListComp):
+        depth += 1
+        data = data.elt if isinstance(data, ast.ListComp) else next(iter(data.elts), None)
+    return depth
 
 
 def _makes_dimensions(call: ast.Call, context: FileContext) -> bool:
@@ -67,7 +87,22 @@ def _is_data_with_dimensions(data: ast.expr | None, context: FileContext) -> boo
     """Whether data is a list or an array with dimensions: of a name nobody knows it may be a number."""
     if data is None or isinstance(data, ast.List | ast.Tuple | ast.ListComp):
         return data is not None
-    return context.value(data).must(Kind.SEQUENCE) or is_array_with_dimensions(data, context)
+    if context.value(data).must(Kind.SEQUENCE) or is_array_with_dimensions(data, context):
+        return True
+    return isinstance(data, ast.Name) and _is_several_by_default(data, context)
+
+
+def _is_several_by_default(name: ast.Name, context: FileContext) -> bool:
+    """Whether a name is an argument whose default is a list or a tuple: such things are handed over for it."""
+    places = context.reaching(name)
+    place = places[0] if len(places) == 1 else None
+    function = context.parent(context.parent(place) or place) if isinstance(place, ast.arg) else None
+    if not isinstance(function, ast.FunctionDef):
+        return False
+    return any(
+        each is place and isinstance(default, ast.Tuple | ast.List) and default.elts
+        for each, default in defaults_of(function).items()
+    )
 
 
 def _follows_an_array(data: ast.expr | None, context: FileContext) -> bool:

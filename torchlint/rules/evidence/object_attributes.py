@@ -31,6 +31,19 @@ def attribute_values(node: ast.Attribute, context: FileContext) -> list[ast.expr
 
     Its class and those below it must be the file's own, so that no constructor in another file takes part.
     """
+    return _values(node, context, augments=False)
+
+
+@remembered
+def values_in_place(node: ast.Attribute, context: FileContext) -> list[ast.expr]:
+    """Return all that ``self.word`` is bound to, as :func:`attribute_values`, but for what is computed in place.
+
+    ``self.total += x`` leaves a tensor where it is.
+    """
+    return _values(node, context, augments=True)
+
+
+def _values(node: ast.Attribute, context: FileContext, augments: bool) -> list[ast.expr]:
     around = _class_around(node, context)
     if around is None or not _is_in_sight(around, context, frozenset()):
         return []
@@ -44,6 +57,8 @@ def attribute_values(node: ast.Attribute, context: FileContext) -> list[ast.expr
                 found.append(value)
             case ast.AnnAssign(value=ast.expr() as value):
                 found.append(value)
+            case ast.AugAssign() if augments:
+                continue
             case _:
                 return []
     return found

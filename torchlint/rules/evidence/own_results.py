@@ -28,6 +28,12 @@ def called_function(function: ast.expr, context: FileContext) -> ast.FunctionDef
     return found if isinstance(found, ast.FunctionDef) and _results(found, context) is not None else None
 
 
+def named_class(node: ast.expr, context: FileContext) -> ast.ClassDef | None:
+    """Return the class of the file that a name means beyond doubt, if no decorator may change it."""
+    found = _defined(node, context) if isinstance(node, ast.Name) else None
+    return found if isinstance(found, ast.ClassDef) and not found.decorator_list else None
+
+
 def forwarded(owner: ast.expr, context: FileContext) -> list[ast.expr] | None:
     """Return what an object of a module's class may give when it is called; None where that is not all in sight."""
     found = _defined(owner, context) if isinstance(owner, ast.Name) else None

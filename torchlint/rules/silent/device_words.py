@@ -31,12 +31,32 @@ JOINING = frozenset(
 """Functions and methods that refuse tensors of two devices; what this holds is measured on the simulated one."""
 COMBINING = frozenset(
     "cat concat stack hstack vstack dstack column_stack where outer add sub mul div maximum minimum pow gather "
-    "masked_fill cross kron block_diag cartesian_prod logical_and logical_or".split()
+    "masked_fill cross kron block_diag cartesian_prod logical_and logical_or logical_xor eq ne lt le gt ge greater "
+    "greater_equal less less_equal not_equal fmin fmax multiply subtract divide true_divide floor_divide fmod "
+    "remainder bitwise_and bitwise_or atan2 hypot xlogy logaddexp".split()
 )
 """Those of them whose result has dimensions where what they are given has some, and is where that is."""
+PRODUCTS = {"mm": 2, "addmm": 2, "outer": 2, "cdist": 2, "bmm": 3, "baddbmm": 3}
+"""Those of them whose result has so many dimensions, whatever they are given."""
 LISTED = frozenset("cat concat stack hstack vstack dstack".split())
 """Those of them that join the members of a list."""
-TAKING = JOINING | KEEPING | {"meshgrid"}
+REDUCING = frozenset(
+    "sum mean prod any all amax amin argmax argmin norm std var logsumexp count_nonzero nansum nanmean".split()
+)
+"""Methods and functions that give fewer dimensions, or one number, on the device of the one that they are given."""
+ONLY_OF_TENSORS = frozenset(
+    "index_select index_add index_add_ index_copy_ scatter_add scatter_add_ scatter_reduce masked_fill masked_fill_ "
+    "masked_select masked_scatter take_along_dim bmm baddbmm addmm addmv addcmul addcdiv lerp".split()
+)
+"""Methods that nothing but a tensor has: what they are asked of is one."""
+PAIRING = frozenset(
+    "matmul mm bmm mv dot outer cross cdist kron inner vdot linear conv1d conv2d conv3d mse_loss l1_loss "
+    "smooth_l1_loss huber_loss cross_entropy nll_loss kl_div binary_cross_entropy cosine_similarity "
+    "binary_cross_entropy_with_logits pairwise_distance logical_and logical_or logical_xor maximum minimum fmin "
+    "fmax".split()
+)
+"""Functions of torch whose first two arguments are tensors and nothing else."""
+TAKING = JOINING | KEEPING | REDUCING | {"meshgrid"}
 LAYERS = frozenset(
     f"torch.nn.{each}"
     for each in (

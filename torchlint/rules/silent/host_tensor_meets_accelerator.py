@@ -8,21 +8,25 @@ and comparisons, in `torch.cat`, `torch.where`, `matmul` and their like, as the 
 `masked_fill`, or indexed by it, also where a function or a method returns it, to the same file or another one, where
 a function of the file is given it, and where a method meets a constant of the file. So it is with what a module keeps
 in a plain attribute, `self.scale = torch.ones(3)` in its `__init__`, or in a list or a dictionary there: moving the
-module leaves that where it is, unlike a buffer. So it is with what any other object keeps, such as a schedule.
+module leaves that where it is, unlike a buffer. So it is with what any other object keeps, such as a schedule, also
+where a module has that as a part, `self.graph.adjacency`. A list or a dictionary that holds host tensors is followed by
+its name, in loops and to where a function returns it.
 
 It asks for evidence that the other tensor may be on an accelerator: the code moves it there, by itself or with all that
 is in a batch, or it comes from a module that may be moved, by what its `forward` is given or by its parameters, or by
 the batch of a `training_step` of Lightning; or the function or its class moves a network and gives it what it moved,
 too (`net.to(device)`, `net(x.to(device))`); or the function itself puts something where the other one is,
 `torch.zeros(n, device=x.device)`, as only who expects it elsewhere does (a device that is only compared, asserted or
-printed says nothing); or a call in the project hands over what was moved, or what a module computes. Where callers
-alone decide, the finding is `unproven`, and nothing is said if all calls in the project hand over tensors of the host.
+printed says nothing); or a call in the project hands over what was moved, or what a module computes, also within a
+dictionary, a tuple or a list. Where callers alone decide, the finding is `unproven`, and nothing is said if all calls
+in the project hand over tensors of the host.
 
 Silent are host tensors that index (`x[torch.arange(n)]`), tensors without dimensions, stores (`x[0] = torch.zeros(n)`),
 `out=`, what is moved behind the factory (`.to(x)`), code under `with torch.device(...)`, files that import a module
 which sets a default device, branches whose test speaks of devices, what a module's `__init__` and what it calls
 compute, also by a method of one of its parts that only constructors call, attributes that something else sets, too, in
-whatever file, and functions of a file that has no word of devices, unless a class names them or who calls them does.
+whatever file, and functions of a file that has no word of devices, unless a class names them or other files call them
+in a project that has one.
 
 ## Why is this bad?
 
@@ -96,7 +100,13 @@ from torchlint.rules.evidence.accelerator_places import (
     speaks_of_devices,
 )
 from torchlint.rules.evidence.expected_errors import error_not_expected
-from torchlint.rules.evidence.host_factories import FACTORIES, copies, has_dimensions, is_factory, takes_device
+from torchlint.rules.evidence.host_factories import (
+    FACTORIES,
+    copies,
+    is_factory,
+    least_dimensions,
+    takes_device,
+)
 from torchlint.rules.evidence.read_devices import is_read_directly
 from torchlint.rules.evidence.shown_code import in_a_line
 from torchlint.rules.evidence.tensor_dimensions import has_a_dimension
@@ -107,6 +117,8 @@ from torchlint.rules.silent.tensor_meetings import meetings
 from torchlint.rules.silent.trails import Meeting, Trail
 
 _OF_DEVICES = re.compile(r"cuda|device|gpu|\bcpu|mps|xpu", re.IGNORECASE)
+_WORDS = ("device", "cuda")
+"""Words of which a project has one where it speaks of devices at all."""
 _MOST_CALLERS = 6
 """So many functions that call each other are asked for who calls them from elsewhere."""
 
@@ -122,8 +134,8 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         return  # before the functions are walked
     if defaults(context).device or defaults(context).tensor_type or _is_chosen_by_device(call, context):
         return
-    has = has_dimensions(call, leaf(next(iter(context.names(call.func)))), context)
-    trail = Trail(True, has, is_building=is_building(call, context))
+    least = least_dimensions(call, leaf(next(iter(context.names(call.func)))), context)
+    trail = Trail(True, least, is_building=is_building(call, context))
     found = (each for each in meetings(call, context, trail) if not is_called_in_building(each.at, each.context))
     meeting = min(found, key=lambda each: each.place.is_open, default=None)
     if meeting is None or (context.is_test and not meeting.place.is_shown):
@@ -168,9 +180,10 @@ def _is_in_same(meeting: Meeting, call: ast.Call, context: FileContext) -> bool:
 
 
 def _serves_others(node: ast.AST, context: FileContext) -> bool:
-    """Whether code serves a class, or a function that another file calls which has classes or speaks of devices."""
+    """Whether code serves a class, or a function that another file calls, in a project that speaks of devices."""
     if _serves_a_class(node, context):
         return True
+    is_spoken_of = any(context.other_texts.spelling(each) != [] for each in _WORDS)
     waiting, seen = [(context, context.function_around(node))], set[ast.AST]()
     while waiting and len(seen) < _MOST_CALLERS:
         file, function = waiting.pop(0)
@@ -178,7 +191,7 @@ def _serves_others(node: ast.AST, context: FileContext) -> bool:
             continue
         seen.add(function)
         calls = file.calls_elsewhere(function)
-        if any(speaks_of_devices(other) or _serves_a_class(each, other) for other, each in calls):
+        if any(is_spoken_of or _serves_a_class(each, other) for other, each in calls):
             return True
         waiting += [(file, file.function_around(each)) for each in file.names_by_word().get(function.name, ())]
         waiting += [(other, other.function_around(each)) for other, each in calls]

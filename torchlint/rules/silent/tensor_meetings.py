@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import takewhile
+from typing import TypeGuard
 
 from torchlint.rules.api import Device, FileContext, Kind, handed_to, leaf
 from torchlint.rules.evidence.accelerator_places import (
@@ -14,28 +15,29 @@ from torchlint.rules.evidence.accelerator_places import (
     is_building_a_module,
 )
 from torchlint.rules.evidence.calls_in_sight import called_in_sight, calls_of
+from torchlint.rules.evidence.kept_objects import reads_of_objects
 from torchlint.rules.evidence.local_bindings import names_of
-from torchlint.rules.evidence.object_attributes import attribute_values, declares_any
+from torchlint.rules.evidence.object_attributes import declares_any, values_in_place
 from torchlint.rules.evidence.tensor_dimensions import has_no_dimension
 from torchlint.rules.silent.device_words import (
     COMBINING,
     JOINING,
-    KEEPING,
-    LAYERS,
     LISTED,
-    LOSSES,
     PERHAPS_MOVING,
+    PRODUCTS,
     RECURRENT,
-    TAKING,
 )
 from torchlint.rules.silent.handed_on import members_of
-from torchlint.rules.silent.met_tensors import met_place, place_by_call
+from torchlint.rules.silent.met_tensors import given, met, taken
+from torchlint.rules.silent.tensor_steps import dimensions_after, dimensions_of_part, is_blank, leads_on
 from torchlint.rules.silent.trails import Entered, Meeting, Trail
 
-_DEEPEST = 8
+_DEEPEST = 12
 """How many names may stand between where a tensor is made and where it meets another."""
 _MOVING = frozenset({"_apply", "to", "cuda"})
 """Methods by which a class may move its plain attributes, too."""
+_MOVES = frozenset({"to", "cuda", "device", "type_as"})
+"""Attributes of a tensor by which it is moved, or another is put where it is."""
 _BRANCHES = (ast.If, ast.IfExp, ast.Try, ast.Match, ast.comprehension)
 
 
@@ -55,16 +57,16 @@ def meetings(node: ast.expr, context: FileContext, trail: Trail, depth: int = _D
     if (held := _held(node, above, context, trail, depth)) is not None:
         yield from held
         return
-    if not _leads_on(above, node, context):
+    if not leads_on(above, node, context):
         return
     if not _is_on_host(node, context, trail) or has_no_dimension(node, context):
         return
     match above:
         case ast.BinOp(left=left, right=right):
             other = right if left is node else left
-            yield from _met(above, [other], context, trail)
-            if not trail.is_on_a_path or context.value(other).must(Kind.INTEGER | Kind.SCALAR):
-                yield from meetings(above, context, _computed(above, context, trail), depth)
+            yield from met(above, [other], context, trail)
+            trail = _multiplied(above, context, trail) if isinstance(above.op, ast.MatMult) else trail
+            yield from meetings(above, context, _computed(above, context, trail), depth)
         case ast.IfExp(test=test) if test is not node:
             yield from meetings(above, context, replace(trail, is_on_a_path=True, is_direct=False), depth)
         case ast.UnaryOp():
@@ -75,23 +77,24 @@ def meetings(node: ast.expr, context: FileContext, trail: Trail, depth: int = _D
             operator, ast.Is | ast.IsNot | ast.In | ast.NotIn
         ):
             other = right if left is node else left
-            yield from _met(above, [other], context, trail)
+            yield from met(above, [other], context, trail)
             if context.value(other).must(Kind.INTEGER | Kind.SCALAR):
                 yield from meetings(above, context, trail, depth)
         case ast.AugAssign(target=target, value=value) if not isinstance(target, ast.Subscript):
-            yield from _met(above, [target if value is node else value], context, trail)
+            yield from met(above, [target if value is node else value], context, trail)
         case ast.Subscript(value=host, slice=index, ctx=ast.Load()) if host is node:
             parts = index.elts if isinstance(index, ast.Tuple) else [index]
-            yield from _met(above, [each for each in parts if not isinstance(each, ast.Slice)], context, trail)
-            others = [each for each in parts if not isinstance(each, ast.Slice) and not _is_none(each)]
+            yield from met(above, [each for each in parts if not isinstance(each, ast.Slice)], context, trail)
+            others = [each for each in parts if not isinstance(each, ast.Slice) and not is_blank(each)]
             if all(context.value(each).must(Kind.INTEGER) for each in others):
-                yield from meetings(above, context, _part(trail, others), depth)
+                trail = replace(trail, dimensions=dimensions_of_part(parts, trail.dimensions))
+                yield from meetings(above, context, trail, depth)
         case ast.Attribute(attr=word) if isinstance(call := context.parent(above), ast.Call) and call.func is above:
             if word in JOINING:
-                yield from _met(call, _given(call), context, trail)
+                yield from met(call, given(call), context, trail)
                 yield from _combined(call, word, context, trail, depth)
-            elif word in KEEPING and not (word in PERHAPS_MOVING and (trail.is_on_a_path or trail.is_computed)):
-                trail = replace(trail, has_dimensions=trail.has_dimensions or _gives_dimensions(call, word))
+            elif not (word in PERHAPS_MOVING and (trail.is_on_a_path or trail.is_computed)):
+                trail = replace(trail, dimensions=dimensions_after(call, word, trail.dimensions, is_method=True))
                 trail = trail if word in PERHAPS_MOVING else _computed(call, context, trail)
                 yield from meetings(call, context, trail, depth)
         case ast.Attribute(attr="T" | "mT"):
@@ -105,18 +108,20 @@ def meetings(node: ast.expr, context: FileContext, trail: Trail, depth: int = _D
 
 
 def _held(node: ast.expr, above: ast.AST, context: FileContext, trail: Trail, depth: int) -> Iterator[Meeting] | None:
-    """Return where a tensor meets another that is bound to something or put into a tuple; None where it is not."""
+    """Return where a tensor meets another that is bound to something or put into another; None where it is not."""
     if trail.at is not None:
         return _of_tuple(node, above, context, trail, depth)
     if isinstance(above, ast.Assign):
         is_bound = above.value is node and len(above.targets) == 1
         return _bound(above.targets[0], node, context, depth - 1, trail) if is_bound else iter(())
     holder = context.parent(above)
-    if trail.is_building and isinstance(above, _CONTAINERS) and isinstance(holder, ast.Assign):
-        return _contained(above, node, context, depth - 1, trail)
+    if isinstance(above, _CONTAINERS) and isinstance(holder, ast.Assign | ast.Return):
+        is_kept = isinstance(holder, ast.Assign) and isinstance(holder.targets[0], ast.Attribute)
+        if is_kept or not isinstance(above, ast.Tuple):
+            return _contained(above, node, context, depth - 1, trail)
     match above:
         case ast.Call(func=ast.Attribute(value=ast.Name() as listed, attr="append"), args=[given]) if given is node:
-            return _joined_later(listed, node, context, trail, depth)
+            return _appended(listed, node, context, depth - 1, trail)
     if isinstance(above, ast.Tuple) and isinstance(holder, ast.Assign | ast.Return):
         if not _is_on_host(node, context, trail):
             return iter(())
@@ -124,22 +129,81 @@ def _held(node: ast.expr, above: ast.AST, context: FileContext, trail: Trail, de
     return None
 
 
-def _joined_later(
-    listed: ast.Name, node: ast.expr, context: FileContext, trail: Trail, depth: int
-) -> Iterator[Meeting]:
-    """Yield what a tensor meets that is appended to a list of the function, where ``torch.cat(list)`` joins that."""
+def _appended(listed: ast.Name, node: ast.expr, context: FileContext, depth: int, trail: Trail) -> Iterator[Meeting]:
+    """Yield what a tensor meets that is appended to a list of the function, where that is joined or taken apart."""
     if listed in trail.followed or not _is_on_host(node, context, trail):
         return
     trail.followed.add(listed)
     function = context.function_around(listed)
     for each in context.names_by_word().get(listed.id, []):
-        call = context.parent(each)
-        if not isinstance(call, ast.Call) or each not in call.args[:1] or context.function_around(each) is not function:
-            continue
-        words = {leaf(name) for name in names_of(call.func, context) if name.startswith("torch.")}
-        if words and words <= LISTED:
-            has = trail.has_dimensions or words == {"stack"}
-            yield from meetings(call, context, replace(trail, has_dimensions=has, is_direct=False), depth - 1)
+        if context.function_around(each) is function and isinstance(each.ctx, ast.Load):
+            yield from _out_of(each, context, depth, replace(trail, held_in=(listed, node)))
+
+
+def _contained(
+    container: ast.expr, node: ast.expr, context: FileContext, depth: int, trail: Trail
+) -> Iterator[Meeting]:
+    """Yield where a tensor meets another that is a member of a list or a dictionary: no move of a module reaches it."""
+    is_member = not isinstance(container, ast.Dict) or node in container.values
+    if not is_member or not _is_on_host(node, context, trail):
+        return
+    trail = replace(trail, held_in=(container, node), is_direct=False)
+    match context.parent(container):
+        case ast.Assign(targets=[ast.Attribute() as target]) if trail.is_building:
+            yield from _by_attribute(target, container, context, depth, replace(trail, is_contained=True))
+        case ast.Assign(targets=[ast.Name()]) | ast.Return():
+            yield from _out_of(container, context, depth, trail)
+
+
+def _out_of(container: ast.expr, context: FileContext, depth: int, trail: Trail) -> Iterator[Meeting]:
+    """Yield what a member of a list or a dictionary meets: where that is read, bound, returned, joined or handed on."""
+    if depth <= 0 or trail.held_in is None:
+        return
+    alone = replace(trail, held_in=None, is_on_a_path=True, is_direct=False)
+    for each in members_of(container, *trail.held_in, context):
+        if not _asks_for_device(each, context):
+            yield from _through(each, context, depth, alone) if _binds(each) else meetings(each, context, alone, depth)
+    above = context.parent(container)
+    match above:
+        case ast.Assign(value=value, targets=[ast.Name() as target]) if value is container:
+            if not _is_filled_by_a_move(target, context):
+                yield from _through(target, context, depth - 1, trail)
+        case ast.Return():
+            yield from _returned(above, context, depth - 1, trail)
+        case ast.Call(args=[first, *_]) if first is container and _joins(above, context):
+            alone = replace(alone, is_on_a_path=trail.is_on_a_path)
+            yield from meetings(above, context, _stacked(above, context, alone), depth)
+        case ast.Call() if (function := called_in_sight(above.func, context)) is not None:
+            yield from _handed_down(above, container, function, context, trail, depth)
+
+
+def _binds(node: ast.expr) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def _joins(call: ast.Call, context: FileContext) -> bool:
+    """Whether a function of torch joins the members of the list that it is given first."""
+    names = names_of(call.func, context)
+    return bool(names) and all(each.startswith("torch.") and leaf(each) in LISTED for each in names)
+
+
+def _stacked(call: ast.Call, context: FileContext, trail: Trail) -> Trail:
+    """Return what is known of tensors that a call joins."""
+    is_stack = all(leaf(each) == "stack" for each in names_of(call.func, context))
+    return replace(trail, dimensions=trail.dimensions + is_stack, is_direct=False)
+
+
+def _is_filled_by_a_move(name: ast.Name, context: FileContext) -> bool:
+    """Whether members of a list may be replaced by what was moved: ``states[i] = states[i].to(x.device)``."""
+    function = context.function_around(name)
+    for each in context.names_by_word().get(name.id, []):
+        part = context.parent(each)
+        stored = context.parent(part) if isinstance(part, ast.Subscript) and part.value is each else None
+        if isinstance(stored, ast.Assign) and part in stored.targets and context.function_around(each) is function:
+            moves = (one for one in context.within(stored.value) if isinstance(one, ast.Attribute))
+            if any(one.attr in _MOVES for one in moves):
+                return True
+    return False
 
 
 def _of_tuple(node: ast.expr, above: ast.AST, context: FileContext, trail: Trail, depth: int) -> Iterator[Meeting]:
@@ -159,58 +223,19 @@ def _of_tuple(node: ast.expr, above: ast.AST, context: FileContext, trail: Trail
         case ast.Call(func=ast.Attribute() as layer, args=args) if node in args:
             function = context.value(layer)
             if function.must(Kind.MODULE) and function.instance and function.instance <= RECURRENT:
-                yield from _met(above, [layer], context, alone)
-
-
-def _part(trail: Trail, numbers: list[ast.expr]) -> Trail:
-    """Return what is known of a part of a host tensor: by a number a dimension is lost."""
-    return replace(trail, has_dimensions=trail.has_dimensions and not numbers)
+                yield from met(above, [layer], context, alone)
 
 
 def _computed(result: ast.expr, context: FileContext, trail: Trail) -> Trail:
     """Return what is known of what a host tensor is computed into, whatever the other operand is."""
-    if not trail.has_dimensions or _is_on_host(result, context, trail):
+    if not trail.dimensions or _is_on_host(result, context, trail):
         return trail
     return replace(trail, is_computed=True, is_direct=False)
 
 
-def _leads_on(above: ast.AST, node: ast.expr, context: FileContext) -> bool:
-    """Whether what stands around a tensor may be a place where it meets another, by its words."""
-    match above:
-        case ast.Attribute(attr=word):
-            return word in JOINING or word in KEEPING or word in ("T", "mT")
-        case ast.Subscript(value=host, ctx=ast.Load()):
-            return host is node
-        case ast.Subscript():
-            return False
-        case ast.AugAssign(target=target):
-            return not isinstance(target, ast.Subscript)
-        case ast.Dict() | ast.ListComp():
-            return False
-        case ast.Call():
-            return _may_take(above, context)
-        case ast.keyword() | ast.List() | ast.Tuple():
-            call = context.parent(above)
-            return isinstance(call, ast.Call) and _may_take(call, context)
-    return True
-
-
-def _may_take(call: ast.Call, context: FileContext) -> bool:
-    """Whether a call may let a tensor that it is given meet another, by the name of what is called."""
-    if any(each.arg == "device" for each in call.keywords):
-        return False
-    names = names_of(call.func, context)
-    return not names or all(each.startswith("torch.") and leaf(each) in TAKING for each in names)
-
-
-def _gives_dimensions(call: ast.Call, word: str) -> bool:
-    """Whether what a method or function gives has dimensions, whatever it is given."""
-    several = len(call.args) > 1 and not any(isinstance(each, ast.Starred) for each in call.args)
-    return word in ("unsqueeze", "flip", "one_hot") or (word in ("view", "reshape", "expand", "repeat") and several)
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and (node.value is None or node.value is Ellipsis)
+def _multiplied(result: ast.expr, context: FileContext, trail: Trail) -> Trail:
+    """Return what is known of a product of matrices: one with a vector has a dimension less."""
+    return replace(trail, dimensions=max(trail.dimensions - 1, 0)).having(context.value(result).rank or 0)
 
 
 def _bound(target: ast.expr, node: ast.expr, context: FileContext, depth: int, trail: Trail) -> Iterator[Meeting]:
@@ -234,24 +259,14 @@ def _returned(returning: ast.Return, context: FileContext, depth: int, trail: Tr
         if file.value(call).device & Device.ACCELERATOR:
             continue  # another way through the function moves it
         handed = replace(trail, is_direct=False, is_building=is_building(call, file))
-        yield from meetings(call, file, handed, depth)
+        yield from _goes_on(call, file, handed, depth)
 
 
-def _contained(
-    container: ast.Dict | ast.ListComp | ast.List | ast.Tuple,
-    node: ast.expr,
-    context: FileContext,
-    depth: int,
-    trail: Trail,
-) -> Iterator[Meeting]:
-    """Yield where a tensor meets another that a module keeps in a list or a dictionary: no move reaches that."""
-    statement = context.parent(container)
-    if isinstance(container, ast.Dict) and node not in container.values:
-        return
-    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-        target = statement.targets[0]
-        if isinstance(target, ast.Attribute) and _is_on_host(node, context, trail):
-            yield from _by_attribute(target, container, context, depth, replace(trail, kept_in=(container, node)))
+def _goes_on(node: ast.expr, context: FileContext, trail: Trail, depth: int) -> Iterator[Meeting]:
+    """Yield what a tensor meets, or a member of the list or the dictionary that is followed."""
+    yield from (
+        _out_of(node, context, depth, trail) if trail.held_in is not None else meetings(node, context, trail, depth)
+    )
 
 
 def _by_attribute(
@@ -259,9 +274,9 @@ def _by_attribute(
 ) -> Iterator[Meeting]:
     """Yield where a tensor that a module keeps meets another: moving the module leaves a plain attribute behind."""
     own = context.value_of_self(target.value)
-    if own is None or not own.must(Kind.MODULE | Kind.OTHER) or attribute_values(target, context) != [value]:
+    if own is None or not own.must(Kind.MODULE | Kind.OTHER) or values_in_place(target, context) != [value]:
         return
-    uses = [each for each in context.attributes_by_word()[target.attr] if isinstance(each.ctx, ast.Load)]
+    uses = [each for each in context.attributes_by_word()[target.attr] if _is_used(each, context)]
     if declares_any(_MOVING, context) or any(_asks_for_device(each, context) for each in uses):
         return
     if context.other_texts.matching(target.attr, _set_elsewhere(target.attr)):
@@ -274,7 +289,10 @@ def _by_attribute(
     trail = replace(trail, is_on_a_path=True, is_direct=False, is_building=False, kept_as=kept_as)
     for each in uses:
         if ast.unparse(each) == kept and _is_of_same(each, target, context):
-            yield from _read(each, context, depth, replace(trail, is_building=is_building(each, context)))
+            yield from _goes_on(each, context, replace(trail, is_building=is_building(each, context)), depth)
+    for file, read in reads_of_objects(target, context):
+        if not declares_any(_MOVING, file) and not _asks_for_device(read, file):
+            yield from _goes_on(read, file, replace(trail, is_building=is_building(read, file)), depth - 1)
 
 
 def _set_elsewhere(word: str) -> re.Pattern[bytes]:
@@ -282,23 +300,9 @@ def _set_elsewhere(word: str) -> re.Pattern[bytes]:
     return re.compile(rb"(?<!\bself)\.\s*%b\s*=(?!=)" % re.escape(word.encode()))
 
 
-def _read(attribute: ast.Attribute, context: FileContext, depth: int, trail: Trail) -> Iterator[Meeting]:
-    """Yield what a kept tensor meets where its attribute is read, or where it is taken out of that."""
-    if trail.kept_in is None:
-        yield from meetings(attribute, context, trail, depth)
-        return
-    for each in members_of(attribute, *trail.kept_in, context):
-        if _asks_for_device(each, context):
-            continue
-        if isinstance(each, ast.Name):
-            yield from _through(each, context, depth, trail)
-        else:
-            yield from meetings(each, context, trail, depth)
-
-
 def _asks_for_device(node: ast.expr, context: FileContext) -> bool:
     above = context.parent(node)
-    return isinstance(above, ast.Attribute) and above.attr in ("device", "is_cuda", "to", "cuda", "type_as")
+    return isinstance(above, ast.Attribute) and (above.attr in _MOVES or above.attr == "is_cuda")
 
 
 def _is_of_same(one: ast.AST, other: ast.AST, context: FileContext) -> bool:
@@ -328,8 +332,13 @@ def _through(name: ast.Name, context: FileContext, depth: int, trail: Trail) -> 
     for each in sorted(uses, key=lambda use: (use.lineno, use.col_offset)):
         places = context.reaching(each)
         if places == [name]:
-            yield from meetings(each, context, trail, depth)
-        elif name in places and (_is_default(name, each, places, context) or _is_carried(name, each, places, context)):
+            yield from _goes_on(each, context, trail, depth)
+        elif name not in places:
+            continue
+        elif trail.held_in is not None:
+            if _is_default(name, each, places, context):
+                yield from _out_of(each, context, depth, trail)
+        elif _is_default(name, each, places, context) or _is_carried(name, each, places, context):
             yield from _on_a_path(name, each, context, depth, trail)
 
 
@@ -346,9 +355,9 @@ def _global(name: ast.Name, context: FileContext, depth: int, trail: Trail) -> I
             yield from meetings(each, context, replace(trail, is_building=building), depth)
 
 
-def _is_used(name: ast.Name, context: FileContext) -> bool:
-    above = context.parent(name)
-    return isinstance(name.ctx, ast.Load) or (isinstance(above, ast.AugAssign) and above.target is name)
+def _is_used(node: ast.Name | ast.Attribute, context: FileContext) -> bool:
+    above = context.parent(node)
+    return isinstance(node.ctx, ast.Load) or (isinstance(above, ast.AugAssign) and above.target is node)
 
 
 def _on_a_path(name: ast.Name, use: ast.Name, context: FileContext, depth: int, trail: Trail) -> Iterator[Meeting]:
@@ -363,11 +372,12 @@ def _is_default(name: ast.Name, use: ast.Name, places: list[ast.Name | ast.arg],
     branch = context.parent(context.parent(name) or name)
     match branch:
         case ast.If(
-            test=ast.Compare(left=ast.Name(id=word), ops=[ast.Is()], comparators=[absent]), body=body, orelse=orelse
+            test=ast.Compare(left=ast.Name(id=word), ops=[ast.Is() | ast.IsNot() as asked], comparators=[absent])
         ):
+            missing, present = (branch.body, branch.orelse)[:: 1 if isinstance(asked, ast.Is) else -1]
             given = (each for each in places if each is not name and not isinstance(each, ast.arg))
-            is_given = all(context.parent(each) in orelse for each in given)
-            is_asked = word == name.id and _is_none(absent) and context.parent(name) in body
+            is_given = all(context.parent(each) in present for each in given)
+            is_asked = word == name.id and is_blank(absent) and context.parent(name) in missing
             return is_given and is_asked and use not in context.within(branch)
     return False
 
@@ -403,13 +413,13 @@ def _given_to(call: ast.Call, node: ast.expr, context: FileContext, trail: Trail
     if not names and (entered := called_in_sight(call.func, context)) is not None:
         yield from _handed_down(call, node, entered, context, trail, depth)
     if not names or any(leaf(each) in JOINING for each in names):
-        yield from _taken(call, node, context, trail)
-        yield from _combined(call, leaf(next(iter(names), "")), context, trail, depth)
+        yield from taken(call, node, context, trail)
+        yield from _combined(call, _joining_word(call, names, context), context, trail, depth)
     elif all(leaf(each) == "meshgrid" for each in names):
         yield from _unpacked(call, context, trail, depth)
     elif node is next(iter(call.args), None) or context.parent(node) in call.keywords:
-        has = trail.has_dimensions or all(_gives_dimensions(call, leaf(each)) for each in names)
-        yield from meetings(call, context, replace(trail, has_dimensions=has), depth)
+        left = min(dimensions_after(call, leaf(each), trail.dimensions, is_method=False) for each in names)
+        yield from meetings(call, context, replace(trail, dimensions=left), depth)
 
 
 def _handed_down(
@@ -426,13 +436,20 @@ def _handed_down(
     for each in context.names_by_word().get(taken[0].arg, []):
         is_inside = context.function_around(each) is function and isinstance(each.ctx, ast.Load)
         if is_inside and context.reaching(each) == taken:
-            yield from meetings(each, context, trail, depth - 1)
+            yield from _goes_on(each, context, trail, depth - 1)
+
+
+def _joining_word(call: ast.Call, names: frozenset[str], context: FileContext) -> str:
+    """Return the word of the function that a tensor is given to, or of the method of another tensor."""
+    is_method = isinstance(call.func, ast.Attribute) and context.value(call.func.value).is_tensor
+    return leaf(next(iter(names), call.func.attr if is_method and isinstance(call.func, ast.Attribute) else ""))
 
 
 def _combined(call: ast.Call, word: str, context: FileContext, trail: Trail, depth: int) -> Iterator[Meeting]:
     """Yield what the result of a call meets that a host tensor is combined with others in: these are there, too."""
-    if word in COMBINING and not trail.is_on_a_path:
-        trail = replace(trail, has_dimensions=trail.has_dimensions or word == "stack", is_direct=False)
+    if word in COMBINING or word in PRODUCTS:
+        dimensions = PRODUCTS.get(word, trail.dimensions + (word == "stack"))
+        trail = replace(trail, dimensions=dimensions, is_direct=False)
         yield from meetings(call, context, _computed(call, context, trail), depth)
 
 
@@ -443,53 +460,3 @@ def _unpacked(call: ast.Call, context: FileContext, trail: Trail, depth: int) ->
             for each in parts:
                 if isinstance(each, ast.Name):
                     yield from _through(each, context, depth - 1, replace(trail, is_direct=False))
-
-
-def _taken(call: ast.Call, node: ast.expr, context: FileContext, trail: Trail) -> Iterator[Meeting]:
-    """Yield what a host tensor meets as the argument of a call."""
-    function = context.value(call.func)
-    if function.names:
-        if all(each.startswith("torch.") and leaf(each) in JOINING for each in function.names):
-            if _is_weight(node, context):
-                trail = replace(trail, has_dimensions=True)
-            others = [each for each in _given(call) if each is not node]
-            yield from _met(call, others, context, trail)
-        return
-    if function.must(Kind.MODULE):
-        if function.instance and function.instance <= LOSSES:
-            yield from _met(call, [each for each in _given(call) if each is not node], context, trail)
-        elif function.instance and function.instance <= LAYERS and isinstance(call.func, ast.Attribute):
-            yield from _met(call, [call.func], context, trail)
-        return
-    if not isinstance(call.func, ast.Attribute):
-        return
-    if call.func.attr in JOINING and context.value(call.func.value).is_tensor:
-        yield from _met(call, [call.func.value], context, trail)
-
-
-def _is_weight(node: ast.expr, context: FileContext) -> bool:
-    """Whether a tensor is the weight of a loss, one number for each class or sample: it has dimensions."""
-    above = context.parent(node)
-    return isinstance(above, ast.keyword) and above.arg in ("weight", "pos_weight")
-
-
-def _given(call: ast.Call) -> list[ast.expr]:
-    """Return what a call is given, the members of a list one by one."""
-    found: list[ast.expr] = []
-    for each in (*call.args, *(each.value for each in call.keywords)):
-        found += each.elts if isinstance(each, ast.List | ast.Tuple) else [each]
-    return found
-
-
-def _met(at: ast.expr | ast.stmt, others: list[ast.expr], context: FileContext, trail: Trail) -> Iterator[Meeting]:
-    for each in (
-        others if trail.has_dimensions and not (trail.is_building and is_building_a_module(at, context)) else ()
-    ):
-        if isinstance(each, ast.Constant | ast.Starred):
-            continue
-        place = met_place(each, at, context)
-        if place is not None and trail.entered is not None:
-            place = place_by_call(each, place, context, trail.entered)
-        value = context.value(each)
-        if place is not None and (value.rank != 0 or not isinstance(at, ast.Subscript)):
-            yield Meeting(at, each, place, context, trail.is_direct, trail.kept_as, trail.kept_in is not None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from torchlint.rules.api import FileContext
 from torchlint.rules.evidence.accelerator_places import Place
@@ -44,16 +44,18 @@ class Trail:
 
     is_direct: bool
     """Whether nothing else has it."""
-    has_dimensions: bool
-    """Whether it has dimensions beyond doubt: without any it may meet tensors of any device."""
+    dimensions: int
+    """How many dimensions it has at least: without any it may meet tensors of any device."""
     is_on_a_path: bool = False
     """Whether what stands there is the host tensor on some paths only: it was bound on a branch, or before a loop."""
     is_building: bool = False
     """Whether the object that the tensor is made for is just being made: all of a module is on the host yet."""
     kept_as: str | None = None
     """The attribute of a module that keeps the tensor; None for other objects."""
-    kept_in: tuple[ast.expr, ast.expr] | None = None
-    """The list or the dictionary that the attribute is bound to, and what it holds there."""
+    held_in: tuple[ast.expr, ast.expr] | None = None
+    """The list or the dictionary that is followed, and what it holds: the tensor is a member of what stands there."""
+    is_contained: bool = False
+    """Whether the attribute keeps a list or a dictionary of which the tensor is a member."""
     at: int | None = None
     """Its place in the tuple that is followed, where it is a part of one."""
     entered: Entered | None = None
@@ -62,3 +64,7 @@ class Trail:
     """Whether it was computed with what nothing is known of: that raised, or the result is on the host, too."""
     followed: set[ast.Name | ast.Attribute | ast.Return | ast.arg] = field(default_factory=set)
     """The names and the statements that it was followed through: each of them once."""
+
+    def having(self, dimensions: int) -> Trail:
+        """Return the same with so many dimensions at least, if that is more than is known."""
+        return replace(self, dimensions=max(self.dimensions, dimensions))

@@ -1,0 +1,40 @@
+"""Where an attribute of an object is read by whoever has made it: ``self.graph.adjacency``, ``graph.adjacency``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchlint.rules.api import FileContext
+from torchlint.rules.evidence.calls_in_sight import calls_of
+from torchlint.rules.evidence.object_attributes import attribute_values
+
+
+def reads_of_objects(target: ast.Attribute, context: FileContext) -> Iterator[tuple[FileContext, ast.Attribute]]:
+    """Yield where an attribute that a constructor sets is read of the objects that are surely its own, with the file.
+
+    Those are what a call of the class binds to a name, or to an attribute of ``self`` that nothing else binds.
+    """
+    function = context.function_around(target)
+    if not isinstance(function, ast.FunctionDef) or function.name != "__init__":
+        return
+    for file, call in calls_of(function, context):
+        above = file.parent(call)
+        if not isinstance(above, ast.Assign) or len(above.targets) != 1 or above.value is not call:
+            continue
+        held = above.targets[0]
+        reads = [each for each in file.attributes_by_word().get(target.attr, []) if _is_of(each.value, held, file)]
+        if all(isinstance(each.ctx, ast.Load) for each in reads):
+            yield from ((file, each) for each in reads)
+
+
+def _is_of(owner: ast.expr, held: ast.expr, context: FileContext) -> bool:
+    """Whether an expression is the object that a name, or an attribute of ``self``, is bound to once."""
+    match owner, held:
+        case ast.Name(), ast.Name():
+            return context.reaching(owner) == [held]
+        case ast.Attribute(value=ast.Name(id="self")), ast.Attribute(value=ast.Name(id="self")):
+            made = context.parent(held)
+            is_only = isinstance(made, ast.Assign) and attribute_values(owner, context) == [made.value]
+            return owner.attr == held.attr and is_only
+    return False
