@@ -88,8 +88,8 @@ def _spelled(given: ast.expr, path: tuple[Step, ...], context: FileContext, dept
 
     What a comprehension makes, and what a module gives, are alike: each member is where the others are.
     """
-    if not path:
-        return given
+    if not path or context.value(given).is_tensor:
+        return given  # a part of a tensor is where that is
     match given:
         case ast.Name() if depth and len(places := context.reaching(given)) == 1 and isinstance(places[0], ast.Name):
             bound = bound_at(places[0], context)

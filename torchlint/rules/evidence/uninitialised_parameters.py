@@ -228,8 +228,16 @@ def _ancestors(node: ast.AST, context: FileContext) -> Iterator[ast.AST]:
         yield each
 
 
-def _is_computed_with(node: ast.expr, context: FileContext) -> bool:
-    """Whether the numbers of an attribute are taken, and not its shape alone."""
+def _uses_of(name: ast.Name, context: FileContext) -> list[ast.Name]:
+    """Return where a name is read in its function that may stand for what it is bound to at a place."""
+    function = context.function_around(name)
+    mentions = context.names_by_word().get(name.id, [])
+    reads = [each for each in mentions if isinstance(each.ctx, ast.Load) and context.function_around(each) is function]
+    return [each for each in reads if name in context.reaching(each)]
+
+
+def _is_computed_with(node: ast.expr, context: FileContext, is_named: bool = False) -> bool:
+    """Whether the numbers of an attribute are taken, and not its shape alone; by one name of the function, too."""
     while True:
         above = context.parent(node)
         match above:
@@ -245,7 +253,12 @@ def _is_computed_with(node: ast.expr, context: FileContext) -> bool:
                 return True
             case ast.Call(func=function):
                 return leaf(ast.unparse(function)) not in _PLAIN_CALLS
+            case ast.List() | ast.Tuple() if isinstance(context.parent(above), ast.Assign | ast.keyword):
+                node = above
             case ast.keyword() | ast.List() | ast.Tuple():
                 return isinstance(context.parent(above), ast.Call)
+            case ast.Assign(value=value, targets=[ast.Name() as name]) if value is node and not is_named:
+                uses = _uses_of(name, context)
+                return isinstance(node, ast.Call) or any(_is_computed_with(each, context, True) for each in uses)
             case _:
                 return isinstance(node, ast.Call)
