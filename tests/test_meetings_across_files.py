@@ -194,6 +194,10 @@ SILENT = {
     "what stands beside it": (BATCH.format("far * torch.linspace(0, 1, 3)", "others"), LOADED),
     "what a constructor is given on the host": (BOXES, DETECTOR.format(".cpu()")),
     "a part of a module that is moved": (GRAPH, network("h @ self.kept.adjacency.to(h)", "Graph", "Graph(3)")),
+    "a part that another function may move": (
+        GRAPH,
+        network("h @ self.kept.adjacency", "Graph", "Graph(3)", "    def place(self):\n        placed(self.kept, 3)\n"),
+    ),
     "a part that may be another": (
         GRAPH,
         network("h @ self.kept.adjacency", "Graph", "Graph(3)", "    def set(self, kept):\n        self.kept = kept\n"),

@@ -13,7 +13,8 @@ from torchlint.rules.evidence.object_attributes import attribute_values
 def reads_of_objects(target: ast.Attribute, context: FileContext) -> Iterator[tuple[FileContext, ast.Attribute]]:
     """Yield where an attribute that a constructor sets is read of the objects that are surely its own, with the file.
 
-    Those are what a call of the class binds to a name, or to an attribute of ``self`` that nothing else binds.
+    Those are what a call of the class binds to a name, or to an attribute of ``self`` that nothing else binds, and what
+    is handed to nobody, who might move what it keeps.
     """
     function = context.function_around(target)
     if not isinstance(function, ast.FunctionDef) or function.name != "__init__":
@@ -24,8 +25,19 @@ def reads_of_objects(target: ast.Attribute, context: FileContext) -> Iterator[tu
             continue
         held = above.targets[0]
         reads = [each for each in file.attributes_by_word().get(target.attr, []) if _is_of(each.value, held, file)]
-        if all(isinstance(each.ctx, ast.Load) for each in reads):
+        if all(isinstance(each.ctx, ast.Load) for each in reads) and not _is_handed_on(held, file):
             yield from ((file, each) for each in reads)
+
+
+def _is_handed_on(held: ast.expr, context: FileContext) -> bool:
+    """Whether an object is given to a function, or gets another name."""
+    uses: list[ast.Name] | list[ast.Attribute] = []
+    if isinstance(held, ast.Name):
+        uses = context.names_by_word().get(held.id, [])
+    elif isinstance(held, ast.Attribute):
+        uses = context.attributes_by_word().get(held.attr, [])
+    loads = (each for each in uses if isinstance(each.ctx, ast.Load) and _is_of(each, held, context))
+    return any(not isinstance(context.parent(each), ast.Attribute) for each in loads)
 
 
 def _is_of(owner: ast.expr, held: ast.expr, context: FileContext) -> bool:
