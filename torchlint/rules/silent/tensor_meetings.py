@@ -134,9 +134,12 @@ def _appended(listed: ast.Name, node: ast.expr, context: FileContext, depth: int
     if listed in trail.followed or not _is_on_host(node, context, trail):
         return
     trail.followed.add(listed)
-    function = context.function_around(listed)
+    if _is_filled_by_a_move(listed, context):
+        return
+    function, made = context.function_around(listed), context.reaching(listed)
     for each in context.names_by_word().get(listed.id, []):
-        if context.function_around(each) is function and isinstance(each.ctx, ast.Load):
+        is_read = context.function_around(each) is function and isinstance(each.ctx, ast.Load)
+        if is_read and context.reaching(each) == made:
             yield from _out_of(each, context, depth, replace(trail, held_in=(listed, node)))
 
 
@@ -193,13 +196,19 @@ def _stacked(call: ast.Call, context: FileContext, trail: Trail) -> Trail:
     return replace(trail, dimensions=trail.dimensions + is_stack, is_direct=False)
 
 
-def _is_filled_by_a_move(name: ast.Name, context: FileContext) -> bool:
+def _is_filled_by_a_move(container: ast.Name | ast.Attribute, context: FileContext) -> bool:
     """Whether members of a list may be replaced by what was moved: ``states[i] = states[i].to(x.device)``."""
-    function = context.function_around(name)
-    for each in context.names_by_word().get(name.id, []):
+    uses: list[ast.Name] | list[ast.Attribute]
+    if isinstance(container, ast.Name):
+        function = context.function_around(container)
+        mentions = context.names_by_word().get(container.id, [])
+        uses = [each for each in mentions if context.function_around(each) is function]
+    else:
+        uses = context.attributes_by_word().get(container.attr, [])
+    for each in uses:
         part = context.parent(each)
         stored = context.parent(part) if isinstance(part, ast.Subscript) and part.value is each else None
-        if isinstance(stored, ast.Assign) and part in stored.targets and context.function_around(each) is function:
+        if isinstance(stored, ast.Assign) and part in stored.targets:
             moves = (one for one in context.within(stored.value) if isinstance(one, ast.Attribute))
             if any(one.attr in _MOVES for one in moves):
                 return True
@@ -278,6 +287,8 @@ def _by_attribute(
         return
     uses = [each for each in context.attributes_by_word()[target.attr] if _is_used(each, context)]
     if declares_any(_MOVING, context) or any(_asks_for_device(each, context) for each in uses):
+        return
+    if trail.held_in is not None and _is_filled_by_a_move(target, context):
         return
     if context.other_texts.matching(target.attr, _set_elsewhere(target.attr)):
         return
